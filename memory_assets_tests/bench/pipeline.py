@@ -1,28 +1,52 @@
-"""The whole journey, as people run it: `memory ingest` in processes of its own, over all transcripts, twice.
+"""The whole journey, as people run it: `memory ingest` in processes of its own, over all transcripts, twice, and one more session.
 
 The first is set against embedding the same passages with sentence-transformers and nothing else, the second against the first.
+Then the store is served, a session ends as its harness says, and a question finds it.
 """
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
+from memory_assets.interfaces.ports import free_port
+from memory_assets.memory import MemoryAgent
+from memory_assets.runs.liveness import WORKER, is_alive
+from memory_assets.stages.capture.sample import lay_out, sample_root
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
 from memory_assets_tests.bench.row import Row, answer_of, run
 from memory_assets_tests.bench.transcripts import folder
 
 FIRST_LIMIT, SECOND_LIMIT = 2.5, 0.03
+MOST_SECONDS = 0.5
+"""Of an ingest without new transcripts."""
+
+MOST_TO_RECALL = 5.0
+"""Seconds from the end of a session to its being recalled, on an idle machine."""
+
+QUESTION = "why does tidewatch move to a server at Hetzner?"
+PATIENCE_SECONDS = 240.0
+SESSION = "2995423c-868b-410f-bd46-75c70fa8f193"
+"""One of the sample's, which no other transcript resembles."""
 
 
 def pipeline(small: bool = False) -> list[Row]:
     """Returns the first run over bare embedding, and the second run over the first."""
     with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as name:
         home = Path(name)
+        (home / "new").mkdir()
         first = ingest(home, folder(small))
-        second = min(ingest(home, folder(small)) for _ in range(1 if small else 2))
+        second = min(ingest(home, folder(small)) for _ in range(1 if small else 3))
         bare = answer_of("pipeline", str(home / "store"))
+        seconds = end_session(home, folder(small))
     return [
         Row(
             "pipeline: wall time / embedding the texts bare",
@@ -31,27 +55,75 @@ def pipeline(small: bool = False) -> list[Row]:
             limit=FIRST_LIMIT,
         ),
         Row("second ingest / first", second / first, f"{second:.2f} s against {first:.1f} s", limit=SECOND_LIMIT),
+        Row("pipeline: seconds of an ingest with nothing new", second, "a process of its own", limit=MOST_SECONDS),
+        Row("pipeline: seconds from a session's end to recall", seconds, "with `memory serve ui`", limit=MOST_TO_RECALL),
     ]
 
 
 OWNER = "soph"
 """Whose stores `ingest` fills."""
 
+MEMORY = [sys.executable, "-m", "memory_assets.interfaces.entry"]
+
 
 def ingest(home: Path, sources: Path, **variables: str) -> float:
     """Runs `memory ingest` on the store below `home` and returns how long the process took; `variables` name further settings."""
+    started = time.perf_counter()
+    run([*MEMORY, "ingest"], environment(home, sources) | variables)
+    return time.perf_counter() - started
+
+
+def environment(home: Path, sources: Path) -> dict[str, str]:
+    """Returns the variables of a person who has these transcripts, and writes new ones into `home/new`."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_"))}
-    environ |= {
+    return environ | {
         "HOME": str(home),
         "MEMORY_DATA": str(home / "store"),
-        "MEMORY_SOURCES": str(sources),
+        "MEMORY_SOURCES": os.pathsep.join((str(sources), str(home / "new"))),
         "MEMORY_TIMEZONE": "UTC",
         "MEMORY_OWNER": OWNER,
-        **variables,
     }
-    started = time.perf_counter()
-    run([sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"], environ)
-    return time.perf_counter() - started
+
+
+def end_session(home: Path, sources: Path) -> float:
+    """Serves the store, lets a session end, and returns the seconds until a question finds what was said in it."""
+    environ, store = environment(home, sources), open_store(read_settings(data=home / "store", timezone="UTC", owner=OWNER))
+    path = next(lay_out(sample_root(), home / "written", datetime.now(UTC)).rglob(f"{SESSION}.jsonl"))
+    served = subprocess.Popen(
+        [*MEMORY, "serve", "ui", "--port", str(free_port(3000))],
+        env=environ,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    agent = MemoryAgent(store.settings)
+    try:
+        _wait_until(lambda: is_alive(store, WORKER) and not _is_recalled(agent))
+        target = home / "new" / "projects" / path.parent.name / path.name
+        target.parent.mkdir(parents=True)
+        path.rename(target)
+        payload = {"session_id": SESSION, "transcript_path": str(target), "hook_event_name": "SessionEnd", "reason": "other"}
+        started = time.perf_counter()
+        run([*MEMORY, "hooks", "run", "claude_code", "SessionEnd"], environ, json.dumps(payload))
+        _wait_until(lambda: _is_recalled(agent))
+        return time.perf_counter() - started
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(served.pid, signal.SIGTERM)
+        served.wait(60)
+
+
+def _is_recalled(agent: MemoryAgent) -> bool:
+    return any(one.kind == "fact" and one.session == SESSION for one in agent.recall(QUESTION, probe=True).results)
+
+
+def _wait_until(is_so: Callable[[], bool]) -> None:
+    """Waits until it is so; stops the bench when that takes too long."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not is_so():
+        if time.monotonic() > until:
+            raise SystemExit(f"pipeline: the session {SESSION} was not recalled within {PATIENCE_SECONDS:.0f} s.")
+        time.sleep(0.1)
 
 
 def embed_bare(root: Path) -> dict[str, float]:
