@@ -184,6 +184,7 @@ class Runner(ExitStack):
         from dagster._core.utils import make_new_run_id
 
         from memory_assets.definitions import assemble
+        from memory_assets.runs.interrupts import interrupted_by_signals
         from memory_assets.runs.liveness import holding
 
         first = min(first_day_of(self.store), stretch.first if stretch else date.max)
@@ -193,7 +194,7 @@ class Runner(ExitStack):
             begin_night(self.store, stretch.first)
         tables = only or [table.name for table in tables_in(job, only_in_branch=self.store.origin is not None)]
         scopes = register_scopes(self.instance, self.store) if has_scopes(job) else []
-        with holding(self.store, run_id := make_new_run_id()), _interrupted_by_signals():
+        with holding(self.store, run_id := make_new_run_id()), interrupted_by_signals():
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
                 run_config=QUIET,
@@ -224,17 +225,6 @@ class Runner(ExitStack):
     def summary(self) -> RunSummary:
         """Returns the jobs that were run, and the time since the start."""
         return RunSummary(self._jobs, time.monotonic() - self._started)
-
-
-@contextmanager
-def _interrupted_by_signals() -> Iterator[None]:
-    """Raises `KeyboardInterrupt` where Dagster, which handles signals during a run, raises its own error."""
-    import dagster as dg
-
-    try:
-        yield
-    except dg.DagsterExecutionInterruptedError as error:
-        raise KeyboardInterrupt from error
 
 
 @contextmanager

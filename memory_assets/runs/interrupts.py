@@ -1,0 +1,48 @@
+"""Lets no ctrl-C and no SIGTERM be lost during a run of Dagster in the main thread.
+
+Dagster takes these signals during a run and looks at them between its steps. One that arrives after the last look is dropped.
+Python writes the number of each signal to a file descriptor as well, whoever handles it; it is read when the run is over.
+"""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+INTERRUPTS = frozenset({signal.SIGINT, signal.SIGTERM})
+
+
+@contextmanager
+def interrupted_by_signals() -> Iterator[None]:
+    """Raises `KeyboardInterrupt` for a signal that arrives during the block, at its end at the latest."""
+    import dagster as dg
+
+    try:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        with _received() as numbers:
+            yield
+        if INTERRUPTS.intersection(numbers):
+            raise KeyboardInterrupt
+    except dg.DagsterExecutionInterruptedError as error:
+        raise KeyboardInterrupt from error
+
+
+@contextmanager
+def _received() -> Iterator[list[int]]:
+    """Yields a list that holds the numbers of the signals that arrived, once the block is over."""
+    numbers = list[int]()
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    os.set_blocking(write, False)
+    before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    try:
+        yield numbers
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(write)
+        while received := os.read(read, 256):
+            numbers += received
+        os.close(read)

@@ -1,0 +1,73 @@
+"""A signal that arrives during a run of Dagster interrupts the command, whenever it arrives."""
+
+import os
+import signal
+from collections.abc import Callable
+from threading import Thread
+
+import dagster as dg
+import pytest
+
+from memory_assets.runs.interrupts import interrupted_by_signals
+
+NUMBERS = [signal.SIGINT, signal.SIGTERM]
+
+
+def run_with(act: Callable[[], object]) -> dg.ExecuteInProcessResult:
+    """Runs a job whose only step does that."""
+
+    @dg.op
+    def step() -> None:
+        act()
+
+    @dg.job
+    def work() -> None:
+        step()
+
+    return work.execute_in_process()
+
+
+@pytest.fixture(autouse=True)
+def _handlers():
+    before = {number: signal.getsignal(number) for number in NUMBERS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_signal_that_dagster_drops_is_raised_when_the_run_is_over(number: int):
+    from dagster._utils.interrupts import capture_interrupts
+
+    with pytest.raises(KeyboardInterrupt), interrupted_by_signals():  # noqa: SIM117
+        with capture_interrupts():
+            os.kill(os.getpid(), number)
+
+
+def test_a_signal_during_a_step_is_raised():
+    with pytest.raises(KeyboardInterrupt), interrupted_by_signals():
+        run_with(lambda: os.kill(os.getpid(), signal.SIGINT))
+
+
+def test_a_run_without_a_signal_ends_as_it_does():
+    with interrupted_by_signals():
+        assert run_with(lambda: None).success
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_an_error_of_the_run_is_its_own():
+    with pytest.raises(ValueError, match="wrong"), interrupted_by_signals():
+        run_with(lambda: int("wrong"))
+
+
+def test_a_run_in_another_thread_takes_no_signals():
+    done = list[bool]()
+
+    def work() -> None:
+        with interrupted_by_signals():
+            done.append(run_with(lambda: None).success)
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]
