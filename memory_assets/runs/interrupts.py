@@ -1,11 +1,13 @@
 """Lets no ctrl-C and no SIGTERM be lost during a run of Dagster in the main thread.
 
 Dagster takes these signals during a run and looks at them between its steps. One that arrives after the last look is dropped.
-Python writes the number of each signal to a file descriptor as well, whoever handles it; it is read when the run is over.
+Python writes the number of each signal to a file descriptor as well, whoever handles it; it is read when the run is over. So
+is one that arrives inside a finaliser, where Python prints what a handler raises and drops it.
 """
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,11 +40,20 @@ def _received() -> Iterator[list[int]]:
     os.set_blocking(read, False)
     os.set_blocking(write, False)
     before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    print_dropped = sys.unraisablehook
+    sys.unraisablehook = lambda dropped: None if _is_interrupt(dropped.exc_type) else print_dropped(dropped)
     try:
         yield numbers
     finally:
+        sys.unraisablehook = print_dropped
         signal.set_wakeup_fd(before)
         os.close(write)
         while received := os.read(read, 256):
             numbers += received
         os.close(read)
+
+
+def _is_interrupt(kind: type[BaseException]) -> bool:
+    import dagster as dg
+
+    return issubclass(kind, KeyboardInterrupt | dg.DagsterExecutionInterruptedError)

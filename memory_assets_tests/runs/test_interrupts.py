@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from threading import Thread
 
@@ -42,6 +43,23 @@ def test_a_signal_that_dagster_drops_is_raised_when_the_run_is_over(number: int)
     with pytest.raises(KeyboardInterrupt), interrupted_by_signals():  # noqa: SIM117
         with capture_interrupts():
             os.kill(os.getpid(), number)
+
+
+def test_a_signal_inside_a_finaliser_is_raised_later_and_prints_nothing(monkeypatch: pytest.MonkeyPatch):
+    printed = list[object]()
+    monkeypatch.setattr(sys, "unraisablehook", printed.append)
+
+    class Finalised:
+        def __del__(self) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def drop() -> None:
+        made = Finalised()
+        del made
+
+    with pytest.raises(KeyboardInterrupt), interrupted_by_signals():
+        drop()
+    assert printed == []
 
 
 def test_a_signal_during_a_step_is_raised():
