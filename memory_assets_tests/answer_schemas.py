@@ -77,6 +77,11 @@ OF_COMMANDS: dict[str, Any] = {
     "data backup": "services.transfer.backup:BackedUp",
     "data show": "services.table_rows:ShownRows",
     "data sample": "services.table_rows:ShownRows",
+    "data replay": [
+        "services.replay.results:SessionReplay",
+        "services.replay.results:TurnReplay",
+        "services.replay.results:ReplayPage",
+    ],
     "data rebuild": BUILT,
     "data backfill": BUILT,
     "data flush": BUILT,

@@ -18,6 +18,7 @@ from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, expiri
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
+from memory_assets.stages.capture.checkpoints import WINDOW_COLUMNS, versions_of_days
 from memory_assets.stages.capture.messages import inputs_of
 from memory_assets.stages.capture.windows import HookSignals
 from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
@@ -80,6 +81,13 @@ def messages(store: Store, table: Table) -> dict[str, str]:
     wanted = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
     lost = (part for part, info in store.tables.parts(table.name).items() if info.rows and part not in wanted)
     return wanted | dict.fromkeys(lost, inputs_of(closed.clear()))
+
+
+def checkpoints(store: Store, table: Table) -> dict[str, str]:
+    """The closed windows of the day, with what the turns in them depend on (`stages.capture.checkpoints`)."""
+    wanted = versions_of_days(store.tables.read("windows", columns=WINDOW_COLUMNS), table.version)
+    lost = (part for part, info in store.tables.parts(table.name).items() if info.rows and part not in wanted)
+    return wanted | dict.fromkeys(lost, hash_of(table.version))
 
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:

@@ -195,6 +195,8 @@ TABLES: dict[str, Table] = {
               plots=("trigger", "status", "harness")),
         _rows("messages_open", r.Message, "capture", "capture", "records/3", made_from=("windows", "resources"), inputs=None,
               doc="Messages of windows that are still growing, replaced at every run."),
+        _rows("checkpoints_open", r.Checkpoint, "capture", "capture", "checkpoints/1", made_from=("windows", "records"),
+              inputs=None, doc="Turns with messages in windows that are still growing, replaced at every run."),
         _rows("harness_memories", r.HarnessMemory, "capture", "capture", "harness-memories/1", made_from=("windows",),
               settings=("owner", "timezone", "harness_memories"), inputs="harness_memories", plots=("observer",)),
         _rows("missed", r.Missed, "capture", "nightly", "missed/1", build="maintain:missed", grain="day",
@@ -204,6 +206,8 @@ TABLES: dict[str, Table] = {
               doc="Messages of the windows that closed on the day, with their text."),
         _rows("sessions", r.Session, "capture", "process_days", "records/3", grain="day", made_from=("windows", "messages"),
               inputs="messages", follows=True),
+        _rows("checkpoints", r.Checkpoint, "capture", "process_days", "checkpoints/1", grain="day",
+              made_from=("windows", "records"), inputs="checkpoints"),
         # distill: facts, with who said them and whether they may be kept
         _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/3", grain="day",
               kinds=_LLM,

@@ -22,7 +22,7 @@ from memory_assets_tests.generated import columns_of
 DAILY = {
     "messages", "sessions", "observer_answers", "segments", "observations", "verdicts", "triggers", "lessons", "quality", "daily_log",
     "passages", "passage_vectors", "embedding_failures", "embeddings", "reflections", "proposals", "friction", "missed", "boosts",
-    "nightly_stats",
+    "nightly_stats", "checkpoints",
 }  # fmt: skip
 REFLECTING = {"reflections", "weekly_distillates", "monthly_distillates"}
 ASKING = {"observer_answers", "merges"} | REFLECTING

@@ -45,3 +45,19 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
     archived = store.archive.resources().select(resource_id="id")
     messages = store.tables.read("messages", days, columns=["message_id", "resource_id"])
     return messages.join(archived, on="resource_id", how="anti")
+
+
+@check("checkpoints")
+def turns_complete(store: Store, days: Days) -> pl.DataFrame:
+    """Every turn of a day's closed windows has one checkpoint, and no message is in two of them."""
+    found = store.tables.read("checkpoints", days, columns=["session_id", "turn", "day", "message_ids"])
+    counted, by = (
+        closed_windows(store, days).group_by("session_id", "day").agg(pl.sum("user_turn_count")),
+        ["session_id", "day"],
+    )
+    listed = found.filter(pl.col("turn") > 0).group_by(by).agg(turns=pl.len())
+    both = counted.join(listed, on=by, how="full", coalesce=True).fill_null(0)
+    differing = both.filter(pl.col("user_turn_count") != pl.col("turns")).select(*by, problem=pl.lit("turns are missing"))
+    messages = found.select(*by, message_id="message_ids").explode("message_id")
+    doubled = messages.filter(pl.col("message_id").is_duplicated()).select(*by, problem=pl.lit("a message is in two turns"))
+    return pl.concat([differing, doubled.unique()])

@@ -3,6 +3,7 @@
 The answer goes to stdout, everything else to stderr. `NO_COLOR` is honoured.
 """
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.pager import SystemPager
 from rich.segment import Segment
 from rich.text import Text
 
@@ -20,6 +22,8 @@ from memory_assets.text.visible import visible
 PIPE_WIDTH = 160
 """Columns of tables where no terminal says how wide it is."""
 
+PAGER_OPTIONS = "FRX"
+"""Of `less`, unless `LESS` is set: colours as they are, and nothing is cleared at the end."""
 
 _INDENT = re.compile(r"\s*(?:(?:\d+\.|[-+*!✓✗⚠–]|(?:mem_|p-)[\w-]+(?: →)?) +)?")
 """Blanks in front of a line, with the number, the mark or the id that begins it."""
@@ -39,6 +43,8 @@ class Reply:
     warnings: Sequence[str] = ()
     next_step: str = ""
     """What to do next; printed on a terminal only."""
+    is_paged: bool = False
+    """On a terminal, it goes through the pager if it is longer than the screen."""
     afterwards: Callable[[], int] = field(default=lambda: 0)
     """Runs after the answer is printed, such as a server; returns the exit code."""
 
@@ -64,7 +70,10 @@ def print_reply(reply: Reply, *, as_json: bool) -> None:
     if as_json:
         _print_json(answered(reply.data, reply.warnings, ok=reply.exit_code == 0))
         return
-    show(reply.parts, console())
+    if reply.is_paged and sys.stdout.isatty() and sys.stdin.isatty():
+        show_paged(reply.parts, console())
+    else:
+        show(reply.parts, console())
     for warning in reply.warnings:
         show([Text(f"! {warning}", style="yellow")], console(is_error=True))
     if reply.next_step and sys.stdout.isatty() and sys.stderr.isatty():
@@ -80,6 +89,18 @@ def show(parts: Iterable[Part], on: Console) -> None:
             on.print(_wrapped(Text(part) if isinstance(part, str) else part, on))
         else:
             on.print(part)
+
+
+def show_paged(parts: Iterable[Part], on: Console) -> None:
+    """Prints the parts, with the pager of the system if they are longer than the screen."""
+    with on.capture() as captured:
+        show(parts, on)
+    printed = captured.get()
+    if printed.count("\n") < on.height:
+        sys.stdout.write(printed)
+        return
+    os.environ.setdefault("LESS", PAGER_OPTIONS)
+    SystemPager().show(printed)
 
 
 def _wrapped(text: Text, on: Console) -> Text:

@@ -14,6 +14,7 @@ from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources import find_left_out, find_sources, this_machine
+from memory_assets.stages.capture.checkpoints import build_checkpoints, open_checkpoints
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files
 from memory_assets.stages.capture.messages import build_messages, build_sessions, windows_of
@@ -107,3 +108,16 @@ def messages(store: Store, day: str) -> Iterable[pl.DataFrame]:
 def sessions(store: Store, day: str) -> pl.DataFrame:
     """Sums up the sessions of a day."""
     return build_sessions(windows_of(store.tables, day), store.tables.read("messages", [day]), store.tables)
+
+
+@per_partition
+def checkpoints(store: Store, day: str) -> pl.DataFrame:
+    """Lists the turns that begin in the day's closed windows."""
+    return build_checkpoints(store.tables, store.archive, store.settings.clock(), day)
+
+
+@per_partition
+def checkpoints_open(store: Store, _: str) -> Rows:
+    """Lists the turns that have messages in windows that are still growing."""
+    frame = open_checkpoints(store.tables, store.archive, store.settings.clock())
+    return Rows(frame, {"sessions": frame["session_id"].n_unique()})

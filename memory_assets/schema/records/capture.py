@@ -165,3 +165,30 @@ class Message(Record):
         description="The model that wrote it; empty for what no model wrote, or if the transcript has no model."
     )
     harness_version: str | None = Field(description="Version of the harness that wrote it; of pi, the version of the format.")
+
+
+class Checkpoint(Record):
+    """One turn of a session: which messages it has, and the state at its end; their text is in `messages`."""
+
+    key: ClassVar = ("session_id", "turn")
+    session_id: str = Field(description="The session.")
+    turn: Count = Field(
+        description="Number of the turn in the session, from 1; 0 is what comes before the first turn, and all of what a "
+        "sub-agent did."
+    )
+    day: date | None = Field(description="Local day of the window in which the turn begins; empty while that window is open.")
+    source_id: str = Field(description="The transcript file.")
+    generation: Count = Field(description="Generation of the file at the end of the turn.")
+    line_from: Count = Field(description="Record number of the first message.")
+    line_to: Count = Field(description="Record number of the last message.")
+    started_at: datetime = Field(description="Earliest event time.")
+    ended_at: datetime = Field(description="Latest event time.")
+    message_ids: list[str] = Field(description="Ids of the messages, in order.")
+    result_count: Count = Field(description="Results of tools.")
+    is_compacted: bool = Field(description="The harness compacted the context during the turn.")
+    folder: str = Field(description="Working folder at the end of the turn.")
+    branch: str | None = Field(description="Git branch at the end of the turn.")
+    model: str | None = Field(description="The model that last answered by the end of the turn.")
+    version: str | None = Field(description="Version of the harness at the end of the turn.")
+    files_read: list[str] = Field(description="Files that the turn's tool calls read, in order.")
+    files_modified: list[str] = Field(description="Files that the turn's tool calls wrote, in order.")

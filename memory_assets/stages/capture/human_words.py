@@ -100,6 +100,13 @@ def strip_memories(text: str) -> str:
     return text
 
 
+def find_memories(text: str) -> list[str]:
+    """Returns the memories that were put into the text, in order: whole blocks, and the lines outside of them."""
+    blocks = [found[0].strip() for found in _MEMORY_BLOCK.finditer(text)] if "<" in text else []
+    rest = _MEMORY_BLOCK.sub("", text) if blocks else text
+    return blocks + ([found[0].strip() for found in _MEMORY_LINE.finditer(rest)] if "~" in rest else [])
+
+
 def count_images(text: str) -> int:
     """Returns the number of image placeholders in a text."""
     return len(set(_IMAGE.findall(text))) if "[Image #" in text else 0

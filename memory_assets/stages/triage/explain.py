@@ -9,6 +9,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,7 @@ import polars as pl
 from memory_assets.errors import TranscriptError, UnknownIdError
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.capture.formats.readers import open_reader
+from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.decisions import winner_of
@@ -209,10 +211,22 @@ class _Tracer:
         for id, records in by_id.items():
             first = records[0]
             facts = {"shown_as": first["shown_as"], "session": first["session_id"], "quote": first["quote"]}
+            facts |= self._replay(first["session_id"], first["message_id"])
             held = tuple(self._record(record) for record in records)
             segment = ProvenanceStep("segment", first["segment_id"], {"window": first["window_id"]}, held)
             steps.append(ProvenanceStep("observation", id, facts, (segment,)))
         return tuple(steps)
+
+    def _replay(self, session: str, message: str) -> dict[str, str]:
+        """Returns the command that shows the turn of the session in which the message was said."""
+        is_said = (pl.col("session_id") == session) & pl.col("message_ids").list.contains(message)
+        scans = [self.tables.scan(name).filter(is_said).select("turn") for name in ("checkpoints", "checkpoints_open")]
+        turns = pl.concat(scans).collect()["turn"]
+        return {"replay": replay_command(session, self._sessions, turns[0])} if turns.len() else {}
+
+    @cached_property
+    def _sessions(self) -> list[str]:
+        return self.tables.scan("windows").select("session_id").unique().collect()["session_id"].to_list()
 
     def _record(self, record: Row) -> ProvenanceStep:
         try:

@@ -3,7 +3,7 @@
 import pytest
 import zstandard
 
-from memory_assets.assets.checks.capture import coverage, messages_of_windows
+from memory_assets.assets.checks.capture import coverage, messages_of_windows, turns_complete
 from memory_assets.store.archive import range_id
 from memory_assets.store.store import Store
 from memory_assets_tests.assets.checks.outcomes import failing
@@ -68,3 +68,19 @@ def test_messages_of_windows_are_those_of_the_days_and_the_status(store: Store):
     assert messages_of_windows(store, [ON], status="observed")["window_id"].unique().to_list() == [WINDOW]
     assert messages_of_windows(store, ["2026-08-04"]).is_empty()
     assert messages_of_windows(store, None, status="skipped").is_empty()
+
+
+def test_turns_that_are_missing_or_share_a_message_fail(store: Store):
+    window = store.tables.read("windows").to_dicts()[0]
+    write(store, "windows", "all", window | {"user_turn_count": 2})
+    turns = [
+        row("checkpoints", session_id=window["session_id"], turn=number, day=DAY, message_ids=ids)
+        for number, ids in ((1, IDS[:2]), (2, IDS[2:]))
+    ]
+    write(store, "checkpoints", ON, *turns)
+    assert failing(store, "checkpoints") == failing(store, "checkpoints", [ON]) == []
+    write(store, "checkpoints", ON, turns[0])
+    assert failing(store, "checkpoints") == ["turns_complete"]
+    assert turns_complete(store, [ON])["problem"].to_list() == ["turns are missing"]
+    write(store, "checkpoints", ON, turns[0], turns[1] | {"message_ids": IDS[1:]})
+    assert turns_complete(store, [ON])["problem"].to_list() == ["a message is in two turns"]

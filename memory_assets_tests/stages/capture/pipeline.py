@@ -5,9 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
+from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.runs.steps.capture import cutting_of
-from memory_assets.schema.tables import TABLES
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import IntakeReport, Machine, Mask, ingest_files
@@ -43,6 +44,13 @@ def derive(store: Store) -> None:
         store.tables.write("messages", day, frames, inputs=inputs_of(own))
         messages = store.tables.scan("messages", [day])
         store.tables.write("sessions", day, build_sessions(own, messages, store.tables))
+
+
+def check_points(store: Store) -> None:
+    """Brings the messages of open windows, and the turns of all windows, up to date."""
+    for name in ("messages_open", "checkpoints_open"):
+        materialise(store, [TABLES[name]], [WHOLE])
+    materialise(store, [TABLES["checkpoints"]], stale_partitions(store, TABLES["checkpoints"]))
 
 
 def state(store: Store) -> dict[str, pl.DataFrame]:
