@@ -62,6 +62,13 @@ def test_a_turn_shows_calls_with_their_arguments_and_no_control_character(store:
     assert "<system>" not in shown
 
 
+def test_a_session_in_which_nobody_typed_has_no_number_of_turns(store: Store, tmp_path: Path):
+    transcript(tmp_path / "sources", "b").write_bytes(lines(assistant("b", 1, "Reading.", 0)))
+    capture(store, tmp_path / "sources")
+    check_points(store)
+    assert printed(render_turn(Replay(store, "b").turn("0"), UTC)).startswith("All of the session · 2026-08-03 09:00:00, 0 s\n")
+
+
 def test_a_page_has_nothing_active_and_nothing_from_elsewhere(store: Store):
     replay = Replay(store, "a")
     page = render_page(replay.session(), replay.turns([1, 2, 3]), UTC, is_one_turn=False)

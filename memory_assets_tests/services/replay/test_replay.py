@@ -1,6 +1,6 @@
 """Replay: the turns of a session of each harness, everything about one of them, what is refused, and what is forgotten."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -173,6 +173,15 @@ def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, s
     assert [(found.text, found.gate, found.command) for found in two.learnt] == [
         ("Point 2 matters.", "hold", "memory explain mem_0f3a5c1e0000")
     ]
+
+
+def test_explain_names_the_turn_in_which_a_fact_was_said(store: Store, sources: Path):
+    replay = captured(store, sources, *dialogue("a", 3))
+    id, second = "0f3a5c1e-0000-5000-8000-000000000001", replay.checkpoints["message_ids"][1].to_list()
+    fact = {"id": id, "message_ids": second[:1], "quote": "point 2", "segment_id": "s", "text": "Point 2 matters."}
+    write(store, "observations", "2026-08-03", row("observations", session_id="a", day=date(2026, 8, 3), **fact))
+    (step,) = MemoryAgent(store.settings).origin_of(id).root.find("observation")
+    assert step.facts["replay"] == "memory data replay a --turn 2"
 
 
 def test_secrets_stay_masked_and_forgotten_words_are_in_no_turn_and_not_in_the_table(store: Store, sources: Path):
