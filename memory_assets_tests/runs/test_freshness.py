@@ -159,7 +159,7 @@ def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(stor
     assert late_input(root, deadline.timestamp()) is None
     line = alarm(root, deadline.timestamp() + 1)
     assert line is not None
-    assert line.startswith("Memory is silent: job capture and 4 more did not process its input since 2026-08-03 13:00 UTC")
+    assert line.startswith("Memory is silent: job capture and 5 more did not process its input since 2026-08-03 13:00 UTC")
     advance(at_moment(store, begun + timedelta(minutes=90)))
     keep_waiting(at_moment(store, begun + timedelta(minutes=90)))
     assert late_input(root, deadline.timestamp() + 1) is None

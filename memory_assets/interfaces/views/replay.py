@@ -86,9 +86,8 @@ def duration(began: datetime, ended: datetime) -> str:
 def heading_of(replay: "TurnReplay", zone: tzinfo) -> str:
     """Returns the number of the turn and its time."""
     began = replay.started_at.astimezone(zone)
-    return (
-        f"Turn {replay.turn} of {replay.turns[-1]} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
-    )
+    which = f"Turn {replay.turn} of {replay.turns[-1]}" if replay.turns[-1] else "All of the session"
+    return f"{which} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
 
 
 def state_of(replay: "TurnReplay") -> Iterator[tuple[str, str]]:
