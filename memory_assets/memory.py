@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memory_assets.services.notes import Noted
     from memory_assets.services.prompts import NearPrompt
     from memory_assets.services.restore import Restored
+    from memory_assets.services.slog import SlogAnswer
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
@@ -279,9 +280,11 @@ class MemoryAgent:
         found = forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
         if found.is_applied:
             from memory_assets.services.review import take_along
+            from memory_assets.services.slog import log_events
 
             for one in found.memories:
                 take_along(self.store, one.memory_id)
+            log_events(self.store)
         return found
 
     def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Rating":
@@ -289,6 +292,15 @@ class MemoryAgent:
         from memory_assets.services.feedback import rate
 
         return rate(self.store, requests.FeedbackRequest.of(memory_ids, **options))
+
+    def slog(self, action: str | requests.SlogRequest | None = None, **options: Any) -> "SlogAnswer":
+        """Appends an entry to the log of what was done to systems; without an action, returns the latest entries."""
+        from memory_assets.services import slog
+
+        request = requests.SlogRequest.of(action, **options)
+        return (
+            slog.append(self._store_or_unopened(), request) if request.action else slog.find(self._store_or_unopened(), request)
+        )
 
     def restore(self, memory_ids: str | Sequence[str] | requests.RestoreRequest) -> "Restored":
         """Makes stale, archived or cold memories active again, from the next build of memories on.

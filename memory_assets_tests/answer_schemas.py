@@ -86,6 +86,9 @@ OF_COMMANDS: dict[str, Any] = {
     "data backfill": BUILT,
     "data flush": BUILT,
     "data feedback": "services.feedback:Rating",
+    "library slog add": "services.slog:SlogAnswer",
+    "library slog list": "services.slog:SlogAnswer",
+    "library slog search": "services.slog:SlogAnswer",
     "lab eval": "stages.evaluate.gold:Evaluation",
     "lab calibration": "services.calibration:Calibration",
     "lab what-if": ["runs.what_if:WhatIf", "runs.what_if:Estimate"],
@@ -198,6 +201,7 @@ OWN: dict[str, Callable[[Schemas, type], dict[str, Any]]] = {
     "Comparison": _selected("before", "after", "changes", added=int, lost=int, changed=int),
     "Explanation": _chain(root=True),
     "ProvenanceStep": _chain(root=False),
+    "SlogAnswer": _selected("entries", "count", _links=list[dict[str, str]]),
     "Evaluation": lambda schemas, cls: {
         "type": "object",
         "description": f"{summary_of(cls)} Each measure is a property.",

@@ -36,7 +36,7 @@ DAYS_PER_RUN = 31
 FIRST_DAY = date(2024, 1, 1)
 """Earliest day that a message may have; times before it fall to the day of capture."""
 
-STAGES = "deliver capture distill embed recall reflect friction triage brief maintain quality".split()
+STAGES = "deliver capture distill embed recall reflect friction triage brief maintain quality library".split()
 GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1)}
 """The group of each stage: numbered, because the UI sorts groups by name."""
 

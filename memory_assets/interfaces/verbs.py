@@ -76,16 +76,15 @@ RECALL = Verb(
     "Recall what is known",
     "Answer a question with the few memories that help, each with its source.",
     "Look up what past sessions established: the owner's rules, decisions and their reasons, root causes and fixes, how things "
-    "are built and named here. Use it before a task, before you ask the owner, and when an error or a name comes up. Ask in "
-    "plain words, or give the whole task. Returns at most three results; none means that nothing is known. Filters besides "
-    "those below: category, priority, kind, person, session, tag.",
+    "are built and named. Use it before a task, before you ask the owner, and when an error or a name comes up. Ask in plain "
+    "words, or give the whole task. At most three results; none: nothing is known. More filters: category, priority, kind, "
+    "person, session, tag, until.",
     {"question": "how do we deploy", "category": ["operations"], "since": "2026-05-01"},
     tool_defaults={"profile": "lean"},
     tool_parameters={
         "question": "",
         "project": "Prefer results about it.",
         "since": "2026-05-01, or 30d.",
-        "until": "",
         "include": "",
         "profile": "balanced: 7 results; deep: 10.",
     },
@@ -95,8 +94,7 @@ ANSWER = Verb(
     requests.AnswerRequest,
     "Answer with sources",
     "Answer a question from everything that is known; every sentence cites its sources.",
-    "Answer from everything that is known, with sources. Slower than memory_recall: for the history of a decision, or a "
-    "question that needs several sources.",
+    "Answer with sources, slower: for the history of a decision, or what needs several sources.",
     {"question": "why did we leave the message queue", "only_project": "shop"},
     tool_parameters={"question": "", "project": ""},
 )
@@ -105,7 +103,7 @@ EXPLAIN = Verb(
     requests.ExplainRequest,
     "Explain a memory",
     "Show where a memory comes from, or why something is not remembered.",
-    "Show where a memory comes from, with what was said, or why something is not remembered.",
+    "Show where a memory comes from, or why something is not remembered.",
     {"target": "Use uv, never pip"},
     tool_parameters={"target": "An id, a line, or words that you expected."},
 )
@@ -114,7 +112,7 @@ TRIGGERS = Verb(
     requests.TriggersRequest,
     "List upcoming dates",
     "List dates that you mentioned in sessions, and what to recall when they come.",
-    "List dates ahead that the owner mentioned, with what to recall then.",
+    "List dates ahead that the owner mentioned.",
     {"on": "2026-05-01"},
     tool_parameters={},
 )
@@ -123,7 +121,7 @@ BRIEF = Verb(
     requests.BriefRequest,
     "Read the briefing",
     "Print the briefing for the next session, in milliseconds.",
-    "Read what a session should know from the start, unless it is in your context already.",
+    "Read the briefing, unless it is in your context.",
     tool_parameters={},
 )
 REMEMBER = Verb(
@@ -131,8 +129,8 @@ REMEMBER = Verb(
     requests.RememberRequest,
     "Remember or correct a fact",
     "Save a fact. It can be recalled at once.",
-    "Save one fact for later sessions: a rule of the owner, a decision with its reason, a root cause with its fix; no passing "
-    "state. One or two sentences that stand alone.",
+    "Save one fact for later: a rule of the owner, a decision with its reason, a root cause with its fix; no passing state. "
+    "One or two sentences that stand alone.",
     {"text": "The release train leaves on Thursday.", "project": "shop", "priority": "high"},
     is_writing=True,
     tool_parameters={
@@ -146,7 +144,7 @@ FORGET = Verb(
     requests.ForgetRequest,
     "Forget a memory or words",
     "List everything that holds a memory or words; --apply erases it from every file, for good.",
-    "Only when the owner asks: list what holds a memory or words; with apply, once they agree, erase it for good.",
+    "Only if the owner asks: list what holds a memory or words; with apply, once they agree, erase it.",
     {"target": "mem_0f3a5c1e", "apply": True},
     is_writing=True,
     is_destructive=True,
@@ -157,7 +155,7 @@ FEEDBACK = Verb(
     requests.FeedbackRequest,
     "Rate recalled memories",
     "Record that recalled memories helped or did not; helpful ones rank higher.",
-    "Record whether recalled memories helped; helpful ones rank higher.",
+    "Record whether recalled memories helped.",
     {"memory_ids": ["mem_0f3a5c1e"], "used": True},
     is_writing=True,
     tool_parameters={"memory_ids": "", "used": ""},
@@ -167,7 +165,7 @@ REVIEW = Verb(
     requests.ReviewRequest,
     "List pending proposals",
     "Review proposals for MEMORY.md: one key per decision on a terminal, a list elsewhere.",
-    "List the proposals for MEMORY.md that wait for the owner.",
+    "List proposals that wait for the owner.",
 )
 DECIDE = Verb(
     "decide",
@@ -184,9 +182,19 @@ STATUS = Verb(
     requests.StatusRequest,
     "Show the state of the memory",
     "Show what the memory holds, what is pending, and where its files are.",
-    "Show what the memory holds and how fresh it is.",
+    "Show what it holds and how fresh it is.",
 )
 
+SLOG = Verb(
+    "slog",
+    requests.SlogRequest,
+    "Log what was done",
+    "Append an entry to the log of what was done to systems, or list entries.",
+    "Log a change of a system.",
+    {"action": "deploy", "tool": "worker", "detail": "Published worker:20260302", "reason": "subscription fix"},
+    is_writing=True,
+    tool_parameters={"action": "", "tool": "", "detail": "", "reason": ""},
+)
 RESTORE = Verb(
     "restore",
     requests.RestoreRequest,
@@ -196,6 +204,6 @@ RESTORE = Verb(
     is_writing=True,
 )
 
-VERBS = [RECALL, ANSWER, EXPLAIN, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS]
+VERBS = [RECALL, ANSWER, EXPLAIN, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS, SLOG]
 COMMANDS = [RESTORE]
 """Verbs of the command line only: neither a tool of agents nor an address over HTTP."""

@@ -22,6 +22,7 @@ from memory_assets.runs.compare import Comparison, compare_memories, compare_obs
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import MEMORY_MD, VALID_STATES
+from memory_assets.schema.vocabulary import SlogAction
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder, branches_of
 from memory_assets.services.health.status import keep_status
@@ -30,6 +31,7 @@ from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
 from memory_assets.services.prices import cost_of, prices_of
 from memory_assets.services.review import rules_of, triage_of
+from memory_assets.services.slog import log_own
 from memory_assets.services.which_store import is_sample
 from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
@@ -151,6 +153,7 @@ def make(store: Store, first: date | None, last: date | None, changes: Mapping[s
     branch = _begun(place, Branch(place.name, days[0], days[-1], kept, time.time(), _versions_of(settings)))
     ran = launch.rematerialise(place.open(settings), days, retire=lambda: _leave(place, settings))
     place.write(replace(place.read(), state="made", seconds=branch.seconds + ran.seconds))
+    _log(store, "create", f"Built the branch {place.name} for {days[0]} to {days[-1]}", branch)
     return show(store, place.name)
 
 
@@ -194,6 +197,7 @@ def adopt(store: Store, name: str) -> Adopted:
     days = days_between(today.tables, branch.first, branch.last)
     ran = launch.rematerialise(today, days, retire=lambda: _retire(today, branch.leaving))
     keep_status(today, is_sample=is_sample(settings))
+    _log(store, "configure", f"Adopted the branch {name}", branch)
     branches.drop(place)
     return Adopted(name, differing, path, tuple(ran.jobs), _paid(today, settings, began), round(ran.seconds, 1))
 
@@ -210,7 +214,15 @@ def finish(store: Store) -> Store:
 
 def drop(store: Store, name: str) -> None:
     """Deletes the branch; the answers that were paid for stay in the store."""
-    branches.drop(BranchFolder(store, _checked_name(name)))
+    place = BranchFolder(store, _checked_name(name))
+    branches.drop(place)
+    log_own(store, "configure", f"Dropped the branch {name}", "a what-if")
+
+
+def _log(store: Store, action: SlogAction, detail: str, branch: Branch) -> None:
+    """Writes into the slog what was done with the branch."""
+    changes = ", ".join(f"{name}={value}" for name, value in branch.changes.items())
+    log_own(store, action, f"{detail}: {changes}", "a what-if")
 
 
 def _checked(store: Store, changes: Mapping[str, str]) -> Settings:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from memory_assets.errors import QuestionError
-from memory_assets.schema.vocabulary import Category, Priority, Sentiment, Trigger
+from memory_assets.schema.vocabulary import SLOG_ACTIONS, Category, Priority, Sentiment, SlogAction, Trigger
 from memory_assets.text.moments import parse_moment
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
@@ -29,6 +29,8 @@ MOST, MOST_DEEP = 10, 15
 """Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has at most ten lines."""
 
 MOST_LEAN = 3
+MOST_LISTED = 1_000
+"""Entries of the slog in one answer."""
 
 SHOWN_CHARS = 80
 
@@ -274,6 +276,28 @@ class DecideRequest(Request):
     def _one_wording(self) -> Self:
         if self.decision == "edit" and len(self.proposals) > 1:
             raise ValueError(f"edit changes one proposal, not {len(self.proposals)}: each needs its own wording")
+        return self
+
+
+class SlogRequest(Request):
+    """Appends an entry to the slog, or lists entries."""
+
+    action: SlogAction | None = Field(None, description="What was done; without it, entries are listed.")
+    tool: str = Field("", description="What it was done to or with, such as caddy.")
+    detail: str = Field("", description="What was done, in a sentence.")
+    reason: str = Field("", description="Why.")
+    search: str = Field("", description="List only entries with these words.")
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = Field(
+        20, description="How many entries to list, the latest."
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        lacking = [name for name in ("tool", "detail") if not getattr(self, name).strip()]
+        if self.action is not None and lacking:
+            raise ValueError(f"{lacking[0]} is missing: {type(self).model_fields[lacking[0]].description}")
+        if self.action is None and (self.tool or self.detail or self.reason):
+            raise ValueError(f"action is missing: it must be one of {', '.join(SLOG_ACTIONS)}")
         return self
 
 

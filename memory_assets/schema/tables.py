@@ -333,6 +333,8 @@ TABLES: dict[str, Table] = {
         _file("memory_md", "triage", _TRIAGE, "triage/7", grain="scope", made_from=("decisions",), in_branch=True, kinds=_GIT,
               pool="memory_md", lineage=(("line", "decisions.text"), ("section", "decisions.section")),
               doc="MEMORY.md and the files of projects, one per scope; each promotion is a commit that names its session."),
+        _rows("slog", r.SlogEntry, "library", _TRIAGE, "slog/1", made_from=("memory_md",), inputs=None, plots=("action",),
+              kinds=frozenset({"polars", "parquet", "git"}), pool="memory_md"),
         _file("patches", "triage", _TRIAGE, "triage/7", made_from=("decisions",), kinds=frozenset({"git"}), pool="memory_md",
               doc="Approved changes of files outside the workspace, each as a patch; the files are not edited."),
         _rows("entries", r.EntryRow, "triage", _TRIAGE, "entries/1", made_from=("memory_md", "memories"), inputs=None,

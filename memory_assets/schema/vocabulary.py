@@ -20,4 +20,8 @@ Relation = Literal["same", "conflict", "doubtful"]
 SAME, CONFLICT, DOUBTFUL = get_args(Relation)
 """The relations of a merge edge."""
 
+SlogAction = Literal["install", "configure", "deploy", "fix", "create", "ingest", "restart"]
+SLOG_ACTIONS: tuple[SlogAction, ...] = get_args(SlogAction)
+"""What an entry of the slog says was done."""
+
 FileFormat = Literal["jsonl", "csv", "parquet"]

@@ -10,9 +10,10 @@ from memory_assets.store import damage, staged
 from memory_assets.store.places import SAMPLE
 from memory_assets.store.ready import STATUS
 from memory_assets.store.settings import Settings
+from memory_assets.store.slog import LOCK
 from memory_assets.store.store import DERIVED, Store
 
-OTHERS = ("dagster", "branches", damage.FOLDER, staged.FOLDER, "lock", "tasks.lock", STATUS, SAMPLE)
+OTHERS = ("dagster", "branches", damage.FOLDER, staged.FOLDER, "lock", "tasks.lock", LOCK, STATUS, SAMPLE)
 WAIT_SECONDS = 10.0
 
 

@@ -5,7 +5,7 @@
     answers/     raw answers of models                                                permanent
     branches/    what-if branches, until they are adopted or dropped
     spool/       events that were sent and not yet read; aside/: unreadable ones
-    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, briefing.md; git  permanent
+    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, slog.jsonl, briefing.md; git  permanent
     tables/      Parquet in Hive folders                                              derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived
@@ -35,6 +35,7 @@ from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, canonical_zone
+from memory_assets.store.slog import Slog
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 
 if TYPE_CHECKING:
@@ -104,6 +105,11 @@ class Store:
     def note(self, name: str, version: str) -> None:
         """Stores the input version that a file or index was built from."""
         write_atomically(make_folder(self.root / "built") / f"{name}.txt", version.encode())
+
+    @cached_property
+    def slog(self) -> Slog:
+        """The log of what was done to systems."""
+        return Slog(self.root)
 
     @property
     def dagster_home(self) -> Path:

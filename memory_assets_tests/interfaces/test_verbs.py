@@ -26,7 +26,7 @@ from memory_assets_tests.generated import describe
 from memory_assets_tests.small_store import small_store
 
 PLACES = {"triggers": "lab triggers", "feedback": "data feedback"}
-WITHOUT_A_COMMAND = {"answer": "recall --answer", "review": "review", "decide": "review approve"}
+WITHOUT_A_COMMAND = {"answer": "recall --answer", "review": "review", "decide": "review approve", "slog": "library slog add"}
 
 
 def options_of(verb: Verb) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from memory_assets.assets.checks import (  # noqa: F401
     distill,
     embed,
     friction,
+    library,
     maintain,
     quality,
     recall,

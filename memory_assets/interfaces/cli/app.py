@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
-from memory_assets.interfaces.cli import config, data, everyday, lab, serve, service, setup, uninstall
+from memory_assets.interfaces.cli import config, data, everyday, lab, library, serve, service, setup, uninstall
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.json_schema import OPTION, schema_for
@@ -51,7 +51,13 @@ def make_app() -> typer.Typer:
     for verb in VERBS:
         if verb.name not in PLACED:
             add(app, verb, EVERY_DAY)
-    for name, made in (("data", data.app), ("lab", lab.app), ("serve", serve.app), ("service", service.app)):
+    for name, made in (
+        ("data", data.app),
+        ("lab", lab.app),
+        ("library", library.app),
+        ("serve", serve.app),
+        ("service", service.app),
+    ):
         app.add_typer(made, name=name, rich_help_panel=GROUPS)
     return app
 

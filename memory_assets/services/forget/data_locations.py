@@ -31,6 +31,7 @@ WORKSPACE_KINDS = {
     "briefing.md": "briefing",
     "briefings": "briefing",
     "memory": "daily logs",
+    "slog.jsonl": "slog",
     "summaries": "summaries",
     "timeline": "timeline",
     ".git": GIT,

@@ -14,6 +14,7 @@ from memory_assets.adapters.generations import Generations
 from memory_assets.errors import StoreError
 from memory_assets.schema.tables import table_names
 from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.services.slog import uncommitted_changes
 from memory_assets.stages.distill.model.answers import read_answer
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.store.damage import put_damaged_aside
@@ -24,6 +25,7 @@ NIGHTS = 28
 
 SHOWN = 5
 BACKUP = "Restore the file from a backup; what else it holds is still used."
+SLOG_REMEDY = "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries are still used."
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
@@ -39,6 +41,7 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     yield _archive(store, night)
     yield _answers(store, night)
     yield _workspace(store)
+    yield _slog(store)
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{one.place}: {one.reason}" for one in put_damaged_aside(store, tables)]
     yield _outcome(
@@ -83,6 +86,12 @@ def _workspace(store: Store) -> Check:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
     return _outcome("workspace", promise, said, "its whole history", "Restore `workspace/.git` from a backup.")
+
+
+def _slog(store: Store) -> Check:
+    damaged = [*store.slog.damaged(), *uncommitted_changes(store)]
+    whole = f"{len(store.slog.entries()):,} entries"
+    return _outcome("slog", "every line of the slog is an entry, and none was changed", damaged, whole, SLOG_REMEDY)
 
 
 def _outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:

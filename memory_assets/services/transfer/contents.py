@@ -16,6 +16,7 @@ import orjson
 
 from memory_assets.errors import StoreError, StoreVersionError
 from memory_assets.services.which_store import is_sample
+from memory_assets.store.slog import SLOG
 from memory_assets.store.store import VERSION, Store
 
 RELEASE = version("memory_assets")
@@ -87,7 +88,7 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
             content = path.read_bytes()
         except FileNotFoundError:
             continue  # the spool was read meanwhile
-        yield name, _whole_lines(content) if name.startswith(("ledger/", "spool/")) else content
+        yield name, _whole_lines(content) if name.startswith(("ledger/", "spool/", f"workspace/{SLOG}")) else content
 
 
 def _whole_lines(content: bytes) -> bytes:

@@ -46,7 +46,8 @@ COMMANDS = [name for name in names_of(cli.make_app()) if name != ("send",)]
 
 def test_the_names_that_others_call_are_there():
     wanted = {"up", "recall", "remember", "review", "explain", "forget", "status", "brief"}
-    wanted |= {"hooks", "model", "config", "ingest", "doctor", "restore", "data", "lab", "serve", "service", "uninstall"}
+    wanted |= {"hooks", "model", "config", "ingest", "doctor", "restore", "data", "lab", "library", "serve", "service"}
+    wanted |= {"uninstall"}
     assert wanted == {name[0] for name in COMMANDS}
 
 

@@ -1,0 +1,21 @@
+"""Builds the tables of the library."""
+
+from memory_assets.runs.materialise import Rows, per_partition
+from memory_assets.schema.frames import frame_of
+from memory_assets.services.review import workspace_of
+from memory_assets.services.slog import log_events
+from memory_assets.store.slog import SLOG
+from memory_assets.store.store import Store
+
+
+@per_partition
+def slog(store: Store, _: str) -> Rows:
+    """Logs promotions and forgettings, commits the slog, and returns its entries."""
+    logged = log_events(store)
+    with store.lock():
+        commit = workspace_of(store).commit("Log what was done", [SLOG]) if store.slog.path.is_file() else None
+    entries = store.slog.entries()
+    rows = ({**vars(one), "number": number, "timestamp": one.at} for number, one in enumerate(entries))
+    damaged = store.slog.damaged()
+    figures = {"logged": len(logged), "commit": commit or "-", "lines_without_an_entry": len(damaged)}
+    return Rows(frame_of("slog", rows), figures, warnings=[f"No entry: {line}" for line in damaged])
