@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from memory_assets.adapters.git_workspace import ChangedLine
     from memory_assets.schema.protocols import Model
+    from memory_assets.services.adrs import AdrContradiction, AdrRow
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
@@ -141,6 +142,8 @@ class Review:
     """Problems of REVIEW.md; until they are fixed, it decides nothing."""
     pending_count: int = 0
     """All pending proposals, those that are not shown yet included."""
+    conflicts: "tuple[AdrContradiction, ...]" = ()
+    """Memories that contradict a decision record in force."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +334,19 @@ class MemoryAgent:
         from memory_assets.services.review import read_review
 
         count = sum(1 for _ in self._waiting(is_asked=False))
-        return Review(self.pending(), read_review(self.store).reading.warnings, count)
+        return Review(self.pending(), read_review(self.store).reading.warnings, count, self.adr_conflicts())
+
+    def adr_conflicts(self) -> "tuple[AdrContradiction, ...]":
+        """Returns the memories that contradict a decision record in force."""
+        from memory_assets.services.adrs import read_contradictions
+
+        return read_contradictions(self.store)
+
+    def adrs(self) -> "list[AdrRow]":
+        """Returns the decision records of the owner's projects as they are now, with what is wrong with them."""
+        from memory_assets.services.adrs import list_adrs
+
+        return list_adrs(self.store)
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""

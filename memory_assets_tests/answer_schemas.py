@@ -86,6 +86,8 @@ OF_COMMANDS: dict[str, Any] = {
     "data backfill": BUILT,
     "data flush": BUILT,
     "data feedback": "services.feedback:Rating",
+    "library adr list": {"records": ["services.adrs:AdrRow"]},
+    "library adr check": "library adr list",
     "library slog add": "services.slog:SlogAnswer",
     "library slog list": "services.slog:SlogAnswer",
     "library slog search": "services.slog:SlogAnswer",

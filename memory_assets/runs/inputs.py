@@ -14,6 +14,8 @@ from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
+from memory_assets.services.adrs import find_folders
+from memory_assets.services.adrs import inputs_of as inputs_of_adrs
 from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, expiring_on, lessons_of
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
@@ -69,10 +71,19 @@ def hook_signals_of(store: Store) -> dict[str, HookSignals]:
 
 
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
-    """The memory files of harnesses; nothing before the first transcript, so that they alone do not start a store."""
-    if not store.tables.parts(table.name) and not (store.tables.parts("windows") and find_memory_files(store.settings)):
+    """The memory files of harnesses and the decision records; nothing before the first transcript, so that they alone do not
+    start a store."""
+    decided = store.tables.parts("adrs").get(WHOLE)
+    is_any = find_memory_files(store.settings) or (decided and decided.rows)
+    if not store.tables.parts(table.name) and not (store.tables.parts("windows") and is_any):
         return {}
     return {WHOLE: memory_file_inputs(store)}
+
+
+def adrs(store: Store, table: Table) -> dict[str, str]:
+    """The files of decision records; nothing before the first transcript, and until there is one."""
+    is_known = store.tables.parts(table.name) or (store.tables.parts("windows") and find_folders(store))
+    return {WHOLE: inputs_of_adrs(store)} if is_known else {}
 
 
 def messages(store: Store, table: Table) -> dict[str, str]:

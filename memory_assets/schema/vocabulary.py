@@ -24,4 +24,8 @@ SlogAction = Literal["install", "configure", "deploy", "fix", "create", "ingest"
 SLOG_ACTIONS: tuple[SlogAction, ...] = get_args(SlogAction)
 """What an entry of the slog says was done."""
 
+AdrStatus = Literal["proposed", "accepted", "shipped", "superseded", "deprecated", "rejected"]
+ADR_STATUSES: tuple[AdrStatus, ...] = get_args(AdrStatus)
+"""What the status of a decision record may be: one word."""
+
 FileFormat = Literal["jsonl", "csv", "parquet"]

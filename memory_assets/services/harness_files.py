@@ -14,7 +14,9 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.schema.frames import hash_of
+from memory_assets.schema.tables import WHOLE
 from memory_assets.schema.vocabulary import Harness
+from memory_assets.services.adrs import remembered
 from memory_assets.services.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
@@ -45,7 +47,10 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:
-    """Returns the table `harness_memories` from the present files, without forgotten words; unreadable files are skipped."""
+    """Returns the table `harness_memories` from the present files and decision records, without forgotten words.
+
+    Unreadable files are skipped.
+    """
     settings, tombstones = store.settings, tombstones_of(store)
     rows, files = [], find_memory_files(settings)
     projects = projects_of(store, files)
@@ -56,15 +61,18 @@ def read_memory_files(store: Store) -> pl.DataFrame:
             continue  # deleted or made unreadable since it was listed
         about = {"project": projects[file.beside], "person": settings.owner}
         rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
+    rows += remembered(store)
     return frame_of([row for row in rows if not tombstones.holds(row["text"].encode())])
 
 
 def memory_file_inputs(store: Store) -> str:
-    """Returns the hash of the table's inputs: size and time of the files, and their projects."""
+    """Returns the hash of the table's inputs: size and time of the files, their projects, and the decision records."""
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
     facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
-    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts)
+    adrs = store.tables.parts("adrs").get(WHOLE)
+    decided = [adrs.fingerprint] if adrs and adrs.rows else []
+    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *decided)
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:

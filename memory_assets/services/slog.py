@@ -120,6 +120,5 @@ def _text_of(entry: Entry) -> str:
 
 def _links(tool: str) -> tuple[tuple[str, str], ...]:
     """Returns what to do next, each as a command."""
-    add = "memory library slog add fix TOOL 'What was done' --reason 'Why'"
     about: Sequence[tuple[str, str]] = [("same tool", f"memory library slog search {shlex.quote(tool)}")] if tool else []
-    return (("latest", "memory library slog list"), *about, ("add", add.replace("TOOL", shlex.quote(tool or OWN_TOOL))))
+    return (("latest", "memory library slog list"), *about, ("how to add", "memory library slog add --help"))

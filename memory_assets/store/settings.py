@@ -169,6 +169,7 @@ class Settings(BaseSettings):
 
     data: AbsolutePath = Field(default_factory=lambda: Path(default_data()), description="Folder that holds all state.")
     sources: str = Field("", description="Folders with transcripts, separated as in PATH; each is read completely.")
+    adr_folders: str = Field("", description="Folders of decision records, as in PATH, beside those of projects.")
     timezone: Zone = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")
     date_order: Literal["auto", "dmy", "mdy"] = Field("auto", description="Order in 05/06/2026; `auto`: by time zone.")
     owner: str = Field(
@@ -319,7 +320,7 @@ def from_folder(folder: Path, name: str, value: Any) -> Any:
     """Returns the setting with relative paths resolved against the folder."""
     if not isinstance(value, str) or not value:
         return value
-    if name == "sources":
+    if name in ("sources", "adr_folders"):
         return os.pathsep.join(str(folder / Path(part).expanduser()) for part in value.split(os.pathsep) if part.strip())
     is_path = name in PATHS or (name == "embedding_model" and value != USUAL_EMBEDDING_MODEL)
     return str(folder / Path(value).expanduser()) if is_path else value

@@ -5,7 +5,7 @@
     answers/     raw answers of models                                                permanent
     branches/    what-if branches, until they are adopted or dropped
     spool/       events that were sent and not yet read; aside/: unreadable ones
-    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, slog.jsonl, briefing.md; git  permanent
+    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, slog.jsonl; git   permanent
     tables/      Parquet in Hive folders                                              derived
     index/       vectors and terms                                                    derived
     dagster/     DAGSTER_HOME: runs and events                                        derived

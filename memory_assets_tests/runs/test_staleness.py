@@ -33,6 +33,7 @@ def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
     monkeypatch.setenv("MEMORY_NOW", NOW)
     store = small_store()
     write(store, "reflections", DAY.isoformat(), row("reflections", day=DAY))
+    write(store, "adrs", WHOLE)
     write(store, "harness_memories", WHOLE)
     remembered = tmp_path / "home" / ".codex" / "memories" / "MEMORY.md"
     remembered.parent.mkdir(parents=True)

@@ -85,12 +85,15 @@ def test_every_link_of_an_answer_runs_as_it_stands(agent: MemoryAgent, capsys: p
     answers = [agent.slog("fix", tool="it's a tool; ls", detail="b"), agent.slog(), agent.slog(search="absent")]
     for answer in answers:
         links = answer.to_dict()["_links"]
-        assert [one["rel"] for one in links][0] == "latest"
+        assert links[0]["rel"] == "latest"
         for one in links:
             program, *words = shlex.split(one["command"])
             assert program == "memory"
-            assert cli.main([*words, "--json"]) == 0
-            assert json.loads(capsys.readouterr().out)["data"]["_links"]
+            assert cli.main(words) == 0
+            assert capsys.readouterr().out
+            if "--help" not in words:
+                assert cli.main([*words, "--json"]) == 0
+                assert json.loads(capsys.readouterr().out)["data"]["_links"]
 
 
 def test_promotions_are_logged_from_the_ledger_once(agent: MemoryAgent):

@@ -14,6 +14,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from memory_assets.errors import ReviewError
+from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent, Pending
 from memory_assets.schema.records import MEMORY_MD
@@ -53,6 +54,7 @@ class ReviewSession:
         touched: list[str] = []
         skipped: set[str] = set()
         try:
+            show(render_conflicts(self.agent.adr_conflicts()), self.console)
             touched += self._ask_about_lost()
             while left := [one for one in self.agent.pending() if one.proposal_id not in skipped]:
                 one = self._next(left)

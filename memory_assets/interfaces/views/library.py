@@ -1,10 +1,14 @@
-"""Renders the library: entries of the slog."""
+"""Renders the library: entries of the slog, and decision records."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_assets.interfaces.views.lines import Parts, bold, counted, dim
+from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, warning
+from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
+    from memory_assets.services.adrs import AdrContradiction, AdrRow
     from memory_assets.services.slog import SlogAnswer
 
 
@@ -21,3 +25,42 @@ def render_slog(answer: "SlogAnswer") -> Parts:
         yield dim(f"{len(answer.entries)} of {counted(answer.count, 'entry').replace('entrys', 'entries')}, the latest.")
     for rel, command in answer.links:
         yield dim(f"{rel}: `{command}`")
+
+
+def render_adrs(found: "Sequence[AdrRow]") -> Parts:
+    """Renders the decision records by folder, each with its status, what it replaced, and its problems."""
+    if not found:
+        yield "No decision record was found. They are in docs/adr or docs/decisions of a project, or in MEMORY_ADR_FOLDERS."
+    folder = ""
+    for one in found:
+        if (here := str(Path(one.path).parent)) != folder:
+            folder = here
+            yield dim(f"{one.project}: {folder}")
+        yield bold(f"{one.number:04d} {one.title}", f"  {_status(one)}")
+        for problem in one.problems:
+            yield warning(f"   {problem}")
+
+
+def render_problems(found: "Sequence[AdrRow]") -> Parts:
+    """Renders what is wrong with the decision records, each with its file."""
+    wrong = [(one.path, problem) for one in found for problem in one.problems]
+    for path, problem in wrong:
+        yield warning(f"{path}: {problem}")
+    checked = f"{counted(len(found), 'record')} checked"
+    yield dim(f"{checked}, {counted(len(wrong), 'problem')}." if wrong else f"{checked}, all in order.")
+
+
+def render_conflicts(conflicts: "Sequence[AdrContradiction]") -> Parts:
+    """Renders the memories that contradict a decision record, and how to settle it."""
+    for one in conflicts:
+        yield warning(f"ADR-{one.number:04d} of {one.project} contradicts a memory ({one.reason}):")
+        yield f"   the record: {one.statement}"
+        yield f"   the memory: {one.text}"
+        memory = short_id(one.memory_id)
+        yield dim(f'   `memory remember "…" --instead-of {memory}` corrects the memory; a newer record supersedes {one.path}')
+
+
+def _status(one: "AdrRow") -> str:
+    relations = {"supersedes": one.supersedes, "superseded by": one.superseded_by}
+    named = (f"{what} {', '.join(f'{number:04d}' for number in numbers)}" for what, numbers in relations.items() if numbers)
+    return "; ".join([one.status or "no valid status", *named, *(["in force"] if one.is_in_force else [])])

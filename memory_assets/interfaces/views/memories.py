@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, ranges, warning
 from memory_assets.text.short_ids import short_id
 
@@ -102,6 +103,7 @@ def render_forgetting(found: "Forgetting") -> Parts:
 
 def render_pending(review: "Review") -> Parts:
     """Renders the pending proposals, and how to decide them."""
+    yield from render_conflicts(review.conflicts)
     if not review.pending:
         yield "No proposal is pending."
         return

@@ -10,6 +10,7 @@ import polars as pl
 
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of, scopes_of
+from memory_assets.services.adrs import ADR
 from memory_assets.services.brief_inputs import (
     LESSONS_MD,
     active_projects,
@@ -61,7 +62,7 @@ def briefing(store: Store, run: Run) -> Report:
     projects.
     """
     with store.lock():
-        memories = store.tables.read("memories")
+        memories = store.tables.read("memories").filter(~pl.col("session_ids").list.contains(ADR))  # documents are asked for
         workspace, zone = workspace_of(store), store.settings.zone
         render = partial(
             render_briefing,

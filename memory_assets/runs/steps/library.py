@@ -1,11 +1,29 @@
 """Builds the tables of the library."""
 
-from memory_assets.runs.materialise import Rows, per_partition
+import polars as pl
+
+from memory_assets.runs.materialise import SHOWN_ROWS, Rows, per_partition
 from memory_assets.schema.frames import frame_of
+from memory_assets.services.adrs import conflicts_of, inputs_of, table_of
 from memory_assets.services.review import workspace_of
 from memory_assets.services.slog import log_events
 from memory_assets.store.slog import SLOG
 from memory_assets.store.store import Store
+
+
+@per_partition
+def adrs(store: Store, _: str) -> Rows:
+    """Reads the decision records of projects."""
+    version, frame = inputs_of(store), table_of(store)
+    problems = [f"{row['path']}: {one}" for row in frame.iter_rows(named=True) for one in row["problems"]]
+    figures = {"in_force": int(frame["is_in_force"].sum()), "problems": len(problems)}
+    return Rows(frame, figures, version, warnings=problems[:SHOWN_ROWS])
+
+
+@per_partition
+def adr_conflicts(store: Store, _: str) -> pl.DataFrame:
+    """Compares the decisions in force with the active memories."""
+    return conflicts_of(store.tables.read("adrs"), store.tables.read("memories"))
 
 
 @per_partition

@@ -140,14 +140,14 @@ class Observation(Record):
 
 
 class HarnessMemory(Observation):
-    """One fact from the memory files of Claude Code or Codex, in its current wording; the files are only read."""
+    """One fact from the memory files of Claude Code or Codex, or a decision record in force; the files are only read."""
 
     id: str = Field(description="UUIDv5 of harness, file and text.")
     session_id: str = Field(description="`memory of` and the harness: it belongs to no session.")
     path: str = Field(description="The file; it is never written.")
     event_at: datetime = Field(description="When the file was last changed.")
     lines: list[int] = Field(description="Its lines in the file, from 0.")
-    observer: str = Field(description="The harness.")
+    observer: str = Field(description="The harness, or `adr`.")
 
 
 class TriggerRow(Record):

@@ -1,12 +1,12 @@
-"""Rows of the library: the slog."""
+"""Rows of the library: the slog, and architecture decision records."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import ClassVar
 
 from pydantic import Field
 
 from memory_assets.schema.records.base import Count, Record
-from memory_assets.schema.vocabulary import SlogAction
+from memory_assets.schema.vocabulary import AdrStatus, SlogAction
 
 
 class SlogEntry(Record):
@@ -19,3 +19,39 @@ class SlogEntry(Record):
     tool: str = Field(description="What it was done to or with, such as caddy.")
     detail: str = Field(description="What was done, in a sentence; secrets masked.")
     reason: str = Field(description="Why; empty where nobody said.")
+
+
+class Adr(Record):
+    """An architecture decision record of a project, as its Markdown file has it now; the file is only read."""
+
+    id: str = Field(description="Hash of the path.")
+    path: str = Field(description="The file.")
+    project: str = Field(description="The project whose repository holds it.")
+    number: Count = Field(description="Its number, from the name of the file; numbers are not used again.")
+    title: str = Field(description="The title, without the number.")
+    status: AdrStatus | None = Field(description="One of six words; empty where the file has another status or none.")
+    is_in_force: bool = Field(description="Accepted or shipped, and superseded by no other record.")
+    decided_on: date | None = Field(description="The date in the file.")
+    supersedes: list[int] = Field(description="Numbers of the records that it replaces.")
+    superseded_by: list[int] = Field(description="Numbers of the records that replace it.")
+    decision: str = Field(description="First paragraph of the decision.")
+    context: str = Field(description="First paragraph of the context: why it was decided.")
+    statements: list[str] = Field(description="What it decides, a sentence each; compared with memories.")
+    text: str = Field(description="What is recalled of it.")
+    line: Count = Field(description="The line of its title, from 0.")
+    changed_at: datetime = Field(description="When the file was last changed.")
+    problems: list[str] = Field(description="What is wrong with it, such as a number that is used again.")
+
+
+class AdrConflict(Record):
+    """An active memory that contradicts a decision in force; shown in the review until one of the two changes."""
+
+    key: ClassVar = ("adr_id", "memory_id")
+    adr_id: str = Field(description="The decision record.")
+    memory_id: str = Field(description="The memory.")
+    number: Count = Field(description="The number of the record.")
+    path: str = Field(description="The file of the record.")
+    project: str = Field(description="The project of the record.")
+    statement: str = Field(description="The sentence of the record.")
+    text: str = Field(description="The memory.")
+    reason: str = Field(description="How they conflict: replaced, opposite, or other value.")

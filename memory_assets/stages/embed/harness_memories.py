@@ -37,6 +37,9 @@ FEW_WORDS = 6
 CONFIDENCE = 0.5
 """A model inferred it, and nobody reviewed it."""
 
+DOCUMENTED = 0.8
+"""Somebody wrote it down as decided."""
+
 EARLIEST = datetime(2024, 1, 2, tzinfo=UTC)
 """Days begin in 2024; an older file time is a copying error."""
 
@@ -107,13 +110,24 @@ def _front_matter(lines: Sequence[str]) -> int:
     return next((number + 1 for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
 
 
+def row_of_document(source: str, path: str, text: str, lines: list[int]) -> dict[str, Any]:
+    """Returns what a document of the owner's projects says, as an observation without a session, time and project."""
+    kept = {"session_id": source, "gate_reason": "decided in a document", "strength": "explicit", "scope": "project"}
+    return _observed(source, path, text_hash(text), text, lines) | kept | {"confidence": DOCUMENTED}
+
+
 def _row(file: MemoryFile, digest: str, text: str, lines: list[int]) -> dict[str, Any]:
+    row = _observed(file.harness, str(file.path), digest, text, lines)
+    return row | {"scope": scope_of(row["category"]) if file.beside else "everyone"}
+
+
+def _observed(source: str, path: str, digest: str, text: str, lines: list[int]) -> dict[str, Any]:
     category, confidence = categorise(text, "fact", "file")
     return {
-        **row_without_session(file.harness, text),
-        "id": str(uuid.uuid5(NAMESPACE, f"{file.harness}/{file.path}/{digest}")),
-        "session_id": f"memory of {file.harness}",
-        "path": str(file.path),
+        **row_without_session(source, text),
+        "id": str(uuid.uuid5(NAMESPACE, f"{source}/{path}/{digest}")),
+        "session_id": f"memory of {source}",
+        "path": path,
         "priority": "medium",
         "gate_reason": "remembered by the harness",
         "category": category,
@@ -123,9 +137,8 @@ def _row(file: MemoryFile, digest: str, text: str, lines: list[int]) -> dict[str
         "strength": "inferred",
         "sentiment": "neutral",
         "author": "file",
-        "scope": scope_of(category) if file.beside else "everyone",
         "lines": lines,
-        "observer": file.harness,
+        "observer": source,
     }
 
 

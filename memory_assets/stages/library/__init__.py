@@ -1,0 +1,1 @@
+"""Reads knowledge beside sessions: architecture decision records."""
