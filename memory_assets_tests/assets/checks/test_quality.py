@@ -86,11 +86,10 @@ def test_the_days_of_a_run_stand_in_one_table(store: Store):
     ]
 
 
-def test_a_day_with_nothing_to_count_has_no_shares(store: Store):
+def test_a_day_with_nothing_to_count_has_no_figures(store: Store):
     write_day(store, DAY)
     (found,) = numbers(measure(store)).values()
-    assert found["candidates"] == 0
-    assert not [name for name in found if name.endswith("_share")]
+    assert found == {"dagster/partition_row_count": 0}
 
 
 def test_metadata_holds_no_text_of_observations(store: Store):
