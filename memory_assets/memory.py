@@ -80,8 +80,13 @@ def announcements() -> list[str]:
     return take()
 
 
-def scan(table: str) -> "pl.LazyFrame":
-    """Returns a table of the present store as a lazy polars frame; empty where it was never written."""
+def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
+    """Returns a table of the present store as a lazy polars frame; empty where it was never written.
+
+    `as_of`, for `memories` only, is a day such as "2026-05-01": the memories as they were at the end of that day.
+    """
+    if as_of is not None:
+        return MemoryAgent().scan(table, as_of=as_of)
     from memory_assets.store.parquet_tables import ParquetTables
     from memory_assets.store.settings import read_settings
 
@@ -179,6 +184,17 @@ class MemoryAgent:
     def exists(self) -> bool:
         """Whether the store exists."""
         return (self.settings.data / "VERSION").is_file()
+
+    def scan(self, table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
+        """Returns a table as a lazy polars frame; with a day `as_of`, the memories as they were at the end of that day.
+
+        These are folded from what is known of the time up to that day. What was forgotten then or since is left out.
+        """
+        if as_of is None:
+            return self.store.tables.scan(table)
+        from memory_assets.services.past_memories import read_as_of
+
+        return read_as_of(self.store, table, as_of).lazy()
 
     def recall(
         self,

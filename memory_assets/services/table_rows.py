@@ -7,7 +7,7 @@ columns and `session`, a copy of `session_id`.
 import base64
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -50,6 +50,11 @@ def show_rows(tables: ParquetTables, table: str, *, day: str | None = None, limi
     return _rows(table, frame.sort(keys).head(limit).collect(), total)
 
 
+def show_frame(table: str, frame: pl.DataFrame, limit: int) -> ShownRows:
+    """Returns the first of these rows of the table, in order of its key."""
+    return _rows(table, frame.sort(schemas.key_of(table)).head(limit), frame.height)
+
+
 def sample_rows(tables: ParquetTables, table: str, count: int, seed: str) -> ShownRows:
     """Returns random rows; the same seed gives the same rows of the same table."""
     return _sample(table, tables.read(table), count, seed)
@@ -70,9 +75,8 @@ def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
     return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total, tuple(schemas.key_of(table)))
 
 
-def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: FileFormat) -> int:
-    """Writes the table's rows and returns their number."""
-    frames = frames_of(tables, table)
+def export_table(table: str, frames: Iterable[pl.DataFrame], into: IO[bytes], format: FileFormat) -> int:
+    """Writes the table's rows, as `frames_of` yields them, and returns their number."""
     if format == "parquet":
         frame = pl.concat([_with_session(schemas.empty(table)), *frames])
         frame.write_parquet(into)
@@ -84,31 +88,30 @@ def export_table(tables: ParquetTables, table: str, into: IO[bytes], format: Fil
     return count
 
 
-def export_file(tables: ParquetTables, table: str, path: Path, format: FileFormat) -> int:
-    """Writes the table to a file that only its owner can read, and returns the number of rows."""
+def export_file(table: str, frames: Iterable[pl.DataFrame], path: Path, format: FileFormat) -> int:
+    """Writes the table's rows to a file that only its owner can read, and returns their number."""
     try:
         make_folder(path.parent)
         with path.open("wb") as file:
             path.chmod(0o600)
-            return export_table(tables, table, file, format)
+            return export_table(table, frames, file, format)
     except OSError as error:
         raise StoreError(
             f"Cannot export '{table}' to {path}: {error.strerror or error}. Free space, or name another file with -o."
         ) from error
 
 
-def frames_of(tables: ParquetTables, table: str) -> Iterator[pl.DataFrame]:
-    """Yields the rows of the table by partition, in order of partition and key."""
+def frames_of(tables: ParquetTables, table: str, rows: pl.DataFrame | None = None) -> Iterator[pl.DataFrame]:
+    """Yields the rows of the table by partition, in order of partition and key; or only these rows."""
     schemas.record_of(table)
-    for part in tables.parts(table):
-        frame = _with_session(tables.read(table, [part]))
+    for frame in (tables.read(table, [part]) for part in tables.parts(table)) if rows is None else [rows]:
         if not frame.is_empty():
-            yield frame.sort(schemas.key_of(table))
+            yield _with_session(frame).sort(schemas.key_of(table))
 
 
-def rows_of(tables: ParquetTables, table: str) -> Iterator[dict[str, Any]]:
-    """Yields the rows of the table as plain dictionaries."""
-    for frame in frames_of(tables, table):
+def rows_of(frames: Iterable[pl.DataFrame]) -> Iterator[dict[str, Any]]:
+    """Yields the rows as plain dictionaries."""
+    for frame in frames:
         yield from frame.iter_rows(named=True)
 
 

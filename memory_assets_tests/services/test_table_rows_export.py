@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -12,16 +13,20 @@ import pytest
 
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema.vocabulary import FileFormat
-from memory_assets.services.table_rows import export_file, export_table, rows_of
+from memory_assets.services.table_rows import export_file, export_table, frames_of, rows_of
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import FACT, MEMORY, small_store, write
 
 PROMISED = ["id", "session", "path", "text", "gate", "priority", "category", "event_at", "lines"]
 
 
+def observations() -> Iterator[pl.DataFrame]:
+    return frames_of(small_store().tables, "observations")
+
+
 def exported(format: FileFormat, table: str = "observations") -> bytes:
     into = io.BytesIO()
-    export_table(small_store().tables, table, into, format)
+    export_table(table, frames_of(small_store().tables, table), into, format)
     return into.getvalue()
 
 
@@ -45,7 +50,7 @@ def test_csv_keeps_lists_as_json():
 def test_bytes_are_written_as_base64(format: FileFormat):
     store, into = small_store(), io.BytesIO()
     write(store, "passage_vectors", "2026-08-03", row("passage_vectors", words=b"\x01\xff"))
-    export_table(store.tables, "passage_vectors", into, format)
+    export_table("passage_vectors", frames_of(store.tables, "passage_vectors"), into, format)
     assert b"Af8=" in into.getvalue()
 
 
@@ -59,26 +64,26 @@ def test_rows_come_in_order_of_day_and_key():
     store = small_store()
     for day, names in (("2026-08-01", ["b", "a"]), ("2026-07-31", ["d", "c"])):
         write(store, "observations", day, *(row("observations", id=name) for name in names))
-    assert [found["id"] for found in rows_of(store.tables, "observations")] == ["c", "d", "a", "b", MEMORY]
+    assert [found["id"] for found in rows_of(frames_of(store.tables, "observations"))] == ["c", "d", "a", "b", MEMORY]
 
 
 @pytest.mark.parametrize("format", get_args(FileFormat))
 def test_a_table_without_rows_is_no_failure(format: FileFormat):
     into = io.BytesIO()
-    assert export_table(small_store().tables, "reflections", into, format) == 0
+    assert export_table("reflections", frames_of(small_store().tables, "reflections"), into, format) == 0
 
 
 def test_csv_of_several_days_has_one_header():
     store = small_store()
     write(store, "observations", "2026-08-01", row("observations", id="a"))
     into = io.BytesIO()
-    assert export_table(store.tables, "observations", into, "csv") == 2
+    assert export_table("observations", frames_of(store.tables, "observations"), into, "csv") == 2
     assert [found["id"] for found in csv.DictReader(io.StringIO(into.getvalue().decode()))] == ["a", MEMORY]
 
 
 def test_an_exported_file_is_the_owners_alone(tmp_path: Path):
     path = tmp_path / "out" / "observations.jsonl"
-    assert export_file(small_store().tables, "observations", path, "jsonl") == 1
+    assert export_file("observations", observations(), path, "jsonl") == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -90,4 +95,4 @@ def test_an_unknown_table_is_answered_with_the_known_ones():
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"Cannot export 'observations' to .*name another file with -o"):
-        export_file(small_store().tables, "observations", tmp_path / "file" / "out.csv", "csv")
+        export_file("observations", observations(), tmp_path / "file" / "out.csv", "csv")

@@ -106,6 +106,9 @@ Since = Annotated[str | None, typer.Option(help="How far back to read transcript
 A_DAY: Mapping[str, Any] = {"formats": ["%Y-%m-%d"], "autocompletion": completing(kind="day")}
 FirstDay = Annotated[datetime | None, typer.Option("--from", help="First day; default: the earliest.", **A_DAY)]
 LastDay = Annotated[datetime | None, typer.Option("--to", help="Last day; default: the latest.", **A_DAY)]
+AsOf = Annotated[
+    datetime | None, typer.Option("--as-of", help="Of the table memories: as they were at the end of this day.", **A_DAY)
+]
 RowCount = Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of rows.")]
 Table = Annotated[
     str,

@@ -9,6 +9,7 @@ import typer
 
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli.commands import (
+    AsOf,
     FirstDay,
     Json,
     LastDay,
@@ -48,29 +49,34 @@ def export(
     ] = None,
     format: Annotated[FileFormat, typer.Option(help="File format.")] = "jsonl",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")] = None,
+    as_of: AsOf = None,
     as_json: Json = False,
 ) -> Reply:
     """Write a table as JSON Lines, CSV or Parquet; with --all, everything into a folder."""
     if (table is None) == (everything is None):
         raise typer.BadParameter("Name a table, or give --all FOLDER.")
     if everything is not None:
+        if as_of is not None:
+            raise typer.BadParameter("--as-of goes with the table memories, not with --all.")
         from memory_assets.services.transfer.export import export_all
 
         return shown(render_exported, export_all(MemoryAgent().store, everything))
     assert table is not None
-    from memory_assets.services.table_rows import export_file, export_table, rows_of
+    from memory_assets.services.table_rows import export_file, export_table, frames_of, rows_of
 
-    tables = MemoryAgent().store.tables
+    agent = MemoryAgent()
+    past = agent.scan(table, as_of=day_of(as_of)).collect() if as_of else None
+    frames = frames_of(agent.store.tables, table, past)
     if output is not None:
-        count = export_file(tables, table, output, format)
+        count = export_file(table, frames, output, format)
         return Reply({"table": table, "path": output, "rows": count}, [f"{count:,} rows in {output}"])
     if as_json:
-        return Reply({"table": table, "rows": list(rows_of(tables, table))})
+        return Reply({"table": table, "rows": list(rows_of(frames))})
     if format == "parquet" and sys.stdout.isatty():
         raise typer.BadParameter("Parquet cannot be written to a terminal; name a file with -o.")
 
     def to_stdout() -> int:
-        export_table(tables, table, sys.stdout.buffer, format)
+        export_table(table, frames, sys.stdout.buffer, format)
         sys.stdout.flush()
         return 0
 
@@ -112,14 +118,20 @@ def restore(
 def show(
     table: Table,
     day: Annotated[str | None, typer.Option(help="Only the rows of this day.", autocompletion=completing(kind="part"))] = None,
+    as_of: AsOf = None,
     limit: RowCount = 10,
     every: Annotated[bool, typer.Option("--all", help="Print every field of each row.")] = False,
     as_json: Json = False,
 ) -> Reply:
     """Print rows of a table: of each a title, the fields that matter, and its ids."""
-    from memory_assets.services.table_rows import show_rows
+    from memory_assets.services.table_rows import show_frame, show_rows
 
-    return shown(render_rows if every else render_cards, show_rows(MemoryAgent().store.tables, table, day=day, limit=limit))
+    agent, view = MemoryAgent(), render_rows if every else render_cards
+    if as_of is None:
+        return shown(view, show_rows(agent.store.tables, table, day=day, limit=limit))
+    if day is not None:
+        raise typer.BadParameter("Give --day or --as-of, not both.")
+    return shown(view, show_frame(table, agent.scan(table, as_of=day_of(as_of)).collect(), limit))
 
 
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")

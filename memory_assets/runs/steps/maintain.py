@@ -1,7 +1,7 @@
 """Builds what the nightly, weekly and monthly runs find, change and count."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 
 import polars as pl
 
@@ -12,9 +12,8 @@ from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
 from memory_assets.services.corpus import embeddings_in_use, open_embedder
+from memory_assets.services.past_memories import memories_as_of, memories_at_end_of
 from memory_assets.services.review import workspace_of
-from memory_assets.stages.embed.evidence import EVIDENCE
-from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.maintain.health_report import FOLDER, HealthInputs, build_report, render_html, render_markdown
 from memory_assets.stages.maintain.insights import PAGE, find_insights, render_page
 from memory_assets.stages.maintain.nightly import (
@@ -26,9 +25,7 @@ from memory_assets.stages.maintain.nightly import (
     unread_windows,
 )
 from memory_assets.stages.maintain.retire import plan_archive, plan_cold
-from memory_assets.stages.maintain.states import fold_states, with_states
-from memory_assets.stages.recall.log import log_recalls
-from memory_assets.store.ledger import ARCHIVED, BOOSTED, RECALLED, RESTORED, Event, Planned
+from memory_assets.store.ledger import ARCHIVED, BOOSTED, RESTORED, Event, Planned
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
 
@@ -209,27 +206,6 @@ def write_insights(store: Store, table: str, _: Sequence[str]) -> Report:
 
 def _day_of(store: Store, event: Event) -> date:
     return event.at.astimezone(store.settings.zone).date()
-
-
-def memories_at_end_of(store: Store, day: date) -> pl.DataFrame:
-    """Returns the memories as they were known at the end of the local day."""
-    end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone).astimezone(UTC)
-    return memories_as_of(store, end - timedelta(microseconds=1))[0]
-
-
-def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Returns the memories as they were known at the moment, and their states as `fold_states` gives them."""
-    day = moment.astimezone(store.settings.zone).date()
-    remembered = pl.concat([store.tables.read("observations"), store.tables.read("harness_memories")])
-    known = remembered.filter(pl.col("day") <= day)
-    ids, edges = known["id"].implode(), store.tables.read("merges")
-    edges = edges.filter(pl.col("newer_id").is_in(ids) & pl.col("older_id").is_in(ids))
-    # Evidence is appended by a later fold, and counts by the day of its observations.
-    events = [event for event in store.ledger.events() if event.at <= moment or event.kind in EVIDENCE]
-    memories = fold_memories(known, edges, events)
-    asked = log_recalls([event for event in events if event.kind == RECALLED], store.settings.zone)
-    states = fold_states(memories, asked, events, moment, store.settings.ttl_days, store.settings.zone)
-    return with_states(memories, states), states
 
 
 def _version(table: str, rows: pl.DataFrame) -> str:
