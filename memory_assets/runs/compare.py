@@ -61,14 +61,25 @@ class Comparison:
 def compare_observations(before: pl.DataFrame, after: pl.DataFrame) -> Comparison:
     """Returns the differences of the allowed facts."""
     old, new = (_by_id(frame.filter(kind="fact", gate="allow")) for frame in (before, after))
-    return _compare(old, new, reworded(before, after), _held(before), _held(after))
+    return _compare(old, new, reworded(before, after), held_reasons(before), held_reasons(after))
 
 
-def compare_memories(before: pl.DataFrame, after: pl.DataFrame, pairs: Mapping[str, str]) -> Comparison:
-    """Returns the differences of the current memories; `pairs` are reworded observations, old → new."""
+def compare_memories(
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    pairs: Mapping[str, str],
+    reasons: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+) -> Comparison:
+    """Returns the differences of the current memories; `pairs` are reworded observations, old → new.
+
+    `reasons` say why observations were and are held (`held_reasons`).
+    """
     is_current = pl.col("state").is_in(VALID_STATES)
     old, new = (_by_id(frame.filter(is_current, kind="fact")) for frame in (before, after))
-    held_before, held_now = (dict(frame.filter(~is_current).select("id", "state").iter_rows()) for frame in (before, after))
+    held_before, held_now = (
+        {id: why.get(id, state) if state == "held" else state for id, state in rows.select("id", "state").iter_rows()}
+        for rows, why in zip((frame.filter(~is_current) for frame in (before, after)), reasons, strict=True)
+    )
     home = {observation: row["id"] for row in new.values() for observation in row["observation_ids"]}
     same: dict[str, str] = {}
     for id, row in old.items():
@@ -138,7 +149,8 @@ def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange
     return RowChange(kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was)
 
 
-def _held(observations: pl.DataFrame) -> dict[str, str]:
+def held_reasons(observations: pl.DataFrame) -> dict[str, str]:
+    """Returns why each observation that is not allowed is held."""
     rows = observations.filter(pl.col("gate") != "allow").select("id", "gate_reason").iter_rows()
     return {id: f"held: {reason}" for id, reason in rows}
 

@@ -18,7 +18,7 @@ from typing import Any, get_args
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
 from memory_assets.runs import launch
-from memory_assets.runs.compare import Comparison, compare_memories, compare_observations, reworded
+from memory_assets.runs.compare import Comparison, compare_memories, compare_observations, held_reasons, reworded
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import MEMORY_MD, VALID_STATES
@@ -168,7 +168,9 @@ def show(store: Store, name: str) -> WhatIf:
         days=tuple(days),
         settings=_differing(store.settings, settings, branch.changes),
         observations=compare_observations(was, now),
-        memories=compare_memories(before.read("memories"), after.read("memories"), reworded(was, now)),
+        memories=compare_memories(
+            before.read("memories"), after.read("memories"), reworded(was, now), (held_reasons(was), held_reasons(now))
+        ),
         files=_sides(place),
         cost=_paid(store, settings, branch.began_at),
         seconds=round(branch.seconds, 1),

@@ -1,5 +1,6 @@
 """What if: other settings on past days, in a branch; today's store stays as it is until they are adopted, and then is by them."""
 
+import io
 import os
 import shutil
 import signal
@@ -12,14 +13,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from rich.console import Console
 
 from memory_assets.errors import SettingsError, StoreError
+from memory_assets.interfaces.views.lab import render_what_if
+from memory_assets.interfaces.views.lines import Parts
 from memory_assets.runs import launch, what_if
 from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
+from memory_assets.schema.records import VALID_STATES
+from memory_assets.services.branches import BranchFolder
 from memory_assets.services.which_store import StoreChoice
+from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
@@ -93,6 +100,19 @@ def assert_same_tables_of_observations(found: Store, expected: Store) -> None:
         assert_frame_equal(ours, theirs, rel_tol=0.0, abs_tol=1e-5)
 
 
+def texts_of(tables: ParquetTables) -> set[str]:
+    """The texts of the current facts."""
+    return set(tables.read("memories").filter(pl.col("state").is_in(VALID_STATES), kind="fact")["text"])
+
+
+def rendered(parts: Parts, columns: int) -> list[str]:
+    """The lines that a terminal of this width shows."""
+    console = Console(width=columns, file=io.StringIO(), record=True)
+    for part in parts:
+        console.print(part)
+    return console.export_text().splitlines()
+
+
 def page_of(found: what_if.WhatIf) -> what_if.Side:
     return next(side for side in found.files if side.path == PAGE)
 
@@ -105,6 +125,28 @@ def test_a_branch_shows_what_differs_and_today_is_untouched(opened: Opened, unbr
     assert found.observations.count("lost") == found.observations.before > 0
     assert {change.why for change in found.observations.changes} == {"now held: more useful facts fill the session's share"}
     assert [(one.name, one.state) for one in what_if.listed(store)] == [("mine", "made")]
+
+
+def test_memories_that_are_lost_and_gained_at_once_are_listed_with_why_and_fit_80_columns(tmp_path: Path):
+    """One fact a session, then all that are useful enough: what was crowded out comes, what is less useful goes."""
+    sources = lay_out_sample(tmp_path / "transcripts", "6dfebe83", "019eb302")
+    store = built(tmp_path / "store", sources, facts_per_session=1)
+    before = texts_of(store.tables)
+    found = what_if.make(store, None, None, {"facts_per_session": "25", "least_useful": "0.95"}, "mixed").memories
+    after = texts_of(BranchFolder(store, "mixed").open(settings_at(tmp_path / "store", sources)).tables)
+    listed = {"added": set[str](), "lost": set[str](), "changed": set[str]()}
+    for change in found.changes:
+        listed[change.kind].add(change.text)
+    assert listed == {"added": after - before, "lost": before - after, "changed": set()}
+    assert (len(listed["added"]), len(listed["lost"]), found.before, found.after) == (3, 1, len(before), len(after))
+    assert {(change.kind, change.why) for change in found.changes} == {
+        ("added", "was held: more useful facts fill the session's share"), ("lost", "now held: usefulness below 0.95"),
+    }  # fmt: skip
+    shown = rendered(render_what_if(what_if.show(store, "mixed"), most=20), columns=80)
+    assert max(map(len, shown)) <= 80
+    assert [line for line in shown if line.startswith("Memories ")] == ["Memories added: 3", "Memories lost: 1"]
+    words = " ".join(" ".join(shown).split())
+    assert all(f"{sign} {text}" in words for sign, kind in (("+", "added"), ("-", "lost")) for text in listed[kind])
 
 
 def test_a_line_that_rules_wrote_goes_where_nothing_says_it_any_more(opened: Opened, branched: Path):

@@ -33,6 +33,8 @@ NAMES = {
 PRIORITY_MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 PER_SESSION = ("recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed")
 CHANGE_MARKS: "dict[Kind, tuple[str, str]]" = {"added": ("+", "green"), "lost": ("-", "red"), "changed": ("~", "yellow")}
+"""Kind of change → its sign and colour, in the order of the view."""
+
 AROUND = 1
 """Lines of context around a difference."""
 
@@ -189,13 +191,29 @@ def _head(name: str, days: Sequence[object], settings: "Sequence[SettingChange]"
 
 
 def _changes(changes: "Sequence[RowChange]", most: int) -> Parts:
-    for change in changes[:most]:
-        mark, style = CHANGE_MARKS[change.kind]
-        yield line((f"{mark} {change.text}", style), f"  ({change.day}, {change.category}; {change.why})")
-        if change.was_text and change.was_text != change.text:
-            yield dim(f"  was: {change.was_text}")
+    """Yields at most so many changes, by kind: the sign and the text, and below it since when, what and why."""
+    left = most
+    for kind, (mark, style) in CHANGE_MARKS.items():
+        if found := [change for change in changes if change.kind == kind]:
+            yield ""
+            yield bold(f"Memories {kind}: {len(found):,}")
+            yield _marked(found[:left], mark, style)
+            left = max(left - len(found), 0)
     if len(changes) > most:
         yield dim(f"… and {len(changes) - most:,} more; --limit shows them, --json all.")
+    if changes:
+        yield ""
+
+
+def _marked(changes: "Sequence[RowChange]", mark: str, style: str) -> Table:
+    made = table("", "", rows=())
+    made.show_header = False
+    for change in changes:
+        made.add_row(Text(mark, style=style), Text(change.text, style=style))
+        made.add_row("", dim(f"{change.day}, {change.category}; {change.why}"))
+        if change.was_text and change.was_text != change.text:
+            made.add_row("", dim(f"was: {change.was_text}"))
+    return made
 
 
 def _side(side: "Side") -> Parts:
