@@ -8,9 +8,9 @@ print them. It writes only to the ledger. Heavy modules are imported when they a
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -19,10 +19,18 @@ from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownId
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
+from memory_assets.services.latest_briefing import Briefing, latest_briefing
+from memory_assets.services.proposals import (
+    Decided,
+    Pending,
+    Review,
+    Reviewed,
+    pending_of,
+    reviewed_of,
+    waiting_proposals,
+)
 from memory_assets.services.which_store import is_sample, present_settings
-from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.places import present_root
-from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,71 +99,6 @@ def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
     from memory_assets.store.settings import read_settings
 
     return ParquetTables(Path(present_root(str(read_settings().data)), "tables")).scan(table)
-
-
-@dataclass(frozen=True)
-class Briefing:
-    """The briefing for the next session, as the pipeline prepared it."""
-
-    text: str
-    path: Path
-    written_at: datetime | None
-    warnings: tuple[str, ...] = ()
-    """That there is no briefing yet, or that events are not processed."""
-
-
-@dataclass(frozen=True)
-class Pending:
-    """A proposal that waits for a person's decision, with its evidence."""
-
-    proposal_id: str
-    section: str
-    text: str
-    """The proposed line; empty where an entry would be removed."""
-    entry: str | None
-    """The line of MEMORY.md that would be replaced or removed."""
-    reason: str
-    """Why the rules did not decide it."""
-    confidence: float
-    priority: str
-    category: str
-    project: str
-    event_on: date
-    expires_at: datetime | None
-    session_ids: tuple[str, ...]
-    path: str
-    """The file of entries that the line is for, below the workspace."""
-
-
-@dataclass(frozen=True)
-class Reviewed:
-    """The state of a proposal after a person's decision."""
-
-    proposal_id: str
-    state: str
-    section: str
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Review:
-    """The proposals that wait for a decision."""
-
-    pending: tuple[Pending, ...]
-    warnings: tuple[str, ...] = ()
-    """Problems of REVIEW.md; until they are fixed, it decides nothing."""
-    pending_count: int = 0
-    """All pending proposals, those that are not shown yet included."""
-    conflicts: "tuple[AdrContradiction, ...]" = ()
-    """Memories that contradict a decision record in force."""
-
-
-@dataclass(frozen=True)
-class Decided:
-    """The state of the proposals that were decided."""
-
-    decided: tuple[Reviewed, ...]
 
 
 @dataclass(frozen=True)
@@ -335,21 +278,14 @@ class MemoryAgent:
 
         For a continued session, the facts of that session itself are added.
         """
-        asked = requests.BriefRequest.of(session, **options)
-        root, folder = str(self.settings.data), here()
-        path = briefing_path(root, folder)
-        path = Path(full_path(root, path) if asked.full else path)
-        written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC) if path.is_file() else None
-        text = read_briefing(root, folder, asked.session or "", is_full=asked.full) if written_at else ""
-        warnings = (None if text else NOTHING_YET, alarm(root))
-        return Briefing(text, path, written_at, tuple(filter(None, warnings)))
+        return latest_briefing(self.settings.data, requests.BriefRequest.of(session, **options))
 
     @_despite_damage
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
         from memory_assets.services.review import read_review
 
-        count = sum(1 for _ in self._waiting(is_asked=False))
+        count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
         return Review(self.pending(), read_review(self.store).reading.warnings, count, self.adr_conflicts())
 
     def adr_conflicts(self) -> "tuple[AdrContradiction, ...]":
@@ -376,7 +312,7 @@ class MemoryAgent:
     @_despite_damage
     def pending(self) -> tuple[Pending, ...]:
         """Returns the proposals that you are asked about, most useful first, including changes since the last triage."""
-        return tuple(self._waiting())
+        return tuple(waiting_proposals(self.store))
 
     def lost(self) -> tuple[str, ...]:
         """Returns the proposals that vanished from REVIEW.md, where so many at once may be an accident."""
@@ -399,13 +335,13 @@ class MemoryAgent:
 
     def approve(self, *proposal_ids: str, triage: bool = True) -> tuple[Reviewed, ...]:
         """Approves the proposals, updates MEMORY.md, and returns the state of each; without `triage` only records it."""
-        for one in self._pending(proposal_ids):
+        for one in pending_of(self.store, proposal_ids):
             self.store.append_event("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
         return self.run_triage(*proposal_ids) if triage else ()
 
     def reject(self, *proposal_ids: str, reason: str = "", triage: bool = True) -> tuple[Reviewed, ...]:
         """Rejects the proposals, with a reason where one is given, and returns the state of each."""
-        for one in self._pending(proposal_ids):
+        for one in pending_of(self.store, proposal_ids):
             self.store.append_event("proposal.rejected", one.proposal_id, {"reason": reason})
         return self.run_triage(*proposal_ids) if triage else ()
 
@@ -414,7 +350,7 @@ class MemoryAgent:
         wording = " ".join(text.split())
         if not wording:
             raise ReviewError(f"The new text of {proposal_id} is empty. `memory review reject {proposal_id}` rejects it.")
-        (pending,) = self._pending([proposal_id])
+        (pending,) = pending_of(self.store, [proposal_id])
         if not pending.text:
             raise ReviewError(f"{proposal_id} proposes to remove a line and has no text to edit. Approve or reject it.")
         self.store.append_event("proposal.edited", proposal_id, {"text": wording})
@@ -450,7 +386,7 @@ class MemoryAgent:
         from memory_assets.runs import launch
 
         launch.triage(self.store)
-        return self._decided(proposal_ids)
+        return reviewed_of(self.store, proposal_ids)
 
     @_despite_damage
     def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
@@ -575,34 +511,6 @@ class MemoryAgent:
 
     def _resolved(self, request: Asking) -> Asking:
         return request.at(self.settings.clock(), self.settings.zone)
-
-    def _waiting(self, *, is_asked: bool = True) -> Iterator[Pending]:
-        from memory_assets.services.review import read_pending
-
-        for row in read_pending(self.store, is_asked=is_asked):
-            known = {name: row[name] for name in Pending.__dataclass_fields__}
-            yield Pending(**{**known, "session_ids": tuple(row["session_ids"])})
-
-    def _pending(self, proposal_ids: Sequence[str]) -> list[Pending]:
-        pending = {one.proposal_id: one for one in self._waiting(is_asked=False)}
-        for proposal_id in proposal_ids:
-            if proposal_id not in pending:
-                known = self._decided([proposal_id])
-                if not known:
-                    raise UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists the pending ones.")
-                state = "decided" if known[0].state == "pending" else known[0].state
-                raise ReviewError(
-                    f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows why. Only pending proposals can "
-                    "be decided."
-                )
-        return [pending[proposal_id] for proposal_id in proposal_ids]
-
-    def _decided(self, proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
-        import polars as pl
-
-        rows = self.store.tables.read("decisions", columns=list(Reviewed.__dataclass_fields__))
-        chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
-        return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))
 
     def _log_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
         """Appends one event for the whole answer, even an empty one; an event per memory would flush the disk ten times."""

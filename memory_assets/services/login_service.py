@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memory_assets.errors import SettingsError, StoreError
@@ -70,19 +70,27 @@ def run_command(words: Sequence[str]) -> tuple[int, str]:
     return done.returncode, (done.stdout + done.stderr).strip()
 
 
+@dataclass(frozen=True)
+class Machine:
+    """Where services run: the platform, the home folder, the variables of this process, and how commands are run."""
+
+    platform: str = sys.platform
+    home: Path = field(default_factory=Path.home)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    run: Run = run_command
+
+
 def install(
     store: Path,
     port: int | None = None,
     *,
     is_dry: bool = False,
-    platform: str = sys.platform,
-    home: Path | None = None,
-    environ: Mapping[str, str] = os.environ,
-    run: Run = run_command,
+    machine: Machine | None = None,
 ) -> ServiceState:
     """Writes the unit for the store and starts it, now and at each login; raises `StoreError` where it cannot be written."""
-    manager = _manager(store, port, platform, home or Path.home(), environ)
-    warnings = _unseen_settings(environ)
+    on = machine or Machine()
+    manager = _manager(store, port, on)
+    warnings = _unseen_settings(on.environ)
     before = bytes_of(manager.path)
     state = CURRENT if before == manager.text else INSTALLED
     found = ServiceState(state, manager.path, log_path(store), warnings=warnings, text=manager.text.decode())
@@ -93,51 +101,47 @@ def install(
     except OSError as error:
         raise StoreError(f"Cannot write {manager.path}: {error.strerror or error}. Fix the folder's permissions.") from error
     if before is not None and before != manager.text:
-        _each(manager.stop, run)
-    failed = _each(manager.start, run)
-    return replace(found, is_running=_is_running(manager, run), warnings=(*warnings, *failed))
+        _each(manager.stop, on.run)
+    failed = _each(manager.start, on.run)
+    return replace(found, is_running=_is_running(manager, on.run), warnings=(*warnings, *failed))
 
 
 def uninstall(
     store: Path,
     *,
     is_dry: bool = False,
-    platform: str = sys.platform,
-    home: Path | None = None,
-    environ: Mapping[str, str] = os.environ,
-    run: Run = run_command,
+    machine: Machine | None = None,
 ) -> ServiceState:
     """Stops the service and removes its unit; the store stays."""
-    manager = _manager(store, None, platform, home or Path.home(), environ)
+    on = machine or Machine()
+    manager = _manager(store, None, on)
     before = bytes_of(manager.path)
     if before is None:
         return ServiceState(ABSENT, manager.path, log_path(store))
     if not is_dry:
-        _each(manager.stop, run)
+        _each(manager.stop, on.run)
         manager.path.unlink(missing_ok=True)
-        if platform != "darwin":
-            run(("systemctl", "--user", "daemon-reload"))
+        if on.platform != "darwin":
+            on.run(("systemctl", "--user", "daemon-reload"))
     return ServiceState(REMOVED, manager.path, log_path(store), text=before.decode("utf-8", "replace") if is_dry else "")
 
 
 def status(
     store: Path,
     *,
-    platform: str = sys.platform,
-    home: Path | None = None,
-    environ: Mapping[str, str] = os.environ,
-    run: Run = run_command,
+    machine: Machine | None = None,
 ) -> ServiceState:
     """Returns whether the service is installed for the store, and whether it runs."""
-    manager = _manager(store, None, platform, home or Path.home(), environ)
+    on = machine or Machine()
+    manager = _manager(store, None, on)
     found = bytes_of(manager.path)
     if found is None:
         return ServiceState(ABSENT, manager.path, log_path(store))
     text = found.decode("utf-8", "replace")
-    is_ours = _store_word(store, platform) in text and all(word in text for word in command()[:1])
+    is_ours = _store_word(store, on.platform) in text and all(word in text for word in command()[:1])
     state = INSTALLED if is_ours else OUTDATED
     why = () if is_ours else (f"{manager.path} is of another store or installation; `memory service install` writes it again.",)
-    return ServiceState(state, manager.path, log_path(store), _is_running(manager, run), why, text)
+    return ServiceState(state, manager.path, log_path(store), _is_running(manager, on.run), why, text)
 
 
 def read_keys(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -152,25 +156,25 @@ def read_keys(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
 
 
-def _manager(store: Path, port: int | None, platform: str, home: Path, environ: Mapping[str, str]) -> _Manager:
+def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
     """Returns the platform's manager; raises `StoreError` where there is none that is known."""
     words = [*command(), "service", "run", "--store", str(store), *(["--port", str(port)] if port else [])]
-    carried = {name: environ[name] for name in CARRIED if environ.get(name)}
-    if platform == "darwin":
-        path = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    carried = {name: on.environ[name] for name in CARRIED if on.environ.get(name)}
+    if on.platform == "darwin":
+        path = on.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
         domain = f"gui/{os.getuid() if hasattr(os, 'getuid') else 0}"
         start = (("launchctl", "bootstrap", domain, str(path)),)
         stop = (("launchctl", "bootout", f"{domain}/{LABEL}"),)
-        text = _launch_agent(words, carried, home, log_path(store))
+        text = _launch_agent(words, carried, on.home, log_path(store))
         return _Manager(path, text, start, stop, ("launchctl", "print", f"{domain}/{LABEL}"))
-    if platform.startswith("linux"):
+    if on.platform.startswith("linux"):
         unit = f"{NAME}.service"
-        path = Path(application_folder("settings", platform, environ, home)) / "systemd" / "user" / unit
+        path = Path(application_folder("settings", on.platform, on.environ, on.home)) / "systemd" / "user" / unit
         start = (("systemctl", "--user", "daemon-reload"), ("systemctl", "--user", "enable", "--now", unit))
         stop = (("systemctl", "--user", "disable", "--now", unit),)
         return _Manager(path, _unit(words, carried), start, stop, ("systemctl", "--user", "is-active", "--quiet", unit))
     raise StoreError(
-        f"There is no service for {platform} yet: systemd and launchd are supported. Start this at login: {' '.join(words)}"
+        f"There is no service for {on.platform} yet: systemd and launchd are supported. Start this at login: {' '.join(words)}"
     )
 
 

@@ -17,13 +17,14 @@ from memory_assets.services.login_service import (
     INSTALLED,
     OUTDATED,
     REMOVED,
+    Machine,
     install,
     read_keys,
     status,
     uninstall,
 )
 
-LINUX, MAC = {"platform": "linux"}, {"platform": "darwin"}
+LINUX, MAC = "linux", "darwin"
 PLATFORMS = [LINUX, MAC]
 
 
@@ -46,32 +47,32 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("where", PLATFORMS, ids=str)
-def test_it_is_installed_for_a_store_started_and_removed(where: dict, home: Path, tmp_path: Path):
+def test_it_is_installed_for_a_store_started_and_removed(where: str, home: Path, tmp_path: Path):
     run, store = Manager(), tmp_path / "my store"
-    how = {**where, "home": home, "environ": {}, "run": run}
-    assert status(store, **how).state == ABSENT
-    done = install(store, 3456, **how)
+    machine = Machine(where, home, {}, run)
+    assert status(store, machine=machine).state == ABSENT
+    done = install(store, 3456, machine=machine)
     assert (done.state, done.is_running) == (INSTALLED, True)
     assert done.path.stat().st_mode & 0o777 == 0o600
     assert any("enable --now" in line or "bootstrap" in line for line in run.asked)
-    assert status(store, **how).state == INSTALLED
-    assert install(store, 3456, **how).state == CURRENT
-    assert status(tmp_path / "other", **how).state == OUTDATED
-    assert uninstall(store, **how).state == REMOVED
+    assert status(store, machine=machine).state == INSTALLED
+    assert install(store, 3456, machine=machine).state == CURRENT
+    assert status(tmp_path / "other", machine=machine).state == OUTDATED
+    assert uninstall(store, machine=machine).state == REMOVED
     assert not done.path.exists()
     assert any("disable --now" in line or "bootout" in line for line in run.asked)
-    assert uninstall(store, **how).state == ABSENT
+    assert uninstall(store, machine=machine).state == ABSENT
 
 
 @pytest.mark.parametrize("where", PLATFORMS, ids=str)
-def test_a_dry_run_writes_and_starts_nothing(where: dict, home: Path, tmp_path: Path):
+def test_a_dry_run_writes_and_starts_nothing(where: str, home: Path, tmp_path: Path):
     run = Manager()
-    found = install(tmp_path, is_dry=True, home=home, environ={}, run=run, **where)
+    found = install(tmp_path, is_dry=True, machine=Machine(where, home, {}, run))
     assert "service" in found.text and not found.path.exists() and run.asked == []
 
 
 def test_where_the_manager_cannot_be_reached_the_commands_to_run_are_named(home: Path, tmp_path: Path):
-    found = install(tmp_path, home=home, environ={}, run=Manager("enable", "is-active"), **LINUX)
+    found = install(tmp_path, machine=Machine(LINUX, home, {}, Manager("enable", "is-active")))
     assert found.path.is_file() and not found.is_running
     assert found.warnings == (
         "`systemctl --user enable --now memory-assets.service` failed (Failed to connect to bus). "
@@ -84,7 +85,7 @@ def test_systemd_accepts_the_unit_whatever_the_paths_are(home: Path, tmp_path: P
         pytest.skip("systemd-analyze is not installed")
     store = tmp_path / 'a "store" of 100% $HOME \\ more'
     environ = {"PATH": '/opt/my tools:/usr/bin:"$x"', "CODEX_HOME": "/home/mira/100%"}
-    unit = install(store, home=home, environ=environ, run=Manager(), **LINUX).path
+    unit = install(store, machine=Machine(LINUX, home, environ, Manager())).path
     (tmp_path / "runtime").mkdir()
     variables = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "runtime")}
     done = subprocess.run(
@@ -94,7 +95,7 @@ def test_systemd_accepts_the_unit_whatever_the_paths_are(home: Path, tmp_path: P
 
 
 def test_the_launch_agent_is_a_property_list_with_the_store_and_a_restart_after_failures(home: Path, tmp_path: Path):
-    path = install(tmp_path / "a & b", home=home, environ={"CODEX_HOME": "/x"}, run=Manager(), **MAC).path
+    path = install(tmp_path / "a & b", machine=Machine(MAC, home, {"CODEX_HOME": "/x"}, Manager())).path
     found = plistlib.loads(path.read_bytes())
     assert path == home / "Library" / "LaunchAgents" / "local.memory-assets.plist"
     assert found["ProgramArguments"][-4:] == ["service", "run", "--store", str(tmp_path / "a & b")]
@@ -103,9 +104,9 @@ def test_the_launch_agent_is_a_property_list_with_the_store_and_a_restart_after_
 
 
 @pytest.mark.parametrize("where", PLATFORMS, ids=str)
-def test_keys_and_settings_of_the_shell_are_named_and_never_written(where: dict, home: Path, tmp_path: Path):
+def test_keys_and_settings_of_the_shell_are_named_and_never_written(where: str, home: Path, tmp_path: Path):
     environ = {"ANTHROPIC_API_KEY": "sk-secret", "MEMORY_REVIEW_DAYS": "9", "MEMORY_TODOIST_TOKEN": "tok", "MEMORY_DATA": "x"}
-    found = install(tmp_path, home=home, environ=environ, run=Manager(), **where)
+    found = install(tmp_path, machine=Machine(where, home, environ, Manager()))
     assert "sk-secret" not in found.text and "tok" not in found.text.replace("token", "")
     said = " ".join(found.warnings)
     assert "MEMORY_REVIEW_DAYS" in said and "ANTHROPIC_API_KEY" in said and "service.env" in said
@@ -127,7 +128,7 @@ def test_keys_are_read_from_a_file_that_only_the_owner_may_read(tmp_path: Path):
 
 def test_other_platforms_are_told_what_to_start(home: Path, tmp_path: Path):
     with pytest.raises(StoreError, match="Start this at login: .* service run --store"):
-        install(tmp_path, platform="win32", home=home, environ={}, run=Manager())
+        install(tmp_path, machine=Machine("win32", home, {}, Manager()))
 
 
 def test_a_program_that_does_not_exist_is_a_failure_and_no_error():

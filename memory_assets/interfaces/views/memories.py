@@ -7,10 +7,10 @@ from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, rang
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.memory import Decided, Review
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.notes import Noted
+    from memory_assets.services.proposals import Decided, Review
     from memory_assets.services.restore import Restored
     from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
     from memory_assets.stages.recall.results import Answer, Recalled

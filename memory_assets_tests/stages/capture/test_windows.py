@@ -13,7 +13,7 @@ import pytest
 from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import Machine
-from memory_assets.stages.capture.windows import person_of, plan_windows, window_key
+from memory_assets.stages.capture.windows import plan_windows, window_key
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
@@ -279,14 +279,6 @@ def test_the_key_of_a_window_is_permanent():
     assert window_key("a", "ended", "msg_1").startswith("f1a619c5")
     others = {window_key("a", "compaction", "msg_1"), window_key("b", "ended", "msg_1"), window_key("a", "ended", "msg_2")}
     assert len(others - {window_key("a", "ended", "msg_1")}) == 3
-
-
-def test_the_person_is_the_owner_of_the_machine_or_the_one_of_the_home_folder_elsewhere():
-    assert person_of("/home/vscode/work", {}, "mira", is_own=True) == "mira"
-    assert person_of("/Users/soph/work", {}, "mira", is_own=False) == "soph"
-    assert person_of("/home/msl/shop", {"msl": "tom"}, "mira", is_own=False) == "tom"
-    assert person_of("/home/msl/shop", {"msl": "tom"}, "mira", is_own=True) == "tom"
-    assert person_of("/srv/build", {}, "mira", is_own=False) == "mira"
 
 
 def test_a_session_that_ended_long_before_its_compaction_keeps_its_window(store, sources):

@@ -1,0 +1,31 @@
+"""Reads the briefing that the pipeline prepared last, for the folder of this process."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memory_assets.schema.requests import BriefRequest
+from memory_assets.stages.deliver.silence import alarm
+from memory_assets.store.ready import NOTHING_YET, briefing_path, full_path, here, read_briefing
+
+
+@dataclass(frozen=True)
+class Briefing:
+    """The briefing for the next session, as the pipeline prepared it."""
+
+    text: str
+    path: Path
+    written_at: datetime | None
+    warnings: tuple[str, ...] = ()
+    """That there is no briefing yet, or that events are not processed."""
+
+
+def latest_briefing(data: Path, asked: BriefRequest) -> Briefing:
+    """Returns the briefing in the data folder; its text is empty where there is none yet."""
+    root, folder = str(data), here()
+    path = briefing_path(root, folder)
+    path = Path(full_path(root, path) if asked.full else path)
+    written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC) if path.is_file() else None
+    text = read_briefing(root, folder, asked.session or "", is_full=asked.full) if written_at else ""
+    warnings = (None if text else NOTHING_YET, alarm(root))
+    return Briefing(text, path, written_at, tuple(filter(None, warnings)))

@@ -1,0 +1,74 @@
+"""The facts that the records of a session state: its folder, repository, branch, title and version, and whose it is.
+
+Each holds from the line on that states it, so that later lines of a session change no earlier window.
+"""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+
+import polars as pl
+
+from memory_assets.stages.capture.ownership import PLACE, in_order
+
+Place = tuple[int, int]
+"""Generation and line."""
+
+FOREVER: Place = (2**62, 0)
+
+FIRST_KNOWN = ("parent_session_id", "cwd", "repository")
+"""A session belongs to the folder and the repository in which it began."""
+
+LATEST_KNOWN = ("branch", "title", "version")
+
+_HOME = re.compile(r"^(?:/Users/|/home/|[A-Za-z]:[\\/]Users[\\/])([^\\/]+)")
+
+
+class SessionFacts:
+    """The values of each fact of one source, and the place from which on each is valid."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[tuple[Place, str]]] = defaultdict(list)
+
+    def add(self, name: str, place: Place, value: str) -> None:
+        """Adds a value that is valid from the place on; places come in order."""
+        self._values[name].append((place, value))
+
+    def first(self, name: str, until: Place = FOREVER) -> str | None:
+        """Returns the first value of the fact, if it is known by the place."""
+        return next((value for place, value in self._values[name] if place <= until), None)
+
+    def as_of(self, name: str, place: Place) -> str | None:
+        """Returns the latest value of the fact up to and including the place."""
+        known = bisect_right(self._values[name], place, key=itemgetter(0))
+        return self._values[name][known - 1][1] if known else None
+
+
+def find_facts(records: pl.LazyFrame) -> dict[str, SessionFacts]:
+    """Returns the facts of each source."""
+    found: dict[str, SessionFacts] = defaultdict(SessionFacts)
+    for name in (*FIRST_KNOWN, *LATEST_KNOWN):
+        for source, generation, line, value in _changes(records, name):
+            found[source].add(name, (generation, line), value)
+    return found
+
+
+def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, str]]:
+    """Yields where the fact takes a new value; nearly every record repeats the branch."""
+    known = in_order(records.select(*PLACE, name).filter(pl.col(name).is_not_null()).collect())
+    is_new = pl.col(name).ne_missing(pl.col(name).shift().over("source_id"))
+    return known.filter(is_new).iter_rows()
+
+
+def person_of(folder: str, people: Mapping[str, str], owner: str, *, is_own: bool) -> str:
+    """Returns the person of a session: by the people map, else the owner of this machine's own sessions.
+
+    A session from elsewhere is that of the person whose home folder it names.
+    """
+    found = _HOME.match(folder)
+    named = found[1] if found else ""
+    if named in people:
+        return people[named]
+    return owner if is_own or not named else named
