@@ -385,6 +385,8 @@ meilisearch|MEILI_MASTER_KEY=«<url:43>»
 typesense|TYPESENSE_API_KEY=«<alnum:32>»
 strapi|STRAPI_JWT_SECRET=«<b64:22>==»
 directus|DIRECTUS_TOKEN=«<url:32>»
+agora certificate|AGORA_APP_CERTIFICATE=«<hex:32>»
+salt of hashids|export APP_SALT=«<alnum:24>»
 bitwarden|BWS_ACCESS_TOKEN=«0.<hex:8>-<hex:4>-<hex:4>-<hex:4>-<hex:12>.<alnum:30>:<b64:22>==»
 """
 

@@ -20,9 +20,12 @@ _KEYS = (
 _NAMES = (
     rf"{PASSWORDS}|secret|api[_. -]?key|{_KEYS}|credentials?|creds|connection[_-]?string|authorization|jwt|bearer|_auth|dsn"
 )
-"""Names of secrets, besides `token`, `…_KEY`, `…_pat` and `"auth"`, which count in some spellings only."""
+"""Names of secrets, besides `token`, `_VARIABLES`, `…_pat` and `"auth"`, which count in some spellings only."""
 
-_NAME = rf"(?:{_NAMES}|{_SHORT_PASSWORD}|token|[A-Z0-9]_KEY|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
+_VARIABLES = r"[A-Z0-9]_(?:KEY|SALT|APP_CERTIFICATE)"
+"""Names of variables in capitals; Agora calls a secret the certificate of the app."""
+
+_NAME = rf"(?:{_NAMES}|{_SHORT_PASSWORD}|token|{_VARIABLES}|(?<=[\"'])auth(?=[\"'\\])|[_-]pat(?![A-Za-z0-9_-]))"
 _SUFFIX = r"(?:[_-]?(?:[A-Z]?[a-z0-9]{1,12}|[A-Z0-9]{1,12})){0,2}"
 _LINE_START = r"(?:[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+>|-])?[ \t]*"
 """Line numbers, and the signs of diffs and quotations."""
@@ -54,10 +57,10 @@ _ASSIGNED = re.compile(
     rf"(?:{_QUOTED}|{_BARE})".encode("latin-1"),
     re.IGNORECASE,
 )
-_HINTS = "pass psk pswd pw secret key cred string auth jwt bearer dsn token pat".split()
+_HINTS = "pass psk pswd pw secret key cred string auth jwt bearer dsn token pat salt certificate".split()
 _HINT = re.compile("|".join(f"{hint[0]}(?={hint[1:]})" for hint in _HINTS).encode())
 """Every name holds one of these; to try the expressions only there is much faster than to search with them."""
-_BEFORE_HINTS = {b"k": len("application-"), b"s": len("connection-"), b"a": len("_"), b"p": len("_")}
+_BEFORE_HINTS = {b"k": len("application-"), b"s": len("connection-"), b"a": len("_"), b"p": len("_"), b"c": len("A_APP_")}
 """How many characters of a name may be before its hint, by the hint's first letter."""
 _BEFORE = re.compile(rb"[A-Za-z0-9_.$-]{0,48}\Z")
 _NOT_SECRET_NAMES = re.compile(
@@ -147,7 +150,7 @@ def _needs_no_separator(name: bytes, value: bytes, is_password: bool) -> bool:
 
 
 _BROKEN = re.compile(
-    rf"(?P<name>(?:{_NAMES}|(?<=[_-])(?:pass|pw)|token|[A-Z0-9]_KEY){_SUFFIX})(?P<closing>[\"'`\])*_]{{0,3}})"
+    rf"(?P<name>(?:{_NAMES}|(?<=[_-])(?:pass|pw)|token|{_VARIABLES}){_SUFFIX})(?P<closing>[\"'`\])*_]{{0,3}})"
     rf"(?P<between>\s{{0,8}}(?:(?:=>|:=|:[ \t]*[|>][+-]?|[:=>])[*_]{{0,3}}|"
     rf"(?<=\s)(?:is|was|ist|lautet)(?=[\s:]):?)?\s{{0,8}}(?:(?:{_SCHEMES})\s{{1,8}})?)"
     rf"(?<=\s)[*_]{{0,3}}(?P<value>[\"'`][^\s\"'`]{{6,4000}}[\"'`]|[^\s\"'`*_]\S{{5,4000}})".encode("latin-1"),
@@ -244,7 +247,7 @@ _ANY_SUFFIX = "(?:[_-]?[A-Za-z0-9]{1,12}){0,2}"
 _SINGULAR = "token(?:[a-rt-z0-9_-][A-Za-z0-9_-]{0,20})?"
 """Not the plural: every record of an assistant counts its tokens, and unwrapping them all would be slow."""
 ANCHOR = (
-    rf"(?i:(?:{_NAMES}|(?-i:[A-Z0-9]_KEY)){_ANY_SUFFIX}|[_-](?:pass|pw|pat)|(?-i:pass|Pass|pw|Pw)|[\"']auth|{_SINGULAR})"
+    rf"(?i:(?:{_NAMES}|(?-i:{_VARIABLES})){_ANY_SUFFIX}|[_-](?:pass|pw|pat)|(?-i:pass|Pass|pw|Pw)|[\"']auth|{_SINGULAR})"
     rf"{_SEPARATOR}[^ \t\n\\\"'`]{{6}}"
     rf"|(?i:{_NAMES}|token) +[A-Za-z0-9+/_=.-]{{20}}"
     rf"|(?i:{PASSWORDS}) [^ \t\n\\\"'`]{{8}}"
