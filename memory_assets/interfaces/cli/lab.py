@@ -12,6 +12,7 @@ from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, completing, day_of, group, shown
 from memory_assets.interfaces.views import lab as view
+from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
@@ -40,7 +41,7 @@ def evaluate(
     """Score the observations of labelled sessions: recall by priority, the owner's rules, precision, noise."""
     found = MemoryAgent().evaluate(labels, against=against, show=show)
     missing = [f"Session {session} is not in this store and is not counted." for session in found.missing]
-    return shown(view.render_evaluation, found, missing)
+    return shown(view.render_evaluation, found, missing, next_step=after_evaluation(found))
 
 
 @app.command(epilog="Example: `memory lab calibration --set gate.least_useful=0.8 --from 2026-08-01`")
@@ -92,7 +93,8 @@ def what_if(
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
 def what_if_list(as_json: Json = False) -> Reply:
     """List the branches."""
-    return shown(view.render_branches, _runs().listed(MemoryAgent().store))
+    branches = _runs().listed(MemoryAgent().store)
+    return shown(view.render_branches, branches, next_step=after_branches(branches))
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")

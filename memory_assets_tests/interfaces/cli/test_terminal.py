@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
@@ -26,6 +29,8 @@ ID = "mem_0f3a5c1e0000"
         (("config", "port"), "`memory config set port VALUE`"),
         (("data", "sample"), f"`memory explain {MEMORY}`"),
         (("doctor",), "`memory doctor --deep`"),
+        (("forget", MEMORY), f"`memory forget {MEMORY} --apply` erases it."),
+        (("forget", MEMORY, "--apply"), "`memory ingest` rebuilds"),
     ],
 )
 def test_an_answer_ends_with_the_next_thing_to_do(words: tuple[str, ...], wanted: str, on_screen: Run, run: Run):
@@ -71,3 +76,14 @@ def test_no_line_is_longer_than_the_terminal(words: tuple[str, ...], width: int,
     whole = {FACT, str(store.root), PROPOSAL}
     long = [line for line in (out + err).splitlines() if len(line.rstrip()) > width and not any(one in line for one in whole)]
     assert (code, long) == (0, [])
+
+
+def test_branches_and_an_evaluation_end_with_the_command_that_shows_more():
+    branches: list[Any] = [SimpleNamespace(name="first"), SimpleNamespace(name="last")]
+    assert after_branches(branches).startswith("`memory lab what-if show last` ")
+    assert after_branches([]) == ""
+    scored: list[Any] = [SimpleNamespace(shown=()), SimpleNamespace(shown=("a miss",))]
+    assert [after_evaluation(one) for one in scored] == [
+        "`memory lab eval --show misses` lists the labels that no fact covers.",
+        "",
+    ]
