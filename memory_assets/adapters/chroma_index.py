@@ -34,6 +34,9 @@ COLLECTION = "memories"
 MODEL_FILE = "model.txt"
 """In a generation: the embedding model of its vectors. A question has to be encoded by the same one."""
 
+SERVER_FILE = "server.json"
+"""In a generation that is on a server instead (`adapters.chroma_server`)."""
+
 LONGEST_NAME = 4_096
 """Characters; what is longer is no path, but a damaged file."""
 
@@ -105,7 +108,7 @@ class ChromaIndex(Generations):
         self.close()
         base = None if rebuild else self.published()
         with self.build(rebuild=rebuild) as folder, self.quarantined_on_failure(base):
-            given = _stacked(upserts)
+            given = stacked(upserts)
             _change(folder, upserts.drop("vector"), given, deletes)
             _overwrite_unused(folder)
             if model:
@@ -113,6 +116,10 @@ class ChromaIndex(Generations):
             before = _read_rows(folder) if base else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
             write_fields(folder, before.changed(upserts["id"].to_list(), given, deletes))
         return folder.name
+
+    def is_readable(self, folder: Path) -> bool:
+        """Returns whether the generation is in files."""
+        return not (folder / SERVER_FILE).is_file()
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, best first, scored by cosine; nothing if there is no generation yet."""
@@ -143,7 +150,7 @@ class ChromaIndex(Generations):
         with self._lock:
             collection = self._collection(folder)
             # Counting takes Chroma longer than finding: 17 ms over 100,000.
-            found = _query(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
+            found = find_nearest(collection, vector, min(limit, collection.count() if rows is None else len(rows)))
             if self._is_new:
                 self._is_new = False
                 _overwrite_unused(folder)
@@ -187,12 +194,17 @@ def _change(folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: S
         collection = client.get_or_create_collection(COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"})
         for start in range(0, len(deletes), BATCH_ROWS):
             collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
-        for start in range(0, upserts.height, BATCH_ROWS):
-            batch = upserts[start : start + BATCH_ROWS]
-            ids, labels = batch["id"].to_list(), batch.drop("id").to_dicts() if batch.width > 1 else None
-            collection.upsert(ids=ids, embeddings=vectors[start : start + BATCH_ROWS], metadatas=labels)
+        upsert_rows(collection, upserts, vectors)
     finally:
         client.close()
+
+
+def upsert_rows(collection: "Collection", upserts: pl.DataFrame, vectors: np.ndarray) -> None:
+    """Inserts or replaces the rows, of `id` and labels, and their vectors."""
+    for start in range(0, upserts.height, BATCH_ROWS):
+        batch = upserts[start : start + BATCH_ROWS]
+        labels: Any = batch.drop("id").to_dicts() if batch.width > 1 else None
+        collection.upsert(ids=batch["id"].to_list(), embeddings=vectors[start : start + BATCH_ROWS], metadatas=labels)
 
 
 ZEROED_BYTES = 1_000_000
@@ -224,14 +236,15 @@ def _read_rows(folder: Path) -> VectorRows:
     return rows
 
 
-def _stacked(upserts: pl.DataFrame) -> np.ndarray:
+def stacked(upserts: pl.DataFrame) -> np.ndarray:
     """Returns the vectors, float32, shape (rows, dimension)."""
     if upserts.is_empty():
         return np.zeros((0, 0), dtype=np.float32)
     return upserts["vector"].explode().to_numpy().astype(np.float32).reshape(upserts.height, -1)
 
 
-def _query(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit]:
+def find_nearest(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit]:
+    """Returns the nearest in the collection, best first, scored by cosine."""
     if not limit:
         return []
     found = collection.query(query_embeddings=[np.asarray(vector, dtype=np.float32)], n_results=limit, include=["distances"])
@@ -239,14 +252,22 @@ def _query(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit
     return [Hit(id, 1.0 - float(far)) for id, far in zip(found["ids"][0], distances[0], strict=True)]
 
 
-def _client(folder: Path) -> Any:
+def load_chromadb() -> tuple[Any, Any]:
+    """Returns the module and its settings, which come from no file; it sends no telemetry."""
     with _IMPORTING, _no_env_file():
         import chromadb
-        from chromadb.api.shared_system_client import SharedSystemClient
         from chromadb.config import Settings
 
+    chosen = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)  # pyright: ignore[reportCallIssue]
+    return chromadb, chosen
+
+
+def _client(folder: Path) -> Any:
+    with _IMPORTING, _no_env_file():
+        from chromadb.api.shared_system_client import SharedSystemClient
+
     try:
-        chosen = Settings(_env_file=None, anonymized_telemetry=False, allow_reset=False)  # pyright: ignore[reportCallIssue]
+        chromadb, chosen = load_chromadb()
         return chromadb.PersistentClient(str(folder), chosen)
     except BaseException:
         SharedSystemClient._identifier_to_system.pop(str(folder), None)  # else the half-started system is reused

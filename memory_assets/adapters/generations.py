@@ -36,6 +36,9 @@ class Generations:
     )
     """The message for a generation that cannot be read."""
 
+    is_remote = False
+    """Whether a server has the contents, which only `faults(is_deep=True)` asks."""
+
     def __init__(self, root: Path, name: str) -> None:
         self.folder = root / name
         self._quarantine = root / "quarantine"
@@ -45,10 +48,14 @@ class Generations:
         """Returns the folder of the published generation, or None if there is none."""
         before = None
         while (name := self._pointer()) != before:  # else a generation that was replaced and removed meanwhile would be none
-            if name and (folder := self.folder / name).is_dir():
+            if name and (folder := self.folder / name).is_dir() and self.is_readable(folder):
                 return folder
             before = name
         return None
+
+    def is_readable(self, folder: Path) -> bool:
+        """Returns whether the generation is of the kind that this index reads; another kind is as if there were none."""
+        return True
 
     def _pointer(self) -> str | None:
         try:
@@ -64,7 +71,7 @@ class Generations:
     def read_published(self, read: Callable[[Path], T], nothing: T) -> T:
         """Returns what is read from the published generation, again if another one replaces it meanwhile."""
         while folder := self.published():
-            with suppress(_ReplacedError), self.quarantined_on_failure(folder):
+            with suppress(ReplacedError), self.quarantined_on_failure(folder):
                 return read(folder)
         return nothing
 
@@ -75,7 +82,7 @@ class Generations:
             yield
         except Exception as error:  # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
             if folder is not None and self.published() != folder:
-                raise _ReplacedError from error  # another generation is published, and this one perhaps removed
+                raise ReplacedError from error  # another generation is published, and this one perhaps removed
             if not self.is_its_fault(error):
                 raise
             self.close()
@@ -182,5 +189,5 @@ def _hash_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class _ReplacedError(Exception):
+class ReplacedError(Exception):
     """Another generation was published during the read."""

@@ -281,7 +281,7 @@ TABLES: dict[str, Table] = {
               made_from=("embeddings", "passage_vectors"), kinds=frozenset({"parquet"}),
               doc="Marks vectors of another model version for encoding, and has both indexes rebuilt beside the old ones."),
         _file("vector_index", "embed", _REBUILD, "vectors/2", made_from=("memories", "embeddings", "reembedding"),
-              kinds=frozenset({"chroma"}), pool="index",
+              settings=("chroma",), kinds=frozenset({"chroma"}), pool="index",
               doc="Chroma's generation of the memories' vectors, projected from Parquet."),
         _file("text_index", "embed", (*_REBUILD, "encode_messages"), "texts/2/1",
               made_from=("memories", "passages", "passage_vectors", "messages_open", "reembedding"),

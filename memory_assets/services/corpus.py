@@ -8,6 +8,7 @@ others; a vector is computed by the first process that needs it, and kept in `in
 cached while the process runs, until another generation is published or another note is saved.
 """
 
+import hmac
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.adapters.text_index import CORPORA, TextIndex
@@ -132,13 +134,20 @@ def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
     return [id for id in ids if published is None or not len(published.rows_of([id]))]
 
 
-_chroma_index, _text_index = cache(ChromaIndex), cache(TextIndex)
+_chroma_index, _server_index, _text_index = cache(ChromaIndex), cache(ChromaServerIndex), cache(TextIndex)
 """Indexes by folder, which stay open while the process runs."""
 
 
 def open_vectors(store: Store) -> ChromaIndex:
-    """Returns the vector index."""
+    """Returns the vector index: on the Chroma server of the settings, else in files; that of a branch is always in files."""
+    if (address := store.settings.chroma) and store.origin is None:
+        return _server_index(store.root / "index", address, name_of_collections(store))
     return _chroma_index(store.root / "index")
+
+
+def name_of_collections(store: Store) -> str:
+    """Returns what the names of the store's collections on a Chroma server begin with; copies elsewhere have other names."""
+    return f"memory-{hmac.digest(store.key, str(store.root).encode(), 'sha256').hex()[:16]}"
 
 
 def open_texts(store: Store) -> TextIndex:

@@ -4,7 +4,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.errors import StoreError
+from memory_assets.services.corpus import open_vectors
 from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
 from memory_assets.store import damage, staged
 from memory_assets.store.places import SAMPLE
@@ -40,6 +42,7 @@ def erase(settings: Settings) -> Erased:
         return Erased(root, (), ())
     with Store(settings, root).lock(WAIT_SECONDS):
         names = tuple(path.name for path in entries_of(root))
+        _erase_server(Store(settings, root))
         try:
             for path in entries_of(root):
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -52,3 +55,11 @@ def erase(settings: Settings) -> Erased:
     if not left:
         shutil.rmtree(root)
     return Erased(root, names, left)
+
+
+def _erase_server(store: Store) -> None:
+    """Deletes the vectors on the Chroma server; raises `IndexFailedError` where it does not answer."""
+    if store.settings.chroma and (store.root / "resources" / "key").is_file():
+        index = open_vectors(store)
+        if isinstance(index, ChromaServerIndex):
+            index.erase()

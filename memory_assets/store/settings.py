@@ -71,6 +71,7 @@ TTL_DAYS = {
 }
 """Exposed days without a recall after which a memory of the category is stale; 0: never (`stages.maintain.states`)."""
 
+_SERVER = re.compile(r"https?://(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?/?")
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
 
@@ -134,6 +135,12 @@ def _check_address(url: str) -> str:
     return url.rstrip("/")
 
 
+def _check_server(url: str) -> str:
+    if url and not _SERVER.fullmatch(url):
+        raise ValueError("this is not the address of a server; use the form http://127.0.0.1:8000, without a path")
+    return url.rstrip("/")
+
+
 def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
     lacking = sorted(name for name, price in prices.items() if not name or not {"input", "output"} <= price.keys())
     if lacking:
@@ -151,6 +158,7 @@ Zone = Annotated[str, AfterValidator(_check_zone)]
 ModelName = Annotated[str, AfterValidator(_check_model)]
 OptionalModelName = Annotated[str, AfterValidator(lambda name: _check_model(name) if name else "")]
 Address = Annotated[str, AfterValidator(_check_address)]
+ServerAddress = Annotated[str, AfterValidator(_check_server)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
@@ -207,6 +215,9 @@ class Settings(BaseSettings):
         default_factory=list, description="More categories of facts: `health`, `hobbies`."
     )
     embedding_model: str = Field(USUAL_EMBEDDING_MODEL, description="Local embedding model, or a folder with one.")
+    chroma: ServerAddress = Field(
+        "", description="Chroma server that holds the vectors of memories; empty: files of the store."
+    )
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
         default_factory=lambda: ["decay", "stale", "used"],

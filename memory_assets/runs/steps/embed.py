@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.chroma_server import delete_left, left_elsewhere
 from memory_assets.adapters.generations import Generations
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
@@ -252,9 +254,10 @@ def vector_index(store: Store, run: Run) -> Report:
         is_configured = made_by is None or made_by[0] == Path(store.settings.embedding_model).name
         index_of_model = partial(index.update, model=store.settings.embedding_model if is_configured else "")
         plan = partial(plan_vectors, found, rows)
+        left = left_elsewhere(store.root / "index", store.settings.chroma)
         published = _publish(index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by)
         open_note_vectors(store).remove(hashes.values())
-        return published
+        return replace(published, warnings=[*published.warnings, *delete_left(left)])
 
 
 def text_index(store: Store, run: Run) -> Report:
@@ -292,7 +295,7 @@ def _publish(
 
 def _put_damaged_aside(index: Generations) -> list[str]:
     """Moves a damaged generation to quarantine, and returns what to tell about it."""
-    folder, faults = index.published(), index.faults()
+    folder, faults = index.published(), index.faults(is_deep=index.is_remote)
     if not folder or not faults:
         return []
     index.close()

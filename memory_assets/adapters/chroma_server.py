@@ -1,0 +1,248 @@
+"""The vector index on a Chroma server: a collection for each generation, of ids, vectors and a few short labels, never text.
+
+    index/vectors/current                    the name of the published generation, as without a server
+    index/vectors/000012/server.json         address and collection of the generation
+    collection memory-3f0c…-000012           on the server; never changed once published
+
+A writer makes a new collection and then replaces the pointer, so that readers always have a whole one. Collections that no
+generation names are deleted at the next update. A server that does not answer fails no generation: `IndexFailedError` says
+what to do, and recall continues with keywords. A collection that the server lost puts its generation into quarantine, and the
+next run fills a new one from the tables.
+"""
+
+import json
+import threading
+import urllib.request
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import polars as pl
+
+from memory_assets.adapters.chroma_index import (
+    BATCH_ROWS,
+    MODEL_FILE,
+    SERVER_FILE,
+    ChromaIndex,
+    find_nearest,
+    load_chromadb,
+    stacked,
+    upsert_rows,
+)
+from memory_assets.adapters.generations import ReplacedError
+from memory_assets.errors import IndexFailedError
+from memory_assets.schema.protocols import Hit
+from memory_assets.text.files import write_json
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+
+PROBE_SECONDS = 3.0
+"""A server that says nothing for so long when it is connected is taken as down."""
+
+ANSWER_SECONDS = 60.0
+"""Longest wait for an answer: inserting 5,000 vectors takes a second."""
+
+SEARCHED = 200
+"""Candidates that the server compares for a question; recall asks for at most 100."""
+
+UNREACHABLE = (
+    "The Chroma server at {address} does not answer as one: {reason}. Recall continues with keywords. Start it "
+    "(`chroma run --host HOST --port PORT --path FOLDER`) or fix the setting `chroma`; `memory ingest` then continues."
+)
+
+
+class ChromaServerIndex(ChromaIndex):
+    """Builds generations of vectors on a server and finds the nearest in the published one; thread-safe."""
+
+    FAILED = (
+        "The vector index on the Chroma server could not be read ({error.__class__.__name__}); its files were moved "
+        "to {aside}. Recall continues with keywords; `memory ingest` fills the server again from the tables."
+    )
+    is_remote = True
+
+    def __init__(self, root: Path, address: str, name: str) -> None:
+        """`name` tells the collections of this store from those of other stores."""
+        super().__init__(root)
+        self._address, self._name_of_store = address, name
+        self._client: ClientAPI | None = None
+        self._lock = threading.RLock()
+
+    def is_readable(self, folder: Path) -> bool:
+        """Returns whether the generation is on this server."""
+        return _place(folder).get("address") == self._address
+
+    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False, model: str = "") -> str:
+        """Publishes a generation with the changes and returns its name; see `ChromaIndex.update`."""
+        base = None if rebuild else self.published()
+        with self._lock, self.quarantined_on_failure(base):
+            client = self._connected()  # before anything is changed here
+            with self.build(rebuild=base is None) as folder:
+                made = self._new_collection(client, name := f"{self._name_of_store}-{folder.name}")
+                if base is not None:
+                    _copy(client.get_collection(_place(base)["collection"], embedding_function=None), made, {*deletes})
+                upsert_rows(made, upserts.drop("vector"), stacked(upserts))
+                write_json(folder / SERVER_FILE, {"address": self._address, "collection": name, "rows": made.count()})
+                if model:
+                    (folder / MODEL_FILE).write_text(model, "utf-8")
+        with suppress(IndexFailedError):  # the next update deletes what stays
+            self._delete_others()
+        return folder.name
+
+    def ids(self) -> set[str]:
+        """Returns the ids in the published generation, read from the server."""
+
+        def read(folder: Path) -> set[str]:
+            with self._lock:
+                return {id for batch in _batches(self._collection(folder), []) for id in batch["ids"]}
+
+        return self.read_published(read, set())
+
+    def faults(self, *, is_deep: bool = False) -> list[str]:
+        """Returns what is wrong with the published generation; the server is asked only if `is_deep`."""
+
+        def read(folder: Path) -> list[str]:
+            with self._lock:
+                found, rows = self._collection(folder).count(), _place(folder)["rows"]
+            return [] if found == rows else [f"{_place(folder)['collection']}: {found:,} vectors instead of {rows:,}"]
+
+        found = super().faults()
+        try:
+            return found or (self.read_published(read, []) if is_deep else [])
+        except IndexFailedError as error:
+            return [] if self.published() else [str(error)]  # a server that is down is no damage
+
+    def keep_published_only(self) -> None:
+        """Removes every other generation, here and on the server."""
+        super().keep_published_only()
+        self._delete_others()
+
+    def erase(self) -> None:
+        """Deletes all collections of the store on the server."""
+        with self.quarantined_on_failure(None):
+            delete_collections(self._connected(), f"{self._name_of_store}-", kept=())
+
+    @contextmanager
+    def quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
+        """Moves a generation that the server lost to quarantine; raises `IndexFailedError` for every failure."""
+        try:
+            with super().quarantined_on_failure(folder):
+                yield
+        except (IndexFailedError, ReplacedError):
+            raise
+        except Exception as error:  # chromadb raises its own errors, httpx's and ValueError, with no common base
+            self.close()
+            reason = str(getattr(error, "reason", error)) or type(error).__name__
+            raise IndexFailedError(UNREACHABLE.format(address=self._address, reason=reason)) from error
+
+    def is_its_fault(self, error: Exception) -> bool:
+        """Returns whether the generation is to blame: its collection is missing, or has vectors of another length."""
+        from chromadb.errors import InvalidArgumentError, InvalidDimensionException, NotFoundError
+
+        return isinstance(error, InvalidArgumentError | InvalidDimensionException | NotFoundError)
+
+    def close(self) -> None:
+        """Forgets the connection; the next question connects again."""
+        with self._lock:
+            self._open = self._client = None
+
+    def _find(self, folder: Path, vector: np.ndarray, limit: int) -> list[Hit]:
+        with self._lock:
+            return find_nearest(self._collection(folder), vector, min(limit, _place(folder)["rows"]))
+
+    def _collection(self, folder: Path) -> "Collection":
+        if self._open is None or self._open[0] != folder:
+            client = self._connected()
+            self._open = (folder, client, client.get_collection(_place(folder)["collection"], embedding_function=None))
+        return self._open[2]
+
+    def _connected(self) -> "ClientAPI":
+        if self._client is None:
+            self._client = connect(self._address)
+        return self._client
+
+    def _new_collection(self, client: "ClientAPI", name: str) -> "Collection":
+        """Returns an empty collection; one of that name was left by a killed writer."""
+        delete_collections(client, name, kept=())
+        chosen: Any = {"hnsw": {"space": "cosine", "ef_search": SEARCHED}}
+        return client.create_collection(name, embedding_function=None, configuration=chosen)
+
+    def _delete_others(self) -> None:
+        """Deletes the collections of the store that no generation names."""
+        kept = [name for folder in self._folders() if (name := _place(folder).get("collection"))]
+        with self.quarantined_on_failure(None):
+            delete_collections(self._connected(), f"{self._name_of_store}-", kept=kept)
+
+
+def connect(address: str) -> "ClientAPI":
+    """Returns a client of the server; raises `OSError` or `ValueError` where no Chroma server answers."""
+    with urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=PROBE_SECONDS) as answer:
+        if b"heartbeat" not in answer.read(1_000):
+            raise ValueError("another program answers there")
+    chromadb, settings = load_chromadb()
+    parts = urlsplit(address)
+    host, is_secure = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if is_secure else 80)
+    client = chromadb.HttpClient(f"[{host}]" if ":" in host else host, port, ssl=is_secure, settings=settings)
+    client._server._session.timeout = ANSWER_SECONDS  # chromadb waits for ever
+    return client
+
+
+def delete_collections(client: "ClientAPI", beginning: str, kept: Iterable[str]) -> None:
+    """Deletes the collections whose names begin so, except the kept ones."""
+    for name in [one.name for one in _collections(client) if one.name.startswith(beginning)]:
+        if name not in kept:
+            client.delete_collection(name)
+
+
+def left_elsewhere(root: Path, address: str) -> dict[str, str]:
+    """Returns collection → address of generations on servers other than the one at this address."""
+    places = [_place(folder) for folder in sorted((root / "vectors").glob("*"))]
+    return {place["collection"]: place["address"] for place in places if place and place["address"] != address}
+
+
+def delete_left(left: dict[str, str]) -> list[str]:
+    """Deletes collections on servers that are no longer used; returns what could not be deleted."""
+    warnings = []
+    for name, address in left.items():
+        try:
+            delete_collections(connect(address), name.rpartition("-")[0] + "-", kept=())
+        except Exception as error:
+            warnings.append(f"The collection {name} is still on the Chroma server at {address} ({error}). Delete it there.")
+    return warnings
+
+
+def _place(folder: Path) -> dict[str, Any]:
+    """Returns address, collection and number of rows of the generation in the folder; nothing if it is no server's."""
+    try:
+        found = json.loads((folder / SERVER_FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and {"address", "collection", "rows"} <= found.keys() else {}
+
+
+def _copy(source: "Collection", target: "Collection", left_out: set[str]) -> None:
+    """Adds the rows of one collection to another, without those of these ids."""
+    for batch in _batches(source, ["embeddings", "metadatas"]):
+        kept = [row for row, id in enumerate(batch["ids"]) if id not in left_out]
+        if kept:
+            labels = [batch["metadatas"][row] for row in kept]
+            chosen: Any = labels if all(labels) else None
+            target.add([batch["ids"][row] for row in kept], np.asarray(batch["embeddings"])[kept], chosen)
+
+
+def _batches(collection: "Collection", include: list[Any]) -> Iterator[Any]:
+    for start in range(0, collection.count(), BATCH_ROWS):
+        yield collection.get(limit=BATCH_ROWS, offset=start, include=include)
+
+
+def _collections(client: "ClientAPI") -> list[Any]:
+    """Returns all collections, of all stores; the server returns at most a page of them at once."""
+    found: list[Any] = []
+    while page := client.list_collections(limit=100, offset=len(found)):
+        found += page
+    return found

@@ -1,0 +1,172 @@
+"""The vector index on a real Chroma server: the same answers as from files, whole while it changes, and clear where it is down."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from memory_assets.adapters import chroma_server
+from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.chroma_server import ChromaServerIndex, connect, delete_left, left_elsewhere
+from memory_assets.errors import IndexFailedError
+from memory_assets_tests.servers import chroma_server as served
+from memory_assets_tests.servers import free_port
+
+pytestmark = pytest.mark.slow
+
+AXES = {"east": [1.0, 0.0], "north": [0.0, 1.0], "between": [0.6, 0.8]}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("server") / "chroma") as address:
+        yield address
+
+
+@pytest.fixture
+def index(tmp_path: Path, address: str, request: pytest.FixtureRequest) -> ChromaServerIndex:
+    made = ChromaServerIndex(tmp_path, address, f"memory-{abs(hash(request.node.name)):x}")
+    made.update(rows(**AXES), [], model="a model")
+    return made
+
+
+def rows(**vectors: list[float]) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"id": list(vectors), "vector": list(vectors.values()), "category": ["operations"] * len(vectors)},
+        schema={"id": pl.String, "vector": pl.List(pl.Float32), "category": pl.String},
+    )
+
+
+def found(index: ChromaIndex, *vector: float) -> list[str]:
+    return [hit.id for hit in index.find(np.array(vector, dtype=np.float32), 10)]
+
+
+def collections(address: str, index: ChromaServerIndex) -> list[str]:
+    return sorted(one.name for one in connect(address).list_collections() if one.name.startswith(index._name_of_store))
+
+
+def test_the_nearest_come_first_with_their_cosine_and_nothing_but_labels_is_sent(index: ChromaServerIndex, address: str):
+    hits = index.find(np.array([1.0, 0.0], dtype=np.float32), 2)
+    assert [hit.id for hit in hits] == ["east", "between"]
+    assert [hit.score for hit in hits] == pytest.approx([1.0, 0.6], abs=1e-6)
+    assert index.model() == "a model"
+    (name,) = collections(address, index)
+    kept = connect(address).get_collection(name).get()
+    assert kept["documents"] == [None] * 3
+    assert kept["metadatas"] == [{"category": "operations"}] * 3
+
+
+def test_answers_equal_those_from_files(tmp_path: Path, index: ChromaServerIndex):
+    vectors = np.random.default_rng(7).normal(size=(2_000, 16)).astype(np.float32)
+    many = rows(**{f"n{n}": vector.tolist() for n, vector in enumerate(vectors)})
+    local = ChromaIndex(tmp_path / "local")
+    for one in (index, local):
+        one.update(many, [], rebuild=True)
+    for question in vectors[:20] + 0.1:
+        there, here = index.find(question, 30), local.find(question, 30)
+        assert [hit.id for hit in there] == [hit.id for hit in here]
+        assert [hit.score for hit in there] == pytest.approx([hit.score for hit in here], abs=1e-5)
+    assert index.ids() == local.ids()
+    local.close()
+
+
+def test_changes_and_deletions_build_on_the_generation_before_and_old_collections_go(index: ChromaServerIndex, address: str):
+    for turn in range(3):
+        index.update(rows(east=[0.0, 1.0], west=[-1.0, 0.1 * turn]), ["north"])
+    assert index.ids() == {"east", "between", "west"}
+    assert found(index, 0.0, 1.0)[0] == "east"
+    assert index.model() == "a model"
+    assert [name.rpartition("-")[2] for name in collections(address, index)] == ["000003", "000004"]
+    index.keep_published_only()
+    assert [name.rpartition("-")[2] for name in collections(address, index)] == ["000004"]
+
+
+def test_a_reader_never_finds_nothing_while_another_one_publishes(tmp_path: Path, index: ChromaServerIndex, address: str):
+    writer, counts, is_over = ChromaServerIndex(tmp_path, address, index._name_of_store), set[int](), threading.Event()
+
+    def read() -> None:
+        while not is_over.is_set():
+            counts.add(len(found(index, 1.0, 0.0)))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for turn in range(12):
+        writer.update(rows(east=[1.0, 0.01 * turn]), [])
+    is_over.set()
+    reader.join()
+    assert counts == {3}
+
+
+def test_what_a_killed_writer_left_is_replaced(index: ChromaServerIndex, address: str, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(chroma_server, "write_json", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        index.update(rows(west=[-1.0, 0.0]), [])
+    assert len(collections(address, index)) == 2
+    assert index.ids() == set(AXES)
+    index.update(rows(south=[0.0, -1.0]), [])
+    assert index.ids() == {*AXES, "south"}
+
+
+def test_a_server_that_is_down_is_named_and_costs_no_generation(tmp_path: Path):
+    port = free_port()
+    with served(tmp_path / "data", port) as address:
+        index = ChromaServerIndex(tmp_path, address, "memory-down")
+        index.update(rows(**AXES), [])
+    for ask in (lambda: found(index, 1.0, 0.0), index.ids, lambda: index.update(rows(**AXES), []), index.keep_published_only):
+        with pytest.raises(IndexFailedError, match=rf"The Chroma server at {address} .* Start it"):
+            ask()
+    assert index.faults(is_deep=True) == []
+    with served(tmp_path / "data", port):
+        assert found(index, 1.0, 0.0)[0] == "east"
+
+
+def test_a_wrong_address_is_named_before_the_index_in_files_is_given_up(tmp_path: Path):
+    local = ChromaIndex(tmp_path)
+    local.update(rows(**AXES), [])
+    index = ChromaServerIndex(tmp_path, f"http://127.0.0.1:{free_port()}", "memory-wrong")
+    with pytest.raises(IndexFailedError, match="does not answer"):
+        index.update(rows(**AXES), [])
+    assert found(local, 1.0, 0.0)[0] == "east"
+
+
+def test_a_collection_that_the_server_lost_is_filled_again(index: ChromaServerIndex, address: str):
+    (name,) = collections(address, index)
+    connect(address).delete_collection(name)
+    with pytest.raises(IndexFailedError, match="memory ingest"):
+        found(index, 1.0, 0.0)
+    assert index.generation() is None
+    index.update(rows(**AXES), [])
+    assert index.ids() == set(AXES)
+
+
+def test_missing_rows_are_a_fault(index: ChromaServerIndex, address: str):
+    (name,) = collections(address, index)
+    connect(address).get_collection(name).delete(["east"])
+    assert index.faults() == []
+    assert index.faults(is_deep=True) == [f"{name}: 2 vectors instead of 3"]
+
+
+def test_back_in_files_the_collections_on_the_server_are_deleted(tmp_path: Path, index: ChromaServerIndex, address: str):
+    local = ChromaIndex(tmp_path)
+    assert local.generation() is None
+    left = left_elsewhere(tmp_path, "")
+    local.update(rows(**AXES), [], rebuild=True)
+    assert delete_left(left) == []
+    assert collections(address, index) == []
+    assert found(local, 1.0, 0.0)[0] == "east"
+
+
+def test_a_collection_on_a_server_that_is_gone_is_a_warning():
+    (warning,) = delete_left({"memory-x-000001": f"http://127.0.0.1:{free_port()}"})
+    assert "memory-x-000001 is still on the Chroma server" in warning
+
+
+def test_erasing_leaves_other_stores_alone(tmp_path: Path, index: ChromaServerIndex, address: str):
+    other = ChromaServerIndex(tmp_path / "other", address, "memory-other")
+    other.update(rows(**AXES), [])
+    index.erase()
+    assert collections(address, index) == []
+    assert other.ids() == set(AXES)
