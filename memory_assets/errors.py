@@ -24,9 +24,14 @@
     │   └── NotOursError        what is in the place of ours is somebody else's, and stays
     ├── ReviewError         a decision about a proposal cannot be carried out
     │   └── UnknownIdError      nothing is known by the name that was given
-    └── NoteError           something cannot be remembered, corrected or forgotten as it was said
-        ├── UnknownMemoryError  there is no such memory
-        └── MemoryGoneError     the memory was replaced or forgotten already
+    ├── NoteError           something cannot be remembered, corrected or forgotten as it was said
+    │   ├── UnknownMemoryError  there is no such memory
+    │   └── MemoryGoneError     the memory was replaced or forgotten already
+    └── AccessError         a shared memory refuses a request, or cannot be reached
+        ├── TokenError          there is no token, or it is wrong or revoked
+        ├── ScopeError          the token may not do this
+        ├── TooManyWritesError  the token wrote too much within a minute
+        └── UnreachableError    the server does not answer, or too many requests wait there
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
 rows with a reason and never exceptions.
@@ -145,6 +150,26 @@ class UnknownMemoryError(NoteError):
 
 class MemoryGoneError(NoteError):
     """The memory was replaced or forgotten already."""
+
+
+class AccessError(MemoryAssetsError):
+    """A shared memory refuses a request, or cannot be reached."""
+
+
+class TokenError(AccessError):
+    """There is no token, or it is wrong or revoked."""
+
+
+class ScopeError(AccessError):
+    """The token may not do this."""
+
+
+class TooManyWritesError(AccessError):
+    """The token wrote too much within a minute."""
+
+
+class UnreachableError(AccessError):
+    """The server of a shared memory does not answer, or too many requests wait there."""
 
 
 def causes_of(error: BaseException | None) -> Iterator[BaseException]:

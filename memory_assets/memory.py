@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memory_assets.adapters.git_workspace import ChangedLine
     from memory_assets.schema.protocols import Model
     from memory_assets.services.adrs import AdrContradiction, AdrRow
+    from memory_assets.services.answers import Readable
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
@@ -161,20 +162,19 @@ class MemoryAgent:
         request = self._resolved(asked)
         store = self.store
         from memory_assets.services.answers import dependencies_of
-        from memory_assets.services.corpus import open_corpus
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
         from memory_assets.stages.recall.results import Asker
 
-        corpora, missing = open_corpus(store)
+        readable = self._readable()
         session, person = request.own_session, asker or self.settings.owner
         who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
-        found = answer(request, corpora, who, dependencies_of(store, request.project))
+        found = answer(request, readable.corpus, who, dependencies_of(store, readable, request.project))
         if not request.probe:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
             payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
             self._log_recall(request.question, memory_ids, payload)
-        return replace(found, notes=(*found.notes, *missing)) if missing else found
+        return replace(found, notes=(*found.notes, *readable.missing)) if readable.missing else found
 
     @_despite_damage
     def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":
@@ -210,7 +210,7 @@ class MemoryAgent:
         from memory_assets.stages.recall.results import Asker
 
         asker = Asker(self.settings.clock(), request.project, self.settings.owner)
-        said = answer_from_all(self.store, request, asker, model)
+        said = answer_from_all(self.store, self._readable(), request, asker, model)
         if not request.probe:
             memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
             self._log_recall(request.question, memory_ids, payload_of_cited(said))
@@ -508,6 +508,12 @@ class MemoryAgent:
         from memory_assets.store.store import Store
 
         return self.store if self.exists else Store(self.settings, self.settings.data)
+
+    def _readable(self) -> "Readable":
+        """Returns what questions are answered from."""
+        from memory_assets.services.answers import everything_of
+
+        return everything_of(self.store)
 
     def _resolved(self, request: Asking) -> Asking:
         return request.at(self.settings.clock(), self.settings.zone)

@@ -8,12 +8,27 @@ from typing import Any
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import Verb
 from memory_assets.memory import MemoryAgent
+from memory_assets.services.sharing.reader import Reader
+from memory_assets.shared_memory import SharedMemory
 from memory_assets.store.places import find_data, present_root
 
 
-def ask(verb: Verb, given: Mapping[str, Any]) -> Any:
-    """Returns the facade's answer from the present store; raises `QuestionError` for invalid arguments."""
-    return getattr(present_agent(), verb.name)(verb.request(**given))
+def ask(verb: Verb, given: Mapping[str, Any], reader: Reader | None = None) -> Any:
+    """Returns the facade's answer from the present store, or from what the reader may read of it.
+
+    Raises `QuestionError` for invalid arguments.
+    """
+    return getattr(shared_agent(reader) if reader else present_agent(), verb.name)(verb.request(**given))
+
+
+def shared_agent(reader: Reader) -> SharedMemory:
+    """Returns the agent that answers this reader."""
+    return _shared_agent_of(present_root(find_data()), reader)
+
+
+@lru_cache(maxsize=256)
+def _shared_agent_of(_: object, reader: Reader) -> SharedMemory:
+    return SharedMemory(reader)
 
 
 def present_agent() -> MemoryAgent:

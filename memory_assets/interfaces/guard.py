@@ -43,8 +43,13 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def run(app: App, listening: socket.socket) -> int:
-    """Serves the application on the socket until the process is stopped; returns the exit code."""
+def run(
+    app: App, listening: socket.socket, tls: tuple[str, str] | None = None, most_connections: int = MOST_CONNECTIONS
+) -> int:
+    """Serves the application on the socket until the process is stopped; returns the exit code.
+
+    `tls` are the files of the certificate and its key.
+    """
     import uvicorn
 
     config = uvicorn.Config(
@@ -53,7 +58,9 @@ def run(app: App, listening: socket.socket) -> int:
         access_log=False,
         timeout_graceful_shutdown=5,
         timeout_keep_alive=5,
-        http=limited_protocol(),
+        http=limited_protocol(most_connections),
+        ssl_certfile=tls[0] if tls else None,
+        ssl_keyfile=tls[1] if tls else None,
         h11_max_incomplete_event_size=LONGEST_HEADERS,
     )
     signal.signal(signal.SIGTERM, _stop)  # uvicorn closes its connections, then raises the signal again
@@ -66,16 +73,16 @@ def _stop(*_: object) -> None:
     raise SystemExit
 
 
-def limited_protocol() -> "type[asyncio.Protocol]":
+def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.Protocol]":
     """Returns uvicorn's protocol with limits on connections and on the time until the headers of a request are complete."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class LimitedProtocol(H11Protocol):
-        """Closes a connection whose first request does not begin in time, and those beyond `MOST_CONNECTIONS`."""
+        """Closes a connection whose first request does not begin in time, and those beyond the limit."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             super().connection_made(transport)
-            if len(self.connections) > MOST_CONNECTIONS:
+            if len(self.connections) > most_connections:
                 transport.abort()
             self._arrival = self.loop.call_later(ARRIVAL_SECONDS, self._close_if_silent)
 
@@ -93,12 +100,16 @@ def limited_protocol() -> "type[asyncio.Protocol]":
 class Guard:
     """Passes on requests that name this machine and do not come from a web page, a few at a time.
 
-    `pages` are the paths that people open in a browser: there it refuses only requests from pages of other sites.
+    `pages` are the paths that people open in a browser: there it refuses only requests from pages of other sites. `names` are
+    further names of this server, as a proxy passes them on.
     """
 
-    def __init__(self, app: App, host: str, *, pages: Collection[str] = ()) -> None:
+    def __init__(
+        self, app: App, host: str, *, pages: Collection[str] = (), names: Collection[str] = (), most_waiting: int = MOST_WAITING
+    ) -> None:
         self._app = app
         self._host = host
+        self._names, self._most_waiting = names, most_waiting
         self._pages = pages
         self._open = 0
         self._turns: asyncio.Semaphore | None = None
@@ -109,7 +120,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         status, reason = self._refusal(scope)
-        if not reason and self._open >= MOST_AT_ONCE + MOST_WAITING:
+        if not reason and self._open >= MOST_AT_ONCE + self._most_waiting:
             status, reason = 503, f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds."
         if reason:
             await _refuse(scope, receive, send, status, reason)
@@ -169,7 +180,7 @@ class Guard:
 
     def _is_ours(self, name: str | None) -> bool:
         """Returns whether a name can only mean this machine: loopback, the given host or, beyond loopback, any IP address."""
-        if name in LOOPBACK or name == self._host:
+        if name in LOOPBACK or name == self._host or name in self._names:
             return True
         with contextlib.suppress(ValueError):
             return self._host not in LOOPBACK and bool(ipaddress.ip_address(name or ""))

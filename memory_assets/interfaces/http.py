@@ -18,8 +18,10 @@ from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.browsers import OWN_HEADER
 from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
-from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard
+from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard, Scope
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
+from memory_assets.interfaces.shared.access import READER
+from memory_assets.interfaces.shared.sharing import Sharing
 from memory_assets.interfaces.verbs import VERBS, Verb
 
 LONGEST_QUESTION = 16_384
@@ -36,6 +38,7 @@ class TooLargeError(MemoryAssetsError):
 
 STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
     (413, (TooLargeError,)),
+    (403, (errors.ScopeError,)),
     (404, (errors.UnknownIdError, errors.UnknownMemoryError)),
     (409, (errors.MemoryGoneError, errors.ReviewError, errors.StoreBusyError)),
     (400, (QuestionError, errors.TableError, errors.NoteError)),
@@ -46,18 +49,24 @@ STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
 MEANINGS = {
     200: "The answer.",
     400: "The arguments are not valid.",
-    403: "The request comes from a web page or names another server, or it writes and the server is read-only.",
+    401: "The server is shared, and the request has no valid token.",
+    403: "The request comes from a web page or names another server, or the server is read-only or the token may not do this.",
     404: "There is no memory, proposal or entry of that name.",
     409: "Another process is writing, or it was already decided, replaced or forgotten.",
     408: "The request did not arrive within seconds.",
     413: "The request is too large.",
     414: "The address is too long; send a long question with POST.",
+    429: "The token wrote too often within a minute (see Retry-After).",
     503: "There is no memory yet, a part of it is not available, or too many requests are waiting (see Retry-After).",
 }
 
 
-def application(host: str, *, is_writing: bool = False) -> App:
-    """Returns the ASGI application with an address for each verb; it answers requests for this host only."""
+def application(host: str, *, is_writing: bool = False, sharing: Sharing | None = None) -> App:
+    """Returns the ASGI application with an address for each verb; it answers requests for this host only.
+
+    A shared one answers only requests with a token, within its scopes.
+    """
+    is_writing = is_writing or sharing is not None
     app = FastAPI(
         title="memory_assets",
         version=version(),
@@ -66,10 +75,16 @@ def application(host: str, *, is_writing: bool = False) -> App:
         redoc_url=None,
     )
     for verb in VERBS:
-        _add(app, verb, is_writing=is_writing)
+        _add(app, verb, is_writing=is_writing, is_shared=sharing is not None)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
-    return Guard(app, host, pages=PAGES)
+    return sharing.guarded(app, host, _calls_of) if sharing else Guard(app, host, pages=PAGES)
+
+
+def _calls_of(scope: Scope, _: bytes) -> list[str]:
+    """Returns the verb that the address names, if it names one."""
+    name = scope.get("path", "").strip("/")
+    return [name] if any(verb.name == name for verb in VERBS) else []
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
@@ -79,7 +94,7 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return _response(failed(QuestionError(message)), getattr(error, "status_code", 404))
 
 
-def _add(app: FastAPI, verb: Verb, *, is_writing: bool) -> None:
+def _add(app: FastAPI, verb: Verb, *, is_writing: bool, is_shared: bool) -> None:
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
             message = f"{verb.name} writes, and this server is read-only. Start it as `memory serve http --write`."
@@ -87,7 +102,8 @@ def _add(app: FastAPI, verb: Verb, *, is_writing: bool) -> None:
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
             _check_length(given)
-            data = await run_in_threadpool(dispatcher.ask, verb, given)
+            reader = request.scope[READER] if is_shared else None
+            data = await run_in_threadpool(dispatcher.ask, verb, given, reader)
         except Exception as error:
             return _response(failed(error), status_of(error))
         return _response(answered(data, warnings_of(data)))

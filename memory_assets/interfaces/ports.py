@@ -1,5 +1,7 @@
 """The ports that servers listen on: the next free one from a given one."""
 
+import contextlib
+import ipaddress
 import socket
 
 from memory_assets.errors import StoreError
@@ -32,7 +34,14 @@ def free_port(port: int) -> int:
         return listening.getsockname()[1]
 
 
-def address_of(listening: socket.socket) -> str:
+def address_of(listening: socket.socket, *, is_secure: bool = False) -> str:
     """Returns the address for clients on this machine."""
     host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{'https' if is_secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Returns whether only this machine can connect to the address; names other than localhost count as reachable."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host in LOOPBACK

@@ -340,6 +340,12 @@ def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
     return passages.filter(condition(filters, passages.columns))["id"].to_list()
 
 
+def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
+    """Returns the passages of the sessions of one person, the same frame until the tables change."""
+    sources = ["passages", "messages_open", "windows"]
+    return _kept_frame(tables, f"passages of {person}", sources, lambda: _passages(tables).filter(person=person).select("id"))
+
+
 def _passages(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages, in closed and open windows, without their texts."""
     columns = "id message_id session_id line author role event_at char_from char_to window_id".split()

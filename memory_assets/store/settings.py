@@ -244,6 +244,10 @@ class Settings(BaseSettings):
     gold: OptionalPath = Field(None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md.")
     run_days: int = Field(30, ge=1, description="Days for which Dagster's runs and their logs are kept.")
     disk_gb: float = Field(10.0, ge=0, allow_inf_nan=False, description="Gigabytes that the store may take; 0: no limit.")
+    writes_per_minute: int = Field(30, ge=1, le=10_000, description="Writes per minute of one token of a shared memory.")
+    reviewers: dict[str, OtherNames] = Field(
+        default_factory=dict, description="Project → persons who may decide its proposals with a token; `*`: every project."
+    )
     port: int = Field(3000, ge=1, le=65535, description="Port of the Dagster UI; the next free one is taken.")
 
     @classmethod

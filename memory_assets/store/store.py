@@ -12,7 +12,8 @@
     VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the prepared status)
 
 Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the branches. Writers hold the
-lock; readers do not need it. `tasks.lock` is held while a remote task list is synchronised.
+lock; readers do not need it. `tasks.lock` is held while a remote task list is synchronised. `tokens.json` holds
+the hashes of the tokens of a shared memory, `logs/audit.jsonl` what they were used for.
 """
 
 import json

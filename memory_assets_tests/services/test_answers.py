@@ -6,7 +6,7 @@ import time
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.answers import dependencies_of
+from memory_assets.services.answers import dependencies_of, everything_of
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
@@ -164,7 +164,7 @@ def test_sources_of_a_project_that_may_not_be_sent_are_quoted_instead(store: Sto
 def test_a_question_is_not_rewritten_by_a_harness_nor_from_a_project_that_may_not_be_sent(store: Store):
     def opened(project: str | None, **settings: object) -> bool:
         changed = Store(store.settings.model_copy(update=settings), store.root)
-        return dependencies_of(changed, project).model is not None
+        return dependencies_of(changed, everything_of(changed), project).model is not None
 
     assert opened("x", model="claude-haiku-4-5")
     assert not opened("secret", model="claude-haiku-4-5", model_projects=["x"])

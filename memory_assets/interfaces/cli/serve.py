@@ -2,24 +2,42 @@
 
 import sys
 import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces.cli import tokens
 from memory_assets.interfaces.cli.commands import Json, group
-from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, listen
+from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, is_loopback, listen
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.which_store import environment_of
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.guard import App
+    from memory_assets.interfaces.shared.sharing import Sharing
 
 HTTP_PORT, MCP_PORT, NOTEBOOK_PORT = 3100, 3200, 8888
 
+OPEN_WITHOUT_TLS = (
+    "Other machines can reach this address, and nothing encrypts the tokens and answers on their way. Give --tls-cert and "
+    "--tls-key, or listen on 127.0.0.1 behind a proxy that encrypts."
+)
+
 app = group("Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook.")
+app.add_typer(tokens.app, name="tokens")
 Write = Annotated[bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")]
+Shared = Annotated[bool, typer.Option("--shared", help="Serve several people: each request needs a token (`tokens create`).")]
+TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")]
+PublicName = Annotated[
+    list[str] | None, typer.Option("--public-name", metavar="HOST", help="Name that a proxy passes on. Repeatable.")
+]
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
 
 
@@ -33,9 +51,16 @@ def mcp(
     prompts: Annotated[bool, typer.Option("--prompts", help="Also answer the hooks that recall at each prompt.")] = False,
     host: Host = LOOPBACK[0],
     port: Port = MCP_PORT,
+    shared: Shared = False,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    public_name: PublicName = None,
     as_json: Json = False,
 ) -> Reply:
     """Serve the memory's tools over the Model Context Protocol; read-only unless --write is given."""
+    if shared and not http:
+        raise QuestionError("--shared needs --http: over stdin and stdout there is one person, and no token.")
+    serving = _Serving.of(host, port, shared, tls_cert, tls_key, public_name)
     if not http:
         from memory_assets.interfaces.mcp.stdio import serve
 
@@ -43,15 +68,26 @@ def mcp(
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    return _serving(application(Protocol(is_writing=write, is_structured=structured), host), PATH, write, host, port)
+    made = application(Protocol(is_writing=write, is_structured=structured), host, serving.sharing)
+    return serving.reply(made, PATH, is_writing=write)
 
 
 @app.command(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
-def http(write: Write = False, host: Host = LOOPBACK[0], port: Port = HTTP_PORT, as_json: Json = False) -> Reply:
+def http(
+    write: Write = False,
+    host: Host = LOOPBACK[0],
+    port: Port = HTTP_PORT,
+    shared: Shared = False,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    public_name: PublicName = None,
+    as_json: Json = False,
+) -> Reply:
     """Serve every verb over HTTP, each at an address of its own; read-only unless --write is given."""
     from memory_assets.interfaces.http import application
 
-    return _serving(application(host, is_writing=write), "/", write, host, port)
+    serving = _Serving.of(host, port, shared, tls_cert, tls_key, public_name)
+    return serving.reply(application(host, is_writing=write, sharing=serving.sharing), "/", is_writing=write)
 
 
 @app.command(epilog="Example: `memory serve ui --port 3000`")
@@ -79,20 +115,80 @@ def notebook(
     return Reply({"notebook": path}, parts, afterwards=lambda: jupyter.serve(call, environment_of(agent.settings)))
 
 
-def _serving(served: "App", path: str, is_writing: bool, host: str, port: int) -> Reply:
-    """Returns the address, and the server that runs once it is printed."""
-    from memory_assets.interfaces.dispatcher import try_to_warm_up
-    from memory_assets.interfaces.guard import run
+@dataclass(frozen=True)
+class _Serving:
+    """Where and how a server listens; checked before the port is taken."""
 
-    listening = listen(host, port)
-    url, host = address_of(listening) + path, listening.getsockname()[0]
-    access = "read and write" if is_writing else "read-only; --write allows writing"
-    warnings = [] if host in LOOPBACK else [f"Anyone who can reach {host} can read this memory: there is no password."]
+    host: str
+    port: int
+    sharing: "Sharing | None"
+    tls: tuple[str, str] | None
 
-    def start() -> int:
-        sys.stdout.flush()
-        threading.Thread(target=try_to_warm_up, daemon=True).start()
-        return run(served, listening)
+    @classmethod
+    def of(
+        cls, host: str, port: int, shared: bool, cert: Path | None, key: Path | None, names: Sequence[str] | None
+    ) -> "_Serving":
+        """Returns it; raises `QuestionError` for options that do not fit together, or an open server without tokens."""
+        if not shared and (cert or key or names):
+            raise QuestionError("--tls-cert, --tls-key and --public-name belong to --shared.")
+        if not shared and not is_loopback(host):
+            raise QuestionError(
+                f"{host} can be reached from other machines. Serve it with --shared, where each request needs a token "
+                "(`memory serve tokens create`); without it, only this machine is served."
+            )
+        return cls(host, port, _sharing(names or ()) if shared else None, _tls_of(cert, key))
 
-    parts = [f"Serving {url} ({access}). Press Ctrl-C to stop."]
-    return Reply({"url": url, "is_writing": is_writing}, parts, warnings=warnings, afterwards=start)
+    def reply(self, served: "App", path: str, *, is_writing: bool) -> Reply:
+        """Returns the address, and the server that runs once it is printed."""
+        from memory_assets.interfaces.dispatcher import try_to_warm_up
+        from memory_assets.interfaces.guard import MOST_CONNECTIONS, run
+        from memory_assets.interfaces.shared import sharing
+
+        listening = listen(self.host, self.port)
+        url = address_of(listening, is_secure=self.tls is not None) + path
+        is_open = not is_loopback(listening.getsockname()[0]) and self.tls is None
+        warnings = [OPEN_WITHOUT_TLS] if is_open else []
+        most = sharing.MOST_CONNECTIONS if self.sharing else MOST_CONNECTIONS
+
+        def start() -> int:
+            sys.stdout.flush()
+            threading.Thread(target=try_to_warm_up, daemon=True).start()
+            return run(served, listening, self.tls, most)
+
+        access = "read and write" if is_writing else "read-only; --write allows writing"
+        access = "shared: the scopes of each token decide" if self.sharing else access
+        data = {"url": url, "is_writing": is_writing, "is_shared": self.sharing is not None}
+        return Reply(data, [f"Serving {url} ({access}). Press Ctrl-C to stop."], warnings=warnings, afterwards=start)
+
+
+def _sharing(names: Sequence[str]) -> "Sharing":
+    """Returns the tokens, limit and log of the present store; raises `QuestionError` where no token is valid."""
+    from memory_assets.interfaces.shared.rates import WriteLimit
+    from memory_assets.interfaces.shared.sharing import Sharing
+    from memory_assets.store.access_tokens import AccessTokens
+    from memory_assets.store.audit_log import AuditLog
+
+    agent = MemoryAgent()
+    tokens = AccessTokens(agent.store.root)
+    if not any(one.is_valid for one in tokens.every()):
+        raise QuestionError(
+            "There is no valid token, so nobody could ask. Create one: `memory serve tokens create NAME --person PERSON "
+            "--scope read`."
+        )
+    log = AuditLog(agent.store.root, agent.settings.clock)
+    return Sharing(tokens, WriteLimit(agent.settings.writes_per_minute), log, frozenset(name.lower() for name in names))
+
+
+def _tls_of(cert: Path | None, key: Path | None) -> tuple[str, str] | None:
+    """Returns the files of certificate and key; raises `QuestionError` where they cannot be used."""
+    if cert is None and key is None:
+        return None
+    if cert is None or key is None:
+        raise QuestionError("--tls-cert and --tls-key are needed together.")
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
+    except (OSError, ValueError) as error:  # also `SSLError`
+        raise QuestionError(f"Cannot use {cert} with {key} for TLS: {error}. Give a certificate and its key in PEM.") from None
+    return str(cert), str(key)

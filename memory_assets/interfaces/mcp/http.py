@@ -8,19 +8,27 @@ import mcp_types
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from starlette.responses import Response
 
-from memory_assets.interfaces.guard import App, Guard
+from memory_assets.interfaces.guard import App, Guard, Receive, Scope, Send
 from memory_assets.interfaces.mcp.protocol import NAME, Protocol, RefusedError, version
+from memory_assets.interfaces.mcp.shared import SharedProtocol, calls_of
+from memory_assets.interfaces.shared.access import READER
+from memory_assets.interfaces.shared.sharing import Sharing
 
 PATH = "/mcp"
 
 
-def application(protocol: Protocol, host: str) -> App:
-    """Returns the ASGI application that answers at `/mcp`; the guard checks hosts and origins."""
+def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -> App:
+    """Returns the ASGI application that answers at `/mcp`; the guard checks hosts and origins.
+
+    A shared one keeps no sessions: each request is answered for the token that it carries.
+    """
 
     def answering(method: str, kind: type[mcp_types.Result]) -> Any:
-        async def answer(_: object, params: Any) -> mcp_types.Result:
-            return kind.model_validate(await anyio.to_thread.run_sync(_answer, protocol, method, params))
+        async def answer(context: Any, params: Any) -> mcp_types.Result:
+            asked = SharedProtocol(context.request.scope[READER], is_structured=protocol.is_structured) if sharing else protocol
+            return kind.model_validate(await anyio.to_thread.run_sync(_answer, asked, method, params))
 
         return answer
 
@@ -36,8 +44,22 @@ def application(protocol: Protocol, host: str) -> App:
         on_read_resource=answering("resources/read", mcp_types.ReadResourceResult),
     )
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    made = server.streamable_http_app(streamable_http_path=PATH, json_response=True, transport_security=unguarded)
-    return Guard(made, host)
+    made = server.streamable_http_app(
+        streamable_http_path=PATH, json_response=True, transport_security=unguarded, stateless_http=sharing is not None
+    )
+    return sharing.guarded(_posts_only(made), host, calls_of) if sharing else Guard(made, host)
+
+
+def _posts_only(app: App) -> App:
+    """Returns the application without streams of events: without sessions nothing is sent there, and each occupies a turn."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] != "POST":
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+            return
+        await app(scope, receive, send)
+
+    return answer
 
 
 def _answer(protocol: Protocol, method: str, params: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.verbs import Verb
+    from memory_assets.services.sharing.reader import Reader
 
 NAME = "memory_assets"
 TOOLS = Path(__file__).with_name("tools.json")
@@ -72,6 +73,9 @@ class RefusedError(Exception):
 
 class Protocol:
     """Answers methods; the facade is loaded by the first call."""
+
+    reader: "Reader | None" = None
+    """Who asks a shared memory; None: its owner."""
 
     def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
         self.is_writing, self.is_structured = is_writing, is_structured
@@ -128,7 +132,7 @@ class Protocol:
         try:
             if verb.is_writing and not self.is_writing:
                 raise QuestionError(f"{verb.tool} writes, and this server only reads. Start it as `memory serve mcp --write`.")
-            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments})
+            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, self.reader)
         except Exception as error:
             if os.environ.get("MEMORY_DEBUG"):
                 import traceback

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from memory_assets.interfaces.views.lines import Parts, dim, line, table, warning
+from memory_assets.interfaces.views.lines import Parts, dim, line, render_fields, table, warning
 from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
     from memory_assets.services.health.sums import HarnessCounts
+    from memory_assets.services.sharing.answers import SharedStatus
 
 COUNTS = (
     "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost", "windows", "window_messages",
@@ -40,9 +41,14 @@ def render_model_hint() -> Parts:
     )
 
 
-def render_state(status: "Status") -> Parts:
-    """Renders the state of the store and where its files are."""
+def render_state(status: "Status | SharedStatus") -> Parts:
+    """Renders the state of the store and where its files are, or of a shared memory as its reader may know it."""
     from memory_assets.services.health.status import render_status
+    from memory_assets.services.sharing.answers import SharedStatus
+
+    if isinstance(status, SharedStatus):
+        yield from render_fields(status)
+        return
 
     yield Raw(render_status(status) + (f"\n⚠ {status.alarm}" if status.alarm else ""))
 

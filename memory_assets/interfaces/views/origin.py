@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NO_RECORDS = {
     "note": "Saved directly: the chain ends at its line in the ledger.",
     "file": "Remembered by the harness itself: the chain ends at its file.",
+    "shared memory": "Said in sessions of others, which are not shown.",
+    "shared proposal": "It waits for a decision.",
 }
 
 

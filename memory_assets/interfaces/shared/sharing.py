@@ -1,0 +1,31 @@
+"""What a server of a shared memory adds to its application: tokens, limits, a log, a longer queue, further host names."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from memory_assets.interfaces.guard import App, Guard
+from memory_assets.interfaces.shared.access import Access, CallsOf
+from memory_assets.interfaces.shared.rates import WriteLimit
+from memory_assets.store.access_tokens import AccessTokens
+from memory_assets.store.audit_log import AuditLog
+
+MOST_WAITING = 124
+"""A team's agents ask at the same moment; each recall takes some tens of milliseconds, so that all have their turn in time."""
+
+MOST_CONNECTIONS = 256
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """The tokens, the limit and the log of one server."""
+
+    tokens: AccessTokens
+    limit: WriteLimit
+    log: AuditLog
+    names: Collection[str] = ()
+    """Further names of the server, as a proxy passes them on."""
+
+    def guarded(self, app: App, host: str, calls_of: CallsOf) -> App:
+        """Returns the application behind a check of tokens, behind a guard; no page is open to browsers."""
+        checked = Access(app, self.tokens, calls_of, self.limit, self.log)
+        return Guard(checked, host, names=self.names, most_waiting=MOST_WAITING)

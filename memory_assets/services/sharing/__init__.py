@@ -1,0 +1,1 @@
+"""A shared memory: what a person who asks with a token may read, and what they may change."""

@@ -1,0 +1,211 @@
+"""Restricts a store to what one person may read, before anything is searched.
+
+A person may read the facts of projects and of everyone. Of what concerns a person (preferences, people, health, hobbies) and of
+sessions (messages, narratives) they may read only their own. The rest is removed from the memories, from both indexes and from
+the passages, so that neither scores, frequencies of words, lists of what was left out nor counts depend on it. What is not
+known to be readable is removed, too.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from memory_assets.adapters.text_arrays import TextArrays, change_arrays
+from memory_assets.errors import IndexFailedError
+from memory_assets.schema.protocols import Hit, Row, TextIndex, Texts, VectorIndex
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.services.answers import Readable, everything_of
+from memory_assets.services.corpus import MEMORIES, read_person_passages
+from memory_assets.services.sharing.reader import Reader
+from memory_assets.stages.distill.rows import PERSONAL
+from memory_assets.stages.embed.present import read_present
+from memory_assets.stages.embed.project import memory_rows
+from memory_assets.stages.reflect.proposals import section_of
+from memory_assets.stages.triage.memory_md import Entry, normal, read_entries, render_entry
+from memory_assets.stages.triage.projects import path_of
+from memory_assets.store.store import Store
+from memory_assets.text.files import text_of
+
+ELSEWHERE = "elsewhere"
+"""The factor that ranks the facts of other projects lower."""
+
+
+def is_visible(person: str) -> pl.Expr:
+    """Returns whether the person may read a memory."""
+    return (pl.col("person") == person) | ((pl.col("scope") != "person") & (pl.col("kind") != "narrative"))
+
+
+def visible_memories(memories: pl.DataFrame, person: str) -> pl.DataFrame:
+    """Returns the memories that the person may read, without references to others."""
+    shown = memories.filter(is_visible(person))
+    ids = frozenset(shown["id"])
+    conflicts = [[id for id in others if id in ids] for others in shown["conflicts_with"]]
+    newer = [id if id in ids else None for id in shown["superseded_by"]]
+    return shown.with_columns(
+        conflicts_with=pl.Series(conflicts, dtype=pl.List(pl.String)), superseded_by=pl.Series(newer, dtype=pl.String)
+    )
+
+
+class VisibleTexts:
+    """A text index without the rows that a person may not read."""
+
+    def __init__(self, index: TextIndex, allowed: Callable[[str], Collection[str]]) -> None:
+        self._index, self._allowed = index, allowed
+        self._opened: dict[str, tuple[Texts, Collection[str], Texts]] = {}
+
+    def open(self, corpus: str) -> Texts | None:
+        """Returns the published corpus without these rows."""
+        published, allowed = self._index.open(corpus), self._allowed(corpus)
+        if published is None:
+            return None
+        known = self._opened.get(corpus)
+        if known is None or known[0] is not published or known[1] is not allowed:
+            known = self._opened[corpus] = published, allowed, _without(published, allowed)
+        return known[2]
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        return self._index.generation()
+
+
+def _without(texts: Texts, allowed: Collection[str]) -> Texts:
+    hidden = [id for id in texts.ids if id not in allowed]
+    if not hidden:
+        return texts
+    if not isinstance(texts, TextArrays):
+        raise IndexFailedError("The text index cannot be restricted to what a person may read.")
+    return change_arrays(texts, _no_rows(), hidden)
+
+
+def _no_rows() -> pl.DataFrame:
+    from memory_assets.schema.frames import empty
+
+    return memory_rows(empty("memories"))
+
+
+@dataclass(frozen=True)
+class VisibleVectors:
+    """A vector index without the vectors of memories that a person may not read."""
+
+    index: VectorIndex
+    allowed: frozenset[str]
+    hidden_count: int
+
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        """Returns the nearest of those that the person may read, best first."""
+        found = self.index.find(vector, limit + self.hidden_count)
+        return [hit for hit in found if hit.id in self.allowed][:limit]
+
+    def generation(self) -> str | None:
+        """Returns the name of the published generation."""
+        return self.index.generation()
+
+
+@dataclass(frozen=True)
+class _Restricted:
+    """The memories and texts that a person may read, and what they were restricted from."""
+
+    memories: pl.DataFrame
+    index: TextIndex
+    passages: pl.DataFrame
+    visible: pl.DataFrame
+    texts: VisibleTexts
+    allowed: frozenset[str]
+    passage_ids: frozenset[str]
+
+
+_restricted: dict[tuple[Path, str], _Restricted] = {}
+"""By store and person, kept until the memories or the passages change: the same objects keep the caches of the search valid."""
+
+
+def readable_by(store: Store, reader: Reader) -> Readable:
+    """Returns what the reader's questions may be answered from."""
+    every = everything_of(store)
+    corpus = every.corpus
+    own = _restrict(store, corpus.memories, corpus.texts, reader.person)
+    hidden_count = corpus.memories.height - own.visible.height
+    factors = (*corpus.factors, *((ELSEWHERE,) if reader.project and ELSEWHERE not in corpus.factors else ()))
+    read_passages, select_passages = corpus.read_passages, corpus.select_passages
+    assert read_passages is not None and select_passages is not None
+    restricted = replace(
+        corpus,
+        memories=own.visible,
+        texts=own.texts,
+        vectors=VisibleVectors(corpus.vectors, own.allowed, hidden_count) if corpus.vectors else None,
+        read_passages=lambda ids: read_passages([id for id in ids if id in own.passage_ids]),
+        select_passages=lambda filters: [id for id in select_passages(filters) if id in own.passage_ids],
+        factors=factors,
+        unmerged=own.allowed.intersection(corpus.unmerged),
+    )
+    return Readable(
+        restricted,
+        every.missing,
+        lambda: _summaries(every.read_summaries(), own.allowed),
+        lambda: memory_md_of(store, reader),
+        own.texts,
+    )
+
+
+def _restrict(store: Store, memories: pl.DataFrame, index: TextIndex, person: str) -> _Restricted:
+    passages = read_person_passages(store.tables, person)
+    known = _restricted.get((store.root, person))
+    if known and known.memories is memories and known.index is index and known.passages is passages:
+        return known
+    visible = visible_memories(memories, person)
+    allowed, passage_ids = frozenset(visible["id"]), frozenset(passages["id"])
+    texts = VisibleTexts(index, lambda corpus: allowed if corpus == MEMORIES else passage_ids)
+    made = _Restricted(memories, index, passages, visible, texts, allowed, passage_ids)
+    _restricted[store.root, person] = made
+    return made
+
+
+def _summaries(summaries: pl.DataFrame, allowed: frozenset[str]) -> pl.DataFrame:
+    """Returns the summaries that cite readable memories only, with these."""
+    kept = [bool(len(ids)) and all(id in allowed for id in ids) for ids in summaries["memory_ids"]]
+    return summaries.filter(pl.Series(kept, dtype=pl.Boolean))
+
+
+def present_of(store: Store, reader: Reader) -> pl.DataFrame:
+    """Returns the present memories that the reader may read."""
+    return visible_memories(read_present(store.tables, store.ledger), reader.person)
+
+
+def memory_md_of(store: Store, reader: Reader) -> str:
+    """Returns what the reader may read of the file of entries of their project; without a project, of MEMORY.md."""
+    path = path_of(reader.project) if reader.project else MEMORY_MD
+    return "\n".join(_rendered(reader.project or "MEMORY.md", visible_entries(store, reader, path)))
+
+
+def visible_entries(store: Store, reader: Reader, path: str) -> list[Entry]:
+    """Returns the dated entries of the file, without personal sections of others and lines of hidden memories."""
+    settings, hidden = store.settings, _hidden_texts(store, reader)
+    personal = {section_of(category, settings.sections, settings.owner) for category in PERSONAL}
+    closed = frozenset() if reader.person == settings.owner else frozenset(map(str.casefold, personal))
+    entries = read_entries(text_of(store.workspace / path))
+    return [one for one in entries if one.section.casefold() not in closed and normal(one.text) not in hidden]
+
+
+def _hidden_texts(store: Store, reader: Reader) -> frozenset[str]:
+    rows = read_present(store.tables, store.ledger).filter(~is_visible(reader.person)).select("text", "wordings")
+    return frozenset(normal(text) for text, wordings in rows.iter_rows() for text in (text, *wordings))
+
+
+def is_visible_proposal(store: Store, reader: Reader, row: Row) -> bool:
+    """Returns whether the reader may see a proposal: it is neither about another person nor has words of a hidden memory."""
+    if row["category"] in PERSONAL and row["person"] != reader.person:
+        return False
+    texts = [normal(text) for text in (row["text"], row["entry"]) if text]
+    return not any(hidden and hidden in text for text in texts for hidden in _hidden_texts(store, reader))
+
+
+def _rendered(title: str, entries: Sequence[Entry]) -> Iterable[str]:
+    yield f"# {title}"
+    section = None
+    for one in entries:
+        if one.section != section:
+            section = one.section
+            yield f"\n## {section}\n"
+        yield render_entry(one.on, one.text)

@@ -1,0 +1,83 @@
+"""Tokens and shared servers on the command line: what is printed once, and which servers do not start."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory_assets.interfaces.cli import serve
+from memory_assets.interfaces.cli.app import main
+from memory_assets.store.access_tokens import AccessTokens
+from memory_assets_tests.small_store import small_store
+
+ADA = ["serve", "tokens", "create", "laptop", "--person", "Ada", "--project", "shop", "--scope", "read", "--scope", "write"]
+
+
+def test_a_token_is_printed_once_listed_without_its_secret_and_revoked(capsys: pytest.CaptureFixture[str]):
+    store = small_store()
+    assert main(ADA) == 0
+    said = capsys.readouterr().out
+    secret = said.splitlines()[-1]
+    assert "of Ada in shop, read, write" in said and secret.startswith("memtok_")
+    token = AccessTokens(store.root).find(secret)
+    assert token
+    for words in (["serve", "tokens", "list"], ["serve", "tokens", "list", "--json"], ["serve", "tokens", "revoke", token.id]):
+        assert main(words) == 0
+        said = capsys.readouterr().out
+        assert token.id in said and secret not in said and token.sha256 not in said
+    assert AccessTokens(store.root).find(secret) is None
+
+
+@pytest.mark.parametrize("door", [["http"], ["mcp", "--http"]])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--host", "0.0.0.0"], "Serve it with --shared"),
+        (["--host", "::"], "Serve it with --shared"),
+        (["--host", "0.0.0.0", "--write"], "Serve it with --shared"),
+        (["--shared"], "There is no valid token"),
+        (["--tls-cert", "cert.pem"], "belong to --shared"),
+        (["--public-name", "memory.example"], "belong to --shared"),
+    ],
+)
+def test_what_would_be_open_or_useless_does_not_start(
+    door: list[str], words: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    small_store()
+    monkeypatch.setattr(serve, "listen", lambda *_: pytest.fail("it listens"))
+    assert main(["serve", *door, *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    small_store()
+    main(ADA)
+    broken = tmp_path / "broken.pem"
+    broken.write_text("no certificate")
+    for words, told in (
+        (["mcp", "--shared"], "--shared needs --http"),
+        (["http", "--shared", "--tls-cert", str(broken)], "needed together"),
+        (["http", "--shared", "--tls-cert", str(broken), "--tls-key", str(broken)], "for TLS"),
+        (["http", "--shared", "--tls-cert", "missing.pem", "--tls-key", "missing.pem"], "for TLS"),
+    ):
+        capsys.readouterr()
+        assert main(["serve", *words]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
+
+
+def certificate(folder: Path) -> tuple[str, str]:
+    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
+    words = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", cert]
+    subprocess.run(["openssl", "req", *words], check=True, capture_output=True)
+    return cert, key
+
+
+def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
+    small_store()
+    main(ADA)
+    plain = serve.http(host="0.0.0.0", port=3400, shared=True)
+    secure = serve.http(
+        host="0.0.0.0", port=3401, shared=True, tls_cert=Path(certificate(tmp_path)[0]), tls_key=tmp_path / "key.pem"
+    )
+    assert [one.startswith("Other machines can reach") for one in plain.warnings] == [True]
+    assert (secure.warnings, secure.data["url"].startswith("https://")) == ([], True)

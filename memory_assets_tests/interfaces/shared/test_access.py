@@ -1,0 +1,256 @@
+"""A shared server: 401 without a valid token, 403 beyond its scopes, 429 beyond its writes, and a line in the log for each call.
+
+The same holds over HTTP and for the official MCP client, for two people at once, and under the load of many.
+"""
+
+import asyncio
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from pytest import MonkeyPatch
+from starlette.testclient import TestClient
+
+from memory_assets.interfaces.http import application
+from memory_assets.interfaces.mcp import http as mcp_http
+from memory_assets.interfaces.mcp.protocol import Protocol
+from memory_assets.memory import MemoryAgent
+from memory_assets.services.sharing.reader import Reader
+from memory_assets.store import access_tokens
+from memory_assets.store.access_tokens import SCOPES, AccessTokens
+from memory_assets.store.store import Store
+from memory_assets_tests.small_store import FACT, PROPOSAL
+from memory_assets_tests.team_store import (
+    BLOG,
+    BO,
+    MIRA,
+    PREFERENCE,
+    SHOP,
+    bearing,
+    served,
+    sharing,
+    team_store,
+    token_of,
+)
+
+ARCHIVED = {"question": "what is archived in a database", "corpus": ["memories"]}
+
+
+@pytest.fixture
+def store(monkeypatch: MonkeyPatch) -> Store:
+    return team_store(monkeypatch)
+
+
+def client(token: str = "", writes: int = 30, called: str = "127.0.0.1", names: tuple[str, ...] = ()) -> TestClient:
+    shared = sharing(writes)
+    app = application("127.0.0.1", sharing=type(shared)(shared.tokens, shared.limit, shared.log, names))
+    return TestClient(app, base_url=f"http://{called}:3100", headers=bearing(token) if token else {})
+
+
+def test_a_request_without_a_valid_token_is_401(store: Store):
+    token_of(MIRA)
+    given = [b"", b"Bearer ", b"Bearer memtok_wrong", b"Basic bWlyYTptaXJh", b"Bearer \xff"]
+    with client() as http:
+        for path in ("/recall?question=uv", "/", "/openapi.json", "/nowhere"):
+            for value in given:
+                answer = http.get(path, headers={b"Authorization": value} if value else {})
+                assert answer.status_code == 401
+                assert answer.headers["www-authenticate"].startswith("Bearer")
+                assert (answer.json()["error"]["type"], FACT in answer.text) == ("TokenError", False)
+
+
+def test_two_authorization_headers_are_none(store: Store):
+    token = token_of(MIRA)
+    with client() as http:
+        answer = http.get("/status", headers=[("Authorization", f"Bearer {token}"), ("Authorization", "Bearer x")])
+    assert answer.status_code == 401
+
+
+def test_a_revoked_token_is_401_on_the_running_server_at_once(store: Store):
+    token = token_of(MIRA)
+    with client(token) as http:
+        assert http.get("/status").status_code == 200
+        access_tokens.revoke(MemoryAgent().store, f"laptop of {MIRA}", now=store.settings.clock())
+        assert http.get("/status").status_code == 401
+
+
+def test_a_damaged_file_of_tokens_is_503_and_lets_nobody_in(store: Store):
+    token = token_of(MIRA)
+    (store.root / "tokens.json").write_text("{")
+    with client(token) as http:
+        answer = http.get("/status")
+    assert (answer.status_code, answer.json()["error"]["type"]) == (503, "StoreError")
+
+
+CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "recall": ("read", {"question": "uv"}, "GET"),
+    "answer": ("read", {"question": "uv"}, "GET"),
+    "explain": ("read", {"target": FACT}, "GET"),
+    "triggers": ("read", {}, "GET"),
+    "brief": ("read", {}, "GET"),
+    "status": ("read", {}, "GET"),
+    "remember": ("write", {"text": "The cellar has two doors."}, "POST"),
+    "feedback": ("write", {"memory_ids": ["mem_0f3a5c1e"], "used": True}, "POST"),
+    "review": ("review", {}, "GET"),
+    "decide": ("review", {"decision": "approve", "proposals": ["p-20260101-001"]}, "POST"),
+    "forget": ("review", {"target": "mem_ffffffff"}, "POST"),
+}
+
+
+def test_every_verb_needs_its_scope(store: Store):
+    tokens = {scope: token_of(MIRA, scopes=[scope], name=scope) for scope in SCOPES}
+    with client() as http:
+        for verb, (needed, given, method) in CALLS.items():
+            sent: dict[str, Any] = {"params": given} if method == "GET" else {"json": given}
+            for scope, token in tokens.items():
+                answer = http.request(method, f"/{verb}", headers=bearing(token), **sent)
+                if scope == needed:
+                    assert answer.status_code in (200, 404), (verb, answer.text)
+                else:
+                    assert (answer.status_code, answer.json()["error"]["type"]) == (403, "ScopeError"), verb
+
+
+def test_a_write_too_many_is_429_and_reading_goes_on(store: Store):
+    token = token_of(MIRA, scopes=["read", "write"])
+    with client(token, writes=2) as http:
+        written = [http.post("/remember", json={"text": f"Door {number} of the cellar is red."}) for number in range(3)]
+        assert [one.status_code for one in written] == [200, 200, 429]
+        assert 1 <= int(written[2].headers["retry-after"]) <= 60
+        assert written[2].json()["error"]["type"] == "TooManyWritesError"
+        assert http.get("/recall", params={"question": "uv"}).status_code == 200
+        other = token_of(BO, scopes=["write"])
+        assert http.post("/remember", json={"text": "The attic is dry."}, headers=bearing(other)).status_code == 200
+
+
+def test_every_call_is_logged_without_its_texts(store: Store):
+    token = token_of(BO, "shop", ["read", "write"], name="ci")
+    with client(token) as http:
+        http.get("/recall", params={"question": "a very secret question"})
+        http.post("/remember", json={"text": "A secret fact about doors."})
+        http.get("/review")
+        http.get("/status", headers=bearing("memtok_wrong"))
+    content = (store.root / "logs" / "audit.jsonl").read_text()
+    lines = [json.loads(line) for line in content.splitlines()]
+    made = AccessTokens(store.root).every()[0]
+    assert [(one["token"], one["person"], one["name"], one["verb"], one["status"]) for one in lines] == [
+        (made.id, BO, "ci", "recall", 200),
+        (made.id, BO, "ci", "remember", 200),
+        (made.id, BO, "ci", "review", 403),
+        ("", "", "", "status", 401),
+    ]
+    assert "secret" not in content and token not in content
+
+
+def test_a_shared_server_answers_to_the_names_of_its_proxy_only(store: Store):
+    token = token_of(MIRA)
+    with client(token, called="memory.example", names=("memory.example",)) as http:
+        assert http.get("/status").status_code == 200
+    with client(token, called="memory.example") as http:
+        assert http.get("/status").status_code == 403
+
+
+def connect(url: str, token: str) -> Client:
+    """Returns the official client with the token."""
+    return Client(streamable_http_client(f"{url}/mcp", http_client=httpx2.AsyncClient(headers=bearing(token))))
+
+
+def mcp_application(writes: int = 30) -> Any:
+    return mcp_http.application(Protocol(is_structured=True), "127.0.0.1", sharing(writes))
+
+
+def texts_of(result: Any) -> list[str]:
+    return [one["text"] for one in result.structured_content["data"]["results"]]
+
+
+def test_two_agents_share_facts_and_not_preferences_over_mcp(store: Store):
+    mira, bo = token_of(MIRA, "shop", SCOPES), token_of(BO, "blog", ["read", "write"])
+
+    async def talk(url: str) -> None:
+        async with connect(url, mira) as first, connect(url, bo) as second:
+            tools = [{one.name for one in (await each.list_tools()).tools} for each in (first, second)]
+            assert {"memory_decide", "memory_forget", "memory_review"} == tools[0] - tools[1]
+            orders = [texts_of(await each.call_tool("memory_recall", ARCHIVED)) for each in (first, second)]
+            assert [[text for text in one if text in (SHOP, BLOG)] for one in orders] == [[SHOP, BLOG], [BLOG, SHOP]]
+            own = [texts_of(await each.call_tool("memory_recall", {"question": "our preferences"})) for each in (first, second)]
+            assert own == [[PREFERENCE[MIRA]], [PREFERENCE[BO]]]
+            read = await second.read_resource("memory://briefing")
+            assert PREFERENCE[BO] in read.contents[0].text and PREFERENCE[MIRA] not in read.contents[0].text  # type: ignore[union-attr]
+            listed = [{str(one.uri) for one in (await each.list_resources()).resources} for each in (first, second)]
+            assert listed[0] - listed[1] == {"memory://review"}
+            assert PROPOSAL in (await first.read_resource("memory://review")).contents[0].text  # type: ignore[union-attr]
+
+    with served(mcp_application()) as url:
+        asyncio.run(talk(url))
+
+
+def call(url: str, token: str, tool: str, **arguments: Any) -> httpx.Response:
+    headers = {
+        **(bearing(token) if token else {}),
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-06-18",
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    return httpx.post(f"{url}/mcp", json=message, headers=headers, timeout=30)
+
+
+def test_tokens_scopes_and_limits_hold_over_mcp(store: Store):
+    bo = token_of(BO, "blog", ["write"])
+    with served(mcp_application(writes=2)) as url:
+        assert call(url, "", "memory_status").status_code == 401
+        assert call(url, bo, "memory_recall", question="uv").status_code == 403
+        assert [call(url, bo, "memory_remember", text=f"The attic has beam {n}.").status_code for n in (1, 2, 3)] == [
+            200,
+            200,
+            429,
+        ]
+        access_tokens.revoke(MemoryAgent().store, f"laptop of {BO}", now=store.settings.clock())
+        assert call(url, bo, "memory_remember", text="One beam more.").status_code == 401
+        assert httpx.get(f"{url}/mcp", headers={**bearing(token_of(MIRA)), "Accept": "text/event-stream"}).status_code == 405
+
+
+def test_a_session_of_one_token_is_of_no_use_to_another(store: Store):
+    """There are no sessions: who asks is read from each request."""
+    mira, bo = token_of(MIRA), token_of(BO)
+    with served(mcp_application()) as url:
+        for token, person in ((mira, MIRA), (bo, BO), (mira, MIRA)):
+            answer = call(url, token, "memory_recall", question="our preferences")
+            assert "mcp-session-id" not in answer.headers
+            assert PREFERENCE[person] in answer.text and PREFERENCE[BO if person == MIRA else MIRA] not in answer.text
+
+
+def test_many_clients_are_answered_or_asked_to_come_back(store: Store):
+    """A small version of `make bench ROWS=shared`: no error of the server, and few are asked to come back."""
+    token = token_of(MIRA)
+    statuses = list[int]()
+    lock = threading.Lock()
+
+    def ask(url: str) -> None:
+        with httpx.Client(headers=bearing(token), timeout=60) as http:
+            for _ in range(4):
+                answer = http.get(f"{url}/recall", params={"question": "how do we install packages", "probe": True})
+                assert answer.status_code == 200 or answer.headers["retry-after"]
+                with lock:
+                    statuses.append(answer.status_code)
+
+    with served(application("127.0.0.1", sharing=sharing())) as url, ThreadPoolExecutor(25) as pool:
+        began = time.monotonic()
+        list(pool.map(ask, [url] * 25))
+    assert len(statuses) == 100 and set(statuses) <= {200, 503}
+    assert statuses.count(503) <= 1
+    assert time.monotonic() - began < 60
+
+
+def test_the_reader_is_taken_from_the_token_and_not_from_the_request(store: Store):
+    token = token_of(BO)
+    with client(token) as http:
+        answer = http.post("/recall", json={"question": "our preferences", "person": MIRA, "profile": "deep"})
+        assert PREFERENCE[MIRA] not in answer.text
+        assert http.post("/remember", json={"text": "x", "asker": MIRA}).status_code == 403
+    assert Reader(BO) == Reader(BO, "", ())
