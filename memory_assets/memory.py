@@ -9,11 +9,11 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from memory_assets.errors import LabelsError, ReviewError, StoreError, UnknownIdError
 from memory_assets.schema import requests
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from memory_assets.services.restore import Restored
     from memory_assets.services.slog import SlogAnswer
     from memory_assets.services.why_not import WhyNot
-    from memory_assets.stages.brief.due import Trigger
+    from memory_assets.stages.brief.due import Triggers
     from memory_assets.stages.evaluate.gold import Evaluation, Shown
     from memory_assets.stages.maintain.health_report import HealthReport
     from memory_assets.stages.recall.cited_answer import CitedAnswer
@@ -102,17 +102,18 @@ def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
     return ParquetTables(Path(present_root(str(read_settings().data)), "tables")).scan(table)
 
 
-@dataclass(frozen=True)
-class Triggers:
-    """Upcoming dates."""
-
-    triggers: "tuple[Trigger, ...]"
-
-
 class MemoryAgent:
-    """Answers from one store, by default the present one."""
+    """Answers from one store, by default the present one; with `url` and `token`, from a shared memory on another machine."""
 
-    def __init__(self, settings: "Settings | None" = None) -> None:
+    def __new__(cls, *_: Any, url: str = "", token: str = "", **__: Any) -> Self:
+        """Returns a new agent, or one with the same verbs that asks the server at `url`."""
+        if not url:
+            return super().__new__(cls)
+        from memory_assets.services.remote_memory import RemoteMemory
+
+        return cast("Self", RemoteMemory(url, token))
+
+    def __init__(self, settings: "Settings | None" = None, *, url: str = "", token: str = "") -> None:
         self.settings = settings or present_settings()
 
     @cached_property
@@ -424,9 +425,10 @@ class MemoryAgent:
         return why_not(text, store, open_present_with_embedder(store), recall, question=question)
 
     @_despite_damage
-    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
+    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> "Triggers":
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
         from memory_assets.services.brief_inputs import due_triggers
+        from memory_assets.stages.brief.due import Triggers
         from memory_assets.stages.embed.present import read_present
 
         day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import ScopeError, UnknownIdError
-from memory_assets.memory import AN_ID, MEMORIES, Asking, Briefing, Decided, MemoryAgent, Pending, Review, Reviewed, Triggers
+from memory_assets.memory import AN_ID, MEMORIES, Asking, MemoryAgent
 from memory_assets.schema import requests
+from memory_assets.services.latest_briefing import Briefing
+from memory_assets.services.proposals import Decided, Pending, Review, Reviewed
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.services.which_store import present_settings
+from memory_assets.stages.brief.due import Triggers
 from memory_assets.store.ready import file_name
 from memory_assets.text.words import shortened
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.notes import Noted
     from memory_assets.services.sharing.answers import SharedStatus
+    from memory_assets.services.slog import SlogAnswer
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
@@ -108,6 +112,10 @@ class SharedMemory(MemoryAgent):
         request = requests.FeedbackRequest.of(memory_ids, **options)
         ids = tuple(self._readable_id(id) for id in request.memory_ids)
         return super().feedback(request.model_copy(update={"memory_ids": ids}))
+
+    def slog(self, action: str | requests.SlogRequest | None = None, **options: Any) -> "SlogAnswer":
+        """Raises `ScopeError`: the log is about the machine of the owner."""
+        raise ScopeError("The log of what was done to systems belongs to the machine where the store is; no token opens it.")
 
     def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
         """Returns the entries of the token's project and the person's own preferences."""

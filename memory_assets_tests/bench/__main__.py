@@ -33,6 +33,7 @@ from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.replay import replay
 from memory_assets_tests.bench.row import Row, render
 from memory_assets_tests.bench.secrets import secrets
+from memory_assets_tests.bench.shared import shared
 from memory_assets_tests.bench.start import start
 from memory_assets_tests.bench.transcripts import described
 
@@ -58,6 +59,7 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "questions": questions,
     "factors": factors,
     "latency": latency,
+    "shared": shared,
     "start": start,
     "friction": friction,
 }

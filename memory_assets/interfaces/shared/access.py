@@ -20,12 +20,12 @@ READER = "memory_assets.reader"
 
 NEEDS = {
     **dict.fromkeys(("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"),
-    **dict.fromkeys(("remember", "feedback"), "write"),
+    **dict.fromkeys(("remember", "feedback", "slog"), "write"),
     **dict.fromkeys(("review", "decide", "forget"), "review"),
 }
 """Verb → the scope that it needs; what is not listed (a handshake, a list of tools) needs a token only."""
 
-WRITES = frozenset({"remember", "feedback", "decide", "forget"})
+WRITES = frozenset({"remember", "feedback", "slog", "decide", "forget"})
 
 CallsOf = Callable[[Scope, bytes], Sequence[str]]
 """Request and body → the verbs that it calls."""

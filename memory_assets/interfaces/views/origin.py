@@ -10,9 +10,8 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, w
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.memory import Triggers
     from memory_assets.services.why_not import WhyNot
-    from memory_assets.stages.brief.due import Trigger
+    from memory_assets.stages.brief.due import Trigger, Triggers
     from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
 
 NO_RECORDS = {

@@ -43,6 +43,13 @@ class Trigger:
     """Their texts."""
 
 
+@dataclass(frozen=True)
+class Triggers:
+    """Upcoming dates."""
+
+    triggers: tuple[Trigger, ...]
+
+
 def find_due(
     triggers: pl.DataFrame, memories: pl.DataFrame, *, today: date, is_all: bool = False, hidden: Collection[str] = ()
 ) -> tuple[Trigger, ...]:

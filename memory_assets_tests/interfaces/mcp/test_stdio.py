@@ -253,7 +253,7 @@ SLOW = """
 import time
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.views import registry
-from memory_assets.memory import Review
+from memory_assets.services.proposals import Review
 def wait(verb, given):
     time.sleep(float(given["question"]))
     return Review(())
