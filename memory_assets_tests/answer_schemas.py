@@ -42,6 +42,17 @@ BUILT = "runs.build:Built"
 CHOSEN = "services.model_offers:ModelOverview"
 ROWS = {"type": "array", "items": {"type": "object"}}
 
+TOKEN: dict[str, Any] = {
+    "id": str,
+    "name": str,
+    "person": str,
+    "project": str,
+    "scopes": list[str],
+    "created_at": str,
+    "revoked_at": str,
+}
+"""A token without its secret."""
+
 OF_COMMANDS: dict[str, Any] = {
     "up": BUILT,
     "ingest": BUILT,
@@ -99,8 +110,11 @@ OF_COMMANDS: dict[str, Any] = {
     "lab what-if adopt": "runs.what_if:Adopted",
     "lab what-if drop": {"name": str},
     "lab triggers": "memory:Triggers",
-    "serve mcp": {"url": str, "is_writing": bool},
-    "serve http": {"url": str, "is_writing": bool},
+    "serve mcp": {"url": str, "is_writing": bool, "is_shared": bool},
+    "serve http": {"url": str, "is_writing": bool, "is_shared": bool},
+    "serve tokens create": {**TOKEN, "token": str},
+    "serve tokens list": {"tokens": list[dict[str, Any]]},
+    "serve tokens revoke": TOKEN,
     "serve ui": {"data": str},
     "serve notebook": {"notebook": str},
     "service install": "services.login_service:ServiceState",
