@@ -21,6 +21,7 @@ from memory_assets.schema.announcements import announced_since, moment, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.latest_briefing import Briefing, latest_briefing
 from memory_assets.services.proposals import (
+    AdrContradiction,
     Decided,
     Pending,
     Review,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
     from memory_assets.adapters.git_workspace import ChangedLine
     from memory_assets.schema.protocols import Model
-    from memory_assets.services.adrs import AdrContradiction, AdrRow
+    from memory_assets.services.adrs import AdrRow
     from memory_assets.services.answers import Readable
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
@@ -289,7 +290,7 @@ class MemoryAgent:
         count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
         return Review(self.pending(), read_review(self.store).reading.warnings, count, self.adr_conflicts())
 
-    def adr_conflicts(self) -> "tuple[AdrContradiction, ...]":
+    def adr_conflicts(self) -> tuple[AdrContradiction, ...]:
         """Returns the memories that contradict a decision record in force."""
         from memory_assets.services.adrs import read_contradictions
 

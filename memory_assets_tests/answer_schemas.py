@@ -109,7 +109,7 @@ OF_COMMANDS: dict[str, Any] = {
     "lab what-if show": "runs.what_if:WhatIf",
     "lab what-if adopt": "runs.what_if:Adopted",
     "lab what-if drop": {"name": str},
-    "lab triggers": "memory:Triggers",
+    "lab triggers": "stages.brief.due:Triggers",
     "serve mcp": {"url": str, "is_writing": bool, "is_shared": bool},
     "serve http": {"url": str, "is_writing": bool, "is_shared": bool},
     "serve tokens create": {**TOKEN, "token": str},

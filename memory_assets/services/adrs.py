@@ -16,6 +16,7 @@ import polars as pl
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import version_of
 from memory_assets.services.ignoring import read_ignore_rules
+from memory_assets.services.proposals import AdrContradiction
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import EARLIEST, row_of_document
@@ -61,21 +62,6 @@ class AdrRow:
     supersedes: tuple[int, ...]
     superseded_by: tuple[int, ...]
     problems: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class AdrContradiction:
-    """A memory that contradicts a decision record in force."""
-
-    number: int
-    path: str
-    project: str
-    statement: str
-    """The sentence of the record."""
-    memory_id: str
-    text: str
-    """The memory."""
-    reason: str
 
 
 def find_folders(store: Store) -> list[AdrFolder]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from memory_assets.errors import ReviewError, UnknownIdError
 
 if TYPE_CHECKING:
-    from memory_assets.services.adrs import AdrContradiction
     from memory_assets.store.store import Store
 
 
@@ -47,6 +46,21 @@ class Reviewed:
 
 
 @dataclass(frozen=True)
+class AdrContradiction:
+    """A memory that contradicts a decision record in force."""
+
+    number: int
+    path: str
+    project: str
+    statement: str
+    """The sentence of the record."""
+    memory_id: str
+    text: str
+    """The memory."""
+    reason: str
+
+
+@dataclass(frozen=True)
 class Review:
     """The proposals that wait for a decision."""
 
@@ -55,7 +69,7 @@ class Review:
     """Problems of REVIEW.md; until they are fixed, it decides nothing."""
     pending_count: int = 0
     """All pending proposals, those that are not shown yet included."""
-    conflicts: "tuple[AdrContradiction, ...]" = ()
+    conflicts: tuple[AdrContradiction, ...] = ()
     """Memories that contradict a decision record in force."""
 
 

@@ -8,7 +8,8 @@ from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, warn
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.services.adrs import AdrContradiction, AdrRow
+    from memory_assets.services.adrs import AdrRow
+    from memory_assets.services.proposals import AdrContradiction
     from memory_assets.services.slog import SlogAnswer
 
 

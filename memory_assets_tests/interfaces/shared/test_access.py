@@ -21,6 +21,8 @@ from starlette.testclient import TestClient
 from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp import http as mcp_http
 from memory_assets.interfaces.mcp.protocol import Protocol
+from memory_assets.interfaces.shared.access import NEEDS
+from memory_assets.interfaces.verbs import VERBS
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.store import access_tokens
@@ -115,6 +117,14 @@ def test_every_verb_needs_its_scope(store: Store):
                     assert answer.status_code in (200, 404), (verb, answer.text)
                 else:
                     assert (answer.status_code, answer.json()["error"]["type"]) == (403, "ScopeError"), verb
+
+
+def test_no_verb_is_open_to_every_token(store: Store):
+    assert {verb.name for verb in VERBS} <= NEEDS.keys()
+    with client(token_of(MIRA, scopes=list(SCOPES))) as http:
+        for sent in ({}, {"action": "fix", "tool": "pg", "detail": "vacuumed"}):
+            answer = http.post("/slog", json=sent)
+            assert (answer.status_code, answer.json()["error"]["type"]) == (403, "ScopeError")
 
 
 def test_a_write_too_many_is_429_and_reading_goes_on(store: Store):
