@@ -21,7 +21,10 @@ EXAMPLE = "Example: `memory serve tokens create laptop --person Ada --project sh
 def create(
     name: Annotated[str, typer.Argument(help="What the token is for, such as the machine or the agent.")],
     person: Annotated[
-        str, typer.Option(help="Whose token it is: only theirs are the preferences.", autocompletion=completing(kind="person"))
+        str,
+        typer.Option(
+            help="Who asks with it; of preferences, only theirs are returned.", autocompletion=completing(kind="person")
+        ),
     ],
     scope: Annotated[
         list[str],
