@@ -77,7 +77,7 @@ class Machine:
     platform: str = sys.platform
     home: Path = field(default_factory=Path.home)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    run: Run = run_command
+    run: Run = field(default_factory=lambda: run_command)
 
 
 def install(

@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from memory_assets.errors import QuestionError, StoreError, UnknownIdError
-from memory_assets.store.store import Store
 from memory_assets.text.files import Stamp, stamp_of, write_atomically
+
+if TYPE_CHECKING:
+    from memory_assets.store.store import Store
 
 FILE = "tokens.json"
 PREFIX = "memtok_"
@@ -69,7 +71,7 @@ class AccessTokens:
 
 
 def create(
-    store: Store, name: str, *, person: str, project: str, scopes: Sequence[str], now: datetime
+    store: "Store", name: str, *, person: str, project: str, scopes: Sequence[str], now: datetime
 ) -> tuple[AccessToken, str]:
     """Writes a new token and returns it with its secret, which is kept nowhere."""
     label, who, where = (_word(kind, given) for kind, given in (("NAME", name), ("--person", person), ("--project", project)))
@@ -90,7 +92,7 @@ def create(
     return made, secret
 
 
-def revoke(store: Store, id: str, *, now: datetime) -> AccessToken:
+def revoke(store: "Store", id: str, *, now: datetime) -> AccessToken:
     """Revokes the token of this id or name; one that was revoked before stays as it is."""
     with store.lock():
         known = AccessTokens(store.root).every()
@@ -115,7 +117,7 @@ def _digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def _write(store: Store, tokens: Sequence[AccessToken]) -> None:
+def _write(store: "Store", tokens: Sequence[AccessToken]) -> None:
     content = json.dumps({"tokens": [asdict(one) for one in tokens]}, indent=1, ensure_ascii=False)
     write_atomically(store.root / FILE, f"{content}\n".encode())
 

@@ -34,6 +34,7 @@ ENVIRONMENT = {
     "interfaces/entry.py": "completion; the store of --store is written",
     "interfaces/mcp/protocol.py": "MEMORY_DEBUG",
     "interfaces/notebook.py": "what Jupyter gets",
+    "interfaces/views/terminal.py": "LESS, the options of the pager, where it has none",
     "runs/launch.py": "the folder of Dagster, which is written",
     "runs/serving.py": "what Dagster gets",
     "runs/what_if.py": "the folder of Dagster",

@@ -19,17 +19,11 @@ from memory_assets_tests.small_store import small_store
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with hooks in a harness and a service at login."""
     monkeypatch.setattr(login_service, "run_command", lambda words: (0, ""))
-    monkeypatch.setattr(
-        login_service.install, "__kwdefaults__", {**login_service.install.__kwdefaults__, "run": lambda _: (0, "")}
-    )
-    monkeypatch.setattr(
-        login_service.uninstall, "__kwdefaults__", {**login_service.uninstall.__kwdefaults__, "run": lambda _: (0, "")}
-    )
     store = small_store()
     (Path.home() / ".claude").mkdir()
     (Path.home() / ".claude" / "settings.json").write_text('{"theme": "dark"}\n')
     assert cli.main(["hooks", "install"]) == 0
-    assert login_service.install(store.root, run=lambda _: (0, "")).path.is_file()
+    assert login_service.install(store.root).path.is_file()
     return store
 
 

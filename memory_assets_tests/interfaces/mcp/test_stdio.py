@@ -218,7 +218,7 @@ def test_a_notification_and_a_stray_answer_are_not_answered(server: McpProcess):
 NOISY = """
 import ctypes, os, sys
 from memory_assets.interfaces import dispatcher
-def shout(verb, given):
+def shout(verb, given, reader=None):
     print("python speaks")
     sys.__stdout__.write("and again\\n"); sys.__stdout__.flush()
     os.write(1, b"the descriptor speaks\\n")
@@ -254,7 +254,7 @@ import time
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.views import registry
 from memory_assets.services.proposals import Review
-def wait(verb, given):
+def wait(verb, given, reader=None):
     time.sleep(float(given["question"]))
     return Review(())
 dispatcher.ask = wait
