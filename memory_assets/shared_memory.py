@@ -14,7 +14,7 @@ from memory_assets.errors import ScopeError, UnknownIdError
 from memory_assets.memory import AN_ID, MEMORIES, Asking, MemoryAgent
 from memory_assets.schema import requests
 from memory_assets.services.latest_briefing import Briefing
-from memory_assets.services.proposals import Decided, Pending, Review, Reviewed
+from memory_assets.services.proposals import Decided, Pending, Review, Reviewed, pending_from
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.services.which_store import present_settings
 from memory_assets.stages.brief.due import Triggers
@@ -233,13 +233,9 @@ class SharedMemory(MemoryAgent):
     def _visible_proposals(self) -> tuple[Pending, ...]:
         """Returns the pending proposals without those that are about another person."""
         from memory_assets.services.review import read_pending
-        from memory_assets.services.sharing.visibility import is_visible_proposal
+        from memory_assets.services.sharing.visibility import visible_proposals
 
-        shown = [row for row in read_pending(self._whole) if is_visible_proposal(self._whole, self.reader, row)]
-        fields = tuple(Pending.__dataclass_fields__)
-        return tuple(
-            Pending(**{**{name: row[name] for name in fields}, "session_ids": tuple(row["session_ids"])}) for row in shown
-        )
+        return tuple(map(pending_from, visible_proposals(self._whole, self.reader, read_pending(self._whole))))
 
     def _reviews(self, project: str) -> bool:
         """Returns whether the person may decide about lines of the project: its owner always may."""

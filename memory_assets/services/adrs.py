@@ -33,7 +33,7 @@ LARGEST_FILE, MOST_FILES = 500_000, 2_000
 """Bytes of a record, and records of a folder; what is larger is no decision."""
 
 ADR = "adr"
-"""Stands in the place of the harness and the session of what is recalled of a record."""
+"""The harness and the session of memories that come from a record."""
 
 COMMON_TERMS = 2
 """Terms that a decision and a memory need in common to be compared."""

@@ -86,7 +86,7 @@ def _dependencies(store: Store, readable: Readable, model: Model | None, deadlin
 def answer_from_all(
     store: Store, readable: Readable, request: AnswerRequest, asker: Asker, model: Model | None = None
 ) -> CitedAnswer:
-    """Returns the answer from what is readable, put together by the given model, or by the one that the settings name.
+    """Returns the answer from what is readable, written by the given model, or else by that of the settings.
 
     Lines of MEMORY.md are sources only without filters.
     """

@@ -15,6 +15,19 @@ def check_printable(text: str, what: str) -> str:
     return text
 
 
+def masked_line(text: str, what: str) -> tuple[str, int]:
+    """Returns the text as one line with its secrets masked, and how many there were; raises `NoteError` as above."""
+    from memory_assets.stages.capture.masking.redact import mask_text
+
+    kept, masked = mask_text(check_printable(text, what))
+    return " ".join(kept.split()), masked
+
+
+def masked_warnings(count: int, where: str) -> tuple[str, ...]:
+    """Returns a warning where secrets were masked."""
+    return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the {where}.",) if count else ()
+
+
 def clean_name(name: str, what: str) -> str:
     """Returns the name of a project or session as one line with its secrets masked; raises `NoteError` for one too long."""
     kept = " ".join(check_printable(name, f"the {what}").split())

@@ -14,9 +14,8 @@ import polars as pl
 from memory_assets.errors import MemoryGoneError, NoteError
 from memory_assets.schema.requests import RememberRequest
 from memory_assets.schema.vocabulary import Category
-from memory_assets.services.clean_text import check_printable, clean_name
+from memory_assets.services.clean_text import clean_name, masked_line, masked_warnings
 from memory_assets.services.memory_ids import check_not_forgotten, find_memory
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.items import sentiment_of
 from memory_assets.stages.distill.rows import scope_of
 from memory_assets.stages.distill.standards import standards_of
@@ -57,8 +56,7 @@ class Noted:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning where secrets were masked."""
-        count = self.masked_count
-        return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the text.",) if count else ()
+        return masked_warnings(self.masked_count, "text")
 
 
 def remember(store: Store, request: RememberRequest) -> Noted:
@@ -113,8 +111,7 @@ def _clean(text: str) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > LONGEST:
         raise NoteError(f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it or save several facts.")
-    kept, masked = mask_text(check_printable(text, "the text"))
-    kept = " ".join(kept.split())
+    kept, masked = masked_line(text, "the text")
     if not kept:
         raise NoteError("The text is empty.")
     if not any(character.isalnum() for character in kept):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memory_assets.errors import ReviewError, UnknownIdError
 
 if TYPE_CHECKING:
+    from memory_assets.schema.protocols import Row
     from memory_assets.store.store import Store
 
 
@@ -85,8 +86,13 @@ def waiting_proposals(store: "Store", *, is_asked: bool = True) -> Iterator[Pend
     from memory_assets.services.review import read_pending
 
     for row in read_pending(store, is_asked=is_asked):
-        known = {name: row[name] for name in Pending.__dataclass_fields__}
-        yield Pending(**{**known, "session_ids": tuple(row["session_ids"])})
+        yield pending_from(row)
+
+
+def pending_from(row: "Row") -> Pending:
+    """Returns the proposal of a row of `read_pending`."""
+    known = {name: row[name] for name in Pending.__dataclass_fields__}
+    return Pending(**{**known, "session_ids": tuple(row["session_ids"])})
 
 
 def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:

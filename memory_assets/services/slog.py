@@ -13,7 +13,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import NoteError
 from memory_assets.schema.requests import SlogRequest
 from memory_assets.schema.vocabulary import SlogAction
-from memory_assets.services.clean_text import check_printable
+from memory_assets.services.clean_text import masked_line, masked_warnings
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED
 from memory_assets.store.ledger import WORDS_FORGOTTEN, Event
@@ -46,8 +46,7 @@ class SlogAnswer:
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning where secrets were masked."""
-        count = self.masked_count
-        return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the entry.",) if count else ()
+        return masked_warnings(self.masked_count, "entry")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs."""
@@ -110,8 +109,7 @@ def _clean(text: str, what: str, longest: int) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > longest:
         raise NoteError(f"The {what} has {len(text):,} characters, the limit is {longest:,}. Shorten it.")
-    kept, masked = mask_text(check_printable(text, f"the {what}"))
-    return " ".join(kept.split()), masked
+    return masked_line(text, f"the {what}")
 
 
 def _text_of(entry: Entry) -> str:

@@ -123,7 +123,7 @@ def _message(message: TurnMessage, zone: tzinfo) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """Returns preformatted text, of which only the first lines are shown until it is opened."""
+    """Returns preformatted text; a long one shows its first lines, and the others when it is opened."""
     lines = text.split("\n")
     if len(lines) <= SHOWN_LINES:
         return f"<pre>{_safe(text)}</pre>"

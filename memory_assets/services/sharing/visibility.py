@@ -193,12 +193,17 @@ def _hidden_texts(store: Store, reader: Reader) -> frozenset[str]:
     return frozenset(normal(text) for text, wordings in rows.iter_rows() for text in (text, *wordings))
 
 
-def is_visible_proposal(store: Store, reader: Reader, row: Row) -> bool:
-    """Returns whether the reader may see a proposal: it is neither about another person nor has words of a hidden memory."""
-    if row["category"] in PERSONAL and row["person"] != reader.person:
+def visible_proposals(store: Store, reader: Reader, rows: Iterable[Row]) -> list[Row]:
+    """Returns the proposals that the reader may see: neither about another person nor with words of a hidden memory."""
+    hidden = [text for text in _hidden_texts(store, reader) if text]
+    return [row for row in rows if _is_visible_proposal(row, reader.person, hidden)]
+
+
+def _is_visible_proposal(row: Row, person: str, hidden: Sequence[str]) -> bool:
+    if row["category"] in PERSONAL and row["person"] != person:
         return False
     texts = [normal(text) for text in (row["text"], row["entry"]) if text]
-    return not any(hidden and hidden in text for text in texts for hidden in _hidden_texts(store, reader))
+    return not any(words in text for text in texts for words in hidden)
 
 
 def _rendered(title: str, entries: Sequence[Entry]) -> Iterable[str]:

@@ -179,6 +179,10 @@ def texts_of(result: Any) -> list[str]:
     return [one["text"] for one in result.structured_content["data"]["results"]]
 
 
+def text_in(read: Any) -> str:
+    return read.contents[0].text
+
+
 def test_two_agents_share_facts_and_not_preferences_over_mcp(store: Store):
     mira, bo = token_of(MIRA, "shop", SCOPES), token_of(BO, "blog", ["read", "write"])
 
@@ -191,10 +195,10 @@ def test_two_agents_share_facts_and_not_preferences_over_mcp(store: Store):
             own = [texts_of(await each.call_tool("memory_recall", {"question": "our preferences"})) for each in (first, second)]
             assert own == [[PREFERENCE[MIRA]], [PREFERENCE[BO]]]
             read = await second.read_resource("memory://briefing")
-            assert PREFERENCE[BO] in read.contents[0].text and PREFERENCE[MIRA] not in read.contents[0].text  # type: ignore[union-attr]
+            assert PREFERENCE[BO] in text_in(read) and PREFERENCE[MIRA] not in text_in(read)
             listed = [{str(one.uri) for one in (await each.list_resources()).resources} for each in (first, second)]
             assert listed[0] - listed[1] == {"memory://review"}
-            assert PROPOSAL in (await first.read_resource("memory://review")).contents[0].text  # type: ignore[union-attr]
+            assert PROPOSAL in text_in(await first.read_resource("memory://review"))
 
     with served(mcp_application()) as url:
         asyncio.run(talk(url))

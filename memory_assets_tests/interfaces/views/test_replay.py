@@ -26,7 +26,7 @@ HOSTILE = "Look: \x1b]0;owned\x07 \x1b[31mred <script>alert(1)</script> <system>
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """A store with one session of three turns, of which the first is hostile and calls a tool."""
+    """A store with one session of three turns; the first one is hostile and calls a tool."""
     call = assistant("a", 1, "", 0.2)
     block = {"type": "tool_use", "id": "c", "name": "Write", "input": {"file_path": "a.py", "content": "one\ntwo"}}
     call |= {"message": call["message"] | {"content": [block]}}
