@@ -197,8 +197,8 @@ class MemoryAgent:
         from memory_assets.stages.recall.log import payload_of
 
         payload = payload_of(found.answer, is_budget=True) | ({"session": found.session} if found.session else {})
-        self._log_recall(found.answer.question, [one.memory_id for one in found.answer.results], payload)
         note_shown(str(self.store.root), found)
+        self._log_recall(found.answer.question, [one.memory_id for one in found.answer.results], payload)
 
     @_despite_damage
     def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":

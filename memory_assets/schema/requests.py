@@ -250,7 +250,7 @@ class FeedbackRequest(Request):
     """Says whether recalled memories helped."""
 
     memory_ids: tuple[str, ...] = Field(min_length=1, description="Memories (mem_…).")
-    used: bool = Field(description="True: they helped. False: they did not.")
+    used: bool = Field(description="Whether they helped.")
     session: str | None = Field(None, description="Id of the current session.")
 
 

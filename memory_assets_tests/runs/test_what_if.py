@@ -1,6 +1,7 @@
 """What if: other settings on past days, in a branch; today's store stays as it is until they are adopted, and then is by them."""
 
 import io
+import json
 import os
 import shutil
 import signal
@@ -43,7 +44,9 @@ CHANGES = {"facts_per_session": "0"}
 """The bluntest of all: what rules wrote loses what it rests on."""
 PAGE = "projects/notes-site.md"
 MADE_OF_OBSERVATIONS = ("segments", "observations", "verdicts", "merges", "memories")
-NOT_TODAYS = ("branches/", "answers/", "dagster/")
+SLOG = ("slog.lock", "workspace/slog.jsonl")
+"""What is done with branches is logged."""
+NOT_TODAYS = ("branches/", "answers/", "dagster/", *SLOG)
 
 
 def settings_at(data: Path, sources: Path, **more: object) -> Settings:
@@ -172,7 +175,10 @@ def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_b
 def test_a_branch_that_is_dropped_leaves_nothing(opened: Opened, unbranched: Path, branched: Path):
     store = opened(branched)
     what_if.drop(store, "mine")
-    assert bytes_of(store.root) == bytes_of(unbranched)
+    left = {name: content for name, content in bytes_of(store.root).items() if name not in SLOG}
+    assert left == {name: content for name, content in bytes_of(unbranched).items() if name not in SLOG}
+    details = [json.loads(line)["detail"] for line in (store.workspace / "slog.jsonl").read_text().splitlines()[-2:]]
+    assert [detail.partition(" for ")[0] for detail in details] == ["Built the branch mine", "Dropped the branch mine"]
 
 
 def test_a_range_leaves_the_other_days_of_the_branch_as_they_are(opened: Opened, unbranched: Path):

@@ -132,7 +132,9 @@ def fail(error: BaseException, *, as_json: bool) -> int:
             typer.echo(str(error).rstrip())  # empty where boxes were printed
             return MISUSED
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
-        print_error(error, f"{usage} Try `memory --help`.", as_json=as_json)
+        where = getattr(getattr(error, "ctx", None), "command_path", "memory")
+        sentence = usage.replace(": Value error, ", ": ")
+        print_error(error, f"{sentence}{'' if sentence.endswith(('.', '?')) else '.'} Try `{where} --help`.", as_json=as_json)
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

@@ -80,9 +80,15 @@ class OrderedGroup(Group):
 
 
 def _name_values(parameters: list[Any]) -> list[Any]:
-    """Returns the parameters; an option without a metavar gets one instead of the name of its Python type."""
+    """Returns the parameters, whose placeholders are words of people in capitals and not names of Python's types."""
     for one in parameters:
-        if one is not None and one.param_type_name == "option" and one.metavar is None and not one.type_descriptor.is_choice:
+        if one is None:
+            continue
+        if one.param_type_name == "argument":
+            name = one.metavar or one.name.upper() + ("" if one.nargs == 1 else "...")
+            pieces = [name if one.required else f"[{name}]"]
+            one.metavar, one.display_type_rich, one.get_usage_pieces = name, lambda ctx: None, lambda ctx, pieces=pieces: pieces
+        elif one.metavar is None and not one.type_descriptor.is_choice:
             one.metavar = "" if one.is_flag else METAVARS.get(one.type_descriptor.annotation, "TEXT")
     return parameters
 

@@ -32,7 +32,9 @@ app = group("Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or 
 app.add_typer(tokens.app, name="tokens")
 Write = Annotated[bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")]
-Shared = Annotated[bool, typer.Option("--shared", help="Serve several people: each request needs a token (`tokens create`).")]
+Shared = Annotated[
+    bool, typer.Option("--shared", help="Serve several people: each request needs a token (`memory serve tokens create`).")
+]
 TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")]
 TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")]
 PublicName = Annotated[

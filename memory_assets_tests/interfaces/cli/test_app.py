@@ -59,6 +59,14 @@ def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str
     assert "--json" in out
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_arguments_are_words_in_capitals_and_no_types_of_python(command: tuple[str, ...], run: Run):
+    _, out, _ = run(*command, "--help")
+    usage = out.splitlines()[0].removeprefix(f"Usage: memory {' '.join(command)}").replace("COMMAND [ARGS]...", "")
+    assert re.fullmatch(r"( \[?[A-Z]+(\.\.\.)?\]?)* ?", usage)
+    assert not re.search(r"<(str|int|path|list)", out)
+
+
 @pytest.mark.parametrize("words", [(), ("data",), ("hooks",)])
 def test_without_a_command_the_help_is_printed_and_no_error(words: tuple[str, ...], run: Run):
     code, out, errors = run(*words)
@@ -113,12 +121,23 @@ def test_an_error_as_json_has_type_and_message(run: Run):
     assert reply["error"]["message"].startswith("There is no memory in")
 
 
-@pytest.mark.parametrize("words", [("remembr",), ("recall",), ("data", "export", "observations", "--format", "xml")])
-def test_a_command_that_is_not_understood_exits_with_two(words: tuple[str, ...], run: Run):
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("remembr",), "No such command 'remembr'. Did you mean 'remember'? Try `memory --help`."),
+        (("recall",), "Missing argument 'QUESTION'. Try `memory recall --help`."),
+        (("status", "--bad"), "No such option: --bad. Try `memory status --help`."),
+        (("review", "approve"), "Missing argument 'ID...'. Try `memory review approve --help`."),
+        (
+            ("data", "export", "observations", "--format", "xml"),
+            "Invalid value for '--format': 'xml' is not one of 'jsonl', 'csv', 'parquet'. Try `memory data export --help`.",
+        ),
+    ],
+)
+def test_a_command_that_is_not_understood_exits_with_two_and_names_its_help(words: tuple[str, ...], told: str, run: Run):
     small_store()
     code, out, err = run(*words)
-    assert (code, out) == (2, "")
-    assert "memory --help" in err
+    assert (code, out, err) == (2, "", f"✗ {told}\n")
     code, out, _ = run(*words, "--json")
     assert (code, json.loads(out)["ok"]) == (2, False)
 

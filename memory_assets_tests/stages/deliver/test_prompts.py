@@ -71,8 +71,12 @@ def shown(home: Path, **how: str) -> str:
     return text
 
 
-def recalls() -> list[dict]:
-    return [event.payload for event in MemoryAgent().store.ledger.events(["memory.recalled"])]
+def recalls(count: int) -> list[dict]:
+    """The recalls that are recorded once there are so many: a server records one after its hook has confirmed it and ended."""
+    until = time.monotonic() + START_SECONDS
+    while len(found := MemoryAgent().store.ledger.events(["memory.recalled"])) < count and time.monotonic() < until:
+        time.sleep(0.05)
+    return [event.payload for event in found]
 
 
 @pytest.mark.slow
@@ -82,16 +86,17 @@ def test_a_prompt_is_shown_what_is_near_and_it_counts_as_recalled(home: Path, tm
     with server(store.root):
         text = shown(home)
         assert text.startswith(f"{HEADING}\n~ {FACT} (")
+        assert len(recalls(1)) == 1
         assert strip_memories(text) == ""
         told = json.loads(ask(home, "codex", session="another"))["hookSpecificOutput"]
         assert (told["hookEventName"], told["additionalContext"]) == ("UserPromptSubmit", text.rstrip("\n"))
-        assert [(one["memory_ids"], one["session"]) for one in recalls()] == [([MEMORY], SESSION), ([MEMORY], "another")]
+        assert [(one["memory_ids"], one["session"]) for one in recalls(2)] == [([MEMORY], SESSION), ([MEMORY], "another")]
         assert ask(home) == ""  # the session has it
         assert ask(home, prompt="Write a haiku about the sea.", session="third") == ""
         assert ask(home, prompt=" ".join(ASKED.split()[: LEAST_WORDS - 1]), session="third") == ""
         run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source="compact"))
         assert ask(home) == text
-        assert len(recalls()) == 3
+        assert len(recalls(3)) == 3
         (path,) = prompted(store.root)
         assert [entry.stat().st_mode & 0o777 for entry in (path, path.parent)] == [0o600, 0o700]
         (store.workspace / "briefing.md").write_text(f"# Briefing\n\n- {FACT}\n")
