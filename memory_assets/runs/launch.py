@@ -53,8 +53,9 @@ WORKS = {
 }
 """What a person can use once the job has run."""
 
-QUIET = {"loggers": {"console": {"config": {"log_level": "ERROR"}}}}
-"""Run configuration that keeps Dagster's log of a run out of the terminal; the UI shows it all the same."""
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of the terminal; the UI shows
+both, and a command prints the error as one line."""
 
 
 @dataclass

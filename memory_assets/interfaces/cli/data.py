@@ -24,6 +24,7 @@ from memory_assets.interfaces.cli.commands import (
 from memory_assets.interfaces.cli.everyday import built_reply
 from memory_assets.interfaces.views.lab import render_facts
 from memory_assets.interfaces.views.lines import counted
+from memory_assets.interfaces.views.next_steps import after_table_export
 from memory_assets.interfaces.views.rows import render_cards, render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.interfaces.views.transfer import render_backed_up, render_exported
@@ -69,7 +70,8 @@ def export(
     frames = frames_of(agent.store.tables, table, past)
     if output is not None:
         count = export_file(table, frames, output, format)
-        return Reply({"table": table, "path": output, "rows": count}, [f"{count:,} rows in {output}"])
+        written = {"table": table, "path": output, "rows": count}
+        return Reply(written, [f"{count:,} rows in {output}"], next_step=after_table_export(table))
     if as_json:
         return Reply({"table": table, "rows": list(rows_of(frames))})
     if format == "parquet" and sys.stdout.isatty():

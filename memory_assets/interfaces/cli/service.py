@@ -9,6 +9,7 @@ import typer
 from memory_assets.errors import StoreError
 from memory_assets.interfaces.cli.commands import Json, group, shown
 from memory_assets.interfaces.ports import free_port
+from memory_assets.interfaces.views.next_steps import after_service
 from memory_assets.interfaces.views.service import render_service
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
@@ -42,7 +43,7 @@ def status(as_json: Json = False) -> Reply:
     from memory_assets.services import login_service
 
     found = login_service.status(MemoryAgent().settings.data)
-    return shown(render_service, found, exit_code=int(not found.is_running))
+    return shown(render_service, found, exit_code=int(not found.is_running), next_step=after_service(found))
 
 
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from memory_assets.services.branches import Branch
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
+    from memory_assets.services.login_service import ServiceState
     from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.evaluate.gold import Evaluation
     from memory_assets.stages.recall.cited_answer import CitedAnswer
@@ -66,6 +67,18 @@ def after_evaluation(found: "Evaluation") -> str:
 def after_branches(listed: "Sequence[Branch]") -> str:
     """Returns how to see what the last branch changes."""
     return f"`memory lab what-if show {listed[-1].name}` compares it with the tables it started from." if listed else ""
+
+
+def after_table_export(table: str) -> str:
+    """Returns where the meaning of the columns is said, and how to take everything."""
+    return f"docs/tables.md says what the columns of {table} hold; `memory data export --all FOLDER` writes every table."
+
+
+def after_service(found: "ServiceState") -> str:
+    """Returns how to start the service, or where a service that does not run says why."""
+    if not found.text:
+        return "`memory service install --dry-run` shows what would start at login."
+    return "" if found.is_running else f"{found.log} says why; `memory service install` starts it again."
 
 
 def after_doctor(health: "Health", *, is_deep: bool) -> str:

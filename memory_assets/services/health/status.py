@@ -73,7 +73,7 @@ class Status:
     @property
     def is_empty(self) -> bool:
         """Whether no transcript was read and no note saved yet."""
-        return not any(self.rows.values()) and not self.noted
+        return not any(self.rows.values()) and not self.noted and not self.open_windows
 
 
 def status_of(store: Store, *, is_sample: bool = False) -> Status:
@@ -144,9 +144,13 @@ def render_status(status: Status) -> str:
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }
-    following = 'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
+    following = "Next: `memory up` keeps watch and serves the Dagster UI; facts are taken from a session once it has ended."
     if status.pending:
         following = "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    elif status.memories or status.noted:
+        following = (
+            'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
+        )
     return "\n".join([*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following])
 
 

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation
+from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation, after_service
+from memory_assets.services.login_service import ServiceState
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
@@ -40,6 +43,20 @@ def test_an_answer_ends_with_the_next_thing_to_do(words: tuple[str, ...], wanted
     assert "Next: " in err
     assert wanted in " ".join(err.split())
     assert "Next: " not in "".join(map(str, run(*words)[1:]))
+
+
+def test_an_exported_table_ends_with_where_its_columns_are_explained(on_screen: Run, tmp_path: Path):
+    index(small_store())
+    code, out, err = on_screen("data", "export", "memories", "-o", str(tmp_path / "memories.jsonl"))
+    assert (code, "1 rows in" in out) == (0, True)
+    assert "`memory data export --all FOLDER` writes every table." in " ".join(err.split())
+
+
+def test_a_service_that_is_not_installed_or_does_not_run_says_what_to_do(tmp_path: Path):
+    state = ServiceState("not installed", tmp_path / "memory.service", tmp_path / "service.log")
+    assert "`memory service install --dry-run`" in after_service(state)
+    assert str(state.log) in after_service(replace(state, text="[Service]"))
+    assert after_service(replace(state, text="[Service]", is_running=True)) == ""
 
 
 def test_a_fact_that_was_saved_can_be_removed_by_the_command_that_is_shown(on_screen: Run, run: Run):

@@ -49,3 +49,14 @@ def test_open_windows_are_counted():
     windows = (row("windows", window_id=f"w-{n}", status=status, day=None) for n, status in enumerate(("open", "observed")))
     write(store, "windows", "all", *windows)
     assert status_of(store).open_windows == 1
+
+
+def test_while_nothing_is_remembered_yet_no_question_is_proposed():
+    store = open_store(read_settings())
+    write(store, "windows", "all", row("windows", window_id="w-1", status="open", day=None))
+    text = render_status(status_of(store))
+    assert "\nopen          1 sessions still going on\n" in text
+    assert text.endswith("facts are taken from a session once it has ended.")
+    remembering = small_store()
+    write(remembering, "decisions", "all", row("decisions", state="promoted"))
+    assert "`memory recall " in render_status(status_of(remembering))
