@@ -115,4 +115,6 @@ def _compressed(lines: list[bytes]) -> int:
 
 if __name__ == "__main__":
     folders = [Path(name) for name in sys.argv[1:]]
+    if len(folders) not in (1, 2):
+        raise SystemExit(__doc__)
     print(measure(filled(folders[1], folders[0]) if len(folders) == 2 else read(folders[0])))

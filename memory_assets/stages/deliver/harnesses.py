@@ -74,7 +74,8 @@ def harnesses(
                     path=pi / "extensions" / PI_FILE, content=_pi_extension(store, is_recalling="pi" in recalling), mark=PI_MARK
                 ),
                 # The extension starts the server that answers prompts: releases without a client have none else.
-                JsonServer(path=pi / "mcp.json", entry=entry("")),
+                # `direct`: the model sees the tools, instead of having to search for them.
+                JsonServer(path=pi / "mcp.json", entry={**entry(""), "exposure": "direct"}),
             ),
         ),
         HarnessSettings(

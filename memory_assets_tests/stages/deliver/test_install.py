@@ -156,7 +156,9 @@ SERVERS = {
 
 
 @pytest.mark.parametrize("text", SERVERS.values(), ids=SERVERS)
-@pytest.mark.parametrize(("name", "kind"), [(".claude.json", {"type": "stdio", "env": {}}), (".pi/agent/mcp.json", {})])
+@pytest.mark.parametrize(
+    ("name", "kind"), [(".claude.json", {"type": "stdio", "env": {}}), (".pi/agent/mcp.json", {"exposure": "direct"})]
+)
 def test_the_server_of_tools_is_registered_for_the_store(
     home: Path, store: Path, name: str, kind: dict[str, Any], text: str | None
 ):
