@@ -61,6 +61,7 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         ("brief", "--json"): brief_json,
         ("status",): status,
         ("status", "--line"): status_line,
+        ("ingest",): ingest,
         ("--version",): version,
     }
     command = quick.get(tuple(words))
@@ -130,6 +131,23 @@ def status(root: str) -> int | None:
     if not text or written != ready.stamp(root):
         return None
     _print(visible(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text))
+    return 0
+
+
+def ingest(root: str) -> int | None:
+    """Prints that nothing is new, and the prepared status; returns None where something may be new."""
+    from memory_assets.store.unchanged import is_unchanged
+
+    started = time.monotonic()
+    if not is_unchanged(root):
+        return None
+    written, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
+    if not text or written != ready.stamp(root):
+        return None
+    wrong = alarm(root)
+    seconds = time.monotonic() - started
+    nothing = f"Nothing new: every transcript was read already ({seconds:.1f} s)."
+    _print(visible("\n".join([nothing, text, *([f"⚠ {wrong}"] if wrong else [])])))
     return 0
 
 

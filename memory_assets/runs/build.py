@@ -16,6 +16,7 @@ from memory_assets.errors import StoreError
 from memory_assets.runs import launch
 from memory_assets.runs.days import days_between
 from memory_assets.runs.inputs import FLUSHED
+from memory_assets.runs.look import Look
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.sources import find_sources, widen_since
@@ -77,11 +78,14 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
 
         store = finish(store)
     before = despite_damage(store, partial(status_of, store)).rows
+    look = None if work else despite_damage(store, partial(Look.begin, store))
     ran = work() if work else launch.ingest(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))
     learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
     is_empty = store.settings.source_folders() and not find_sources(store.settings)
     warnings = (f"No transcripts were found in {store.settings.sources}.",) if is_empty else ()
+    if look and not ran.jobs and not warnings:
+        look.end(store)
     return Built(store, filling.reason, tuple(ran.jobs), ran.seconds, learnt, after, warnings)
 
 

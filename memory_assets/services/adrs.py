@@ -76,6 +76,11 @@ def find_folders(store: Store) -> list[AdrFolder]:
     return list(found.values())
 
 
+def searched_folders(store: Store) -> list[Path]:
+    """Returns the folders that are searched, whether or not they exist."""
+    return [*_named(store), *(root / place for root, _ in _repositories(store) for place in PLACES)]
+
+
 def inputs_of(store: Store) -> str:
     """Returns the hash of the table's inputs: its settings, size and time of the files, and their projects."""
     facts = (f"{one.path}:{one.project}:{one.files}" for one in find_folders(store))

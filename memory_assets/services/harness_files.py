@@ -46,6 +46,12 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     return [found[path] for path in sorted(found) if not rules.ignores(path, found[path].beside)]
 
 
+def searched_folders(settings: Settings) -> list[Path]:
+    """Returns the folders that are searched, whether or not they exist."""
+    claude, codex = (_homes(harness, settings) for harness in ("claude_code", "codex"))
+    return [*(home / "projects" for home in claude), *(home / "memories" for home in codex)]
+
+
 def read_memory_files(store: Store) -> pl.DataFrame:
     """Returns the table `harness_memories` from the present files and decision records, without forgotten words.
 

@@ -64,6 +64,12 @@ def is_due(store: Store) -> bool:
     return noted is None or store.settings.clock() - datetime.fromisoformat(noted) >= EVERY
 
 
+def next_time(store: Store) -> datetime:
+    """Returns when it is due."""
+    noted = store.note_of(NOTE)
+    return datetime.fromisoformat(noted) + EVERY if noted else store.settings.clock()
+
+
 def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Housekeeping:
     """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError` while another one writes."""
     before = sum(disk_use(store.root).values())

@@ -37,6 +37,7 @@ ENVIRONMENT = {
     "interfaces/views/terminal.py": "LESS, the options of the pager, where it has none",
     "runs/launch.py": "the folder of Dagster, which is written",
     "runs/serving.py": "what Dagster gets",
+    "runs/look.py": "the harnesses' folders, to see whether anything there changed",
     "runs/what_if.py": "the folder of Dagster",
     "services/configuration.py": "which variable sets a setting",
     "services/login_service.py": "the user's folders, and which variables the service would not have",
@@ -47,6 +48,7 @@ ENVIRONMENT = {
     "stages/deliver/hook.py": "MEMORY_HOOKS",
     "stages/deliver/silence.py": "what the command gets that takes in what waits; the store is written",
     "store/places.py": "the data folder and the user's folders",
+    "store/unchanged.py": "a hash of the variables that decide what an ingest reads",
 }
 """Modules that read the environment, and for what."""
 

@@ -25,7 +25,7 @@ from memory_assets.store.store import open_store
 from memory_assets_tests.bench.row import Row, answer_of, run
 from memory_assets_tests.bench.transcripts import folder
 
-FIRST_LIMIT, SECOND_LIMIT = 2.5, 0.03
+FIRST_LIMIT, SECOND_LIMIT = 1.8, 0.03
 MOST_SECONDS = 0.5
 """Of an ingest without new transcripts."""
 
@@ -43,7 +43,8 @@ def pipeline(small: bool = False) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as name:
         home = Path(name)
         first = ingest(home, folder(small))
-        second = min(ingest(home, folder(small)) for _ in range(1 if small else 3))
+        second = ingest(home, folder(small))
+        again = min(ingest(home, folder(small)) for _ in range(1 if small else 3))
         bare = answer_of("pipeline", str(home / "store"))
         seconds = end_session(home, folder(small))
     return [
@@ -54,7 +55,7 @@ def pipeline(small: bool = False) -> list[Row]:
             limit=FIRST_LIMIT,
         ),
         Row("second ingest / first", second / first, f"{second:.2f} s against {first:.1f} s", limit=SECOND_LIMIT),
-        Row("pipeline: seconds of an ingest with nothing new", second, "a process of its own", limit=MOST_SECONDS),
+        Row("pipeline: seconds of an ingest with nothing new", again, "by the note of the second one", limit=MOST_SECONDS),
         Row("pipeline: seconds from a session's end to recall", seconds, "with `memory serve ui`", limit=MOST_TO_RECALL),
     ]
 
@@ -74,7 +75,7 @@ def ingest(home: Path, sources: Path, **variables: str) -> float:
 
 def environment(home: Path, sources: Path) -> dict[str, str]:
     """Returns the variables of a person who has these transcripts, and writes new ones into `home/new`."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_"))}
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_", "PYTHON"))}
     (home / "new").mkdir(exist_ok=True)
     return environ | {
         "HOME": str(home),

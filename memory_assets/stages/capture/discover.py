@@ -152,11 +152,15 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
     """Returns the existing folders in which the three harnesses store transcripts."""
+    return [place for place in all_places(home, environ) if place.is_dir()]
+
+
+def all_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Returns the folders in which the three harnesses store transcripts, whether or not they exist."""
     homes = harness_homes(home, environ)
     codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
     pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
-    places = [homes["claude_code"] / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
-    return [place for place in places if place.is_dir()]
+    return [homes["claude_code"] / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
 
 
 def harness_of(path: Path) -> Harness | None:

@@ -1,0 +1,76 @@
+"""Notes that an ingest found nothing to do, so that the next one need not look at everything (`store.unchanged`)."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from pathlib import Path
+
+from memory_assets.runs.due import time_of
+from memory_assets.schema.tables import JOBS
+from memory_assets.services import adrs, harness_files
+from memory_assets.services.housekeeping import next_time
+from memory_assets.services.ignoring import ignore_paths
+from memory_assets.services.review import tasks_of
+from memory_assets.services.which_store import is_sample
+from memory_assets.stages.capture.discover import all_places
+from memory_assets.stages.capture.intake import QUIET
+from memory_assets.store.places import data_settings_file, user_settings_file
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+from memory_assets.store.unchanged import NOTE, fingerprint
+from memory_assets.text.files import write_json
+
+
+@dataclass(frozen=True)
+class Look:
+    """What an ingest is about to look at, as it was before."""
+
+    watched: tuple[str, ...]
+    fingerprint: str
+    at: datetime
+
+    @classmethod
+    def begin(cls, store: Store) -> "Look":
+        """Notes the state before the look."""
+        watched = tuple(dict.fromkeys(map(str, _watched(store))))
+        return cls(watched, fingerprint(str(store.root), watched), store.settings.clock())
+
+    def end(self, store: Store) -> None:
+        """Keeps that nothing was to do, unless something changed meanwhile or may change without a file of this machine."""
+        until = None if _is_remote(store) else _valid_until(store, self.at)
+        if until and until > self.at and fingerprint(str(store.root), self.watched) == self.fingerprint:
+            span = {"from": self.at.timestamp(), "until": until.timestamp()}
+            write_json(store.root / NOTE, {**span, "watched": self.watched, "fingerprint": self.fingerprint})
+
+
+def _watched(store: Store) -> Iterator[Path]:
+    """Yields the files and folders outside the store that an ingest reads, present or not."""
+    settings = store.settings
+    yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
+    yield from settings.source_folders() or all_places(Path.home(), os.environ)
+    if settings.harness_memories:
+        yield from harness_files.searched_folders(settings)
+    yield from adrs.searched_folders(store)
+    yield from filter(None, (settings.taxonomy, settings.observer_prompt))
+
+
+def _is_remote(store: Store) -> bool:
+    """Returns whether an ingest asks other machines, or may take in other transcripts than those of the store."""
+    settings: Settings = store.settings
+    return is_sample(settings) or bool(settings.chroma) or tasks_of(store) is not None
+
+
+def _valid_until(store: Store, now: datetime) -> datetime:
+    """Returns when the clock next makes something due: a new day, a job, an open session, a proposal, housekeeping."""
+    settings, tables = store.settings, store.tables
+    tomorrow = datetime.combine(settings.today() + timedelta(days=1), time(), settings.zone)
+    jobs = (time_of(store, job.name) for job in JOBS.values() if job.also)
+    open_windows = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")["ended_at"]
+    waiting = tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")["expires_at"]
+    moments = [tomorrow, next_time(store), *filter(None, jobs), *filter(None, waiting)]
+    moments += [ended + timedelta(minutes=settings.idle_minutes) for ended in open_windows]
+    moments += [
+        info.written_at + QUIET for info in tables.parts("records").values()
+    ]  # a transcript without its last line's end
+    return min(one for one in moments if one > now)
