@@ -27,6 +27,8 @@
     ├── NoteError           something cannot be remembered, corrected or forgotten as it was said
     │   ├── UnknownMemoryError  there is no such memory
     │   └── MemoryGoneError     the memory was replaced or forgotten already
+    ├── DocumentError       a document cannot be added to the library
+    │   └── UnknownDocumentError    no document is known by the name that was given
     └── AccessError         a shared memory refuses a request, or cannot be reached
         ├── TokenError          there is no token, or it is wrong or revoked
         ├── ScopeError          the token may not do this
@@ -150,6 +152,14 @@ class UnknownMemoryError(NoteError):
 
 class MemoryGoneError(NoteError):
     """The memory was replaced or forgotten already."""
+
+
+class DocumentError(MemoryAssetsError):
+    """A document cannot be read, or not be added to the library."""
+
+
+class UnknownDocumentError(DocumentError):
+    """No document of the library is known by the name that was given, or several are."""
 
 
 class AccessError(MemoryAssetsError):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from memory_assets.schema.protocols import Model
     from memory_assets.services.adrs import AdrRow
     from memory_assets.services.answers import Readable
+    from memory_assets.services.documents import Added, DocumentRow, FoundInDocuments
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
+    from memory_assets.store.documents import KeptDocument
     from memory_assets.store.settings import Settings
     from memory_assets.store.store import Store
 
@@ -301,6 +303,37 @@ class MemoryAgent:
         from memory_assets.services.adrs import list_adrs
 
         return list_adrs(self.store)
+
+    def add_documents(self, files: str | Sequence[str] | requests.AddDocumentsRequest, **options: Any) -> "Added":
+        """Adds files to the library and indexes them; one that cannot be read is named and keeps no other out."""
+        from memory_assets.runs import launch
+        from memory_assets.services import documents
+
+        added = documents.add(self._store_or_unopened(), requests.AddDocumentsRequest.of(files, **options))
+        launch.index_documents(self.store)
+        return added
+
+    def documents(self) -> "list[DocumentRow]":
+        """Returns the documents of the library, the latest first."""
+        from memory_assets.services import documents
+
+        return documents.list_documents(self._store_or_unopened())
+
+    @_despite_damage
+    def search_documents(self, question: str | requests.SearchDocumentsRequest, **options: Any) -> "FoundInDocuments":
+        """Returns the parts of documents that fit the question; nothing else reads them."""
+        from memory_assets.services import documents
+
+        return documents.search(self.store, requests.SearchDocumentsRequest.of(question, **options))
+
+    def remove_document(self, name: str) -> "KeptDocument":
+        """Removes the document with that id, file name or title from the library, and returns it."""
+        from memory_assets.runs import launch
+        from memory_assets.services import documents
+
+        removed = documents.remove(self.store, name)
+        launch.index_documents(self.store)
+        return removed
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""

@@ -1,4 +1,4 @@
-"""The text index: finds rows of two corpora by their words, in immutable generations of memory-mapped arrays.
+"""The text index: finds rows of its corpora by their words, in immutable generations of memory-mapped arrays.
 
     index/texts/000012/messages/ids.npy …      one folder per corpus, one file per array
 
@@ -20,6 +20,9 @@ from memory_assets.text.terms import query_terms
 
 CORPORA = ("memories", "messages")
 
+DOCUMENTS = "documents"
+"""The corpus of the library, which has an index of its own, so that no recall opens it."""
+
 
 class TextIndex(Generations):
     """Builds generations of terms and finds texts by them in the published one; thread-safe."""
@@ -29,8 +32,9 @@ class TextIndex(Generations):
         "Run `memory data rebuild --indexes` to rebuild it from the tables."
     )
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(root, "texts")
+    def __init__(self, root: Path, name: str = "texts", corpora: Sequence[str] = CORPORA) -> None:
+        super().__init__(root, name)
+        self._corpora = corpora
         self._old_index = root / "keywords"
         """The word index of earlier releases, which contains texts."""
         self._open: tuple[Path, dict[str, TextArrays | None]] | None = None
@@ -43,7 +47,7 @@ class TextIndex(Generations):
         """
         base = None if rebuild else self.published()
         with self.build(rebuild=True) as folder:
-            for corpus in CORPORA:
+            for corpus in self._corpora:
                 new = upserts.filter(pl.col("corpus") == corpus)
                 with self.quarantined_on_failure(base):
                     old = _read(base, corpus) if base else None

@@ -18,13 +18,13 @@ from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
 from memory_assets.assets.deadlines import deadlines
 from memory_assets.assets.housekeeping import housekeeping
 from memory_assets.runs import due
-from memory_assets.runs.days import STARTED_BY, has_scopes, stretches, tags_of
+from memory_assets.runs.days import STARTED_BY, buildable, dynamic_grain, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
 from memory_assets.runs.liveness import WORKER, fail_dead_runs, is_alive
 from memory_assets.runs.record import begin_night, is_missed, last_run, note_slot
-from memory_assets.runs.scopes import register_scopes
+from memory_assets.runs.scopes import register_keys, register_scopes
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.tables import JOBS, tables_in
+from memory_assets.schema.tables import JOBS, Grain, tables_in
 from memory_assets.services.review import read_task_snapshot, task_decisions_hash
 from memory_assets.store.store import Store
 
@@ -42,18 +42,24 @@ ASSET_JOBS = {
 """The declared jobs, each selecting the assets that name it."""
 
 
-def _request(run: DueRun, *key: object, by: str, scopes: Sequence[str] = ()) -> dg.RunRequest:
-    tags = tags_of(run.job, run.stretch, scopes=scopes, started_by=by)
-    return dg.RunRequest(run_key=f"{run.job}-{hash_of(*key, run.state, run.stretch)}", job_name=run.job, tags=tags)
+def _request(run: DueRun, *key: object, by: str, keys: Sequence[str] = ()) -> dg.RunRequest:
+    tags, tables = tags_of(run.job, run.stretch, keys=keys, started_by=by), buildable(run.job, keys)
+    return dg.RunRequest(
+        run_key=f"{run.job}-{hash_of(*key, run.state, run.stretch)}",
+        job_name=run.job,
+        tags=tags,
+        asset_selection=[dg.AssetKey(name) for name in tables] if tables else None,
+    )
 
 
 def _hour(store: Store) -> str:
     return f"{store.settings.clock():%Y-%m-%dT%H}"
 
 
-def _scopes(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> list[str]:
-    """Returns the scopes, updated in Dagster, where one of the jobs has partitions by scope."""
-    return register_scopes(instance, store) if any(map(has_scopes, jobs)) else []
+def _keys(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> list[str]:
+    """Returns the keys of the dynamic partitions of the jobs, updated in Dagster; the jobs have the same ones."""
+    grains: list[Grain] = [grain for grain in map(dynamic_grain, jobs) if grain]
+    return register_keys(instance, store, grains[0]) if grains else []
 
 
 def _is_busy(context: dg.SensorEvaluationContext, store: Store) -> bool:
@@ -77,8 +83,8 @@ def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -
 def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> list[dg.RunRequest]:
     """Returns the runs that the store's state requires, the earliest job first; none while another run is in progress."""
     runs = [] if busy else next_runs(store)
-    scopes = _scopes(instance, store, (run.job for run in runs))
-    return [_request(run, _hour(store), by="new_transcripts", scopes=scopes) for run in runs]
+    keys = _keys(instance, store, (run.job for run in runs))
+    return [_request(run, _hour(store), by="new_transcripts", keys=keys) for run in runs]
 
 
 @dg.sensor(
@@ -137,7 +143,7 @@ def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
     if not state:
         return dg.SensorResult(skip_reason=dg.SkipReason(problem or "No proposal, decision or edit since the last triage."))
     scopes = register_scopes(context.instance, store)
-    request = _request(DueRun("triage", None, state), _hour(store), by="review_changes", scopes=scopes)
+    request = _request(DueRun("triage", None, state), _hour(store), by="review_changes", keys=scopes)
     return dg.SensorResult(run_requests=[request])
 
 
@@ -174,7 +180,7 @@ ScheduleTime = dg.ScheduleEvaluationContext | MissedTime
 
 
 def _always(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
-    return [dg.RunRequest(tags=tags_of(job, scopes=_scopes(context.instance, store, [job]), started_by=name))]
+    return [dg.RunRequest(tags=tags_of(job, keys=_keys(context.instance, store, [job]), started_by=name))]
 
 
 def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:

@@ -20,11 +20,10 @@ from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, Mode
 from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
 from memory_assets.runs.liveness import hold
 from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
-from memory_assets.runs.scopes import SCOPE
 from memory_assets.runs.staleness import resolve, settings_of
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.tables import TABLES, WHOLE, Table
+from memory_assets.schema.tables import DYNAMIC, TABLES, WHOLE, Table
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -57,7 +56,7 @@ def partitions_of(zone: str, first_day: date = FIRST_DAY) -> Partitions:
         "day": dg.DailyPartitionsDefinition(start_date=first_day.isoformat(), timezone=zone, end_offset=1),
         "week": dg.WeeklyPartitionsDefinition(start_date=week.isoformat(), timezone=zone, day_offset=1),
         "month": dg.MonthlyPartitionsDefinition(start_date=first_day.replace(day=1).isoformat(), timezone=zone),
-        "scope": dg.DynamicPartitionsDefinition(name=SCOPE),
+        **{grain: dg.DynamicPartitionsDefinition(name=grain) for grain in DYNAMIC},
         "category": dg.StaticPartitionsDefinition(get_args(Category)),
     }
 
@@ -70,7 +69,7 @@ def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> list[dg.Asse
 
 def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) -> dg.AssetsDefinition:
     lead = tables[-1]
-    policy = dg.BackfillPolicy.single_run() if lead.grain == "scope" else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
+    policy = dg.BackfillPolicy.single_run() if lead.grain in DYNAMIC else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
 
     @dg.multi_asset(
         name="_".join(table.name for table in tables),

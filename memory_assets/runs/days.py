@@ -12,7 +12,7 @@ import polars as pl
 
 from memory_assets.errors import SettingsError
 from memory_assets.runs import inputs
-from memory_assets.schema.tables import TABLES, tables_in
+from memory_assets.schema.tables import DYNAMIC, TABLES, Grain, tables_in
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
@@ -108,21 +108,28 @@ def days_between(tables: ParquetTables, first: date | None, last: date | None) -
 
 
 def tags_of(
-    job: str, stretch: Stretch | None = None, *, scopes: Sequence[str] = (), ask_again: bool = False, started_by: str
+    job: str, stretch: Stretch | None = None, *, keys: Sequence[str] = (), ask_again: bool = False, started_by: str
 ) -> dict[str, str]:
-    """Returns the run tags that make one run of the job materialise all partitions of the stretch, all categories or scopes.
+    """Returns the run tags that make one run of the job materialise all partitions of the stretch, all categories or keys.
 
-    `scopes` are those that Dagster knows, in its order (`runs.scopes.register_scopes`).
+    `keys` are those that Dagster knows, in its order (`runs.scopes.register_keys`).
     """
-    grains = {table.grain for table in tables_in(job)}
-    keys = get_args(Category) if "category" in grains else scopes if "scope" in grains else ()
+    if "category" in {table.grain for table in tables_in(job)}:
+        keys = get_args(Category)
     first, last = (str(stretch.first), str(stretch.last)) if stretch else (keys[0], keys[-1]) if keys else ("", "")
     return {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by} | (range_tags(first, last) if first else {})
 
 
-def has_scopes(job: str) -> bool:
-    """Returns whether the job builds something with a partition for the owner and each project."""
-    return any(table.grain == "scope" for table in tables_in(job))
+def dynamic_grain(job: str) -> Grain | None:
+    """Returns the grain of what the job builds with partitions that come and go (scopes, documents); None for other jobs."""
+    return next((grain for grain in DYNAMIC if any(table.grain == grain for table in tables_in(job))), None)
+
+
+def buildable(job: str, keys: Sequence[str]) -> list[str] | None:
+    """Returns the tables of the job that a run can build: without any of these keys, none of their partitions; None for all."""
+    if keys or dynamic_grain(job) is None:
+        return None
+    return [table.name for table in tables_in(job) if table.grain not in DYNAMIC]
 
 
 def range_tags(first: str, last: str) -> dict[str, str]:

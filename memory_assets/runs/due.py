@@ -17,7 +17,7 @@ from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
 from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
 from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.tables import JOBS, TABLES, WHOLE, tables_in
+from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.services.review import proposals_to_review, read_task_snapshot, task_decisions_hash
 from memory_assets.services.sources import find_sources
@@ -229,7 +229,7 @@ def _is_stale_job(job: str, store: Store) -> bool:
 
 def _tables_state(job: str, store: Store) -> str:
     """Returns the hash of the input versions of the job's tables."""
-    tables = [table for table in tables_in(job) if table.inputs is not None and table.grain in ("whole", "scope")]
+    tables = [table for table in tables_in(job) if table.inputs is not None and table.grain in ("whole", *DYNAMIC)]
     versions = ((table.name, part, version) for table in tables for part, version in input_versions(store, table).items())
     return hash_of(*(f"{name}/{part}={version}" for name, part, version in versions))
 

@@ -86,6 +86,25 @@ def adrs(store: Store, table: Table) -> dict[str, str]:
     return {WHOLE: inputs_of_adrs(store)} if is_known else {}
 
 
+def documents(store: Store, table: Table) -> dict[str, str]:
+    """The kept texts of documents; nothing before the first one is added."""
+    stamps = store.documents.stamps()
+    is_any = stamps or store.tables.parts(table.name)
+    return {WHOLE: hash_of(*rules_of(store, table), *stamps.items())} if is_any else {}
+
+
+def document_chunks(store: Store, table: Table) -> dict[str, str]:
+    """The kept text of each document."""
+    rules = rules_of(store, table)
+    return {id: hash_of(*rules, stamp) for id, stamp in store.documents.stamps().items()}
+
+
+def document_index(store: Store, table: Table) -> dict[str, str]:
+    """The chunks and vectors of all documents; once there is an index, also when the last document was removed."""
+    found = [(name, part, info.fingerprint) for name in table.made_from for part, info in store.tables.parts(name).items()]
+    return {WHOLE: hash_of(*rules_of(store, table), *found)} if found or store.note_of(table.name) else {}
+
+
 def messages(store: Store, table: Table) -> dict[str, str]:
     """The windows that closed on the day; a day that lost its windows is built again, without rows."""
     closed = store.tables.read("windows").filter(pl.col("day").is_not_null())

@@ -19,12 +19,21 @@ from typing import TYPE_CHECKING
 from polars.exceptions import PanicException
 
 from memory_assets.errors import DamagedError, StoreError, causes_of
-from memory_assets.runs.days import Stretch, first_day_of, has_scopes, newest_first, session_days, stretches, tags_of
+from memory_assets.runs.days import (
+    Stretch,
+    buildable,
+    dynamic_grain,
+    first_day_of,
+    newest_first,
+    session_days,
+    stretches,
+    tags_of,
+)
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.record import begin_night
-from memory_assets.runs.scopes import register_scopes
+from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, tables_in
@@ -144,6 +153,13 @@ def triage(store: Store) -> RunSummary:
     return runner.summary()
 
 
+def index_documents(store: Store) -> RunSummary:
+    """Cuts, encodes and indexes the documents that were added, and removes what is left of those that were removed."""
+    with Runner(store) as runner:
+        runner.run_due("index_documents")
+    return runner.summary()
+
+
 class Runner(ExitStack):
     """Runs jobs in this process with the store's own Dagster instance, which the first run opens and the exit closes."""
 
@@ -193,14 +209,15 @@ class Runner(ExitStack):
             self._definitions, self._first_day = assemble(self.store.settings, first, self.store), first
         if job == "nightly" and stretch:
             begin_night(self.store, stretch.first)
-        tables = only or [table.name for table in tables_in(job, only_in_branch=self.store.origin is not None)]
-        scopes = register_scopes(self.instance, self.store) if has_scopes(job) else []
+        keys = register_keys(self.instance, self.store, grain) if (grain := dynamic_grain(job)) else []
+        in_branch = self.store.origin is not None
+        tables = only or buildable(job, keys) or [table.name for table in tables_in(job, only_in_branch=in_branch)]
         with holding(self.store, run_id := make_new_run_id()), interrupted_by_signals():
             result = self._definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
                 run_config=QUIET,
                 asset_selection=[dg.AssetKey(name) for name in tables],
-                tags=tags_of(job, stretch, scopes=scopes, ask_again=ask_again, started_by=self._started_by),
+                tags=tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self._started_by),
                 raise_on_error=True,
                 run_id=run_id,
             )

@@ -1,20 +1,23 @@
-"""Scopes: the partitions of MEMORY.md and the briefing, one for the owner and one for each project.
+"""The partitions that come and go: scopes (of MEMORY.md and the briefing), and documents of the library.
 
-A scope is named after its file of entries (`projects/NAME`), so that projects with one file are one scope.
+There is a scope for the owner and one for each project. It is named after its file of entries (`projects/NAME`), so that
+projects with one file are one scope.
 """
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.schema.tables import Grain
 from memory_assets.stages.triage.projects import memory_files, path_of
 from memory_assets.store.store import Store
 
 if TYPE_CHECKING:
     import dagster as dg
 
-SCOPE = "scope"
+SCOPE: Grain = "scope"
 """Name of the dynamic partitions in Dagster."""
 
 OWNER = "owner"
@@ -34,10 +37,19 @@ def file_of(scope: str) -> str:
     return MEMORY_MD if scope == OWNER else f"{scope}.md"
 
 
-def register_scopes(instance: "dg.DagsterInstance", store: Store) -> list[str]:
-    """Makes Dagster's partitions those of the store, and returns them in Dagster's order."""
-    wanted, known = scopes_of(store), instance.get_dynamic_partitions(SCOPE)
+KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {"scope": scopes_of, "document": lambda store: store.documents.ids()}
+"""By grain, whose name is that of the dynamic partitions in Dagster: the partitions of the store."""
+
+
+def register_keys(instance: "dg.DagsterInstance", store: Store, grain: Grain) -> list[str]:
+    """Makes Dagster's partitions of the grain those of the store, and returns them in Dagster's order."""
+    wanted, known = KEYS[grain](store), instance.get_dynamic_partitions(grain)
     for gone in set(known) - set(wanted):
-        instance.delete_dynamic_partition(SCOPE, gone)
-    instance.add_dynamic_partitions(SCOPE, [scope for scope in wanted if scope not in known])
-    return list(instance.get_dynamic_partitions(SCOPE))
+        instance.delete_dynamic_partition(grain, gone)
+    instance.add_dynamic_partitions(grain, [key for key in wanted if key not in known])
+    return list(instance.get_dynamic_partitions(grain))
+
+
+def register_scopes(instance: "dg.DagsterInstance", store: Store) -> list[str]:
+    """Does so for scopes."""
+    return register_keys(instance, store, SCOPE)

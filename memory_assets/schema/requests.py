@@ -32,6 +32,9 @@ MOST_LEAN = 3
 MOST_LISTED = 1_000
 """Entries of the slog in one answer."""
 
+MOST_CHUNKS = 50
+"""Chunks of documents in one answer."""
+
 SHOWN_CHARS = 80
 
 
@@ -299,6 +302,24 @@ class SlogRequest(Request):
         if self.action is None and (self.tool or self.detail or self.reason):
             raise ValueError(f"action is missing: it must be one of {', '.join(SLOG_ACTIONS)}")
         return self
+
+
+class AddDocumentsRequest(Request):
+    """Adds files to the library."""
+
+    files: tuple[str, ...] = Field(min_length=1, description="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")
+    tag: tuple[Tag, ...] = Field((), description="Tags to find them by: letters, digits, hyphens and underscores.")
+
+
+class SearchDocumentsRequest(Request):
+    """Searches the documents of the library."""
+
+    question: str = Field(description="Words, or a question.", examples=["how does a write-ahead log recover"])
+    document: str | None = Field(None, description="Only in this document: its id, or words of its title.")
+    tag: tuple[Tag, ...] = Field((), description="Only in documents with one of these tags.")
+    limit: Annotated[int, Field(ge=1, le=MOST_CHUNKS), BeforeValidator(_no_boolean)] = Field(
+        5, description=f"Maximum results: 1 to {MOST_CHUNKS}."
+    )
 
 
 class StatusRequest(Request):

@@ -12,9 +12,12 @@ from typing import Literal
 from memory_assets.schema import records as r
 from memory_assets.schema.records import Record
 
-Grain = Literal["whole", "day", "week", "month", "category", "scope", "source", "span"]
+Grain = Literal["whole", "day", "week", "month", "category", "scope", "document", "source", "span"]
 """What one partition holds: everything, a local day, a finished week or month, a category, the owner or a project
-(`runs.scopes`), a transcript file, or a day, week or month (`span`)."""
+(`runs.scopes`), a document of the library, a transcript file, or a day, week or month (`span`)."""
+
+DYNAMIC: tuple[Grain, ...] = ("scope", "document")
+"""Grains whose partitions come and go with what is in the store."""
 
 FOLDERS: dict[Grain, tuple[str, ...]] = {
     "whole": (),
@@ -23,6 +26,7 @@ FOLDERS: dict[Grain, tuple[str, ...]] = {
     "month": ("day",),
     "category": ("category",),
     "scope": (),
+    "document": ("doc_id",),
     "source": ("source_id",),
     "span": ("span", "day"),
 }
@@ -150,6 +154,8 @@ JOBS = {
         Job("brief", "Writing the briefing", "Write lessons.md and the briefing."),
         Job("encode_messages", "Encoding messages",
             "Encode the passages of messages, which are found by their words until then.", "day"),
+        Job("index_documents", "Indexing documents",
+            "Cut the documents of the library into chunks, encode these, and index them."),
         Job("evaluate", "Scoring observations", "Score the observations against the labelled sessions that `gold` names."),
     )
 }  # fmt: skip
@@ -339,6 +345,15 @@ TABLES: dict[str, Table] = {
               doc="MEMORY.md and the files of projects, one per scope; each promotion is a commit that names its session."),
         _rows("slog", r.SlogEntry, "library", _TRIAGE, "slog/1", made_from=("memory_md",), inputs=None, plots=("action",),
               kinds=frozenset({"polars", "parquet", "git"}), pool="memory_md"),
+        _rows("documents", r.Document, "library", "index_documents", "documents/1", build="documents:documents",
+              inputs="documents", plots=("kind",)),
+        _rows("document_chunks", r.DocumentChunk, "library", "index_documents", "documents/1", grain="document",
+              build="documents:document_chunks", made_from=("documents",), inputs="document_chunks"),
+        _rows("document_vectors", r.DocumentVector, "library", "index_documents", "document-vectors/1", grain="document",
+              build="documents:document_vectors", made_from=("document_chunks",), settings=("embedding_model",), kinds=_ONNX),
+        _file("document_index", "library", ("index_documents",), "documents/1", build="documents:document_index",
+              made_from=("document_chunks", "document_vectors"), inputs="document_index", kinds=frozenset({"numpy"}),
+              pool="index", doc="Terms and vectors of the chunks of documents, apart from those of memories and messages."),
         _file("patches", "triage", _TRIAGE, "triage/7", made_from=("decisions",), kinds=frozenset({"git"}), pool="memory_md",
               doc="Approved changes of files outside the workspace, each as a patch; the files are not edited."),
         _rows("entries", r.EntryRow, "triage", _TRIAGE, "entries/1", made_from=("memory_md", "memories"), inputs=None,

@@ -21,7 +21,7 @@ from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
-from memory_assets.adapters.text_index import CORPORA, TextIndex
+from memory_assets.adapters.text_index import CORPORA, DOCUMENTS, TextIndex
 from memory_assets.adapters.vector_files import VectorFiles
 from memory_assets.errors import ModelError
 from memory_assets.schema.frames import empty
@@ -153,6 +153,11 @@ def name_of_collections(store: Store) -> str:
 def open_texts(store: Store) -> TextIndex:
     """Returns the text index."""
     return _text_index(store.root / "index")
+
+
+def open_document_texts(store: Store) -> TextIndex:
+    """Returns the index of the library's documents."""
+    return _text_index(store.root / "index", DOCUMENTS, (DOCUMENTS,))
 
 
 def open_note_vectors(store: Store) -> VectorFiles:

@@ -5,6 +5,7 @@
     answers/     raw answers of models                                                permanent
     branches/    what-if branches, until they are adopted or dropped
     spool/       events that were sent and not yet read; aside/: unreadable ones
+    library/     texts of documents                                               permanent
     workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, slog.jsonl; git   permanent
     tables/      Parquet in Hive folders                                              derived
     index/       vectors and terms                                                    derived
@@ -33,6 +34,7 @@ from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store import staged
 from memory_assets.store.archive import Archive
+from memory_assets.store.documents import Documents
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, canonical_zone
@@ -111,6 +113,11 @@ class Store:
     def slog(self) -> Slog:
         """The log of what was done to systems."""
         return Slog(self.root)
+
+    @cached_property
+    def documents(self) -> Documents:
+        """The kept texts of the library's documents."""
+        return Documents(self._kept)
 
     @property
     def dagster_home(self) -> Path:

@@ -87,6 +87,8 @@ def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str,
         "category_summaries",
         "memory_md",
         "briefing",
+        "document_chunks",
+        "document_vectors",
     }
     for name in DAILY:
         days = specs[name].partitions_def

@@ -2,7 +2,9 @@
 
 import polars as pl
 
+from memory_assets.adapters.text_index import DOCUMENTS
 from memory_assets.assets.checks.common import Days, check
+from memory_assets.services.corpus import open_document_texts
 from memory_assets.services.slog import uncommitted_changes
 from memory_assets.store.store import Store
 
@@ -27,3 +29,36 @@ def are_in_order(store: Store, days: Days) -> pl.DataFrame:
 def no_memory_contradicts_a_decision(store: Store, days: Days) -> pl.DataFrame:
     """No active memory contradicts a decision in force; the review shows those that do."""
     return store.tables.read("adr_conflicts", columns=["number", "memory_id", "reason"])
+
+
+@check("documents", level="error")
+def texts_are_intact(store: Store, days: Days) -> pl.DataFrame:
+    """Every kept text of a document is as it was written."""
+    damaged = list(store.documents.faults(store.documents.ids()))
+    return pl.DataFrame({"file": damaged}, {"file": pl.String})
+
+
+@check("document_chunks", level="error")
+def belong_to_kept_documents(store: Store, days: Days) -> pl.DataFrame:
+    """Every chunk belongs to a document that is in the library, and the chunks of each are numbered without a gap."""
+    chunks = store.tables.read("document_chunks", columns=["doc_id", "chunk_index"])
+    counted = (
+        chunks.group_by("doc_id")
+        .agg(pl.len().alias("chunks"), (pl.col("chunk_index").max() + 1).alias("numbered"))
+        .sort("doc_id")
+    )
+    return counted.filter(~pl.col("doc_id").is_in(store.documents.ids()) | (pl.col("chunks") != pl.col("numbered")))
+
+
+@check("document_vectors", level="warn")
+def every_chunk_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
+    """Every chunk has a vector; one that the model cannot encode is found by its words alone."""
+    read = store.tables.read
+    return read("document_chunks", columns=["doc_id", "id"]).join(read("document_vectors", columns=["id"]), on="id", how="anti")
+
+
+@check("document_index", level="error")
+def has_exactly_the_chunks(store: Store, days: Days) -> pl.DataFrame:
+    """The index has exactly the chunks of the table."""
+    indexed, chunks = open_document_texts(store).ids(DOCUMENTS), {*store.tables.read("document_chunks", columns=["id"])["id"]}
+    return pl.DataFrame({"chunk": sorted(indexed ^ chunks)}, {"chunk": pl.String})

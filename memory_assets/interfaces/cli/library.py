@@ -1,17 +1,17 @@
-"""`memory library`: the log of what was done to systems, and decision records."""
+"""`memory library`: documents, decision records, and the log of what was done to systems."""
 
 from typing import Annotated
 
 import typer
 
-from memory_assets.interfaces.cli.commands import Json, RowCount, completing, group, placed, reply_to
+from memory_assets.interfaces.cli.commands import Json, RowCount, completing, group, placed, reply_to, shown
 from memory_assets.interfaces.verbs import SLOG
 from memory_assets.interfaces.views import library as view
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.vocabulary import SLOG_ACTIONS
 
-app = group("Knowledge beside sessions: the log of what was done to systems, and decision records.")
+app = group("Knowledge beside sessions: documents, decision records, and the log of what was done to systems.")
 slog_app = group("The slog: an append-only log of what people, agents and memory itself did to systems.")
 app.add_typer(slog_app, name="slog")
 adr_app = group("Architecture decision records (ADRs) of your projects; their files are only read.")
@@ -19,6 +19,50 @@ app.add_typer(adr_app, name="adr")
 placed.add(SLOG.name)
 
 ADD = "memory library slog add deploy worker 'Published worker:20260302' --reason 'subscription fix'"
+
+
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag of documents. Repeatable.")]
+
+
+@app.command("add", epilog="Example: `memory library add tempo.epub notes/*.md --tag strategy`")
+def add(
+    files: Annotated[list[str], typer.Argument(help="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")],
+    tag: Tags = None,
+    as_json: Json = False,
+) -> Reply:
+    """Add documents. Their text is kept, with secrets masked, and found by `memory library search` only."""
+    added = MemoryAgent().add_documents(files, tag=tag or ())
+    return Reply(added, view.render_added(added), int(bool(added.problems)), added.warnings)
+
+
+@app.command("search", epilog="Example: `memory library search 'how does a write-ahead log recover'`")
+def search(
+    words: Annotated[list[str], typer.Argument(help="Words, or a question.")],
+    document: Annotated[str | None, typer.Option(help="Only in this document: its id, or words of its title.")] = None,
+    tag: Tags = None,
+    limit: RowCount = 5,
+    as_json: Json = False,
+) -> Reply:
+    """Find parts of documents by words and meaning, with page or chapter."""
+    found = MemoryAgent().search_documents(" ".join(words), document=document, tag=tag or (), limit=limit)
+    return shown(view.render_found, found)
+
+
+@app.command("documents", epilog="Example: `memory library documents`")
+def documents(as_json: Json = False) -> Reply:
+    """List the documents, the latest first."""
+    found = MemoryAgent().documents()
+    return Reply({"documents": found}, view.render_documents(found))
+
+
+@app.command("remove", epilog="Example: `memory library remove doc_0f3a5c1e9b2d`")
+def remove(
+    document: Annotated[str, typer.Argument(help="Its id, its file name, or words of its title.")],
+    as_json: Json = False,
+) -> Reply:
+    """Remove a document from the library; its file stays as it is."""
+    removed = MemoryAgent().remove_document(document)
+    return Reply(removed, view.render_removed(removed))
 
 
 @slog_app.command("add", epilog=f"Example: `{ADD}`")

@@ -1,4 +1,4 @@
-"""Renders the library: entries of the slog, and decision records."""
+"""Renders the library: documents, entries of the slog, and decision records."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +9,10 @@ from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
     from memory_assets.services.adrs import AdrRow
+    from memory_assets.services.documents import Added, DocumentHit, DocumentRow, FoundInDocuments
     from memory_assets.services.proposals import AdrContradiction
     from memory_assets.services.slog import SlogAnswer
+    from memory_assets.store.documents import KeptDocument
 
 
 def render_slog(answer: "SlogAnswer") -> Parts:
@@ -26,6 +28,49 @@ def render_slog(answer: "SlogAnswer") -> Parts:
         yield dim(f"{len(answer.entries)} of {counted(answer.count, 'entry').replace('entrys', 'entries')}, the latest.")
     for rel, command in answer.links:
         yield dim(f"{rel}: `{command}`")
+
+
+def render_added(added: "Added") -> Parts:
+    """Renders what became of each file that could be read."""
+    for one in added.documents:
+        size = counted(one.section_count, "page" if one.kind == "pdf" else "section")
+        yield bold(one.title, f"  {one.kind}, {size}: {one.state}")
+        yield dim(f"   {one.id}")
+    if added.documents:
+        yield dim('`memory library search "…"` searches them; nothing else does.')
+
+
+def render_documents(found: "Sequence[DocumentRow]") -> Parts:
+    """Renders the documents with their size, their tags and where they come from."""
+    if not found:
+        yield "There are no documents. `memory library add FILE` adds one."
+    for one in found:
+        tags = f", tags {' '.join(one.tags)}" if one.tags else ""
+        chunks = counted(one.chunk_count, "chunk") if one.chunk_count else "not indexed yet"
+        yield bold(one.title, f"  {one.kind}, {chunks}{tags}")
+        yield dim(f"   {one.id}, {one.added_at[:10]}, {one.source_path}")
+
+
+def render_found(found: "FoundInDocuments") -> Parts:
+    """Renders the parts of documents that fit, best first, each with its place."""
+    if not found.document_count:
+        yield "There is no document to search. `memory library documents` lists them, `memory library add FILE` adds one."
+    elif not found.hits:
+        yield f"Nothing in {counted(found.document_count, 'document')} fits."
+    for one in found.hits:
+        yield bold(one.title, f"  {_place(one)}")
+        yield f"   {' '.join(one.content.split())}"
+        yield dim(f"   {one.doc_id} {one.source_path}")
+
+
+def render_removed(removed: "KeptDocument") -> Parts:
+    """Renders which document was removed."""
+    yield f"Removed {removed.title} ({removed.id}). The file stays: {removed.source_path}"
+
+
+def _place(hit: "DocumentHit") -> str:
+    place = [f"page {hit.page}"] if hit.page else []
+    return ", ".join([*place, *([hit.chapter] if hit.chapter else []), f"chunk {hit.chunk_index}"])
 
 
 def render_adrs(found: "Sequence[AdrRow]") -> Parts:

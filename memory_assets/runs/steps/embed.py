@@ -255,7 +255,7 @@ def vector_index(store: Store, run: Run) -> Report:
         index_of_model = partial(index.update, model=store.settings.embedding_model if is_configured else "")
         plan = partial(plan_vectors, found, rows)
         left = left_elsewhere(store.root / "index", store.settings.chroma)
-        published = _publish(index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by)
+        published = publish_index(index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by)
         open_note_vectors(store).remove(hashes.values())
         return replace(published, warnings=[*published.warnings, *delete_left(left)])
 
@@ -265,10 +265,10 @@ def text_index(store: Store, run: Run) -> Report:
     with store.lock():
         rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables, model_in_use(store)))
         plan, index = partial(plan_texts, rows), open_texts(store)
-        return _publish(index, store.root / "index" / TEXTS, run, hashes_of(rows), plan, index.update)
+        return publish_index(index, store.root / "index" / TEXTS, run, hashes_of(rows), plan, index.update)
 
 
-def _publish(
+def publish_index(
     index: ChromaIndex | TextIndex,
     path: Path,
     run: Run,

@@ -1,4 +1,4 @@
-"""Rows of the library: the slog, and architecture decision records."""
+"""Rows of the library: the slog, architecture decision records, and documents with their chunks."""
 
 from datetime import date, datetime
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from memory_assets.schema.records.base import Count, Record
-from memory_assets.schema.vocabulary import AdrStatus, SlogAction
+from memory_assets.schema.vocabulary import AdrStatus, DocumentKind, SlogAction
 
 
 class SlogEntry(Record):
@@ -55,3 +55,44 @@ class AdrConflict(Record):
     statement: str = Field(description="The sentence of the record.")
     text: str = Field(description="The memory.")
     reason: str = Field(description="How they conflict: replaced, opposite, or other value.")
+
+
+class Document(Record):
+    """A document that was added to the library (`memory library add`); its text is kept, its file is not."""
+
+    id: str = Field(description="doc_ and a hash of the path.")
+    title: str = Field(description="The title in the file, else the name of the file; secrets masked.")
+    kind: DocumentKind = Field(description="pdf, epub, html, markdown, docx or text.")
+    source_path: str = Field(description="The file that was added.")
+    content_hash: str = Field(description="SHA-256 of that file.")
+    bytes: Count = Field(description="Size of that file.")
+    section_count: Count = Field(description="Pages of a PDF, sections of other kinds, that have text.")
+    masked_count: Count = Field(description="Secrets that were masked in it.")
+    tags: list[str] = Field(description="Tags that were given with it.")
+    added_at: datetime = Field(description="When this version of it was added.")
+
+
+class DocumentChunk(Record):
+    """A part of a document; found only by a search of the library, and in no briefing, recall or proposal."""
+
+    id: str = Field(description="UUIDv5 of the document, the index and the text.")
+    doc_id: str = Field(description="The document.")
+    chunk_index: Count = Field(description="Its place in the document, from 0.")
+    content: str = Field(description="The text; secrets masked.")
+    source_path: str = Field(description="The file that was added.")
+    tags: list[str] = Field(description="Tags of the document.")
+    page: int | None = Field(description="The page of a PDF, from 1.")
+    chapter: str = Field(description="The heading or bookmark that it is below.")
+    text_hash: str = Field(description="SHA-256 of the text, in hex; the key of its vector.")
+
+
+class DocumentVector(Record):
+    """The vector of a chunk and codes of its words; a chunk that the model cannot encode has none."""
+
+    id: str = Field(description="The chunk.")
+    doc_id: str = Field(description="The document.")
+    text_hash: str = Field(description="SHA-256 of the chunk's text, in hex.")
+    model: str = Field(description="Model that made the vector.")
+    model_version: str = Field(description="Hash of the model's weights, shortened.")
+    vector: list[float] = Field(description="Unit-length vector, float32.")
+    words: bytes = Field(description="Contextual word codes, 48 signed bytes per word; empty if the model has none.")

@@ -40,6 +40,7 @@ STORE_KINDS = {
     "ledger": "ledger",
     "answers": "answers of models",
     "index": "indexes",
+    "library": "documents",
     "branches": "branches of a what-if",
     "spool": "spool",
     "dagster": "Dagster's home",

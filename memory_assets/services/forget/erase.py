@@ -19,7 +19,15 @@ from memory_assets.errors import IndexFailedError, ReviewError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.services.branches import drop_all
-from memory_assets.services.corpus import embeddings_in_use, open_note_vectors, open_texts, open_vectors, passages_to_index
+from memory_assets.services.corpus import (
+    embeddings_in_use,
+    open_document_texts,
+    open_note_vectors,
+    open_texts,
+    open_vectors,
+    passages_to_index,
+)
+from memory_assets.services.documents import NOTED, erase_unknown_chunks
 from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
@@ -147,7 +155,9 @@ def _erase_indexes(store: Store) -> None:
     open_note_vectors(store).remove_all()
     vectors.keep_published_only()
     texts.keep_published_only()
-    for name in ("vectors.json", "texts.json"):
+    erase_unknown_chunks(store)
+    open_document_texts(store).keep_published_only()
+    for name in ("vectors.json", "texts.json", NOTED):
         (store.root / "index" / name).unlink(missing_ok=True)
 
 

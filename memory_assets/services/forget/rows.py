@@ -39,6 +39,7 @@ def erase_rows(tables: ParquetTables, tombstones: Tombstones, sources: Iterable[
         "embedding_failures": observed["text_hash"],
         "passages": messages,
         "passage_vectors": said["text_hash"],
+        "document_vectors": tables.read("document_chunks", columns=["text_hash"])["text_hash"],
         "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
     }
     for table, known in sources_left.items():

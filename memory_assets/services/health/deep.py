@@ -13,7 +13,7 @@ from datetime import date
 from memory_assets.adapters.generations import Generations
 from memory_assets.errors import StoreError
 from memory_assets.schema.tables import table_names
-from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.services.corpus import open_document_texts, open_texts, open_vectors
 from memory_assets.services.slog import uncommitted_changes
 from memory_assets.stages.distill.model.answers import read_answer
 from memory_assets.stages.maintain.checks import Check
@@ -26,6 +26,7 @@ NIGHTS = 28
 SHOWN = 5
 BACKUP = "Restore the file from a backup; what else it holds is still used."
 SLOG_REMEDY = "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries are still used."
+AGAIN = "Add the file again with `memory library add`, or restore its text from a backup."
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
@@ -42,13 +43,18 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     yield _answers(store, night)
     yield _workspace(store)
     yield _slog(store)
+    yield _documents(store, night)
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{one.place}: {one.reason}" for one in put_damaged_aside(store, tables)]
     yield _outcome(
         "files", "every file of tables and of Dagster is as it was written", damaged, f"{len(tables)} tables", REBUILD
     )
-    faults = [f"{index.folder.name}/{fault}" for index in (open_vectors(store), open_texts(store)) for fault in _faults(index)]
-    yield _outcome("index files", "every array of the indexes is as it was written", faults, "both indexes", REBUILD)
+    faults = [
+        f"{index.folder.name}/{fault}"
+        for index in (open_vectors(store), open_texts(store), open_document_texts(store))
+        for fault in _faults(index)
+    ]
+    yield _outcome("index files", "every array of the indexes is as it was written", faults, "every index", REBUILD)
 
 
 def _faults(index: Generations) -> list[str]:
@@ -92,6 +98,14 @@ def _slog(store: Store) -> Check:
     damaged = [*store.slog.damaged(), *uncommitted_changes(store)]
     whole = f"{len(store.slog.entries()):,} entries"
     return _outcome("slog", "every line of the slog is an entry, and none was changed", damaged, whole, SLOG_REMEDY)
+
+
+def _documents(store: Store, night: date | None) -> Check:
+    ids = [id for id in store.documents.ids() if is_in_share(id, night)]
+    damaged = list(store.documents.faults(ids))
+    return _outcome(
+        "documents", "every kept text of a document is as it was written", damaged, f"{len(ids):,} documents", AGAIN
+    )
 
 
 def _outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:

@@ -24,7 +24,7 @@ FORMAT = 1
 """Version of the manifest and of the layout."""
 
 MANIFEST = "manifest.json"
-FOLDERS = ("resources", "ledger", "answers", "workspace", "spool", "logs")
+FOLDERS = ("resources", "ledger", "answers", "library", "workspace", "spool", "logs")
 OF_MACHINE = ("memory.toml", "hooks.json")
 """Files that stay as they are where the data folder has them already."""
 

@@ -5,7 +5,7 @@ README.md                what is in the folder
 memory.toml              the settings, without secrets and without paths of this machine
 workspace/               Markdown and its git history
 tables/NAME.parquet      every table, whole; for reading: an import builds them from the other files
-resources/ ledger/ answers/ spool/ logs/    as in the store (docs/store.md)
+resources/ ledger/ answers/ library/ spool/ logs/    as in the store (docs/store.md)
 """
 
 import shutil
@@ -44,7 +44,8 @@ Made on {day} by release {release}. `memory data import FOLDER` makes a store fr
 - `workspace/`: MEMORY.md, REVIEW.md, lessons, summaries, timeline, daily logs, with their git history
 - `tables/`: every table as one Parquet file; an import builds them again from the other files
 - `resources/`: the archived transcripts, secrets masked; `ledger/`: what people and agents said and did
-- `answers/`: answers of models; `memory.toml`: the settings; `manifest.json`: the hash of each file
+- `library/`: texts of documents; `answers/`: answers of models
+- `memory.toml`: the settings; `manifest.json`: the hash of each file
 
 It holds everything that the store holds: keep it as private. `memory forget` does not reach it.
 """

@@ -161,30 +161,30 @@ def spoken(messages: pl.DataFrame) -> pl.DataFrame:
     return said.with_columns(role=pl.when(pl.col("author") == "owner").then(pl.lit("turn")).otherwise(reply))
 
 
-def cut_spans(text: str) -> list[tuple[int, int]]:
+def cut_spans(text: str, longest: int = PASSAGE_CHARS) -> list[tuple[int, int]]:
     """Returns the spans of the passages, in order: paragraphs and list items joined, long ones cut at a space."""
     spans: list[tuple[int, int]] = []
-    for start, end in _pieces(text):
-        if spans and end - spans[-1][0] <= PASSAGE_CHARS:
+    for start, end in _pieces(text, longest):
+        if spans and end - spans[-1][0] <= longest:
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
     return spans
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int]]:
+def _pieces(text: str, longest: int) -> Iterator[tuple[int, int]]:
     start = 0
     for end in (*(match.start() for match in _BREAK.finditer(text)), len(text)):
-        yield from _cut_long(text, start, end)
+        yield from _cut_long(text, start, end, longest)
         start = end
 
 
-def _cut_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut_long(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
     while start < end and text[start].isspace():
         start += 1
-    while end - start > PASSAGE_CHARS:
-        space = text.rfind(" ", start + PASSAGE_CHARS // 2, start + PASSAGE_CHARS)
-        cut = space if space > 0 else start + PASSAGE_CHARS
+    while end - start > longest:
+        space = text.rfind(" ", start + longest // 2, start + longest)
+        cut = space if space > 0 else start + longest
         yield start, cut
         start = cut
         while start < end and text[start].isspace():
@@ -225,12 +225,17 @@ def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
 def encode_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
     """Returns the table `passage_vectors` of a day's messages; `known` holds reusable rows."""
     texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
-    found = _reusable(known, embedder, "vector", "words")
-    read, _ = _encode_each(embedder.read, texts, _missing(texts, found))
-    found |= {h: (one.vector.tolist(), one.words.tobytes()) for h, one in read.items()}
+    found = read_texts(texts, embedder, known)
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     made = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
     return schemas.frame_of("passage_vectors", ({"text_hash": h, **common, "vector": v, "words": w} for h, v, w in made))
+
+
+def read_texts(texts: Mapping[str, str], embedder: Embedder, known: pl.DataFrame | None) -> dict[str, tuple[Any, ...]]:
+    """Returns vector and word codes of each text that can be encoded, by its hash; `known` holds reusable rows."""
+    found = _reusable(known, embedder, "vector", "words")
+    read, _ = _encode_each(embedder.read, texts, _missing(texts, found))
+    return found | {h: (one.vector.tolist(), one.words.tobytes()) for h, one in read.items()}
 
 
 def _hash_of(text: str) -> str:

@@ -17,7 +17,7 @@ from memory_assets.stages.capture.masking.redact import count_secrets
 from memory_assets.store.parquet_tables import ParquetTables
 
 FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json", "workspace/patches/*.patch",
-         "spool/**/*.jsonl", "spool/**/*.txt")  # fmt: skip
+         "library/**/*.jsonl", "spool/**/*.jsonl", "spool/**/*.txt")  # fmt: skip
 """Text outside the tables; git keeps the history of the workspace packed."""
 
 SHOWN = 5

@@ -1,0 +1,56 @@
+"""Has a file read by a process of its own and takes the answer; that process can hang, crash or run out of memory alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from memory_assets.adapters.documents.contents import LARGEST_FILE, MEGABYTE, Contents, Section
+from memory_assets.adapters.documents.worker import LARGE, MISSING
+from memory_assets.errors import DocumentError
+
+MOST_SECONDS = 180.0
+HOW_TO_INSTALL = "python -m pip install -c constraints.txt -e '.[library]'"
+
+
+def read_document(path: Path, seconds: float = MOST_SECONDS) -> Contents:
+    """Returns what the file contains; raises `DocumentError` where it cannot be read."""
+    command = [sys.executable, "-P", "-m", "memory_assets.adapters.documents.worker", str(path)]
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise DocumentError(f"Cannot add {path}: reading it takes more than {seconds:.0f} seconds. Split it.") from None
+    except ValueError:
+        raise DocumentError(f"Cannot add {path}: the process that read it crashed. The file may be damaged.") from None
+    if failed := answer.get("failed"):
+        raise DocumentError(_in_words(path, failed, answer["why"]))
+    return Contents(answer["kind"], answer["title"], tuple(Section(**one) for one in answer["sections"]))
+
+
+def check_file(path: Path) -> int:
+    """Returns the size of the file; raises `DocumentError` for one that is too large, and for what is no file."""
+    try:
+        if path.is_dir():
+            raise DocumentError(f"Cannot add {path}: it is a folder. Name its files, for example {path.name}/*.pdf.")
+        if not path.is_file():
+            raise DocumentError(f"Cannot add {path}: there is no such file.")
+        size = path.stat().st_size
+    except (OSError, ValueError) as error:
+        raise DocumentError(f"Cannot add {path}: {getattr(error, 'strerror', None) or error}.") from error
+    if size > LARGEST_FILE:
+        limit = LARGEST_FILE // MEGABYTE
+        raise DocumentError(f"Cannot add {path}: it has {size / MEGABYTE:,.0f} MB, the limit is {limit} MB. Split it.")
+    return size
+
+
+def _in_words(path: Path, failed: str, why: str) -> str:
+    if failed == MISSING:
+        return (
+            f"Cannot add {path}: the package '{why}' is not installed. Run `{HOW_TO_INSTALL}` in the checkout, or "
+            "`pip install 'memory_assets[library]'`."
+        )
+    if failed == LARGE:
+        return f"Cannot add {path}: reading it takes too much memory. Split it."
+    return f"Cannot add {path}. {why}"

@@ -1,0 +1,155 @@
+"""The kept texts of the library's documents: one file of JSON lines each, which backups contain and forgetting masks in place.
+
+    library/documents/doc_0f3a5c1e9b2d.jsonl    the document, then one line for each page or section; each with a checksum
+
+The file that was added is not kept: secrets and forgotten words cannot be masked in a PDF. A text is replaced as a whole.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memory_assets.errors import StoreError
+from memory_assets.text.checksums import is_intact, with_checksum
+from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
+
+FOLDER = "library"
+"""The folder in the data folder."""
+
+SUFFIX = ".jsonl"
+
+
+@dataclass(frozen=True)
+class KeptDocument:
+    """A document of the library: where it comes from, and how much of it is kept."""
+
+    id: str
+    """doc_ and a hash of the path."""
+    title: str
+    kind: str
+    """pdf, epub, html, markdown, docx or text."""
+    source_path: str
+    """The file that was added; it may have been moved or deleted since."""
+    content_hash: str
+    """SHA-256 of that file: the same file adds nothing."""
+    bytes: int
+    tags: tuple[str, ...]
+    added_at: str
+    reader: str
+    """Version of the rules that read it."""
+    section_count: int
+    masked_count: int
+    """Secrets that were masked."""
+
+    @property
+    def at(self) -> datetime:
+        """When it was added."""
+        return datetime.fromisoformat(self.added_at)
+
+
+@dataclass(frozen=True)
+class KeptSection:
+    """A page or a section of a document, masked."""
+
+    text: str
+    page: int | None
+    chapter: str
+
+
+class Documents:
+    """Writes, reads and removes the kept texts of a store."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / FOLDER / "documents"
+
+    def write(self, document: KeptDocument, sections: Sequence[KeptSection]) -> None:
+        """Replaces the text of the document."""
+        lines = [_line(asdict(document)), *(_line(asdict(one)) for one in sections)]
+        write_atomically(self._path(document.id), b"\n".join(lines) + b"\n")
+
+    def remove(self, document_id: str) -> None:
+        """Deletes the text of the document."""
+        self._path(document_id).unlink(missing_ok=True)
+
+    def ids(self) -> list[str]:
+        """Returns the ids of all documents, sorted."""
+        return sorted(path.stem for path in self.folder.glob(f"doc_*{SUFFIX}"))
+
+    def stamps(self) -> dict[str, Stamp]:
+        """Returns the version of each kept file, by id."""
+        found = ((id, stamp_of(self._path(id))) for id in self.ids())
+        return {id: stamp for id, stamp in found if stamp is not None}
+
+    def all(self) -> list[KeptDocument]:
+        """Returns the documents, the latest first; damaged ones (`faults`) are left out."""
+        found = (self.find(id) for id in self.ids())
+        return sorted(filter(None, found), key=lambda one: (one.added_at, one.id), reverse=True)
+
+    def find(self, document_id: str) -> KeptDocument | None:
+        """Returns the document; None where there is none, or where its first line is damaged."""
+        try:
+            with self._path(document_id).open("rb") as file:
+                return _parse_document(file.readline().rstrip(b"\n"))
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            return None
+
+    def read(self, document_id: str) -> tuple[KeptDocument, list[KeptSection]] | None:
+        """Returns the document with its sections; None where there is none. Raises `StoreError` for a damaged file."""
+        content = bytes_of(self._path(document_id))
+        if content is None:
+            return None
+        try:
+            first, *rest = content.split(b"\n")[:-1]
+            document, sections = _parse_document(first), [KeptSection(**_parse(line)) for line in rest]
+        except (ValueError, TypeError, KeyError) as error:
+            raise StoreError(self._damage(document_id, "it is not as it was written")) from error
+        if len(sections) != document.section_count:
+            raise StoreError(self._damage(document_id, f"{document.section_count - len(sections)} sections are missing"))
+        return document, sections
+
+    def faults(self, document_ids: Sequence[str]) -> Iterator[str]:
+        """Yields the files that are not as they were written."""
+        for one in document_ids:
+            try:
+                self.read(one)
+            except StoreError:
+                yield f"{FOLDER}/documents/{one}{SUFFIX}"
+
+    def is_damaged(self, document_id: str) -> bool:
+        """Returns whether the kept file of the document is not as it was written."""
+        return next(self.faults([document_id]), None) is not None
+
+    def _path(self, document_id: str) -> Path:
+        return self.folder / f"{document_id}{SUFFIX}"
+
+    def _damage(self, document_id: str, why: str) -> str:
+        return (
+            f"Cannot read {self._path(document_id)}: {why}. Add the document again with `memory library add`, "
+            f"restore the file from a backup, or remove it with `memory library remove {document_id}`."
+        )
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return with_checksum(json.dumps(record, ensure_ascii=False).encode())
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    """Returns the record on the line; raises `ValueError` where a byte of it changed."""
+    if not is_intact(line):
+        raise ValueError("its checksum differs")
+    found = json.loads(line)
+    found.pop("crc")
+    return found
+
+
+def _parse_document(line: bytes) -> KeptDocument:
+    found = _parse(line)
+    try:
+        return KeptDocument(**{**found, "tags": tuple(found["tags"])})
+    except (TypeError, KeyError) as error:
+        raise ValueError(str(error)) from error
