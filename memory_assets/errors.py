@@ -28,7 +28,8 @@
     │   ├── UnknownMemoryError  there is no such memory
     │   └── MemoryGoneError     the memory was replaced or forgotten already
     ├── DocumentError       a document cannot be added to the library
-    │   └── UnknownDocumentError    no document is known by the name that was given
+    │   ├── UnknownDocumentError    no document is known by the name that was given
+    │   └── FetchError          an address or a repository must not be fetched, or cannot be
     └── AccessError         a shared memory refuses a request, or cannot be reached
         ├── TokenError          there is no token, or it is wrong or revoked
         ├── ScopeError          the token may not do this
@@ -160,6 +161,10 @@ class DocumentError(MemoryAssetsError):
 
 class UnknownDocumentError(DocumentError):
     """No document of the library is known by the name that was given, or several are."""
+
+
+class FetchError(DocumentError):
+    """An address of the web or a repository must not be fetched, or cannot be."""
 
 
 class AccessError(MemoryAssetsError):

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from memory_assets.schema.protocols import Model
     from memory_assets.services.adrs import AdrRow
     from memory_assets.services.answers import Readable
+    from memory_assets.services.discoveries import Discovered
     from memory_assets.services.documents import Added, DocumentRow, FoundInDocuments
     from memory_assets.services.feedback import Rating
+    from memory_assets.services.feeds import FeedRow, Polled
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
@@ -334,6 +336,43 @@ class MemoryAgent:
         removed = documents.remove(self.store, name)
         launch.index_documents(self.store)
         return removed
+
+    def discover(self, source: str | requests.DiscoverRequest, **options: Any) -> "Discovered":
+        """Reads a page or a repository and keeps a note of it, which the next run makes known to recall."""
+        from memory_assets.runs import launch
+        from memory_assets.services import discoveries
+
+        found = discoveries.discover(self._store_or_unopened(), requests.DiscoverRequest.of(source, **options))
+        launch.index_documents(self.store)
+        return found
+
+    def feeds(self) -> "list[FeedRow]":
+        """Returns the feeds that are watched."""
+        from memory_assets.services import feeds
+
+        return feeds.list_feeds(self._store_or_unopened())
+
+    def add_feed(self, url: str | requests.AddFeedRequest, **options: Any) -> "FeedRow":
+        """Watches a feed: from now on, a poll keeps its new items."""
+        from memory_assets.services import feeds
+
+        return feeds.add(self._store_or_unopened(), requests.AddFeedRequest.of(url, **options))
+
+    def remove_feed(self, name: str) -> "FeedRow":
+        """Watches the feed with that id, address or title no more."""
+        from memory_assets.services import feeds
+
+        return feeds.remove(self.store, name)
+
+    def poll_feeds(self) -> "Polled":
+        """Looks for new items in all feeds at once, and returns their titles."""
+        from memory_assets.runs import launch
+        from memory_assets.services import feeds
+
+        known = {one.id for one in self.documents()}
+        launch.poll_feeds(self.store)
+        new = tuple(one.title for one in self.documents() if one.id not in known)
+        return feeds.Polled(tuple(feeds.list_feeds(self.store)), new)
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""

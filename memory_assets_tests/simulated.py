@@ -10,7 +10,7 @@ from typing import Any, get_args
 from memory_assets.runs.days import Stretch
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.materialise import materialise
-from memory_assets.runs.scopes import scopes_of
+from memory_assets.runs.scopes import KEYS
 from memory_assets.schema.tables import JOBS, WHOLE, Table, tables_in
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import read_settings
@@ -81,8 +81,8 @@ def run(store: Store, job: str, stretch: Stretch | None = None, broken: Collecti
 def _partitions(store: Store, table: Table, stretch: Stretch | None) -> list[str]:
     if table.grain == "category":
         return list(get_args(Category))
-    if table.grain == "scope":
-        return scopes_of(store)
+    if table.grain in KEYS:
+        return KEYS[table.grain](store)
     if not table.is_partitioned:
         return [WHOLE]
     assert stretch is not None

@@ -183,6 +183,11 @@ def _always(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg
     return [dg.RunRequest(tags=tags_of(job, keys=_keys(context.instance, store, [job]), started_by=name))]
 
 
+def _polls(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+    keys = _keys(context.instance, store, [job])
+    return [dg.RunRequest(tags=tags_of(job, keys=keys, started_by=name))] if keys else []
+
+
 def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
     return [_request(run, context.scheduled_execution_time.isoformat(), by=name) for run in due_runs(store, job)]
 
@@ -203,6 +208,7 @@ SCHEDULES = (
     ("distil_weeks", "distil_weeks", "30 6 * * *", _where_due, "At 06:30, condenses finished weeks with new reflections."),
     ("distil_months", "distil_months", "45 6 * * *", _where_due, "At 06:45, condenses finished months with new reflections."),
     ("friction_daily", "find_friction", "0 7 * * *", _where_due, "At 07:00, finds problems that recur within seven days."),
+    ("feeds_hourly", "poll_feeds", "15 * * * *", _polls, "Every hour, looks for new items in the feeds that you watch."),
     ("triage_half_hourly", "review", "*/30 * * * *", _always, "Every 30 minutes, decides proposals by rules and model."),
 )
 """The schedules: name, job, time, the function that returns the requests, description."""

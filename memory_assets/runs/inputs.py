@@ -71,11 +71,12 @@ def hook_signals_of(store: Store) -> dict[str, HookSignals]:
 
 
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
-    """The memory files of harnesses and the decision records; nothing before the first transcript, so that they alone do not
-    start a store."""
-    decided = store.tables.parts("adrs").get(WHOLE)
+    """The memory files of harnesses, decision records and discoveries; nothing before the first transcript or discovery, so
+    that files alone do not start a store."""
+    decided, read = (store.tables.parts(name).get(WHOLE) for name in ("adrs", "discoveries"))
     is_any = find_memory_files(store.settings) or (decided and decided.rows)
-    if not store.tables.parts(table.name) and not (store.tables.parts("windows") and is_any):
+    is_started = (store.tables.parts("windows") and is_any) or (read and read.rows)
+    if not store.tables.parts(table.name) and not is_started:
         return {}
     return {WHOLE: memory_file_inputs(store)}
 
@@ -89,8 +90,15 @@ def adrs(store: Store, table: Table) -> dict[str, str]:
 def documents(store: Store, table: Table) -> dict[str, str]:
     """The kept texts of documents; nothing before the first one is added."""
     stamps = store.documents.stamps()
-    is_any = stamps or store.tables.parts(table.name)
+    is_any = stamps or any(info.rows for info in store.tables.parts(table.name).values())
     return {WHOLE: hash_of(*rules_of(store, table), *stamps.items())} if is_any else {}
+
+
+def discoveries(store: Store, table: Table) -> dict[str, str]:
+    """The notes of pages and repositories; nothing before the first one."""
+    notes = [(one.id, one.content_hash, one.note, one.tags) for one in store.documents.all() if one.note]
+    is_any = notes or any(info.rows for info in store.tables.parts(table.name).values())
+    return {WHOLE: hash_of(*rules_of(store, table), *notes)} if is_any else {}
 
 
 def document_chunks(store: Store, table: Table) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The partitions that come and go: scopes (of MEMORY.md and the briefing), and documents of the library.
+"""The partitions that come and go: scopes (of MEMORY.md and the briefing), documents and feeds of the library.
 
 There is a scope for the owner and one for each project. It is named after its file of entries (`projects/NAME`), so that
 projects with one file are one scope.
@@ -37,7 +37,11 @@ def file_of(scope: str) -> str:
     return MEMORY_MD if scope == OWNER else f"{scope}.md"
 
 
-KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {"scope": scopes_of, "document": lambda store: store.documents.ids()}
+KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {
+    "scope": scopes_of,
+    "document": lambda store: store.documents.ids(),
+    "feed": lambda store: store.feeds.ids(),
+}
 """By grain, whose name is that of the dynamic partitions in Dagster: the partitions of the store."""
 
 

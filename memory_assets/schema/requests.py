@@ -322,6 +322,22 @@ class SearchDocumentsRequest(Request):
     )
 
 
+class DiscoverRequest(Request):
+    """Reads a page or a repository, and keeps a note of it."""
+
+    source: str = Field(description="An address of the web, or a git repository: a folder, or an https address ending in .git.")
+    tag: tuple[Tag, ...] = Field((), description="Tags to find it by: letters, digits, hyphens and underscores.")
+    private: bool = Field(False, description="Also read addresses of private networks, such as localhost.")
+
+
+class AddFeedRequest(Request):
+    """Watches a feed."""
+
+    url: str = Field(description="The address of an RSS or Atom feed.")
+    tag: tuple[Tag, ...] = Field((), description="Tags of its items.")
+    private: bool = Field(False, description="Also poll it in a private network.")
+
+
 class StatusRequest(Request):
     """Asks for the state of the store."""
 

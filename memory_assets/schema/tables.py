@@ -12,11 +12,11 @@ from typing import Literal
 from memory_assets.schema import records as r
 from memory_assets.schema.records import Record
 
-Grain = Literal["whole", "day", "week", "month", "category", "scope", "document", "source", "span"]
+Grain = Literal["whole", "day", "week", "month", "category", "scope", "document", "feed", "source", "span"]
 """What one partition holds: everything, a local day, a finished week or month, a category, the owner or a project
-(`runs.scopes`), a document of the library, a transcript file, or a day, week or month (`span`)."""
+(`runs.scopes`), a document or a feed of the library, a transcript file, or a day, week or month (`span`)."""
 
-DYNAMIC: tuple[Grain, ...] = ("scope", "document")
+DYNAMIC: tuple[Grain, ...] = ("scope", "document", "feed")
 """Grains whose partitions come and go with what is in the store."""
 
 FOLDERS: dict[Grain, tuple[str, ...]] = {
@@ -27,6 +27,7 @@ FOLDERS: dict[Grain, tuple[str, ...]] = {
     "category": ("category",),
     "scope": (),
     "document": ("doc_id",),
+    "feed": ("feed_id",),
     "source": ("source_id",),
     "span": ("span", "day"),
 }
@@ -156,6 +157,7 @@ JOBS = {
             "Encode the passages of messages, which are found by their words until then.", "day"),
         Job("index_documents", "Indexing documents",
             "Cut the documents of the library into chunks, encode these, and index them."),
+        Job("poll_feeds", "Polling feeds", "Look for new items in the feeds that you watch.", is_scheduled=True),
         Job("evaluate", "Scoring observations", "Score the observations against the labelled sessions that `gold` names."),
     )
 }  # fmt: skip
@@ -205,7 +207,10 @@ TABLES: dict[str, Table] = {
               inputs=None, doc="Turns with messages in windows that are still growing, replaced at every run."),
         _rows("adrs", r.Adr, "capture", "capture", "adrs/1", build="library:adrs", made_from=("windows",),
               settings=("owner", "adr_folders"), inputs="adrs", plots=("status",)),
-        _rows("harness_memories", r.HarnessMemory, "capture", "capture", "harness-memories/1", made_from=("windows", "adrs"),
+        _rows("discoveries", r.Discovery, "capture", "capture", "discoveries/1", build="documents:discoveries",
+              inputs="discoveries", plots=("kind",)),
+        _rows("harness_memories", r.HarnessMemory, "capture", "capture", "harness-memories/1",
+              made_from=("windows", "adrs", "discoveries"),
               settings=("owner", "timezone", "harness_memories"), inputs="harness_memories", plots=("observer",)),
         _rows("missed", r.Missed, "capture", "nightly", "missed/1", build="maintain:missed", grain="day",
               made_from=("windows", "harness_memories"), inputs=None, plots=("kind",)),
@@ -354,6 +359,8 @@ TABLES: dict[str, Table] = {
         _file("document_index", "library", ("index_documents",), "documents/1", build="documents:document_index",
               made_from=("document_chunks", "document_vectors"), inputs="document_index", kinds=frozenset({"numpy"}),
               pool="index", doc="Terms and vectors of the chunks of documents, apart from those of memories and messages."),
+        _rows("feed_items", r.FeedItem, "library", "poll_feeds", "feeds/1", grain="feed", build="documents:feed_items",
+              inputs=None),
         _file("patches", "triage", _TRIAGE, "triage/7", made_from=("decisions",), kinds=frozenset({"git"}), pool="memory_md",
               doc="Approved changes of files outside the workspace, each as a patch; the files are not edited."),
         _rows("entries", r.EntryRow, "triage", _TRIAGE, "entries/1", made_from=("memory_md", "memories"), inputs=None,

@@ -28,6 +28,6 @@ AdrStatus = Literal["proposed", "accepted", "shipped", "superseded", "deprecated
 ADR_STATUSES: tuple[AdrStatus, ...] = get_args(AdrStatus)
 """What the status of a decision record may be: one word."""
 
-DocumentKind = Literal["pdf", "epub", "html", "markdown", "docx", "text"]
+DocumentKind = Literal["pdf", "epub", "html", "markdown", "docx", "text", "page", "repository"]
 
 FileFormat = Literal["jsonl", "csv", "parquet"]

@@ -16,6 +16,7 @@ import polars as pl
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import WHOLE
 from memory_assets.schema.vocabulary import Harness
+from memory_assets.services import discoveries
 from memory_assets.services.adrs import remembered
 from memory_assets.services.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
@@ -53,7 +54,8 @@ def searched_folders(settings: Settings) -> list[Path]:
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:
-    """Returns the table `harness_memories` from the present files and decision records, without forgotten words.
+    """Returns the table `harness_memories` from the present files, decision records and discoveries, without
+    forgotten words.
 
     Unreadable files are skipped.
     """
@@ -67,17 +69,17 @@ def read_memory_files(store: Store) -> pl.DataFrame:
             continue  # deleted or made unreadable since it was listed
         about = {"project": projects[file.beside], "person": settings.owner}
         rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
-    rows += remembered(store)
+    rows += [*remembered(store), *discoveries.remembered(store)]
     return frame_of([row for row in rows if not tombstones.holds(row["text"].encode())])
 
 
 def memory_file_inputs(store: Store) -> str:
-    """Returns the hash of the table's inputs: size and time of the files, their projects, and the decision records."""
+    """Returns the hash of the table's inputs: size and time of the files, their projects, decision records and discoveries."""
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
     facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
-    adrs = store.tables.parts("adrs").get(WHOLE)
-    decided = [adrs.fingerprint] if adrs and adrs.rows else []
+    others = (store.tables.parts(name).get(WHOLE) for name in ("adrs", "discoveries"))
+    decided = [one.fingerprint for one in others if one and one.rows]
     return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *decided)
 
 

@@ -6,8 +6,8 @@ The file that was added is not kept: secrets and forgotten words cannot be maske
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class KeptDocument:
     """doc_ and a hash of the path."""
     title: str
     kind: str
-    """pdf, epub, html, markdown, docx or text."""
+    """pdf, epub, html, markdown, docx or text; page or repository."""
     source_path: str
     """The file that was added; it may have been moved or deleted since."""
     content_hash: str
@@ -43,6 +43,12 @@ class KeptDocument:
     section_count: int
     masked_count: int
     """Secrets that were masked."""
+    note: str = ""
+    """What is recalled of a page or a repository; empty for a file."""
+    relevance: Mapping[str, float] = field(default_factory=dict)
+    """Projects whose memories are about the same, each with the mean cosine of its nearest memories."""
+    feed_id: str = ""
+    """The feed that it is an item of."""
 
     @property
     def at(self) -> datetime:

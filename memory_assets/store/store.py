@@ -5,7 +5,7 @@
     answers/     raw answers of models                                                permanent
     branches/    what-if branches, until they are adopted or dropped
     spool/       events that were sent and not yet read; aside/: unreadable ones
-    library/     texts of documents                                               permanent
+    library/     texts of documents, feeds                                         permanent
     workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, slog.jsonl; git   permanent
     tables/      Parquet in Hive folders                                              derived
     index/       vectors and terms                                                    derived
@@ -35,6 +35,7 @@ from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store import staged
 from memory_assets.store.archive import Archive
 from memory_assets.store.documents import Documents
+from memory_assets.store.feeds import Feeds
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, canonical_zone
@@ -118,6 +119,11 @@ class Store:
     def documents(self) -> Documents:
         """The kept texts of the library's documents."""
         return Documents(self._kept)
+
+    @cached_property
+    def feeds(self) -> Feeds:
+        """The feeds that are watched."""
+        return Feeds(self._kept)
 
     @property
     def dagster_home(self) -> Path:

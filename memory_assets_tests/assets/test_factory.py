@@ -89,6 +89,7 @@ def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str,
         "briefing",
         "document_chunks",
         "document_vectors",
+        "feed_items",
     }
     for name in DAILY:
         days = specs[name].partitions_def

@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "adapters/codex_model.py": "the harness that the settings name",
     "adapters/git_workspace.py": "what git gets: no GIT_ variable but the user's settings for a push",
     "adapters/harness_model.py": "what the harness gets",
+    "adapters/repositories.py": "what git gets: where it is, and no GIT_ variable",
     "adapters/local_embedder.py": "what the library gets that runs other models: no download",
     "adapters/minilm.py": "OMP_NUM_THREADS",
     "adapters/todoist_tasks.py": "the token of the service that the settings name",

@@ -34,6 +34,7 @@ def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Store:
     store = small_store()
     write(store, "reflections", DAY.isoformat(), row("reflections", day=DAY))
     write(store, "adrs", WHOLE)
+    write(store, "document_chunks", "doc_1", row("document_chunks", doc_id="doc_1"))
     write(store, "harness_memories", WHOLE)
     remembered = tmp_path / "home" / ".codex" / "memories" / "MEMORY.md"
     remembered.parent.mkdir(parents=True)

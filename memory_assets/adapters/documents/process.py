@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,30 @@ HOW_TO_INSTALL = "python -m pip install -c constraints.txt -e '.[library]'"
 
 def read_document(path: Path, seconds: float = MOST_SECONDS) -> Contents:
     """Returns what the file contains; raises `DocumentError` where it cannot be read."""
-    command = [sys.executable, "-P", "-m", "memory_assets.adapters.documents.worker", str(path)]
+    answer = _ask(path, seconds)
+    return Contents(answer["kind"], answer["title"], tuple(Section(**one) for one in answer["sections"]))
+
+
+def read_fetched(content: bytes, name: str, *how: str) -> dict[str, Any]:
+    """Returns what a page (`page`, its address) or a feed (`feed`) contains; raises `DocumentError` where it cannot be read."""
+    with tempfile.TemporaryDirectory(prefix="memory-fetched-") as folder:
+        (path := Path(folder, "content")).write_bytes(content)
+        return _ask(path, MOST_SECONDS, *how, name=name)
+
+
+def _ask(path: Path, seconds: float, *how: str, name: str = "") -> dict[str, Any]:
+    command = [sys.executable, "-P", "-m", "memory_assets.adapters.documents.worker", str(path), *how]
+    shown = name or path
     try:
         done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
         answer: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise DocumentError(f"Cannot add {path}: reading it takes more than {seconds:.0f} seconds. Split it.") from None
+        raise DocumentError(f"Cannot add {shown}: reading it takes more than {seconds:.0f} seconds. Split it.") from None
     except ValueError:
-        raise DocumentError(f"Cannot add {path}: the process that read it crashed. The file may be damaged.") from None
+        raise DocumentError(f"Cannot add {shown}: the process that read it crashed. The file may be damaged.") from None
     if failed := answer.get("failed"):
-        raise DocumentError(_in_words(path, failed, answer["why"]))
-    return Contents(answer["kind"], answer["title"], tuple(Section(**one) for one in answer["sections"]))
+        raise DocumentError(_in_words(shown, failed, answer["why"]))
+    return answer
 
 
 def check_file(path: Path) -> int:
@@ -45,7 +59,7 @@ def check_file(path: Path) -> int:
     return size
 
 
-def _in_words(path: Path, failed: str, why: str) -> str:
+def _in_words(path: Path | str, failed: str, why: str) -> str:
     if failed == MISSING:
         return (
             f"Cannot add {path}: the package '{why}' is not installed. Run `{HOW_TO_INSTALL}` in the checkout, or "

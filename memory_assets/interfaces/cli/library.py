@@ -14,6 +14,8 @@ from memory_assets.schema.vocabulary import SLOG_ACTIONS
 app = group("Knowledge beside sessions: documents, decision records, and the log of what was done to systems.")
 slog_app = group("The slog: an append-only log of what people, agents and memory itself did to systems.")
 app.add_typer(slog_app, name="slog")
+feeds_app = group("Feeds that are watched; nothing else is fetched without being asked for.")
+app.add_typer(feeds_app, name="feeds")
 adr_app = group("Architecture decision records (ADRs) of your projects; their files are only read.")
 app.add_typer(adr_app, name="adr")
 placed.add(SLOG.name)
@@ -63,6 +65,52 @@ def remove(
     """Remove a document from the library; its file stays as it is."""
     removed = MemoryAgent().remove_document(document)
     return Reply(removed, view.render_removed(removed))
+
+
+Private = Annotated[bool, typer.Option("--private", help="Also read addresses of private networks, such as localhost.")]
+
+
+@app.command("discover", epilog="Example: `memory library discover https://example.org/article --tag queues`")
+def discover(
+    source: Annotated[str, typer.Argument(help="An address, or a git repository: a folder, or https ending in .git.")],
+    tag: Tags = None,
+    private: Private = False,
+    as_json: Json = False,
+) -> Reply:
+    """Read a page or a repository, and keep a note of it that is recalled with its address."""
+    return shown(view.render_discovered, MemoryAgent().discover(source, tag=tag or (), private=private))
+
+
+@feeds_app.command("add", epilog="Example: `memory library feeds add https://example.org/feed.xml --tag queues`")
+def feeds_add(
+    url: Annotated[str, typer.Argument(help="The address of an RSS or Atom feed.")],
+    tag: Tags = None,
+    private: Private = False,
+    as_json: Json = False,
+) -> Reply:
+    """Watch a feed: from now on, its new items become notes."""
+    return shown(view.render_feed, MemoryAgent().add_feed(url, tag=tag or (), private=private))
+
+
+@feeds_app.command("list", epilog="Example: `memory library feeds list`")
+def feeds_list(as_json: Json = False) -> Reply:
+    """List the feeds, with what the last poll said."""
+    found = MemoryAgent().feeds()
+    return Reply({"feeds": found}, view.render_feeds(found))
+
+
+@feeds_app.command("remove", epilog="Example: `memory library feeds remove https://example.org/feed.xml`")
+def feeds_remove(feed: Annotated[str, typer.Argument(help="Its id, address or title.")], as_json: Json = False) -> Reply:
+    """Watch a feed no more; the notes that it brought stay."""
+    removed = MemoryAgent().remove_feed(feed)
+    return Reply(removed, view.render_feed_removed(removed))
+
+
+@feeds_app.command("poll", epilog="Example: `memory library feeds poll`")
+def feeds_poll(as_json: Json = False) -> Reply:
+    """Look for new items in all feeds now; a schedule does so every hour while `memory up` runs."""
+    polled = MemoryAgent().poll_feeds()
+    return Reply(polled, view.render_polled(polled), int(any(one.problem for one in polled.feeds)))
 
 
 @slog_app.command("add", epilog=f"Example: `{ADD}`")

@@ -9,7 +9,9 @@ from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
     from memory_assets.services.adrs import AdrRow
+    from memory_assets.services.discoveries import Discovered
     from memory_assets.services.documents import Added, DocumentHit, DocumentRow, FoundInDocuments
+    from memory_assets.services.feeds import FeedRow, Polled
     from memory_assets.services.proposals import AdrContradiction
     from memory_assets.services.slog import SlogAnswer
     from memory_assets.store.documents import KeptDocument
@@ -66,6 +68,49 @@ def render_found(found: "FoundInDocuments") -> Parts:
 def render_removed(removed: "KeptDocument") -> Parts:
     """Renders which document was removed."""
     yield f"Removed {removed.title} ({removed.id}). The file stays: {removed.source_path}"
+
+
+def render_discovered(found: "Discovered") -> Parts:
+    """Renders the note, its tags, and the projects that it is relevant to."""
+    yield bold(found.title, f"  {found.kind}: {found.state}")
+    yield f"   {found.note}"
+    if found.tags:
+        yield f"   tags: {' '.join(found.tags)}"
+    relevant = ", ".join(f"{name} {cosine:.2f}" for name, cosine in found.relevance.items())
+    yield f"   relevant to: {relevant or 'no project yet'}"
+    yield dim(f"   {found.id}; recalled after the next `memory ingest`, its text is found by `memory library search`")
+
+
+def render_feed(feed: "FeedRow") -> Parts:
+    """Renders a feed that is watched from now on."""
+    yield bold(feed.title, f"  {feed.url}")
+    yield dim(f"   {feed.id}; new items become notes, polled every hour while `memory up` runs")
+
+
+def render_feeds(found: "Sequence[FeedRow]") -> Parts:
+    """Renders the feeds with the outcome of the last poll."""
+    if not found:
+        yield "No feed is watched. `memory library feeds add URL` watches one."
+    for one in found:
+        yield bold(one.title, f"  {counted(one.item_count, 'new item')} since {one.added_at[:10]}")
+        yield dim(f"   {one.id}, polled {one.polled_at[:16].replace('T', ' ')} UTC, {one.url}")
+        if one.problem:
+            yield warning(f"   {one.problem}")
+
+
+def render_feed_removed(feed: "FeedRow") -> Parts:
+    """Renders which feed is not watched any more."""
+    yield f"{feed.title} ({feed.url}) is not watched any more. Its notes stay: `memory library documents` lists them."
+
+
+def render_polled(polled: "Polled") -> Parts:
+    """Renders the new items, and the feeds that could not be read."""
+    for title in polled.new:
+        yield bold(title)
+    yield f"{counted(len(polled.new), 'new item')} in {counted(len(polled.feeds), 'feed')}."
+    for one in polled.feeds:
+        if one.problem:
+            yield warning(f"{one.title}: {one.problem}")
 
 
 def _place(hit: "DocumentHit") -> str:

@@ -1,5 +1,6 @@
 """Builds the tables and the index of the library's documents, from their kept texts."""
 
+from datetime import datetime
 from functools import partial
 
 import polars as pl
@@ -12,7 +13,9 @@ from memory_assets.runs.steps.embed import publish_index
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_document_texts, open_embedder
+from memory_assets.services.discoveries import table_of as discoveries_of
 from memory_assets.services.documents import NOTED, remove_left
+from memory_assets.services.feeds import poll
 from memory_assets.stages.embed.project import hashes_of, plan_texts
 from memory_assets.stages.library.documents import chunks_of, encode_chunks, index_rows
 from memory_assets.store.documents import KeptDocument
@@ -27,6 +30,24 @@ def documents(store: Store, _: str) -> Rows:
     damaged = [f"{place} is damaged and is left out." for place in store.documents.faults(store.documents.ids())]
     frame = frame_of("documents", map(_row, kept))
     return Rows(frame, {"removed": len(removed), "damaged": len(damaged)}, version, warnings=damaged)
+
+
+@per_partition
+def discoveries(store: Store, _: str) -> pl.DataFrame:
+    """Lists the notes of pages, repositories and items of feeds."""
+    return discoveries_of(store)
+
+
+@per_partition
+def feed_items(store: Store, feed_id: str) -> Rows:
+    """Polls a feed, keeps its new items, and returns every item that was seen in it."""
+    new, feed = poll(store, feed_id), store.feeds.find(feed_id)
+    seen = feed.seen.items() if feed else ()
+    rows = (
+        {"feed_id": feed_id, "item_id": item, "doc_id": doc, "seen_at": datetime.fromisoformat(at)} for item, (doc, at) in seen
+    )
+    problems = [feed.problem] if feed and feed.problem else []
+    return Rows(frame_of("feed_items", rows), {"new": len(new)}, version=f"polled {store.settings.clock()}", warnings=problems)
 
 
 @per_partition

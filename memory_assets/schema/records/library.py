@@ -62,8 +62,8 @@ class Document(Record):
 
     id: str = Field(description="doc_ and a hash of the path.")
     title: str = Field(description="The title in the file, else the name of the file; secrets masked.")
-    kind: DocumentKind = Field(description="pdf, epub, html, markdown, docx or text.")
-    source_path: str = Field(description="The file that was added.")
+    kind: DocumentKind = Field(description="pdf, epub, html, markdown, docx or text; page or repository.")
+    source_path: str = Field(description="The file that was added, or the address that was read.")
     content_hash: str = Field(description="SHA-256 of that file.")
     bytes: Count = Field(description="Size of that file.")
     section_count: Count = Field(description="Pages of a PDF, sections of other kinds, that have text.")
@@ -96,3 +96,29 @@ class DocumentVector(Record):
     model_version: str = Field(description="Hash of the model's weights, shortened.")
     vector: list[float] = Field(description="Unit-length vector, float32.")
     words: bytes = Field(description="Contextual word codes, 48 signed bytes per word; empty if the model has none.")
+
+
+class Discovery(Record):
+    """A page, a repository or an item of a feed that somebody asked to be read (`memory library discover`), as a note."""
+
+    id: str = Field(description="Its document in the library, which has the whole text.")
+    title: str = Field(description="The title.")
+    kind: DocumentKind = Field(description="page or repository.")
+    url: str = Field(description="Where it was read.")
+    note: str = Field(description="What is recalled of it; secrets masked.")
+    tags: list[str] = Field(description="Tags that were given, and those of the page or the languages of the repository.")
+    project: str = Field(description="The project that it is most relevant to; empty where it is relevant to none.")
+    projects: list[str] = Field(description="Projects that it is relevant to, the most relevant first.")
+    relevance: list[float] = Field(description="Mean cosine of the note and its nearest memories of each of these projects.")
+    feed_id: str = Field(description="The feed that it is an item of; empty for others.")
+    read_at: datetime = Field(description="When it was read.")
+
+
+class FeedItem(Record):
+    """An item that was seen in a feed; new ones become discoveries."""
+
+    key: ClassVar = ("feed_id", "item_id")
+    feed_id: str = Field(description="feed_ and a hash of the address.")
+    item_id: str = Field(description="Hash of the feed and of the item's id there.")
+    doc_id: str = Field(description="Its document in the library; empty for items that were there before the feed was added.")
+    seen_at: datetime = Field(description="When it was first seen.")

@@ -22,6 +22,7 @@ from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
 from memory_assets.stages.embed.conflicts import find_conflict
+from memory_assets.stages.embed.harness_memories import OF_DOCUMENTS
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.recall.results import one_line
 from memory_assets.stages.reflect.present import what_holds
@@ -265,10 +266,11 @@ def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
 
 
 def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFrame:
-    """Returns the active facts of the project and, wherever they were learned, the owner's own personal ones."""
+    """Returns the active facts of the project, without those of documents, and the owner's personal ones from everywhere."""
     is_own = (pl.col("scope") == "person") & (pl.col("person") == owner)
     is_of_project = (pl.col("scope") != "person") & (pl.col("project") == (project or ""))
-    return memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (is_own | is_of_project))
+    is_said = ~pl.col("session_ids").list.eval(pl.element().is_in(OF_DOCUMENTS)).list.any()
+    return memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (is_own | is_of_project) & is_said)
 
 
 def _recent(

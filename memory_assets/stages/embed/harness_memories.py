@@ -37,6 +37,9 @@ FEW_WORDS = 6
 CONFIDENCE = 0.5
 """A model inferred it, and nobody reviewed it."""
 
+OF_DOCUMENTS = ("adr", "discovery")
+"""Sources of `row_of_document`, as sessions: what they say is recalled, and in no briefing."""
+
 DOCUMENTED = 0.8
 """Somebody wrote it down as decided."""
 

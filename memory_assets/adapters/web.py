@@ -1,0 +1,178 @@
+"""Fetches one address of the web, with limits: time, size, type, redirects, robots.txt, and no address of a private network.
+
+A name is resolved here and the connection goes to the address that was checked, so that no second answer of a name server leads
+elsewhere. Each redirect is checked like the first address. Proxies and credentials of the environment are not used.
+"""
+
+import ipaddress
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin, urlsplit
+from urllib.robotparser import RobotFileParser
+
+from memory_assets.errors import FetchError
+
+AGENT = "memory_assets"
+MOST_BYTES = 10_000_000
+MOST_ROBOTS_BYTES = 500_000
+MOST_SECONDS = 30.0
+MOST_REDIRECTS = 5
+PAGES = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown")
+FEEDS = (
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/xml",
+    "text/xml",
+    "application/rdf+xml",
+    "text/html",
+    "text/plain",
+)
+HOW_TO_INSTALL = "pip install 'memory_assets[library]'"
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What an address answered."""
+
+    url: str
+    """After redirects."""
+    content: bytes
+    kind: str
+    """Its media type, such as text/html."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    is_unchanged: bool = False
+    """The server says that it has not changed since (304)."""
+
+
+def fetch(
+    url: str,
+    *,
+    kinds: tuple[str, ...] = PAGES,
+    allow_private: bool = False,
+    headers: Mapping[str, str] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Fetched:
+    """Returns what the address answers; raises `FetchError` where it must not be fetched, or cannot be."""
+    until = clock() + MOST_SECONDS
+    for _ in range(MOST_REDIRECTS + 1):
+        _check_robots(url, allow_private, until, clock)
+        found = _get(url, kinds, MOST_BYTES, allow_private, headers or {}, until, clock)
+        if isinstance(found, Fetched):
+            return found
+        url = found
+    raise FetchError(f"Cannot fetch {url}: it redirects more than {MOST_REDIRECTS} times.")
+
+
+def check_url(url: str) -> None:
+    """Raises `FetchError` for what is no plain address of the web."""
+    try:
+        parts = urlsplit(url)
+        is_plain = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_plain, parts = False, urlsplit("")
+    if not is_plain or not url.isprintable() or " " in url:
+        raise FetchError(f"Cannot fetch {url[:200]!r}: it is no address that begins with http:// or https://.")
+    if parts.username or parts.password:
+        raise FetchError(f"Cannot fetch {parts.hostname}: leave the name and the password out of the address.")
+
+
+def check_host(url: str, *, allow_private: bool) -> None:
+    """Raises `FetchError` where the host of the address is in a private network."""
+    check_url(url)
+    _address_of(str(urlsplit(url).hostname), urlsplit(url).port or 443, allow_private)
+
+
+def _check_robots(url: str, allow_private: bool, until: float, clock: Callable[[], float]) -> None:
+    """Raises `FetchError` where the site's robots.txt excludes the address; a site without one allows everything."""
+    check_url(url)
+    parts = urlsplit(url)
+    place = f"{parts.scheme}://{parts.netloc}/robots.txt"
+    for _ in range(MOST_REDIRECTS):
+        try:
+            found = _get(place, (), MOST_ROBOTS_BYTES, allow_private, {}, until, clock)
+        except _StatusError as error:
+            if error.status < 500:
+                return
+            raise FetchError(f"Cannot fetch {url}: {place} answers {error.status}, so nobody says what is allowed.") from None
+        if isinstance(found, Fetched):
+            rules = RobotFileParser()
+            rules.parse(found.content.decode("utf-8", "replace").splitlines())
+            if not rules.can_fetch(AGENT, url):
+                raise FetchError(f"Cannot fetch {url}: {place} excludes it.")
+            return
+        place = found
+
+
+class _StatusError(FetchError):
+    def __init__(self, url: str, status: int) -> None:
+        super().__init__(f"Cannot fetch {url}: it answers {status}.")
+        self.status = status
+
+
+def _get(
+    url: str,
+    kinds: tuple[str, ...],
+    most_bytes: int,
+    allow_private: bool,
+    headers: Mapping[str, str],
+    until: float,
+    clock: Callable[[], float],
+) -> Fetched | str:
+    """Returns the answer, or the address that it redirects to; any type where `kinds` is empty."""
+    try:
+        import httpx
+    except ImportError:
+        raise FetchError(f"Cannot fetch {url}: the package 'httpx' is not installed. Run `{HOW_TO_INSTALL}`.") from None
+
+    check_url(url)
+    parts = urlsplit(url)
+    host = str(parts.hostname)
+    address = _address_of(host, parts.port or (443 if parts.scheme == "https" else 80), allow_private)
+    named = f"[{address}]" if ":" in address else address
+    pinned = parts._replace(netloc=f"{named}:{parts.port}" if parts.port else named, fragment="").geturl()
+    sent = {"Host": parts.netloc, "User-Agent": AGENT, "Accept-Encoding": "gzip, identity", **headers}
+    try:
+        with (
+            httpx.Client(trust_env=False, follow_redirects=False, timeout=max(until - clock(), 0.01)) as client,
+            client.stream("GET", pinned, headers=sent, extensions={"sni_hostname": host}) as answer,
+        ):
+            if answer.is_redirect:
+                return urljoin(url, answer.headers["location"])
+            if answer.status_code == 304:
+                return Fetched(url, b"", "", dict(answer.headers), is_unchanged=True)
+            if answer.status_code != 200:
+                raise _StatusError(url, answer.status_code)
+            kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kinds and kind not in kinds:
+                raise FetchError(f"Cannot fetch {url}: it is {kind or 'of no type'}; {', '.join(kinds)} are read.")
+            content = b""
+            for piece in answer.iter_bytes():
+                content += piece
+                if len(content) > most_bytes:
+                    raise FetchError(f"Cannot fetch {url}: it has more than {most_bytes / 1e6:.1f} MB.")
+                if clock() > until:
+                    raise FetchError(f"Cannot fetch {url}: it takes more than {MOST_SECONDS:.0f} seconds.")
+            return Fetched(url, content, kind, dict(answer.headers))
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        raise FetchError(f"Cannot fetch {url}: {str(error) or type(error).__name__}.") from error
+
+
+def _address_of(host: str, port: int, allow_private: bool) -> str:
+    """Returns an address of the host; raises `FetchError` where one of them is in a private network."""
+    try:
+        found = list(dict.fromkeys(str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+    except (OSError, UnicodeError) as error:
+        raise FetchError(f"Cannot fetch from {host}: its address is not known ({error}).") from error
+    for one in () if allow_private else found:
+        if not is_public(one):
+            raise FetchError(f"Cannot fetch from {host}: {one} is an address of a private network. Allow it with --private.")
+    return found[0]
+
+
+def is_public(address: str) -> bool:
+    """Returns whether the address is one of the public internet."""
+    plain = ipaddress.ip_address(address.partition("%")[0])
+    inner = getattr(plain, "ipv4_mapped", None) or getattr(plain, "sixtofour", None) or plain
+    return plain.is_global and inner.is_global and not plain.is_multicast

@@ -1,0 +1,69 @@
+"""Makes notes of pages and repositories: title, tags, a short text, and the projects whose memories are about the same.
+
+Relevance is measured and not judged by a model: the mean cosine of the note with the nearest memories of each project. The
+words of a page are nobody's statement and make no rule.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+import numpy as np
+import polars as pl
+
+from memory_assets.stages.embed.encode import matrix_of
+
+LONGEST_NOTE = 500
+"""Characters of the text of a note; the whole text is found by a search of the library."""
+
+MOST_TAGS, LONGEST_TAG = 8, 40
+NEAREST = 3
+"""Memories of a project that are compared."""
+
+RELEVANT = 0.3
+"""Mean cosine from which a note is relevant to a project; pairs of unrelated facts have about 0.1 with MiniLM."""
+
+MOST_PROJECTS = 3
+_NOT_IN_TAG = re.compile(r"[^\w-]+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+
+
+def note_of(title: str, description: str, text: str, url: str, at: datetime) -> str:
+    """Returns what is recalled: the title, the description or else the beginning of the text, and the source."""
+    words = " ".join((description or _without_title(text, title)).split())
+    return f"{title}: {_cut(words)} (read at {url} on {at:%Y-%m-%d})"
+
+
+def tags_of(given: Iterable[str], found: Iterable[str]) -> tuple[str, ...]:
+    """Returns the tags that were given, then those of the page, as tags are written."""
+    made = (_NOT_IN_TAG.sub("-", one.strip().lower()).strip("-_") for one in (*given, *found))
+    return tuple(dict.fromkeys(one for one in made if one and len(one) <= LONGEST_TAG))[:MOST_TAGS]
+
+
+def relevance_of(vector: np.ndarray, memories: pl.DataFrame, embeddings: pl.DataFrame) -> dict[str, float]:
+    """Returns the projects that the vector is relevant to, the most relevant first; `memories` are active facts."""
+    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (pl.col("project") != ""))
+    vectors = matrix_of(facts["text_hash"], embeddings)
+    if facts.is_empty() or vectors.shape[1] != len(vector):
+        return {}
+    scored = facts.select("project").with_columns(cosine=pl.Series(vectors @ vector, dtype=pl.Float64))
+    nearest = scored.sort("cosine", descending=True).group_by("project", maintain_order=True).head(NEAREST)
+    means = nearest.group_by("project").agg(pl.col("cosine").mean()).sort(["cosine", "project"], descending=[True, False])
+    return {name: round(cosine, 3) for name, cosine in means.head(MOST_PROJECTS).iter_rows() if cosine >= RELEVANT}
+
+
+def project_of(relevance: Mapping[str, float]) -> str:
+    """Returns the project that it is most relevant to; empty where there is none."""
+    return max(relevance, key=lambda name: (relevance[name], name), default="")
+
+
+def _without_title(text: str, title: str) -> str:
+    return text.removeprefix(title).lstrip()
+
+
+def _cut(words: str) -> str:
+    """Returns whole sentences within the length, else as many words as fit."""
+    if len(words) <= LONGEST_NOTE:
+        return words
+    ends = [found.start() for found in _SENTENCE_END.finditer(words[:LONGEST_NOTE])]
+    return words[: ends[-1]] if ends else words[:LONGEST_NOTE].rsplit(" ", 1)[0] + " …"
