@@ -1,14 +1,19 @@
 """Servers that tests start on the loopback interface, each with its data in a folder of the test, and end afterwards."""
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 START_SECONDS = 60.0
 
@@ -38,14 +43,64 @@ def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
         yield address
 
 
+def needs_postgres() -> None:
+    """Skips the test where PostgreSQL or the packages that speak to it are not installed."""
+    pytest.importorskip("dagster_postgres")
+    if not found_program("initdb", *map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
+        pytest.skip("PostgreSQL's initdb is not installed")
+
+
 @contextmanager
-def _running(command: list, ask: Callable[[], object], folder: Path) -> Iterator[None]:
+def postgres_server(port: int = 0, folder: Path | None = None) -> Iterator[str]:
+    """Yields the address of a PostgreSQL server with an empty database; root runs it as `nobody`, as it demands.
+
+    `folder` is of an earlier server, which is started again.
+    """
+    initdb = Path(found_program("initdb", *map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb"))) or "")
+    port, home = port or free_port(), folder or Path(tempfile.mkdtemp(prefix="memory-postgres-", dir="/tmp"))
+    user: dict[str, Any] = {"user": "nobody", "group": "nogroup"} if os.geteuid() == 0 else {}
+    try:
+        if user:
+            shutil.chown(home, "nobody", "nogroup")
+        if not (home / "data").is_dir():
+            made = [initdb, "-D", home / "data", "-U", "dagster", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
+            subprocess.run([str(part) for part in made], check=True, capture_output=True, cwd=home, **user)
+        command = [initdb.with_name("postgres"), "-D", home / "data", "-p", port, "-h", "127.0.0.1", "-k", home]
+        command += ["-c", "fsync=off"]
+        address = f"postgresql+psycopg2://dagster:{POSTGRES_PASSWORD}@127.0.0.1:{port}/postgres"
+        with _running(command, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), home, **user):
+            _wait_for_postgres(port)
+            yield address
+    finally:
+        if folder is None:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+POSTGRES_PASSWORD = "correct-horse-battery"
+"""Which the test's server does not ask for; it must not be written anywhere."""
+
+
+def _wait_for_postgres(port: int) -> None:
+    import psycopg2
+
+    until = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            psycopg2.connect(host="127.0.0.1", port=port, user="dagster", dbname="postgres").close()
+            return
+        except psycopg2.OperationalError:
+            assert time.monotonic() < until, "PostgreSQL does not answer"
+            time.sleep(0.1)
+
+
+@contextmanager
+def _running(command: list, ask: Callable[[], object], folder: Path, **how: Any) -> Iterator["subprocess.Popen[bytes]"]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f"{folder.name}.log").open("wb") as log:
-        server = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log, cwd=folder)
+        server = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log, cwd=folder, **how)
         try:
             _wait_for(ask, server)
-            yield
+            yield server
         finally:
             server.terminate()
             with suppress(subprocess.TimeoutExpired):

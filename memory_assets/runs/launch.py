@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
-from importlib.resources import files
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from memory_assets.runs.days import (
     stretches,
     tags_of,
 )
+from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
@@ -38,10 +38,11 @@ from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, tables_in
 from memory_assets.services import housekeeping
+from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
-from memory_assets.text.files import make_folder, write_atomically
+from memory_assets.text.files import make_folder, text_of, write_atomically
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
 
 MOST_ATTEMPTS = 4
 """Times that an update starts again after a damaged file was put aside."""
-
-EVENT_LOG = "# Keeps the event log open"
-"""The line of dagster.yaml where the part begins that older files lack."""
 
 NEWEST_FIRST = ("process_days", "encode_messages")
 """Jobs whose latest days are built first, in a run of their own."""
@@ -256,26 +254,48 @@ class Runner(ExitStack):
 
 @contextmanager
 def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
-    """Opens the store's Dagster instance, making its home first; two processes never initialise it at once."""
+    """Opens the store's Dagster instance, making its home first; two processes never initialise it at once.
+
+    Raises `StoreError` if a server that dagster.yaml names cannot be used.
+    """
+    with store.lock():
+        home = make_home(store)
+        opened = _open(home)
+    with opened as instance:
+        yield instance
+
+
+def _open(home: Path) -> "dg.DagsterInstance":
     import dagster as dg
 
-    with store.lock():
-        home = str(make_home(store))
+    file = home / "dagster.yaml"
+    if lacking := missing_variables(home, os.environ):
+        raise StoreError(
+            f"{file} needs {' and '.join(lacking)} in the environment: the address of a server, see docs/scaling.md. "
+            "Set it, or go back to files with `memory config --deployment local --write`."
+        )
     before = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
-    os.environ["DAGSTER_HOME"] = home  # read by the configuration of the event log
+    os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log
     try:
-        opened = dg.DagsterInstance.from_config(home)
+        return dg.DagsterInstance.from_config(str(home))
+    except Exception as error:
+        if not re.search(r"^storage\s*:", text_of(file), re.M):
+            raise
+        *_, first = causes_of(error)
+        because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
+        raise StoreError(
+            f"Cannot use the storage that {file} names: {because}. Start the server, or fix DAGSTER_POSTGRES_URL; for missing "
+            "packages run `pip install 'memory_assets[scaling]'`."
+        ) from error
     finally:
         del os.environ["DAGSTER_HOME"]
         os.environ.update(before)
-    with opened as instance:
-        yield instance
 
 
 def make_home(store: Store) -> Path:
     """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a configuration without a storage."""
     home = make_folder(store.dagster_home)
-    path, content = home / "dagster.yaml", files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
+    path, content = home / "dagster.yaml", dagster_yaml("local")
     if not path.is_file():
         import dagster as dg
 

@@ -1,11 +1,12 @@
 """`memory config`: shows the settings, and sets or removes one in the user's file."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import SET_UP, Group, Json, completing, group, shown
-from memory_assets.interfaces.views.config import render_changed, render_setting, render_settings
+from memory_assets.interfaces.views.config import render_changed, render_deployment, render_setting, render_settings
 from memory_assets.interfaces.views.terminal import Reply
 
 RUN_AGAIN = "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
@@ -30,15 +31,40 @@ Name = Annotated[
 
 
 @config_app.callback(invoke_without_command=True, epilog="Example: `memory config least_useful`")
-def config(context: typer.Context, as_json: Json = False) -> Reply | None:
+def config(
+    context: typer.Context,
+    deployment: Annotated[
+        Literal["local", "postgres"] | None,
+        typer.Option(help="Print the dagster.yaml of a deployment instead: local files, or a PostgreSQL server."),
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="With --deployment: write it into the store.")] = False,
+    as_json: Json = False,
+) -> Reply | None:
     """Show the settings and where each value comes from; change one. `memory config NAME` shows one setting."""
     if context.invoked_subcommand:
         return None
+    if deployment:
+        return _deployment(deployment, write=write)
+    if write:
+        raise QuestionError("--write needs --deployment local or --deployment postgres.")
     from memory_assets.services.configuration import read_configuration
 
     settings = read_configuration()
     following = "`memory config NAME` describes a setting; `memory config set NAME VALUE` changes it."
     return Reply({"settings": settings}, render_settings(settings), next_step=following)
+
+
+def _deployment(name: Literal["local", "postgres"], *, write: bool) -> Reply:
+    from memory_assets.runs.deployment import configure
+    from memory_assets.services.which_store import present_settings
+
+    found = configure(present_settings(), name, write=write)
+    following = (
+        f"Set {', '.join(found.variables)} for every process, then `memory ingest`." if found.variables else "`memory ingest`."
+    )
+    return shown(
+        render_deployment, found, next_step=following if write else f"`memory config --deployment {name} --write` writes it."
+    )
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")

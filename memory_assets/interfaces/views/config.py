@@ -9,6 +9,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, r
 from memory_assets.store.places import data_settings_file, user_settings_file
 
 if TYPE_CHECKING:
+    from memory_assets.runs.deployment import DagsterConfiguration
     from memory_assets.services.change_setting import ChangedSetting
     from memory_assets.services.configuration import Setting
 
@@ -45,6 +46,19 @@ def render_changed(changed: "ChangedSetting") -> Parts:
         was, now = ({key: value[key] for key in keys if key in value} for value in (was, now))
     yield bold(one.name, f": {_whole(was)} → {_whole(now)}" if was != now else ": unchanged")
     yield dim(f"   in {changed.path}")
+
+
+def render_deployment(found: "DagsterConfiguration") -> Parts:
+    """Renders the file: all of it where it is only shown, what changes where it was written."""
+    if not found.is_written:
+        yield dim(f"# {found.path}")
+        yield found.content.rstrip("\n")
+        return
+    yield found.diff.rstrip("\n") or "Nothing changes."
+    yield ""
+    yield bold("written", f": {found.path}") if found.diff else bold("unchanged", f": {found.path}")
+    if found.before:
+        yield dim(f"   the file before it: {found.before}")
 
 
 def _cells(one: "Setting") -> tuple[str, str]:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.runs.deployment import dagster_yaml
 from memory_assets.store.places import user_settings_file
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
 from memory_assets_tests.settings_files import user_settings
 
 Run = Callable[..., tuple[int, str, str]]
@@ -102,3 +105,20 @@ def test_a_variable_that_overrides_the_file_is_named(run: Run, monkeypatch: pyte
     assert "port: unchanged" in out
     assert "MEMORY_PORT overrides" in err
     assert written() == {"port": 4000}
+
+
+def test_a_deployment_is_shown_then_written_and_says_what_each_process_needs(run: Run):
+    store = open_store(read_settings())
+    path = store.dagster_home / "dagster.yaml"
+    code, out, _ = run("config", "--deployment", "postgres")
+    assert code == 0
+    assert "env: DAGSTER_POSTGRES_URL" in out
+    assert not path.exists()
+    code, out, _ = run("config", "--deployment", "postgres", "--write")
+    assert code == 0
+    assert "+storage:" in out
+    assert path.read_text() == dagster_yaml("postgres")
+    assert json.loads(run("config", "--deployment", "postgres", "--json")[1])["data"]["variables"] == ["DAGSTER_POSTGRES_URL"]
+    code, _, error = run("config", "--write")
+    assert code != 0
+    assert "--deployment" in error
