@@ -34,6 +34,8 @@
         ├── TokenError          there is no token, or it is wrong or revoked
         ├── ScopeError          the token may not do this
         ├── TooManyWritesError  the token wrote too much within a minute
+        ├── PushError           what is pushed does not fit what the server has, or is not as it says
+        │   └── QuotaError          the person has as much on the server as its setting allows
         └── UnreachableError    the server does not answer, or too many requests wait there
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a torn last line) are
@@ -181,6 +183,14 @@ class ScopeError(AccessError):
 
 class TooManyWritesError(AccessError):
     """The token wrote too much within a minute."""
+
+
+class PushError(AccessError):
+    """What is pushed does not fit what the server has, or is not as it says."""
+
+
+class QuotaError(PushError):
+    """The person has as much on the server as its setting allows."""
 
 
 class UnreachableError(AccessError):

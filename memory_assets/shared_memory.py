@@ -4,6 +4,7 @@ Answers come from a restricted store (`services/sharing/visibility.py`), never f
 saved in the person's name. An id of something that may not be read is as unknown as one that does not exist.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cached_property
@@ -23,6 +24,7 @@ from memory_assets.text.words import shortened
 
 if TYPE_CHECKING:
     from memory_assets.schema.protocols import Model
+    from memory_assets.schema.pushes import Holdings, Stored
     from memory_assets.services.answers import Readable
     from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
@@ -124,6 +126,18 @@ class SharedMemory(MemoryAgent):
         requests.BriefRequest.of(session, **options)
         name = f"{file_name(self.reader.project)}.md" if self.reader.project else "MEMORY.md"
         return Briefing(briefing_for(self._whole, self.reader), Path(name), None)
+
+    def take_in(self, given: Mapping[str, Any]) -> "Stored":
+        """Archives pieces of sessions that the person's machine pushes."""
+        from memory_assets.services.sharing.take_in import take_in
+
+        return take_in(self._whole, self.reader, given)
+
+    def holdings(self, client: str, *, is_listed: bool = False) -> "Holdings":
+        """Returns what the store has of a machine of the person."""
+        from memory_assets.services.sharing.take_in import holdings_of
+
+        return holdings_of(self._whole, self.reader, client, is_listed=is_listed)
 
     def memory_md(self) -> str:
         """Returns what the person may read of the project's file of entries."""

@@ -96,6 +96,7 @@ OF_COMMANDS: dict[str, Any] = {
     "data rebuild": BUILT,
     "data backfill": BUILT,
     "data flush": BUILT,
+    "data push": "services.sharing.push:Pushed",
     "data feedback": "services.feedback:Rating",
     "library add": "services.documents:Added",
     "library discover": "services.discoveries:Discovered",

@@ -28,6 +28,12 @@ LONGEST_QUESTION = 16_384
 """Characters; recall reads the first 2,000."""
 
 ABOUT = f"Long-term memory of coding sessions. A client that looks like a browser sends the header `{OWN_HEADER}: 1`."
+PUSH = "push"
+"""The address, on a shared server, that takes in what machines push."""
+
+BUSY_RETRY_SECONDS = 5
+"""A run of the pipeline writes one table at a time."""
+
 PAGES = ("/", "/openapi.json")
 """What people open in a browser. Neither holds anything of the memory."""
 
@@ -37,7 +43,8 @@ class TooLargeError(MemoryAssetsError):
 
 
 STATUS: tuple[tuple[int, tuple[type[MemoryAssetsError], ...]], ...] = (
-    (413, (TooLargeError,)),
+    (413, (TooLargeError, errors.QuotaError)),
+    (409, (errors.PushError,)),
     (403, (errors.ScopeError,)),
     (404, (errors.UnknownIdError, errors.UnknownMemoryError)),
     (409, (errors.MemoryGoneError, errors.ReviewError, errors.StoreBusyError)),
@@ -76,14 +83,18 @@ def application(host: str, *, is_writing: bool = False, sharing: Sharing | None 
     )
     for verb in VERBS:
         _add(app, verb, is_writing=is_writing, is_shared=sharing is not None)
+    if sharing is not None:
+        _add_push(app)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
     return sharing.guarded(app, host, _calls_of) if sharing else Guard(app, host, pages=PAGES)
 
 
 def _calls_of(scope: Scope, _: bytes) -> list[str]:
-    """Returns the verb that the address names, if it names one."""
+    """Returns the verb that the address names, if it names one; `pushed` asks what was pushed before."""
     name = scope.get("path", "").strip("/")
+    if name == PUSH:
+        return [PUSH if scope.get("method") == "POST" else "pushed"]
     return [name] if any(verb.name == name for verb in VERBS) else []
 
 
@@ -117,6 +128,40 @@ def _add(app: FastAPI, verb: Verb, *, is_writing: bool, is_shared: bool) -> None
             description=verb.about,
             operation_id=f"{verb.name}_{method.lower()}",
             openapi_extra=_parameters(verb) if method == "GET" else _request(verb),
+            response_class=Response,
+            responses={code: {"description": meaning, "content": _json(ENVELOPE)} for code, meaning in MEANINGS.items()},
+        )
+
+
+def _add_push(app: FastAPI) -> None:
+    """Adds the address to which the machines of developers send their masked sessions."""
+
+    async def push(request: Request) -> Response:
+        try:
+            agent = dispatcher.shared_agent(request.scope[READER])
+            if request.method == "GET":
+                query = request.query_params
+                data = await run_in_threadpool(agent.holdings, query.get("client", ""), is_listed=query.get("listed") == "true")
+            else:
+                data = await run_in_threadpool(agent.take_in, await _body(request))
+        except Exception as error:
+            is_busy = isinstance(cause_of(error), errors.StoreBusyError)
+            answer = _response(failed(error), 503 if is_busy else status_of(error))
+            if is_busy:
+                answer.headers["Retry-After"] = str(BUSY_RETRY_SECONDS)
+            return answer
+        return _response(answered(data, []))
+
+    about = "Takes in pieces of a machine's masked archive (POST), or says what it has of them (GET)."
+    for method in ("GET", "POST"):
+        app.add_api_route(
+            f"/{PUSH}",
+            push,
+            methods=[method],
+            name="Push",
+            description=about,
+            operation_id=f"{PUSH}_{method.lower()}",
+            openapi_extra=_PUSH_SCHEMA[method],
             response_class=Response,
             responses={code: {"description": meaning, "content": _json(ENVELOPE)} for code, meaning in MEANINGS.items()},
         )
@@ -178,6 +223,17 @@ def _request(verb: Verb) -> dict[str, Any]:
 
 def _json(schema: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
+
+
+_PUSH_SCHEMA: dict[str, dict[str, Any]] = {
+    "GET": {
+        "parameters": [
+            {"name": "client", "in": "query", "required": True, "schema": {"type": "string"}},
+            {"name": "listed", "in": "query", "required": False, "schema": {"type": "boolean"}},
+        ]
+    },
+    "POST": {"requestBody": {"required": True, "content": _json({"type": "object"})}},
+}
 
 
 def _page(is_writing: bool) -> Any:

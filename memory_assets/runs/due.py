@@ -19,6 +19,7 @@ from memory_assets.runs.staleness import input_versions, is_stale, rules_of, sta
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.corpus import open_texts, open_vectors
+from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.review import proposals_to_review, read_task_snapshot, task_decisions_hash
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.discover import TranscriptFile
@@ -108,6 +109,7 @@ def next_runs(store: Store) -> list[DueRun]:
 def capture_is_due(store: Store) -> bool:
     """Returns whether there is something to capture, a window to close, or an interrupted forget to finish."""
     waiting = events_wait(store) or _changed_transcripts(store) or is_stale(store, ["adrs", "discoveries", "harness_memories"])
+    waiting = waiting or pushes_wait(store)
     return bool(waiting) or windows_due(store) or forget_is_unfinished(store) or has_failed(store, "capture")
 
 
@@ -119,6 +121,12 @@ def events_wait(store: Store) -> bool:
 def _changed_transcripts(store: Store) -> list[TranscriptFile]:
     """Returns the transcripts that grew, appeared or were rewritten since they were captured, by sizes and times alone."""
     return changed_files(find_sources(store.settings), store.archive, store.settings.clock())
+
+
+def pushes_wait(store: Store) -> bool:
+    """Returns whether other machines pushed ranges that were not read yet, or words to erase."""
+    written = store.tables.parts("resources").get(WHOLE)
+    return bool(read_passed_on(store)) or store.archive.range_count() != (written.rows if written else 0)
 
 
 def forget_is_unfinished(store: Store) -> bool:
@@ -149,7 +157,8 @@ def capture_state(store: Store) -> str:
         for name in ("adrs", "discoveries", "harness_memories")
         for version in input_versions(store, TABLES[name]).values()
     ]
-    return hash_of(*spool.unread(str(store.root)).items(), *files, *cut, *kept, forget_is_unfinished(store))
+    pushed = (store.archive.range_count(), *(one.path.name for one in read_passed_on(store)))
+    return hash_of(*spool.unread(str(store.root)).items(), *files, *cut, *kept, *pushed, forget_is_unfinished(store))
 
 
 def memories_are_stale(store: Store) -> bool:

@@ -6,7 +6,7 @@ relative to the home folder if it is below that; of a transcript that names no f
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -62,6 +62,13 @@ class IgnoreRules:
             return reason
         return MARKED if is_codex and mode == "disabled" else None
 
+    def reason_for_archived(self, path: str, harness: str, first_lines: Iterable[bytes]) -> str | None:
+        """Returns why a transcript that was archived before is left out now; None if it is not."""
+        folder, mode = _header_in(first_lines, harness)
+        if reason := self._matched(folder, path):
+            return reason
+        return MARKED if self.honours_marks and harness == "codex" and mode == "disabled" else None
+
     def ignores(self, path: Path, beside: str) -> bool:
         """Returns whether a harness's memory file is left out: by its path, or because transcripts beside it are."""
         if not self.files:
@@ -112,20 +119,24 @@ def _spec_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 @lru_cache(maxsize=100_000)
 def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
     """Returns the working folder in which the session began, and how Codex marked it for memory; both may be empty."""
-    folder, mode = "", ""
     try:
         with file.open() as stream:
-            for line in islice(stream, HEADER_LINES):
-                record = _parsed(line)
-                payload = record.get("payload")
-                inner: dict[str, Any] = payload if isinstance(payload, dict) else record
-                folder = folder or _text(inner.get("cwd"))
-                if record.get("type") == "session_meta":
-                    mode = _text(inner.get("memory_mode"))
-                if folder and (mode or file.harness != "codex" or record.get("type") == "session_meta"):
-                    break
+            return _header_in(stream, file.harness)
     except (OSError, EOFError):
-        pass  # the intake reports files that cannot be read
+        return "", ""  # the intake reports files that cannot be read
+
+
+def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
+    folder, mode = "", ""
+    for line in islice(lines, HEADER_LINES):
+        record = _parsed(line)
+        payload = record.get("payload")
+        inner: dict[str, Any] = payload if isinstance(payload, dict) else record
+        folder = folder or _text(inner.get("cwd"))
+        if record.get("type") == "session_meta":
+            mode = _text(inner.get("memory_mode"))
+        if folder and (mode or harness != "codex" or record.get("type") == "session_meta"):
+            break
     return folder, mode
 
 

@@ -7,7 +7,7 @@ only then, because such a request was not answered at all. Redirects are not fol
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import date
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,16 +45,62 @@ class _NoRedirects(HTTPRedirectHandler):
         """Follows no redirect."""
 
 
-class RemoteMemory:
-    """Asks the server at the address with the token."""
+@dataclass(frozen=True)
+class Response:
+    """What a server answered to one request."""
 
-    def __init__(self, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    status: int
+    wait: float | None
+    """Seconds after which to ask again, if the server says so."""
+    content: bytes
+
+
+class Connection:
+    """Sends requests with a token to one server."""
+
+    def __init__(self, url: str, token: str) -> None:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
             raise QuestionError(f"{url[:80]!r} is no address of a shared memory; use the form https://memory.example:3100")
         if not token.isascii() or not token.isprintable():
             raise QuestionError("The token has characters that no token has. Copy it again.")
-        self._url, self._token, self._sleep = url.rstrip("/"), token, sleep
+        self.url, self._token = url.rstrip("/"), token
         self._opener = build_opener(_NoRedirects)
+
+    def send(self, path: str, body: bytes | None = None) -> Response:
+        """Returns the answer to a POST of the JSON, or to a GET without a body; raises `UnreachableError` without an answer."""
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json", "Accept": "application/json"}
+        sent = Request(f"{self.url}/{path}", body, headers, method="GET" if body is None else "POST")
+        try:
+            with self._opener.open(sent, timeout=TIMEOUT_SECONDS) as answer:
+                return Response(answer.status, None, answer.read(LONGEST_ANSWER))
+        except HTTPError as refused:
+            with refused:
+                return Response(refused.code, _seconds(refused.headers.get("Retry-After")), refused.read(LONGEST_ANSWER))
+        except (URLError, OSError, HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            raise UnreachableError(
+                f"{self.url} does not answer: {reason}. Check the address, and that it is served."
+            ) from error
+
+    def envelope_of(self, response: Response) -> dict[str, Any]:
+        """Returns the envelope of the answer; raises the error that the server names."""
+        try:
+            envelope = json.loads(response.content)
+            is_ok = bool(envelope["ok"])
+        except (ValueError, KeyError, TypeError):
+            raise UnreachableError(
+                f"{self.url} answered {response.status}, and not as a memory does. Check the address."
+            ) from None
+        if not is_ok:
+            raise _error_of(envelope.get("error", {}), response.status)
+        return envelope
+
+
+class RemoteMemory:
+    """Asks the server at the address with the token."""
+
+    def __init__(self, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._connection, self._sleep = Connection(url, token), sleep
 
     def recall(self, question: "str | requests.RecallRequest", **options: Any) -> "Answer":
         """Returns the few memories that help with the question."""
@@ -141,36 +187,13 @@ class RemoteMemory:
     def _data(self, verb: str, request: requests.Request) -> dict[str, Any]:
         """Returns the envelope of the answer; raises the error that the server names."""
         body = request.model_dump_json(include=request.model_fields_set).encode()
-        status, wait, content = self._send(verb, body)
+        answer = self._connection.send(verb, body)
         for _ in range(ATTEMPTS - 1):
-            if status != 503 or wait is None:
+            if answer.status != 503 or answer.wait is None:
                 break
-            self._sleep(min(wait, LONGEST_WAIT_SECONDS))
-            status, wait, content = self._send(verb, body)
-        try:
-            envelope = json.loads(content)
-            is_ok = bool(envelope["ok"])
-        except (ValueError, KeyError, TypeError):
-            raise UnreachableError(f"{self._url} answered {status}, and not as a memory does. Check the address.") from None
-        if not is_ok:
-            raise _error_of(envelope.get("error", {}), status)
-        return envelope
-
-    def _send(self, verb: str, body: bytes) -> tuple[int, float | None, bytes]:
-        """Returns the status, the seconds after which to ask again, if the server says so, and the body."""
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json", "Accept": "application/json"}
-        sent = Request(f"{self._url}/{verb}", body, headers, method="POST")
-        try:
-            with self._opener.open(sent, timeout=TIMEOUT_SECONDS) as answer:
-                return answer.status, None, answer.read(LONGEST_ANSWER)
-        except HTTPError as refused:
-            with refused:
-                return refused.code, _seconds(refused.headers.get("Retry-After")), refused.read(LONGEST_ANSWER)
-        except (URLError, OSError, HTTPException) as error:
-            reason = getattr(error, "reason", error)
-            raise UnreachableError(
-                f"{self._url} does not answer: {reason}. Check the address, and that it is served."
-            ) from error
+            self._sleep(min(answer.wait, LONGEST_WAIT_SECONDS))
+            answer = self._connection.send(verb, body)
+        return self._connection.envelope_of(answer)
 
 
 def _seconds(given: str | None) -> float | None:

@@ -25,6 +25,7 @@ from memory_assets.services.restore import present_states
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.intake import changed_files
+from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
@@ -337,7 +338,8 @@ def _in_records(wanted: Wanted, store: Store) -> WhyNot | None:
             continue
         content = store.archive.read(row["source_id"], row["generation"], row["byte_from"], row["byte_to"])
         if row["status"] == "message":
-            text = open_reader(entry.harness, entry.path, session_id=entry.conversation_id).read(content).text
+            session = original_session(entry.conversation_id)
+            text = open_reader(entry.harness, entry.path, session_id=session).read(content).text
             because = "its record is archived and not cut into a window yet; `memory ingest` does it"
         else:
             text = content.decode("utf-8", "replace")

@@ -24,7 +24,7 @@ FILE = "tokens.json"
 PREFIX = "memtok_"
 SECRET_BYTES, ID_BYTES = 32, 4
 LONGEST_NAME = 80
-AccessScope = Literal["read", "write", "review"]
+AccessScope = Literal["read", "write", "review", "push"]
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)
 
 

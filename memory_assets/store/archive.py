@@ -8,7 +8,7 @@
 A range without a catalog line was left by a killed process; the next one writes it again. Offsets refer to the decompressed
 transcript. `raw_hmac` is a keyed hash of the bytes before masking: it distinguishes an append from a rewrite without storing
 what was masked. Only forgetting changes a range: it masks words and updates the hash with the reason; the length stays, so that
-offsets remain valid.
+offsets remain valid. A range that another machine pushed names the person, and its ids there (`pushed`).
 """
 
 import hashlib
@@ -24,6 +24,7 @@ from typing import Any
 import orjson
 import polars as pl
 import zstandard
+from pydantic import BaseModel, ConfigDict
 
 from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.schema import frames as schemas
@@ -33,6 +34,19 @@ from memory_assets.store.ledger import HELP, is_torn_line
 from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomically, write_json
 
 VERSION = 3
+
+
+class Pushed(BaseModel):
+    """Who sent a range from another machine, and what it was there."""
+
+    model_config = ConfigDict(frozen=True)
+    person: str
+    client: str
+    """Id of the store that it was sent from."""
+    source_id: str
+    session_id: str
+    sha256: str
+    """SHA-256 of the bytes as they were sent."""
 
 
 class Range(Resource):
@@ -49,6 +63,8 @@ class Range(Resource):
     restated_at: datetime | None = None
     """When bytes were masked after archiving and the hash was updated."""
     restated_because: str | None = None
+    pushed: Pushed | None = None
+    """Who sent it; None for what was captured on this machine."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +99,17 @@ class Archive:
         """Returns the ranges of each source, in order of source, generation and byte."""
         return dict(sorted(self._load().items()))
 
+    def range_count(self) -> int:
+        """Returns the number of ranges."""
+        return sum(map(len, self._load().values()))
+
     def own_sources(self) -> frozenset[str]:
         """Returns the sources that were written on this machine."""
         return frozenset(source for source, ranges in self._load().items() if any(entry.is_own for entry in ranges))
+
+    def pushers(self) -> dict[str, str]:
+        """Returns the person who sent each source that came from another machine."""
+        return {source: ranges[0].pushed.person for source, ranges in self._load().items() if ranges[0].pushed}
 
     def ranges(self, source_id: str) -> list[Range]:
         """Returns the ranges of the source, in order of generation and byte."""
@@ -112,7 +136,7 @@ class Archive:
         self._by_id[entry.id] = entry
         self._stamp = stamp_of(self._catalog)
 
-    def restate(self, resource_id: str, content: bytes, *, at: datetime, because: str) -> None:
+    def restate(self, resource_id: str, content: bytes, *, at: datetime, because: str, pushed: Pushed | None = None) -> None:
         """Replaces the bytes of the range with others of the same length, and its hash; can be repeated after a kill.
 
         The catalog is written first: a reader in between may find bytes that do not match their hash, never the reverse.
@@ -121,7 +145,12 @@ class Archive:
         entry = self._by_id[resource_id]
         if len(content) != entry.byte_to - entry.byte_from:
             raise StoreError(f"Range {resource_id} has {entry.byte_to - entry.byte_from} bytes, not {len(content)}.")
-        changes = {"sha256": hashlib.sha256(content).hexdigest(), "restated_at": at, "restated_because": because}
+        changes: dict[str, Any] = {
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "restated_at": at,
+            "restated_because": because,
+        }
+        changes |= {"pushed": pushed} if pushed else {}
         restated = entry.model_copy(update=changes)
         rows = (restated if one is entry else one for entries in ranges.values() for one in entries)
         write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))

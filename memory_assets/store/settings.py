@@ -245,6 +245,19 @@ class Settings(BaseSettings):
     run_days: int = Field(30, ge=1, description="Days for which Dagster's runs and their logs are kept.")
     disk_gb: float = Field(10.0, ge=0, allow_inf_nan=False, description="Gigabytes that the store may take; 0: no limit.")
     writes_per_minute: int = Field(30, ge=1, le=10_000, description="Writes per minute of one token of a shared memory.")
+    pushed_gb: float = Field(
+        5.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Gigabytes of transcripts that each person may push to this store; 0: no limit.",
+    )
+    push_url: Address = Field("", description="Shared memory to which `memory data push` sends this machine's masked sessions.")
+    push_token: str = Field(
+        "", repr=False, description="Token with the scope push for that server; better in MEMORY_PUSH_TOKEN."
+    )
+    push_projects: ProjectNames = Field(
+        default_factory=lambda: [ALL_PROJECTS], description="Projects that may be pushed; `*`: all, `!name`: not this one."
+    )
     reviewers: dict[str, OtherNames] = Field(
         default_factory=dict, description="Project → persons who may decide its proposals with a token; `*`: every project."
     )
@@ -278,6 +291,12 @@ class Settings(BaseSettings):
     def may_send(self, project: str) -> bool:
         """Returns whether what belongs to the project, or to none, may be sent to a model."""
         return not project or ALL_PROJECTS in self.model_projects or project in self.model_projects
+
+    def may_push(self, project: str) -> bool:
+        """Returns whether sessions of the project may be pushed to a shared memory."""
+        names = self.push_projects
+        is_any = ALL_PROJECTS in names or project in names or (bool(names) and all(name.startswith("!") for name in names))
+        return is_any and f"!{project}" not in names
 
     def clock(self) -> datetime:
         """Returns the current time in UTC, or the fixed one in `now`."""

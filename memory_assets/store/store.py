@@ -14,7 +14,8 @@
 
 Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the branches. Writers hold the
 lock; readers do not need it. `tasks.lock` is held while a remote task list is synchronised. `tokens.json` holds
-the hashes of the tokens of a shared memory, `logs/audit.jsonl` what they were used for.
+the hashes of the tokens of a shared memory, `logs/audit.jsonl` what they were used for. `pushed/` says what was sent to other
+stores, `incoming/` what people forgot who push to this one.
 """
 
 import json

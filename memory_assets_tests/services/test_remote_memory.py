@@ -1,7 +1,5 @@
 """A shared memory on another machine answers with the objects and errors of the facade beside it."""
 
-from typing import Any
-
 import pytest
 from pytest import MonkeyPatch
 
@@ -16,7 +14,7 @@ from memory_assets.errors import (
 )
 from memory_assets.interfaces.http import application
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.remote_memory import RemoteMemory
+from memory_assets.services.remote_memory import Connection, RemoteMemory, Response
 from memory_assets.store.access_tokens import SCOPES
 from memory_assets_tests.small_store import FACT, PROPOSAL
 from memory_assets_tests.team_store import BO, MIRA, PREFERENCE, SHOP, as_reader, served, sharing, team_store, token_of
@@ -65,10 +63,10 @@ def test_a_server_that_does_not_answer_is_named():
 def busy_for(times: int, monkeypatch: MonkeyPatch) -> tuple[RemoteMemory, list[float]]:
     waited = list[float]()
     memory = RemoteMemory("http://127.0.0.1:9", "memtok_x", sleep=waited.append)
-    refused: Any = (503, 2.0, b'{"ok": false, "error": {"type": "QuestionError", "message": "wait"}}')
+    refused = Response(503, 2.0, b'{"ok": false, "error": {"type": "QuestionError", "message": "wait"}}')
     state = '{"person": "Bo", "project": "", "scopes": [], "memories": {}, "sessions": 0, "pending": 0, "updated_at": null}'
-    answers = [refused] * times + [(200, None, f'{{"ok": true, "data": {state}, "warnings": []}}'.encode())]
-    monkeypatch.setattr(memory, "_send", lambda *_: answers.pop(0))
+    answers = [refused] * times + [Response(200, None, f'{{"ok": true, "data": {state}, "warnings": []}}'.encode())]
+    monkeypatch.setattr(Connection, "send", lambda *_: answers.pop(0))
     return memory, waited
 
 

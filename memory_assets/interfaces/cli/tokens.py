@@ -29,7 +29,8 @@ def create(
     scope: Annotated[
         list[str],
         typer.Option(
-            help="read: ask. write: save facts. review: decide, forget. Repeatable.", autocompletion=completing(*SCOPES)
+            help="read: ask. write: save facts. review: decide, forget. push: send sessions. Repeatable.",
+            autocompletion=completing(*SCOPES),
         ),
     ],
     project: Annotated[

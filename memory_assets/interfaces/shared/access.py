@@ -22,10 +22,11 @@ NEEDS = {
     **dict.fromkeys(("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"),
     **dict.fromkeys(("remember", "feedback", "slog"), "write"),
     **dict.fromkeys(("review", "decide", "forget"), "review"),
+    **dict.fromkeys(("push", "pushed"), "push"),
 }
 """Verb → the scope that it needs; what is not listed (a handshake, a list of tools) needs a token only."""
 
-WRITES = frozenset({"remember", "feedback", "slog", "decide", "forget"})
+WRITES = frozenset({"remember", "feedback", "slog", "decide", "forget", "push"})
 
 CallsOf = Callable[[Scope, bytes], Sequence[str]]
 """Request and body → the verbs that it calls."""

@@ -12,6 +12,7 @@ from memory_assets.runs.materialise import Report, Rows, Run, per_partition
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
+from memory_assets.services.forget.passed_on import finish_passed_on
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources import find_left_out, find_sources, this_machine
 from memory_assets.stages.capture.checkpoints import build_checkpoints, open_checkpoints
@@ -31,6 +32,7 @@ RAW_TAIL = 0.60
 def resources(store: Store, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
     finish(store)
+    finish_passed_on(store)
     files, mask = find_sources(store.settings), masking(tombstones_of(store))
     taken = ingest_files(files, store, now=store.settings.clock(), mask=mask, machine=this_machine())
     frame, left_out = store.archive.resources(), find_left_out(store)
@@ -78,6 +80,7 @@ def cutting_of(store: Store) -> WindowRules:
         people=settings.people,
         owner=settings.owner,
         own_sources=store.archive.own_sources(),
+        pushers=store.archive.pushers(),
         flushes=flushes(store),
         signals=hook_signals_of(store),
     )

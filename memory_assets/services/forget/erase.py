@@ -61,13 +61,14 @@ def finish(store: Store) -> Counter[str]:
             return Counter()
         tombstones = read_tombstones(events, store.key)
         with_history = any(event.payload["with_history"] for event in events)
-        changed = _erase(store, tombstones, since=min(event.at for event in events), with_history=with_history)
+        changed = erase(store, tombstones, since=min(event.at for event in events), with_history=with_history)
         done = [Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)}) for event in events]
         store.ledger.append_once(done, actor="rules")
         return changed
 
 
-def _erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
+def erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
+    """Erases the words, and what was made of ranges that were masked since the moment; returns the changes by kind."""
     changed: Counter[str] = Counter()
     changed["branches"] = drop_all(store)  # copies of what is about to change; rebuilding one costs only time
     changed["archive"] = _mask_archive(store, tombstones)
@@ -96,11 +97,16 @@ def _mask_archive(store: Store, tombstones: Tombstones) -> int:
         content = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
         after = tombstones.mask(content)
         if after != content:
-            hashes = dict(changed_hashes(content, after))
-            store.ledger.overwrite(lambda raw, hashes=hashes: replace_ids(hashes, raw))
+            keep_hashes(store, content, after)
             store.archive.restate(entry.id, after, at=store.settings.clock(), because=REASON)
             masked += 1
     return masked
+
+
+def keep_hashes(store: Store, before: bytes, after: bytes) -> None:
+    """Replaces the hashes of masked records in the ledger, so that it keeps referring to them."""
+    hashes = dict(changed_hashes(before, after))
+    store.ledger.overwrite(lambda raw: replace_ids(hashes, raw))
 
 
 def _masked_since(store: Store, moment: datetime) -> list[str]:

@@ -20,6 +20,7 @@ from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
 from memory_assets.services.memory_ids import COLUMNS, check_not_forgotten, find_memory
+from memory_assets.services.sharing.push_record import servers_pushed_to
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.stages.embed.present import read_present
@@ -72,6 +73,8 @@ class Forgetting:
     """Branches of a what-if; all of them are deleted, because they are copies of what changes."""
     remotes: tuple[str, ...] = ()
     """Remotes of the workspace's repository, which still hold what was pushed to them."""
+    servers: tuple[str, ...] = ()
+    """Shared memories that have sessions of this store: the next push passes the forgetting on."""
 
     @property
     def is_gone(self) -> bool:
@@ -81,7 +84,11 @@ class Forgetting:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What still contains it, and what is left to do by hand."""
-        return tuple(self._warnings(self.proof)) if self.proof else ()
+        return (*self._warnings(self.proof), *self._to_pass_on()) if self.proof else ()
+
+    def _to_pass_on(self) -> Iterator[str]:
+        for url in self.servers if self.erased.get("archive") else ():
+            yield f"{url} has sessions of this store: run `memory data push {url}`, so that it is masked and erased there, too."
 
     def _warnings(self, proof: SearchReport) -> Iterator[str]:
         for place in proof.places:
@@ -185,6 +192,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         wordings=tuple(dict.fromkeys(" ".join(wording) for wording in wordings)),
         found=found,
         branches=tuple(place.name for place in branches_of(store)),
+        servers=servers_pushed_to(store),
         remotes=tuple(dict.fromkeys([*GitHistory(store.workspace).remotes(), *filter(None, [store.settings.remote])])),
     )
 

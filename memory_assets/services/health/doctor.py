@@ -14,6 +14,7 @@ import polars as pl
 
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.schema.protocols import TaskList
+from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.health import surroundings
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.identity import check_identity
@@ -183,6 +184,10 @@ def _check_forgetting(store: Store) -> Check:
     promise = "what is forgotten is erased everywhere"
     if waiting := unfinished(events):
         return Check("forgetting", promise, False, f"{len(waiting)} interrupted", "Run `memory ingest`; it finishes it.")
+    if passed := read_passed_on(store):
+        return Check(
+            "forgetting", promise, False, f"{len(passed)} pushed by others wait", "Run `memory ingest`; it erases them."
+        )
     return Check("forgetting", promise, True, f"{sum(event.kind == WORDS_FORGOTTEN for event in events):,} forgettings")
 
 

@@ -8,7 +8,7 @@ from memory_assets.services.which_store import is_sample
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.settings import PATHS, USUAL_EMBEDDING_MODEL, Settings
 
-OF_A_MACHINE = frozenset({*PATHS, "sources", "adr_folders", "now", "port"})
+OF_A_MACHINE = frozenset({*PATHS, "sources", "adr_folders", "now", "port", "push_token"})
 """Settings that name places of this machine, or its present moment."""
 
 ALWAYS = ("timezone", "owner")

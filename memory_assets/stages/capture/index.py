@@ -17,6 +17,7 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
+from memory_assets.stages.capture.pushed_ids import original_session, pushed_message, pushed_session
 from memory_assets.store.archive import Archive, Line, Range
 from memory_assets.store.parquet_tables import ParquetTables
 
@@ -101,13 +102,15 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     continues = first.generation == state.generation
     if continues and seed != state.seed:
         raise _CannotContinueError
-    reader = open_reader(first.harness, first.path, state.reader if continues else None, session_id=first.conversation_id)
+    own_id, sender = original_session(first.conversation_id), first.pushed.client if first.pushed else ""
+    reader = open_reader(first.harness, first.path, state.reader if continues else None, session_id=own_id)
     ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
     identifier = Identifier(seed, state.chain if continues else None)
     line_of: dict[str, int] = {}
     for line in archive.lines(first.source_id, first.generation, first.line_from):
         parsed = reader.read(line.content)
-        message_id = identifier.identify(parsed) if parsed.status == "message" else None
+        message_id = pushed_message(identifier.identify(parsed), sender) if parsed.status == "message" else None
+        parsed.parent_session_id = parsed.parent_session_id and pushed_session(parsed.parent_session_id, sender)
         if parsed.native_id is not None:
             line_of.setdefault(parsed.native_id, line.number)
         kept_from_line = line_of.get(parsed.kept_from) if parsed.kept_from else None

@@ -261,7 +261,7 @@ def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Posi
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
     taken = lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
-    first, last = _times(lines)
+    first, last = times_of(lines)
     entry = Range(
         id=range_id(position.source, position.generation, position.byte),
         source_id=position.source,
@@ -313,7 +313,7 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _times(lines: bytes) -> tuple[datetime | None, datetime | None]:
+def times_of(lines: bytes) -> tuple[datetime | None, datetime | None]:
     """Returns the first and the last time stamp; impossible ones, such as 30 February, do not count."""
     moments = [moment for stamp in set(_TIMESTAMP.findall(lines)) if (moment := event_time(stamp.decode()))]
     return min(moments, default=None), max(moments, default=None)

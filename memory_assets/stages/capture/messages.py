@@ -19,6 +19,7 @@ from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import INDEX_VERSION
 from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_frame
 from memory_assets.stages.capture.ownership import conversation, own_messages
+from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.words import shortened, squeezed
@@ -110,7 +111,7 @@ def _parsed_lines(
 ) -> Iterator[tuple[int, Parsed]]:
     """Yields the wanted lines; the reader gets all lines between them, and some before them for open calls."""
     first, last = min(wanted), max(wanted)
-    reader = open_reader(window["harness"], window["path"], session_id=window["session_id"])
+    reader = open_reader(window["harness"], window["path"], session_id=original_session(window["session_id"]))
     for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
         if line.number > last:
             return

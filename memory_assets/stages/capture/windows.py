@@ -64,6 +64,8 @@ class WindowRules:
     owner: str
     own_sources: frozenset[str] = frozenset()
     """Sources that were written on this machine."""
+    pushers: Mapping[str, str] = field(default_factory=dict)
+    """Sources that other machines pushed, with the person who did: the sessions are theirs, whatever folder they name."""
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory data flush`)."""
     signals: Mapping[str, HookSignals] = field(default_factory=dict)
@@ -281,7 +283,8 @@ def _window(
         "chars": sum(row.chars for row in rows),
         "project": project_of(facts.first("repository", last), folder),
         "folder": folder,
-        "person": person_of(folder, rules.people, rules.owner, is_own=origin["source_id"] in rules.own_sources),
+        "person": rules.pushers.get(origin["source_id"])
+        or person_of(folder, rules.people, rules.owner, is_own=origin["source_id"] in rules.own_sources),
         # Harnesses write the title after the last message, and again before the next one.
         "title": facts.as_of("title", (until[0], until[1] - 1)),
         "parent_session_id": facts.first("parent_session_id"),

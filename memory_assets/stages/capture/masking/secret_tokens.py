@@ -43,7 +43,8 @@ _TOKENS = _read_table(r"""
     stripe=\b(?:sk|rk)_(?:live|test)_<alnum>{16,250} stripe=\bwhsec_<base64>{20,100}={0,2} twilio=\bSK<hex>{32}(?!<alnum>)
     sendgrid=\bSG[.]<word>{16,64}[.]<word>{16,64} mailgun=\bkey-<hex>{32}(?!<alnum>)
     brevo=x(?:key|smtp)sib-<hex>{64}-<alnum>{16} mailersend=\bmlsn[.]<hex>{64} npm=\bnpm_<alnum>{30,} pypi=\bpypi-<word>{40,}
-    docker=dckr_(?:pat|oat)_<word>{20,} hugging-face=\bhf_<alnum>{30,} hugging-face=api_org_<alnum>{30,}
+    docker=dckr_(?:pat|oat)_<word>{20,} memory-assets=\bmemtok_<word>{40,}
+    hugging-face=\bhf_<alnum>{30,} hugging-face=api_org_<alnum>{30,}
     digitalocean=do[opr]_v1_<hex>{40,} heroku=HRKU-<word>{30,}
     jwt=eyJ[A-Za-z0-9_-]{8,}[.]eyJ<word>{8,}(?:[.]<word>{16,}|[.]?(?!<dotted>))
     jwe=eyJ[A-Za-z0-9_-]{8,}[.]<word>{16,}(?:[.]<word>{8,}){3} linear=lin_(?:api|oauth)_<alnum>{32,}

@@ -1,0 +1,143 @@
+"""Erases what a person forgot on the machine that pushes their sessions.
+
+The next push sends the pieces again in which words were masked. Nothing names these words: they are what the archived bytes had
+in the place of the new asterisks. They are masked there at once, and their tombstones are kept in `incoming/` until the next
+run has erased them from everything that was made of them. Words that others said too, in their sessions or notes, stay
+theirs: then only what was made of the person's own sessions is built again.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from memory_assets.errors import PushError
+from memory_assets.services.forget.erase import REASON, erase, keep_hashes
+from memory_assets.stages.capture.tombstones import Tombstone, Tombstones, make_tombstone, rows_of, words_of
+from memory_assets.store.archive import Range
+from memory_assets.store.ledger import NOTES
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, write_atomically
+
+FOLDER = "incoming"
+SHORTEST_WORDS = 4
+"""Characters of words that are erased elsewhere, too; shorter ones match too much."""
+
+_MASK = ord("*")
+_COVERED = re.compile(rb"\x00+")
+_BETWEEN = re.compile(rb"(?:\\[bfnrt\"/\\]|[^0-9A-Za-z\x80-\xff])*")
+"""What may be between two words of one phrase: no letter, but for those of escapes."""
+
+
+@dataclass(frozen=True)
+class PassedOn:
+    """Words that a person forgot elsewhere, as tombstones, until they are erased here."""
+
+    path: Path
+    at: datetime
+    person: str
+    tombstones: tuple[Tombstone, ...]
+
+
+def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
+    """Masks in the archived range what is masked in the sent one; raises `PushError` where they differ in anything else."""
+    assert entry.pushed is not None
+    before = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+    after = _covered(before, sent)
+    if after is None:
+        raise PushError(
+            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session {entry.pushed.session_id} differ from those that were "
+            "sent before by more than masked words. The server keeps what it has."
+        )
+    now = store.settings.clock()
+    if after != before:
+        phrases = [phrase for phrase in phrases_of(before, after) if len(" ".join(phrase)) >= SHORTEST_WORDS]
+        tombstones = rows_of(dict.fromkeys(make_tombstone(phrase, store.key) for phrase in phrases))
+        noted = {"at": now.isoformat(), "person": entry.pushed.person, "tombstones": tombstones}
+        write_atomically(make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json", json.dumps(noted).encode())
+        keep_hashes(store, before, after)
+    store.archive.restate(entry.id, after, at=now, because=REASON, pushed=entry.pushed.model_copy(update={"sha256": sha256}))
+
+
+def read_passed_on(store: Store) -> list[PassedOn]:
+    """Returns what waits to be erased."""
+    return [_read(path) for path in sorted((store.root / FOLDER).glob("*.json"))]
+
+
+def finish_passed_on(store: Store) -> Counter[str]:
+    """Erases what waits; can be repeated after a kill."""
+    with store.lock():
+        waiting = read_passed_on(store)
+        if not waiting:
+            return Counter()
+        own = {one for passed in waiting for one in _only_of(store, passed)}
+        changed = erase(store, Tombstones(own, store.key), since=min(one.at for one in waiting), with_history=False)
+        for one in waiting:
+            one.path.unlink()
+        return changed
+
+
+def phrases_of(before: bytes, after: bytes) -> Iterator[Sequence[str]]:
+    """Yields the words of each phrase that is masked in the second bytes and not in the first.
+
+    Masked words with nothing but spaces and punctuation between them, within a line, are one phrase.
+    """
+    marks = (_array(before) == _array(after)).astype(np.uint8).tobytes()
+    start = end = -1
+    for found in _COVERED.finditer(marks):
+        between = before[end : found.start()]
+        if start >= 0 and b"\n" not in between and _BETWEEN.fullmatch(between):
+            end = found.end()
+            continue
+        if start >= 0:
+            yield words_of(before[start:end].decode("utf-8", "replace"))
+        start, end = found.span()
+    if start >= 0:
+        yield words_of(before[start:end].decode("utf-8", "replace"))
+
+
+def _covered(before: bytes, sent: bytes) -> bytes | None:
+    """Returns the bytes with asterisks where either has them; None where they differ otherwise."""
+    if len(before) != len(sent):
+        return None
+    old, new = _array(before), _array(sent)
+    if ((old != new) & (old != _MASK) & (new != _MASK)).any():
+        return None
+    return np.where(new == _MASK, new, old).tobytes()
+
+
+def _array(raw: bytes) -> np.ndarray:
+    return np.frombuffer(raw, dtype=np.uint8)
+
+
+def _only_of(store: Store, passed: PassedOn) -> list[Tombstone]:
+    """Returns the tombstones of the words that nobody else said in a session or a note."""
+    left = list(passed.tombstones)
+    for content in _said_by_others(store, passed.person):
+        if not left:
+            break
+        if Tombstones(left, store.key).holds(content):
+            left = [one for one in left if not Tombstones([one], store.key).holds(content)]
+    return left
+
+
+def _said_by_others(store: Store, person: str) -> Iterator[bytes]:
+    for event in store.ledger.events(NOTES):
+        if event.actor != person:
+            yield orjson.dumps(event.payload, default=str)
+    for ranges in store.archive.sources().values():
+        if ranges[0].pushed is None or ranges[0].pushed.person != person:
+            for entry in ranges:
+                yield store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+
+
+def _read(path: Path) -> PassedOn:
+    row = json.loads(path.read_bytes())
+    tombstones = tuple(Tombstone(**one) for one in row["tombstones"])
+    return PassedOn(path, datetime.fromisoformat(row["at"]), row["person"], tombstones)

@@ -1,0 +1,83 @@
+"""What this store sent to a server, in `pushed/<server>.json`: pieces as the server confirmed them.
+
+It can be lost: the server's own list replaces it where the two differ.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memory_assets.schema.pushes import Held, digest_of
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, write_atomically
+
+FOLDER = "pushed"
+
+
+@dataclass
+class PushRecord:
+    """The pieces that one server has of this store."""
+
+    path: Path
+    url: str
+    is_known: bool = False
+    """The owner agreed once to send sessions to this server."""
+    held: dict[str, list[Held]] = field(default_factory=dict)
+    """By source, in order."""
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    """By source, what its ranges and the rules of masking were when everything of it had been sent."""
+
+    @property
+    def digest(self) -> str:
+        """The digest that the server has if nothing was lost on either side."""
+        return digest_of(self.held)
+
+    def replace_held(self, held: Mapping[str, Sequence[Sequence[int | str]]]) -> None:
+        """Takes the server's list; sources of which it has other pieces are compared again."""
+        listed = {source: [_held_of(piece) for piece in pieces] for source, pieces in held.items()}
+        same = {source for source, pieces in listed.items() if self.held.get(source) == pieces}
+        self.fingerprints = {source: one for source, one in self.fingerprints.items() if source in same}
+        self.held = listed
+
+    def confirm(self, source: str, piece: Held) -> None:
+        """Notes that the server has the piece, in the place of an earlier one of the same bytes."""
+        others = [one for one in self.held.get(source, []) if one[:2] != piece[:2]]
+        self.held[source] = sorted([*others, piece])
+
+    def save(self) -> None:
+        """Writes the record."""
+        content = {"url": self.url, "held": self.held, "fingerprints": self.fingerprints}
+        make_folder(self.path.parent)
+        write_atomically(self.path, json.dumps(content, sort_keys=True).encode())
+
+
+def open_record(store: Store, url: str) -> PushRecord:
+    """Returns the record of the server; an empty one where there is none, or it is damaged."""
+    path = store.root / FOLDER / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
+    try:
+        row = json.loads(path.read_bytes())
+        held = {source: [_held_of(piece) for piece in pieces] for source, pieces in row["held"].items()}
+        return PushRecord(path, url, True, held, dict(row["fingerprints"]))
+    except FileNotFoundError:
+        return PushRecord(path, url)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return PushRecord(path, url, is_known=True)
+
+
+def servers_pushed_to(store: Store) -> tuple[str, ...]:
+    """Returns the addresses of the servers that have sessions of this store."""
+    found = []
+    for path in sorted((store.root / FOLDER).glob("*.json")):
+        try:
+            row = json.loads(path.read_bytes())
+            found += [str(row["url"])] if row["held"] else []
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return tuple(found)
+
+
+def _held_of(piece: Sequence[int | str]) -> Held:
+    generation, first, last, sha256 = piece
+    return int(generation), int(first), int(last), str(sha256)
