@@ -16,6 +16,7 @@ import polars as pl
 from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.schema.protocols import CODE_BYTES
 from memory_assets.text.files import make_folder
+from memory_assets.text.signs import signs_of
 from memory_assets.text.terms import bm25, count_terms, key_of
 
 MOST_COUNTED = 255
@@ -86,6 +87,16 @@ class TextArrays:
             if len(rows):
                 scores[rows] += weight * bm25(counts, self.lengths[rows], self._mean_length, len(self))
         return scores
+
+    @property
+    def signs(self) -> np.ndarray:
+        """The signs of the vectors, 64 in a number."""
+        return self._signs
+
+    @cached_property
+    def _signs(self) -> np.ndarray:
+        """Made by the first question to a large corpus."""
+        return signs_of(self.vectors)
 
     @cached_property
     def _mean_length(self) -> float:

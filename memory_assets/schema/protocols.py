@@ -212,6 +212,11 @@ class Texts(Protocol):
         """float32, shape (rows, dimension); zeros if a row has none, dimension 0 if no row has one."""
         ...
 
+    @property
+    def signs(self) -> "np.ndarray":
+        """The signs of the components of the vectors, 64 in a number; uint64, shape (ceil(dimension / 64), rows)."""
+        ...
+
     def __len__(self) -> int:
         """Returns the number of rows."""
         ...

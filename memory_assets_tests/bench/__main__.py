@@ -32,6 +32,7 @@ from memory_assets_tests.bench.reflections import reflections
 from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.replay import replay
 from memory_assets_tests.bench.row import Row, render
+from memory_assets_tests.bench.scale import scale
 from memory_assets_tests.bench.secrets import secrets
 from memory_assets_tests.bench.shared import shared
 from memory_assets_tests.bench.start import start
@@ -59,6 +60,7 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "questions": questions,
     "factors": factors,
     "latency": latency,
+    "scale": scale,
     "shared": shared,
     "start": start,
     "friction": friction,

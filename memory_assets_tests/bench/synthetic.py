@@ -6,6 +6,7 @@ of its sentences, and a memory's vector lies near one or two of them. Everything
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -65,20 +66,20 @@ class Topics:
 
 def make_topics(random: Random, embedder: LocalEmbedder, count: int = TOPICS) -> Topics:
     """Returns the topics, with centres made by the model."""
-    words = [[_word(random) for _ in range(WORDS_OF_TOPIC)] for _ in range(count)]
-    return Topics(words, np.stack([embedder.encode_query(_fill(random, _PATTERNS, own)) for own in words]))
+    words = [[made_word(random) for _ in range(WORDS_OF_TOPIC)] for _ in range(count)]
+    return Topics(words, np.stack([embedder.encode_query(fill_pattern(random, _PATTERNS, own)) for own in words]))
 
 
 def questions(random: Random, topics: Topics, count: int) -> list[str]:
     """Returns questions about the topics."""
-    return [_fill(random, _QUESTIONS, random.choice(topics.words)) for _ in range(count)]
+    return [fill_pattern(random, _QUESTIONS, random.choice(topics.words)) for _ in range(count)]
 
 
 def fill(store: Store, count: int, topics: Topics, seed: int) -> None:
     """Writes that many memories, a message behind each, a narrative for each session, and builds both indexes."""
     random, numbers = Random(seed), np.random.default_rng(seed)
     about = [random.randrange(len(topics.words)) for _ in range(count)]
-    texts = pl.Series("text", [f"{_fill(random, _PATTERNS, topics.words[one])}" for one in about])
+    texts = pl.Series("text", [f"{fill_pattern(random, _PATTERNS, topics.words[one])}" for one in about])
     minutes = np.sort(numbers.integers(0, MINUTES, size=count))
     said = pl.DataFrame({"text": texts, "event_at": [FIRST + timedelta(minutes=int(m)) for m in minutes]}).with_columns(
         pl.col("event_at").cast(pl.Datetime("us", "UTC")),
@@ -194,7 +195,8 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def _fill(random: Random, patterns: tuple[str, ...], own: list[str]) -> str:
+def fill_pattern(random: Random, patterns: Sequence[str], own: Sequence[str]) -> str:
+    """Returns one of the patterns with its gaps filled from the words of a topic."""
     return random.choice(patterns).format(
         **{gap: _of_topic(random, own) for gap in "abcd"},
         port=random.randrange(1_000, 65_000),
@@ -202,14 +204,15 @@ def _fill(random: Random, patterns: tuple[str, ...], own: list[str]) -> str:
         version=f"{random.randrange(9)}.{random.randrange(30)}.{random.randrange(30)}",
         path=f"{_of_topic(random, own)}/{_of_topic(random, own)}_{random.randrange(900)}.py",
         flag=f"{_of_topic(random, own)} --{_of_topic(random, own)}",
-        name=f"{_of_topic(random, own)}{_word(random).title()}",
+        name=f"{_of_topic(random, own)}{made_word(random).title()}",
     )
 
 
-def _of_topic(random: Random, own: list[str]) -> str:
+def _of_topic(random: Random, own: Sequence[str]) -> str:
     """Returns a word of the topic, the first ones far more often, as in real text."""
     return own[min(int(random.paretovariate(0.7)) - 1, len(own) - 1)]
 
 
-def _word(random: Random) -> str:
+def made_word(random: Random) -> str:
+    """Returns a word that no language has."""
     return "".join(random.choices(_SYLLABLES, k=random.randrange(2, 5)))

@@ -17,7 +17,7 @@ PREFIXES = {
 
 
 SAMPLE = 4
-LONGEST = {"more-memories", "pipeline", "questions"}
+LONGEST = {"more-memories", "pipeline", "questions", "scale"}
 """Rows that take more than half a minute even on little input: only under `make test-all`, which runs every row."""
 
 

@@ -14,7 +14,7 @@ row, of the rows around it, and of its group (a session); all from the postings,
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
+from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows
 from memory_assets.text.terms import bm25
 
 REACH = 2
@@ -69,6 +70,11 @@ STEP_MALUS, STEP_CHARS = 0.1, 200
 """Subtracted from short remarks of an assistant on the way to its answer: about four times more seldom the answer to a
 labelled question than their share of messages."""
 
+ORDER = ("row", "around", "group", "vector", "meant", "near")
+"""The scores in the order in which they are added up."""
+
+Passages = Texts | ChosenTexts
+
 RETRIEVER_OF = {
     "row": "keyword", "vector": "vector", "around": "context", "meant": "context", "group": "session", "near": "memory",
 }  # fmt: skip
@@ -110,7 +116,7 @@ class Origin:
 class Layout:
     """The groups of a corpus, and which rows are around each row."""
 
-    def __init__(self, texts: Texts, reach: int) -> None:
+    def __init__(self, texts: Passages, reach: int) -> None:
         self.texts, self.reach = texts, reach
         rows, groups = np.arange(len(texts)), texts.groups
         self.group_count = int(groups[-1]) + 1 if len(texts) else 0
@@ -158,10 +164,35 @@ class Layout:
 
 
 def find_messages(
-    query: SearchQuery, texts: Texts, layout: Layout, origins: Sequence[Origin], allowed: np.ndarray | None = None
+    query: SearchQuery,
+    texts: Texts,
+    layout: Layout,
+    origins: Sequence[Origin],
+    allowed: np.ndarray | None = None,
+    *,
+    most: int = MOST_COMPARED,
 ) -> list[MessageHit]:
-    """Returns the best messages, best first, each by its best passage; `allowed` says which rows may be returned."""
-    scores = _scores(query, texts, layout, origins) if len(texts) else {}
+    """Returns the best messages, best first, each by its best passage; `allowed` says which rows may be returned.
+
+    Of a corpus with more than `most` passages, the most promising are compared (`passage_choice`).
+    """
+    scores = _word_scores(query, layout, origins) if len(texts) else {}
+    if len(texts) <= most:
+        return _best_messages(query, texts, layout, scores, allowed)
+    rows = choose_rows(texts, scores, query.vector, allowed, layout.reach)
+    chosen = ChosenTexts(texts, rows)
+    own = {name: values[rows] for name, values in scores.items()}
+    found = _best_messages(query, chosen, Layout(chosen, layout.reach), own, None if allowed is None else allowed[rows])
+    return [replace(one, row=int(rows[one.row])) for one in found]
+
+
+def _best_messages(
+    query: SearchQuery, texts: Passages, layout: Layout, scores: dict[str, np.ndarray], allowed: np.ndarray | None
+) -> list[MessageHit]:
+    if query.vector is not None and len(texts) and texts.vectors.shape[1] == len(query.vector):
+        near = texts.vectors.astype(np.float32, copy=False) @ query.vector
+        scores = scores | {"vector": near, "meant": layout.mean_around(near)}
+    scores = {name: scores[name] for name in ORDER if name in scores and scores[name].any()}
     if not scores:
         return []
     scaled = {name: scale(values) for name, values in scores.items()}
@@ -193,7 +224,7 @@ def find_messages(
     ]
 
 
-def _turned_scores(vector: np.ndarray, texts: Texts, fused: np.ndarray, low: float) -> np.ndarray:
+def _turned_scores(vector: np.ndarray, texts: Passages, fused: np.ndarray, low: float) -> np.ndarray:
     """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0 for all others."""
     rows = _best_of(fused, TURNED)
     scores = np.zeros(len(texts), dtype=np.float32)
@@ -202,7 +233,7 @@ def _turned_scores(vector: np.ndarray, texts: Texts, fused: np.ndarray, low: flo
     return scores
 
 
-def _turned(vector: np.ndarray, texts: Texts, fused: np.ndarray) -> np.ndarray:
+def _turned(vector: np.ndarray, texts: Passages, fused: np.ndarray) -> np.ndarray:
     """Returns the direction between the question's and that of the messages found first."""
     best = [row for row in _best_rows(fused, texts.parents, FEEDBACK) if np.isfinite(fused[row])]
     if not best:
@@ -214,21 +245,19 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
-def _scores(query: SearchQuery, texts: Texts, layout: Layout, origins: Sequence[Origin]) -> dict[str, np.ndarray]:
+def _word_scores(query: SearchQuery, layout: Layout, origins: Sequence[Origin]) -> dict[str, np.ndarray]:
+    """Returns the scores of all rows for the words of the question, and for the memories that were learnt there."""
     scores = score_levels(layout, query.terms)
-    if query.vector is not None and texts.vectors.shape[1] == len(query.vector):
-        near = texts.vectors.astype(np.float32, copy=False) @ query.vector
-        scores |= {"vector": near, "meant": layout.mean_around(near)}
-    scores["near"] = np.zeros(len(texts), dtype=np.float32)
+    scores["near"] = np.zeros(len(layout.texts), dtype=np.float32)
     for one in origins:
         first, last = max(one.line - LINES_AROUND, 0), one.line + LINES_AROUND + 1
         rows = layout.rows_within(one.session, first * PASSAGES_A_LINE, last * PASSAGES_A_LINE - 1)
         scores["near"][rows] = np.maximum(scores["near"][rows], one.score)
-    return {name: values for name, values in scores.items() if values.any()}
+    return scores
 
 
 def _second_look(
-    query: SearchQuery, texts: Texts, layout: Layout, scaled: Mapping[str, np.ndarray], fused: np.ndarray, weight: float
+    query: SearchQuery, texts: Passages, layout: Layout, scaled: Mapping[str, np.ndarray], fused: np.ndarray, weight: float
 ) -> tuple[list[int], np.ndarray]:
     """Returns the best row of each of the best messages with its score, best first; `weight` is that of the fused scores."""
     rows = _best_of(fused, COMPARED)
@@ -252,7 +281,7 @@ def _second_look(
 class _Compared:
     """How similar the words of a question are to those of passages and of the passages beside them."""
 
-    def __init__(self, query: SearchQuery, texts: Texts, layout: Layout, rows: np.ndarray) -> None:
+    def __init__(self, query: SearchQuery, texts: Passages, layout: Layout, rows: np.ndarray) -> None:
         assert query.words is not None
         self._layout, self._steps = layout, range(-layout.reach, layout.reach + 1)
         steps = [layout.beside(rows, step) for step in self._steps]
@@ -274,7 +303,7 @@ class _Compared:
         return self._similar[:, np.searchsorted(self._rows, rows)]
 
 
-def _near_messages(vector: np.ndarray, texts: Texts, parents: np.ndarray) -> np.ndarray:
+def _near_messages(vector: np.ndarray, texts: Passages, parents: np.ndarray) -> np.ndarray:
     """Returns the cosine of each of these messages, whose direction is that of the sum of its passages."""
     numbers, places = np.unique(parents, return_inverse=True)
     rows = np.flatnonzero(np.isin(texts.parents, numbers))
@@ -342,6 +371,7 @@ def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
 def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:
     """Returns the scores of all rows for the weighted terms, each of shape (rows,): `row`, `around` and `group`."""
     texts, (around_lengths, group_lengths) = layout.texts, layout.lengths
+    assert not isinstance(texts, ChosenTexts)  # words are scored among all rows
     around_mean, group_mean = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in layout.lengths)
     around, group = np.zeros(len(texts)), np.zeros(layout.group_count)
     for term, weight in terms.items():

@@ -1,0 +1,198 @@
+"""How the store grows: its times, its peak memory and its recalls with more sessions, and with more memories.
+
+`make bench ROWS=scale` prints a table; `SCALE_WRITE=1` also writes it, and its curves, into docs/scaling.md. Sizes are settings:
+`SCALE_SESSIONS=100,1000,10000 SCALE_MEMORIES=10000,100000,1000000`. A size that would take more than `SCALE_MINUTES` (60) in all, by
+the size before it, or more than `SCALE_GB` (6) of memory, is left out and named. Each size runs in a process of its own.
+"""
+
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from memory_assets.memory import MemoryAgent
+from memory_assets.runs.launch import Runner, update
+from memory_assets.services.corpus import open_embedder, open_texts, open_vectors
+from memory_assets.stages.recall.message_search import REACH, Layout, SearchQuery, find_messages
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import open_store
+from memory_assets.text.terms import query_terms
+from memory_assets_tests.bench.row import Row, answer_of, seconds_of
+from memory_assets_tests.bench.scale_docs import write_docs
+from memory_assets_tests.bench.simulated_sessions import DAYS, FIRST, write_sessions
+from memory_assets_tests.bench.synthetic import LAST, fill, make_topics, questions
+
+SESSIONS, MEMORIES = (100, 1_000, 10_000), (10_000, 100_000, 1_000_000)
+SMALL_SESSIONS, SMALL_MEMORIES = (2,), (20, 40)
+ASKED, WARMED = 100, 10
+MOST_TIMES = 2.0
+"""The middle time of a recall at the largest size is at most so many times that at a tenth of it."""
+
+LEAST_SAME = 0.95
+"""Of the five results of an exact search, so many are found."""
+
+JOBS_OF = {"capture": "capture", "process days": "process_days", "encode": "encode_messages", "merge": "rebuild_memories"}
+"""Stage → job."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One size of a store, and what was measured."""
+
+    kind: str
+    size: int
+    seconds: Mapping[str, float]
+    p50_ms: float
+    p95_ms: float
+    peak_gb: float
+    stored_gb: float
+    memories: int
+    passages: int
+    same: float = 1.0
+    """Share of the exact search's first five memories and messages that recall's own search finds."""
+
+
+def scale(small: bool = False) -> list[Row]:
+    """Returns the times at each size, and at the largest what was promised of recall."""
+    kinds = {
+        "sessions": SMALL_SESSIONS if small else _sizes("SCALE_SESSIONS", SESSIONS),
+        "memories": SMALL_MEMORIES if small else _sizes("SCALE_MEMORIES", MEMORIES),
+    }
+    minutes, gigabytes = (float(os.environ.get(name, default)) for name, default in (("SCALE_MINUTES", 60), ("SCALE_GB", 6)))
+    measured: list[Measured] = []
+    left_out: list[str] = []
+    for kind, sizes in kinds.items():
+        until = time.monotonic() + 60 * minutes / len(kinds)
+        for size in sizes:
+            before = [one for one in measured if one.kind == kind]
+            if reason := _too_much(before, size, until - time.monotonic(), gigabytes):
+                left_out.append(f"{size:,} {kind}: {reason}")
+                continue
+            measured.append(Measured(**answer_of("scale", kind, str(size))))
+    if os.environ.get("SCALE_WRITE"):
+        write_docs([asdict(one) for one in measured], left_out)
+    return [*map(_row, measured), *_promises(measured), *(Row(f"scale: left out: {one}", 0.0, "") for one in left_out)]
+
+
+def _sizes(name: str, usual: Sequence[int]) -> list[int]:
+    given = os.environ.get(name, "")
+    return sorted(int(one.replace("_", "")) for one in given.split(",") if one.strip()) or list(usual)
+
+
+def _too_much(before: Sequence[Measured], size: int, seconds_left: float, gigabytes: float) -> str:
+    """Returns why the size is left out, by what the size before it took; empty where it is measured."""
+    if not before:
+        return ""
+    last = before[-1]
+    times = size / last.size
+    if (needed := sum(last.seconds.values()) * times) > seconds_left:
+        return f"about {needed / 60:,.0f} minutes"
+    needed = last.peak_gb * (1 + 0.5 * (times - 1)) if last.peak_gb > 1 else 0.0
+    return f"about {needed:,.0f} GB of memory" if needed > gigabytes else ""
+
+
+def _row(one: Measured) -> Row:
+    times = ", ".join(f"{name} {took:.1f} s" for name, took in one.seconds.items())
+    told = f"p95 {one.p95_ms:.1f} ms; {times}; peak {one.peak_gb:.2f} GB, on disk {one.stored_gb:.2f} GB"
+    told += f"; {one.memories:,} memories, {one.passages:,} passages; top five as exact {one.same:.3f}"
+    return Row(f"scale: {one.size:,} {one.kind}: recall p50 in ms", one.p50_ms, told)
+
+
+def _promises(measured: Sequence[Measured]) -> list[Row]:
+    own = [one for one in measured if one.kind == "memories"]
+    if len(own) < 2:
+        return []
+    largest = own[-1]
+    tenth = min(own[:-1], key=lambda one: abs(one.size * 10 - largest.size))
+    told = f"{largest.p50_ms:.1f} ms with {largest.size:,}, {tenth.p50_ms:.1f} ms with {tenth.size:,}"
+    return [
+        Row("scale: recall p50, largest / a tenth", largest.p50_ms / tenth.p50_ms, told, limit=MOST_TIMES),
+        Row("scale: top five as an exact search", min(one.same for one in own), "the least of all sizes", floor=LEAST_SAME),
+    ]
+
+
+def measure_sessions(folder: Path, count: int) -> Measured:
+    """Captures and distils so many simulated sessions."""
+    sources = folder / "sources"
+    write_sessions(sources, count, seed=count)
+    now = FIRST.replace(year=FIRST.year + 1) if DAYS < 365 else LAST
+    settings = Settings(
+        data=folder / "store", sources=str(sources), timezone="UTC", owner="ann", now=now, harness_memories=False
+    )
+    store, seconds = open_store(settings), dict[str, float]()
+    with Runner(store) as runner:
+        for stage, job in JOBS_OF.items():
+            seconds[stage] = seconds_of(lambda job=job: update(runner, [job]))
+    words = store.tables.read("memories", columns=["text"])["text"].to_list()
+    asked = [Random(number).choice(words) for number in range(WARMED + ASKED)] if words else ["what is known"] * (WARMED + 1)
+    return _measured("sessions", count, settings, seconds, asked)
+
+
+def measure_memories(folder: Path, count: int) -> Measured:
+    """Fills a store with so many memories, with a message behind each, and asks it."""
+    settings = Settings(data=folder / "store", timezone="UTC", owner="mira", now=LAST)
+    topics = make_topics(Random(5), open_embedder(settings.embedding_model), *((20,) if count < 100 else ()))
+    took = seconds_of(lambda: fill(open_store(settings), count, topics, seed=count))
+    return _measured("memories", count, settings, {"fill and index": took}, questions(Random(7), topics, WARMED + ASKED))
+
+
+def _measured(kind: str, count: int, settings: Settings, seconds: Mapping[str, float], asked: Sequence[str]) -> Measured:
+    agent, store = MemoryAgent(settings), open_store(settings)
+    times = [1_000 * seconds_of(lambda one=one: agent.recall(one, probe=True)) for one in asked][WARMED:]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    texts = open_texts(store).open("messages")
+    stored = sum(path.stat().st_size for path in store.root.rglob("*") if path.is_file())
+    memories, passages = store.tables.read("memories", columns=["id"]).height, len(texts) if texts else 0
+    middle, most = float(np.median(times)), float(np.percentile(times, 95))
+    same = _same_as_exact(settings, asked[WARMED : WARMED + 40])
+    figures = (round(peak, 3), round(stored / 1e9, 3), memories, passages, round(same, 4))
+    rounded = {name: round(took, 2) for name, took in seconds.items()}
+    return Measured(kind, count, rounded, round(middle, 2), round(most, 2), *figures)
+
+
+def _same_as_exact(settings: Settings, asked: Sequence[str]) -> float:
+    """Returns the least share of the exact search's first five that is found, of memories and of messages."""
+    store, embedder = open_store(settings), open_embedder(settings.embedding_model)
+    vectors, texts = open_vectors(store), open_texts(store).open("messages")
+    shares: dict[str, list[float]] = {"memories": [], "messages": []}
+    layout = Layout(texts, REACH) if texts else None
+    for question in asked:
+        vector = embedder.encode_query(question)
+        exact = vectors.find_exact(vector, 5)
+        shares["memories"].append(_share([one.id for one in exact], [one.id for one in vectors.find(vector, 5)]))
+        if texts is not None and layout is not None:
+            read = embedder.read_query(question)
+            query = SearchQuery(question, dict.fromkeys(query_terms(question), 1.0), read.vector, read.words)
+            whole = find_messages(query, texts, layout, (), most=len(texts))
+            found = find_messages(query, texts, layout, ())
+            shares["messages"].append(_share([one.passage_id for one in whole[:5]], [one.passage_id for one in found[:5]]))
+    return min(float(np.mean(found)) for found in shares.values() if found)
+
+
+def _share(exact: Sequence[str], found: Sequence[str]) -> float:
+    return len({*exact} & {*found}) / len(exact) if exact else 1.0
+
+
+MEASURES: dict[str, Callable[[Path, int], Measured]] = {"sessions": measure_sessions, "memories": measure_memories}
+
+
+def main(kind: str, count: int) -> None:
+    """Prints one size as JSON."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-scale-", dir=os.environ.get("BENCH_STORES")))
+    try:
+        print(json.dumps(asdict(MEASURES[kind](folder, count))))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
