@@ -14,6 +14,12 @@ Case = TypeVar("Case")
 TEST_ALL = os.environ.get("TEST_ALL") == "1"
 """Whether long matrices run whole (`make test-all`) or as a sample."""
 
+
+def only_whole(reason: str) -> pytest.MarkDecorator:
+    """Marks a test of a minute that runs by `make test-all` alone, with what holds the same in every run."""
+    return pytest.mark.skipif(not TEST_ALL, reason=f"by `make test-all`; {reason}")
+
+
 _RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID")
 SEED = int(os.environ.get("TEST_SEED") or (int(_RUN[:7], 16) if _RUN else SystemRandom().randrange(10**9)))
 """Draws the samples, the same in all workers of a run; a failure names it, and `TEST_SEED` gives it again."""

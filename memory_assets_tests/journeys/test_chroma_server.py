@@ -11,6 +11,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.services import erasing
 from memory_assets.services.forget import erase
 from memory_assets_tests import story
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.servers import chroma_server, free_port
 from memory_assets_tests.small_store import FACT, MEMORY, index, small_store
 
@@ -35,6 +36,7 @@ def answers(data: Path, sources: Path, **more: str) -> list:
     ]
 
 
+@only_whole("the tests of the index hold its parts on small stores")
 def test_the_sample_is_the_same_and_recall_continues_while_the_server_is_down(tmp_path: Path):
     sources, port = story.lay_out_sample(tmp_path / "sources", "/pi/"), free_port()
     here, there, chroma = tmp_path / "here", tmp_path / "there", f"http://127.0.0.1:{port}"

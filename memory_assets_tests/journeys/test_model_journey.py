@@ -21,7 +21,7 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW, SHARED
 from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
-from memory_assets_tests.once import sampled
+from memory_assets_tests.once import only_whole, sampled
 from memory_assets_tests.recorded import RecordedAnswers
 from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, run, start
 
@@ -154,6 +154,7 @@ def without_measures(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]
     return {**tables, **reflected, "observer_answers": tables["observer_answers"].drop(*MEASURED, "is_batch")}
 
 
+@only_whole("the kills in the middle of a batch hold the same")
 def test_killed_while_asking_only_what_was_under_way_is_asked_again(
     tmp_path: Path, undisturbed: tuple[Path, MessagesApi], sources: Path
 ):

@@ -14,6 +14,7 @@ import pytest
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.model_questions import SHORT_SESSIONS
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
 from memory_assets_tests.story import open_at, run
 
@@ -76,6 +77,7 @@ def lesson_writer(body: dict[str, Any]) -> str:
 
 
 @pytest.mark.slow
+@only_whole("the tests of the observer hold its parts")
 def test_with_a_model_short_sessions_share_a_call_and_only_a_later_one_is_asked_about(tmp_path: Path):
     data, sources = tmp_path / "store", tmp_path / "transcripts"
     short(sources, 1, "please review the till", "never round prices in the till, keep whole cents")

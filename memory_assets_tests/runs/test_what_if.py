@@ -33,6 +33,7 @@ from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.journeys.test_model_journey import MODEL, about_windows, dutiful
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.services.test_branches import bytes_of
 from memory_assets_tests.story import lay_out_sample, start
 
@@ -157,6 +158,7 @@ def test_a_line_that_rules_wrote_goes_where_nothing_says_it_any_more(opened: Ope
     assert (side.before.count("Always write dates"), side.after.count("Always write dates")) == (1, 0)
 
 
+@only_whole("an adoption that is killed and finished ends with the same tables")
 def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_beginning(
     opened: Opened, branched: Path, folder: Path, sources: Path
 ):
