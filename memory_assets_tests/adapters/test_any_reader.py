@@ -24,6 +24,8 @@ PARTS = {
     ("day",): list(DAYS),
     ("source_id",): ["123", "0f3a", "2026-08-03"],
     ("category",): ["operations", "projects"],
+    ("doc_id",): ["doc_0f3a", "doc_123"],
+    ("feed_id",): ["feed_0f3a", "feed_123"],
     ("span", "day"): ["week-2026-08-03", "day-2026-08-03"],
 }
 REBUILDS = 30

@@ -53,7 +53,7 @@ def test_what_is_meant_is_understood_however_it_is_written(given: dict[str, Any]
             "include must be one of held, stale, archived, cold, superseded, not 'forgotten'.",
         ),
         (DecideRequest, {"decision": "approve", "proposals": []}, "proposals must name at least one, not []."),
-        (FeedbackRequest, {"memory_ids": "mem_1"}, "used is missing: True: they helped. False: they did not."),
+        (FeedbackRequest, {"memory_ids": "mem_1"}, "used is missing: Whether they helped."),
         (
             RememberRequest,
             {"text": "x", "instead_of": "mem_0f3a5c", "priority": "high"},

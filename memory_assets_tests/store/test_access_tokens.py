@@ -67,7 +67,7 @@ def test_a_token_is_revoked_by_its_name_and_an_unknown_one_is_an_error(store: St
         ({"name": " "}, "NAME is empty"),
         ({"person": ""}, "--person is empty"),
         ({"scopes": []}, "without a scope"),
-        ({"scopes": ["read", "all"]}, "one of read, write, review, not 'all'"),
+        ({"scopes": ["read", "all"]}, "one of read, write, review, push, not 'all'"),
         ({"name": "x" * 81}, "at most 80"),
         ({"person": "Ada\x1b[2J"}, "printable"),
     ],

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from memory_assets.services.table_rows import ShownRows
 
 TITLES = (
-    "text", "title", "narrative", "quote", "name", "query", "action", "measure", "section", "path", "answer", "said", "file",
-    "record_type", "relation", "kind", "category", "model",
+    "text", "title", "content", "narrative", "quote", "name", "query", "action", "measure", "section", "path", "answer", "said",
+    "file", "record_type", "relation", "kind", "category", "model",
 )  # fmt: skip
 """Columns that name a row, the best first."""
 
-MOMENTS = ("event_at", "trigger_on", "started_at", "decided_at", "sent_at", "said_at", "at", "on", "day")
+MOMENTS = ("event_at", "trigger_on", "started_at", "decided_at", "sent_at", "said_at", "seen_at", "at", "on", "day")
 """Columns with the time of a row; the first that is set is shown."""
 
 FIELDS = (
     "state", "status", "verdict", "gate", "project", "category", "priority", "kind", "reason", "gate_reason", "harness",
-    "author", "role", "person",
+    "author", "role", "person", "chapter", "page",
     "tool_name", "trigger", "problem", "relation", "similarity", "value", "count", "measure", "outcome", "profile",
     "result_count", "section", "component", "success", "duration_ms", "confidence", "confirmed_count", "recall_count",
     "message_count", "user_turn_count", "fact_count", "memory_count", "rows", "model", "dimension", "attempts", "weight",

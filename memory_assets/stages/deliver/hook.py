@@ -254,20 +254,20 @@ def _never_failing(work: "Callable[..., None]", *arguments: "Any") -> int:
         work(*arguments)
     except Exception as error:
         _warn(f"nothing was sent or shown: {error}")
-        _drop_output()
+        _drop(1)
     return 0
 
 
 def _warn(text: str) -> None:
     try:
         print(f"memory: {text}", file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        return  # stderr is closed
+    except (OSError, ValueError):  # stderr is closed, or its disk is full
+        _drop(2)
 
 
-def _drop_output() -> None:
-    """Discards what is left in stdout: the interpreter would fail on it at exit."""
+def _drop(descriptor: int) -> None:
+    """Discards what is left in stdout (1) or stderr (2): the interpreter would fail on it at exit."""
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     except OSError:
         return

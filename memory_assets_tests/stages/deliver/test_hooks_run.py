@@ -49,7 +49,7 @@ def command(home: Path, harness: str, event: str) -> str:
 
 def environment(**changes: str | None) -> dict[str, str]:
     """What a harness has: not what the shell had in which hooks were installed."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith("MEMORY_")}
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "PYTHON"))}
     return {name: value for name, value in {**own, "PYTHONPATH": str(REPOSITORY), **changes}.items() if value is not None}
 
 

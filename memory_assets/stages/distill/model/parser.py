@@ -304,16 +304,16 @@ def _list(value: Any) -> list[Any]:
 
 def _parse_facts(lines: Sequence[str], holds_fact: Callable[[str], object], day: date | None = None) -> tuple[ParsedFact, ...]:
     """Returns the facts of the lines that hold one; an indented line after a fact continues it."""
-    texts: list[tuple[str, date | None]] = []
+    texts: list[tuple[list[str], date | None]] = []
     for line in lines:
         bare = _without_tags(line)
         if named := _DATE.match(bare):
             day = _day(named[1]) or day
         elif holds_fact(bare):
-            texts.append((bare, day))
+            texts.append(([bare], day))
         elif texts and bare.strip() and line[:1].isspace() and not bare.lstrip().startswith("#"):
-            texts[-1] = f"{texts[-1][0]} {bare.strip()}", texts[-1][1]
-    return tuple(fact for fact in dict.fromkeys(_parse_fact(text, day) for text, day in texts) if fact.text)
+            texts[-1][0].append(bare.strip())
+    return tuple(fact for fact in dict.fromkeys(_parse_fact(" ".join(text), day) for text, day in texts) if fact.text)
 
 
 def _parse_fact(line: str, day: date | None = None) -> ParsedFact:
