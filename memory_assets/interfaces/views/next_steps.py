@@ -90,8 +90,10 @@ def after_doctor(health: "Health", *, is_deep: bool) -> str:
 
 def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     """Returns what follows a plan, a change or the state of the hooks."""
-    from memory_assets.stages.deliver.install import ABSENT, OUTDATED
+    from memory_assets.stages.deliver.install import ABSENT, ELSEWHERE, OUTDATED
 
+    if all(one.state == ELSEWHERE for one in changes["files"]):
+        return "`memory hooks install`, once Claude Code, Codex or pi was started on this machine."
     if is_installing:
         is_planned = changes["is_dry_run"] and any(one.is_change for one in changes["files"])
         return (

@@ -59,6 +59,12 @@ def test_a_service_that_is_not_installed_or_does_not_run_says_what_to_do(tmp_pat
     assert after_service(replace(state, text="[Service]", is_running=True)) == ""
 
 
+def test_without_a_harness_hooks_wait_for_one(on_screen: Run):
+    for words in (("hooks", "install", "--dry-run"), ("hooks", "status")):
+        code, _, err = on_screen(*words)
+        assert (code, "Next: `memory hooks install`, once Claude Code" in " ".join(err.split())) == (0, True)
+
+
 def test_a_fact_that_was_saved_can_be_removed_by_the_command_that_is_shown(on_screen: Run, run: Run):
     small_store()
     _, _, err = on_screen("remember", "Herons nest beside the reactor.")
