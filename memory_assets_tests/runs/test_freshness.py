@@ -109,6 +109,7 @@ def stop(store: Store, name: str) -> None:
 
 UNASKED = {
     "dead_letters", "harness_memories",  # no input in this store
+    "adrs", "discoveries", "documents", "document_chunks", "document_vectors", "document_index", "feed_items", "slog",  # nor these
     "model_reviews", "evaluation",  # no model, no labelled sessions
     "weekly_distillates", "monthly_distillates", "timeline",  # their week and month are not over
     "friction",  # too few observations
