@@ -16,7 +16,7 @@ PREFIXES = {
 """How the first line of a row begins, where that is not its name."""
 
 
-SAMPLE = 4
+SAMPLE = 2
 LONGEST = {"more-memories", "pipeline", "questions", "scale"}
 """Rows that take more than half a minute even on little input: only under `make test-all`, which runs every row."""
 

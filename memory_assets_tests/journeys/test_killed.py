@@ -11,7 +11,7 @@ import pytest
 
 from memory_assets.runs.launch import open_instance
 from memory_assets.runs.liveness import FOLDER
-from memory_assets_tests.once import SEED, sampled
+from memory_assets_tests.once import SEED, only_whole, sampled
 from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run, run_apart, start
 
 MOMENTS = (1.5, 3.0, 4.5, 6.0, 8.0)
@@ -22,6 +22,7 @@ KILLS = 2
 
 
 @pytest.mark.slow
+@only_whole("the sampled points of `attacks/test_kill_points.py` hold the same")
 def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undisturbed_run(tmp_path: Path):
     sources = lay_out_sample(tmp_path / "transcripts", "/pi/", "/codex/")
     disturbed, undisturbed = tmp_path / "disturbed", tmp_path / "undisturbed"

@@ -255,7 +255,7 @@ def test_a_run_that_would_cost_too_much_asks_nothing(tmp_path: Path, few_sources
         assert "MEMORY_MODEL_MOST_USD" in out + errors
 
 
-RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 5)
+RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 3)
 
 
 @pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist")

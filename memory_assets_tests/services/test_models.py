@@ -29,6 +29,7 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row
 from memory_assets_tests.messages_api import KEY, serve
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.small_store import small_store, write
 from memory_assets_tests.stages.distill.models import ScriptedModel
 from memory_assets_tests.story import lay_out_sample, run_apart
@@ -146,6 +147,7 @@ def test_with_the_rules_the_whole_journey_loads_no_sdk_and_opens_no_connection(t
 
 
 @pytest.mark.slow
+@only_whole("shows that the watch of the test before it sees")
 def test_a_model_that_the_settings_name_is_seen_by_the_same_watch(tmp_path: Path):
     with serve(lambda body: "said") as api:
         named = {"MEMORY_MODEL": "claude-haiku-4-5", "MEMORY_MODEL_URL": api.url, "ANTHROPIC_API_KEY": KEY}

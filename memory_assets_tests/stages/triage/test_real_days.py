@@ -22,7 +22,7 @@ from memory_assets_tests.once import SEED, TEST_ALL, sampled
 from memory_assets_tests.recorded import RecordedAnswers
 from memory_assets_tests.stages.triage.real_days import LEFT_REFUSED, Days, copy_learnt
 
-DAYS = 30 if TEST_ALL else 12
+DAYS = 30 if TEST_ALL else 8
 RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"))
 SESSIONS = 5
 """Recorded sessions that are read where not all of them are."""
