@@ -34,6 +34,9 @@ MOST_TO_RECALL = 5.0
 
 QUESTION = "why does tidewatch move to a server at Hetzner?"
 PATIENCE_SECONDS = 240.0
+SETTLE_SECONDS = 45.0
+"""After that, the processes of the UI have started: a session ends while they run, and not while they load."""
+
 SESSION = "2995423c-868b-410f-bd46-75c70fa8f193"
 """One of the sample's, which no other transcript resembles."""
 
@@ -100,6 +103,7 @@ def end_session(home: Path, sources: Path) -> float:
     agent = MemoryAgent(store.settings)
     try:
         _wait_until(lambda: is_alive(store, WORKER) and not _is_recalled(agent))
+        time.sleep(SETTLE_SECONDS)
         target = home / "new" / "projects" / path.parent.name / path.name
         target.parent.mkdir(parents=True)
         path.rename(target)
