@@ -127,11 +127,18 @@ def brief_json(root: str) -> int:
 
 def status(root: str) -> int | None:
     """Prints the prepared status; returns None if tables changed since."""
+    if not (text := _prepared_status(root)):
+        return None
+    _print(visible(text))
+    return 0
+
+
+def _prepared_status(root: str) -> str:
+    """Returns the prepared status with the alarm; empty if tables changed since."""
     written, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
     if not text or written != ready.stamp(root):
-        return None
-    _print(visible(f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text))
-    return 0
+        return ""
+    return f"{text}\n⚠ {wrong}" if (wrong := alarm(root)) else text
 
 
 def ingest(root: str) -> int | None:
@@ -139,15 +146,10 @@ def ingest(root: str) -> int | None:
     from memory_assets.store.unchanged import is_unchanged
 
     started = time.monotonic()
-    if not is_unchanged(root):
+    if not is_unchanged(root) or not (text := _prepared_status(root)):
         return None
-    written, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
-    if not text or written != ready.stamp(root):
-        return None
-    wrong = alarm(root)
     seconds = time.monotonic() - started
-    nothing = f"Nothing new: every transcript was read already ({seconds:.1f} s)."
-    _print(visible("\n".join([nothing, text, *([f"⚠ {wrong}"] if wrong else [])])))
+    _print(visible(f"Nothing new: every transcript was read already ({seconds:.1f} s).\n{text}"))
     return 0
 
 

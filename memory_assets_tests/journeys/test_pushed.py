@@ -15,7 +15,7 @@ from memory_assets.services.sharing.push import Pushed, Pusher
 from memory_assets.stages.capture.intake import Machine
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
-from memory_assets_tests.once import TEST_ALL
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import assistant, lines, transcript, user
 from memory_assets_tests.team_store import BO, MIRA, as_reader, served, sharing, token_of
@@ -81,7 +81,7 @@ def test_what_one_machine_pushed_is_recalled_by_another(url: str, tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TEST_ALL, reason="takes half a minute: `make test-all`")
+@only_whole("the first journey holds that what is pushed is recalled")
 def test_what_is_forgotten_on_the_machine_is_nowhere_on_the_server_after_its_next_run(url: str, tmp_path: Path):
     team = Team(url, tmp_path)
     assert as_reader(MIRA).remember("The zoo is closed, said Mira.", category="operations", project="shop")
@@ -96,7 +96,7 @@ def test_what_is_forgotten_on_the_machine_is_nowhere_on_the_server_after_its_nex
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TEST_ALL, reason="takes half a minute: `make test-all`")
+@only_whole("the first journey holds that what is pushed is recalled")
 def test_what_others_said_too_stays_theirs(url: str, tmp_path: Path):
     team = Team(url, tmp_path)
     as_reader(MIRA).remember(LOST, category="operations", project="shop")

@@ -14,7 +14,7 @@ from memory_assets.runs.liveness import fail_dead_runs, holding
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests import story
-from memory_assets_tests.once import TEST_ALL
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.servers import POSTGRES_PASSWORD, free_port, needs_postgres, postgres_server
 
 
@@ -70,7 +70,7 @@ def test_a_missing_address_is_named_and_the_local_file_needs_none(store: Store, 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TEST_ALL, reason="waits for a server that never answers: only under `make test-all`")
+@only_whole("it waits for a server that never answers")
 def test_a_server_that_is_down_is_said_without_the_password(store: Store, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("dagster_postgres")
     configure(store.settings, "postgres", write=True)
@@ -110,7 +110,7 @@ def test_a_killed_run_frees_its_slot_in_a_pool_on_postgres(store: Store, postgre
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TEST_ALL, reason="takes a minute: only under `make test-all`")
+@only_whole("the killed run holds that the server is used")
 def test_the_sample_has_the_same_tables_on_postgres(tmp_path: Path, postgres: str):
     sources, here, there = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "here", tmp_path / "there"
     story.run_apart("ingest", here, sources)

@@ -35,7 +35,7 @@ class PushRecord:
         return digest_of(self.held)
 
     def replace_held(self, held: Mapping[str, Sequence[Sequence[int | str]]]) -> None:
-        """Takes the server's list; sources of which it has other pieces are compared again."""
+        """Takes over the server's list; compares a source again if the server has other pieces of it than this record says."""
         listed = {source: [_held_of(piece) for piece in pieces] for source, pieces in held.items()}
         same = {source for source, pieces in listed.items() if self.held.get(source) == pieces}
         self.fingerprints = {source: one for source, one in self.fingerprints.items() if source in same}

@@ -1,9 +1,9 @@
 """Chooses, of a large corpus, the passages that a question is compared with one by one.
 
 Up to `MOST_COMPARED` passages all are compared. Beyond it the time would grow with the corpus, so the candidates are found by
-what is cheap for every passage: the scores of words, from the postings, and the signs of the vectors, of which a processor
-compares a million in some tens of milliseconds. The nearest by signs are compared exactly, and the best of both are taken with
-the passages around them. The farthest are taken, too, so that scores are scaled as among all passages.
+what is cheap for every passage: the scores of its words, and the signs of its vector. A processor compares the signs of a
+million vectors in some tens of milliseconds. The nearest by signs are compared exactly, and the best of both are taken with the
+passages around them. The farthest are taken, too, so that scores are scaled as among all passages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
