@@ -58,14 +58,26 @@ def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
 
 
 def serve(call: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Runs the command until ctrl-C or SIGTERM stops it; returns its exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with subprocess.Popen(call, env={**os.environ, **environ}, start_new_session=True) as process:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            process.terminate()  # ctrl-C would make Jupyter ask on the terminal whether it should stop
-            return 0 if process.wait() in (0, -signal.SIGTERM) else 1
+    """Runs the command until ctrl-C or SIGTERM stops it; returns its exit code.
+
+    The command is started out of reach of ctrl-C, which would make Jupyter ask on the terminal whether it should stop.
+    """
+    process: subprocess.Popen[bytes] | None = None
+    stopped = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopped
+        stopped = True
+        if process:
+            process.terminate()
+
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, stop)
+    process = subprocess.Popen(call, env={**os.environ, **environ}, start_new_session=True)
+    if stopped:  # while it was being started
+        process.terminate()
+    code = process.wait()
+    return code if not stopped else 0 if code in (0, -signal.SIGTERM) else 1
 
 
 def without_outputs(model: dict[str, Any], **_: object) -> None:

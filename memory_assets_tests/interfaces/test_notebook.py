@@ -1,6 +1,8 @@
 """The notebook is the owner's own copy, is served to this machine alone, and is saved without what was said."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +72,28 @@ def test_ending_the_command_ends_jupyter(tmp_path: Path):
         command.terminate()
         assert command.wait(30) == 0
     assert not Path(f"/proc/{running.read_text().strip()}").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.parametrize("asked_to_end_by", [signal.SIGTERM, signal.SIGINT])
+def test_ending_the_command_while_jupyter_is_being_started_ends_jupyter(asked_to_end_by: signal.Signals):
+    code = f"""
+import os, subprocess, sys
+from memory_assets.interfaces import notebook
+
+class Ended(subprocess.Popen):
+    def __init__(self, *call, **options):
+        super().__init__(*call, **options)
+        print(self.pid, flush=True)
+        os.kill(os.getpid(), {int(asked_to_end_by)})
+
+subprocess.Popen = Ended
+sys.exit(notebook.serve(["sleep", "90"], {{}}))
+"""
+    command = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (command.returncode, command.stderr) == (0, "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(command.stdout), 0)
 
 
 def test_the_report_of_the_present_holds_figures_and_pictures():
