@@ -209,11 +209,11 @@ def triage_is_due(store: Store) -> bool:
 
 
 def review_is_stale(store: Store) -> bool:
-    """Returns whether a proposal, a decision, an edit by hand, a setting or the calendar requires a triage."""
+    """Returns whether a proposal, a decision, an edit by hand, the slog, a setting or the calendar requires a triage."""
     if not store.tables.parts("proposals") and not store.tables.parts("friction"):
         return False
     is_new = WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store)
-    if is_new or has_failed(store, "triage"):
+    if is_new or has_failed(store, "triage") or is_stale(store, ["slog"]):
         return True
     waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")
     return not waiting.filter(pl.col("expires_at") <= store.settings.clock()).is_empty()

@@ -8,9 +8,11 @@ Where the input has no time (a setting, a date), it waits since it was first see
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from memory_assets.errors import StoreError
 from memory_assets.runs import due
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.record import changed_since, lagging_sources
@@ -21,13 +23,20 @@ from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.reflect.subjects import SPANS
+from memory_assets.store.feeds import Feed
 from memory_assets.store.ready import WAITING
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_where_changed
 
 REMEDY = "Run `memory ingest`; if it stops there again, its error says why. Keep `memory up` running, so that nothing waits."
-FEED = {"events": "sent events wait", "resources": "transcripts wait"}
+REMEDIES = {
+    "feed_items": "Run `memory library feeds poll`. Keep `memory up` running, which polls every hour, or remove the feeds."
+}
+"""What to do about tables that no ingest builds."""
+FEED = {"events": "sent events wait", "resources": "transcripts wait", "feed_items": "feeds wait to be polled"}
 """What comes from outside, by the table that takes it in."""
+POLLED_EVERY = timedelta(hours=1)
+"""How long a feed is fresh after a poll: its schedule runs every hour."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,9 @@ def check_deadlines(store: Store) -> list[Check]:
 def _check(one: Waiting) -> Check:
     hours = one.deadline.total_seconds() / 3600
     promise = f"{one.name}: input is processed within {hours:.0f} hours"
-    return Check(one.name, promise, False, f"{one.source}, since {one.since:%Y-%m-%d %H:%M} UTC", REMEDY)
+    return Check(
+        one.name, promise, False, f"{one.source}, since {one.since:%Y-%m-%d %H:%M} UTC", REMEDIES.get(one.name, REMEDY)
+    )
 
 
 Found = tuple[str, datetime | None, timedelta, str]
@@ -125,12 +136,25 @@ def _is_due(store: Store, job: Job) -> bool:
 
 
 def _outside(store: Store) -> dict[str, datetime]:
-    """Returns since when transcripts and events wait."""
-    files = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
-    found = {"resources": min((datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files), default=None)}
+    """Returns since when transcripts, feeds and events wait."""
+    now = store.settings.clock()
+    files = changed_files(find_sources(store.settings), store.archive, now)
+    unpolled = (since for one in _feeds(store) if (since := datetime.fromisoformat(one.polled_at) + POLLED_EVERY) < now)
+    found = {
+        "resources": min((datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files), default=None),
+        "feed_items": min(unpolled, default=None),
+    }
     if sent := spool.waiting_since(str(store.root)):
         found["events"] = datetime.fromtimestamp(sent, UTC)
     return {name: since for name, since in found.items() if since is not None}
+
+
+def _feeds(store: Store) -> Iterator[Feed]:
+    """Yields the feeds; one with a damaged file is named by its poll."""
+    for id in store.feeds.ids():
+        with suppress(StoreError):
+            if feed := store.feeds.find(id):
+                yield feed
 
 
 def _ready(store: Store, table: Table, parts: Sequence[str], since: datetime | None) -> datetime | None:

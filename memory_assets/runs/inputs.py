@@ -3,6 +3,7 @@
 Each function takes the store and the table's declaration, and returns the input version of each partition that should exist.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -18,6 +19,7 @@ from memory_assets.services.adrs import find_folders
 from memory_assets.services.adrs import inputs_of as inputs_of_adrs
 from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, expiring_on, lessons_of
 from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
+from memory_assets.services.slog import LOGGED
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.checkpoints import WINDOW_COLUMNS, versions_of_days
@@ -31,6 +33,7 @@ from memory_assets.stages.reflect.subjects import SPANS
 from memory_assets.store.ledger import FEEDBACK, NOTES
 from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
+from memory_assets.text.files import bytes_of
 from memory_assets.text.moments import event_time
 
 FLUSHED = "sessions.flushed"
@@ -85,6 +88,15 @@ def adrs(store: Store, table: Table) -> dict[str, str]:
     """The files of decision records; nothing before the first transcript, and until there is one."""
     is_known = store.tables.parts(table.name) or (store.tables.parts("windows") and find_folders(store))
     return {WHOLE: inputs_of_adrs(store)} if is_known else {}
+
+
+def slog(store: Store, table: Table) -> dict[str, str]:
+    """The file of the slog, and the events that it logs; nothing before the first entry."""
+    content = bytes_of(store.slog.path)
+    if content is None and not store.tables.parts(table.name):
+        return {}
+    logged = store.ledger.events(LOGGED)
+    return {WHOLE: hash_of(*rules_of(store, table), hashlib.sha256(content or b"").hexdigest(), len(logged))}
 
 
 def documents(store: Store, table: Table) -> dict[str, str]:

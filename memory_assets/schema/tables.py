@@ -348,7 +348,7 @@ TABLES: dict[str, Table] = {
         _file("memory_md", "triage", _TRIAGE, "triage/7", grain="scope", made_from=("decisions",), in_branch=True, kinds=_GIT,
               pool="memory_md", lineage=(("line", "decisions.text"), ("section", "decisions.section")),
               doc="MEMORY.md and the files of projects, one per scope; each promotion is a commit that names its session."),
-        _rows("slog", r.SlogEntry, "library", _TRIAGE, "slog/1", made_from=("memory_md",), inputs=None, plots=("action",),
+        _rows("slog", r.SlogEntry, "library", _TRIAGE, "slog/1", made_from=("memory_md",), inputs="slog", plots=("action",),
               kinds=frozenset({"polars", "parquet", "git"}), pool="memory_md"),
         _rows("documents", r.Document, "library", "index_documents", "documents/1", build="documents:documents",
               inputs="documents", plots=("kind",)),

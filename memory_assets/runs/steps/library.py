@@ -2,8 +2,10 @@
 
 import polars as pl
 
+from memory_assets.runs.inputs import slog as slog_inputs
 from memory_assets.runs.materialise import SHOWN_ROWS, Rows, per_partition
 from memory_assets.schema.frames import frame_of
+from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.adrs import conflicts_of, inputs_of, table_of
 from memory_assets.services.review import workspace_of
 from memory_assets.services.slog import log_events
@@ -36,4 +38,5 @@ def slog(store: Store, _: str) -> Rows:
     rows = ({**vars(one), "number": number, "timestamp": one.at} for number, one in enumerate(entries))
     damaged = store.slog.damaged()
     figures = {"logged": len(logged), "commit": commit or "-", "lines_without_an_entry": len(damaged)}
-    return Rows(frame_of("slog", rows), figures, warnings=[f"No entry: {line}" for line in damaged])
+    version = slog_inputs(store, TABLES["slog"]).get(WHOLE, "-")
+    return Rows(frame_of("slog", rows), figures, version, warnings=[f"No entry: {line}" for line in damaged])
