@@ -1,0 +1,288 @@
+"""The facade: one method for each verb that a person or an agent can ask.
+
+`MemoryAgent` opens the present store and answers. A verb takes its request (`schema/requests.py`), or the request's first field
+and further ones by name: `agent.recall("how do we deploy", limit=5)`. Results are objects; the interfaces only translate and
+print them. It writes only to the ledger. Heavy modules are imported when they are needed.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from memory_assets.errors import UnknownIdError
+from memory_assets.memory.health import HealthVerbs
+from memory_assets.memory.library import LibraryVerbs
+from memory_assets.memory.opening import despite_damage
+from memory_assets.memory.review import ReviewVerbs
+from memory_assets.schema import requests
+from memory_assets.schema.announcements import announced_since, moment, take
+from memory_assets.schema.requests import AnswerRequest, RecallRequest
+from memory_assets.services.latest_briefing import Briefing, latest_briefing
+from memory_assets.store.places import present_root
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from memory_assets.schema.protocols import Model
+    from memory_assets.services.answers import Readable
+    from memory_assets.services.feedback import Rating
+    from memory_assets.services.forget.forget import Forgetting
+    from memory_assets.services.notes import Noted
+    from memory_assets.services.prompts import NearPrompt
+    from memory_assets.services.restore import Restored
+    from memory_assets.services.why_not import WhyNot
+    from memory_assets.stages.brief.due import Triggers
+    from memory_assets.stages.recall.cited_answer import CitedAnswer
+    from memory_assets.stages.recall.results import Answer
+    from memory_assets.stages.triage.explain import Explanation
+    from memory_assets.store.settings import Settings
+
+
+MEMORIES = ("fact", "narrative")
+"""Kinds of results that are memories; segments and messages are not counted as used."""
+
+AN_ID = re.compile(r"mem_\S*|p-\d[\d-]*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""Targets that are taken as ids, known or not, and not as words."""
+
+Asking = TypeVar("Asking", bound=AnswerRequest)
+
+
+def announcements() -> list[str]:
+    """Returns the damage that this process found since the last call, one line each."""
+    return take()
+
+
+def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
+    """Returns a table of the present store as a lazy polars frame; empty where it was never written.
+
+    `as_of`, for `memories` only, is a day such as "2026-05-01": the memories as they were at the end of that day.
+    """
+    if as_of is not None:
+        return MemoryAgent().scan(table, as_of=as_of)
+    from memory_assets.store.parquet_tables import ParquetTables
+    from memory_assets.store.settings import read_settings
+
+    return ParquetTables(Path(present_root(str(read_settings().data)), "tables")).scan(table)
+
+
+class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
+    """Answers from one store, by default the present one; with `url` and `token`, from a shared memory on another machine."""
+
+    def __new__(cls, *_: Any, url: str = "", token: str = "", **__: Any) -> Self:
+        """Returns a new agent, or one with the same verbs that asks the server at `url`."""
+        if not url:
+            return super().__new__(cls)
+        from memory_assets.services.remote_memory import RemoteMemory
+
+        return cast("Self", RemoteMemory(url, token))
+
+    def __init__(self, settings: "Settings | None" = None, *, url: str = "", token: str = "") -> None:
+        super().__init__(settings)
+
+    def scan(self, table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
+        """Returns a table as a lazy polars frame; with a day `as_of`, the memories as they were at the end of that day.
+
+        These are folded from what is known of the time up to that day. What was forgotten then or since is left out.
+        """
+        if as_of is None:
+            return self.store.tables.scan(table)
+        from memory_assets.services.past_memories import read_as_of
+
+        return read_as_of(self.store, table, as_of).lazy()
+
+    def recall(
+        self,
+        question: str | RecallRequest,
+        *,
+        now: datetime | None = None,
+        asker: str | None = None,
+        **options: Any,
+    ) -> "Answer":
+        """Returns the few memories that help with the question; they count as used unless `probe` is set.
+
+        Memories of `asker`, the person who asks (by default the owner), rank higher; filters of the request exclude.
+        """
+        began = moment()
+        found = self._recall(RecallRequest.of(question, **options), now, asker)
+        damage = announced_since(began)
+        return replace(found, notes=(*found.notes, *damage)) if damage else found
+
+    @despite_damage
+    def _recall(self, asked: RecallRequest, now: datetime | None, asker: str | None) -> "Answer":
+        request = self._resolved(asked)
+        store = self.store
+        from memory_assets.services.answers import dependencies_of
+        from memory_assets.stages.recall.answering import answer
+        from memory_assets.stages.recall.log import payload_of
+        from memory_assets.stages.recall.results import Asker
+
+        readable = self._readable()
+        session, person = request.own_session, asker or self.settings.owner
+        who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
+        found = answer(request, readable.corpus, who, dependencies_of(store, readable, request.project))
+        if not request.probe:
+            memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
+            payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
+            self._log_recall(request.question, memory_ids, payload)
+        return replace(found, notes=(*found.notes, *readable.missing)) if readable.missing else found
+
+    @despite_damage
+    def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":
+        """Returns the few memories near a prompt in that session and folder; `shown_at_prompt` counts them as recalled."""
+        from memory_assets.services.prompts import NearPrompt, block_of, choose, request_of
+        from memory_assets.stages.recall.results import Answer
+
+        request = request_of(prompt, folder)
+        if request is None:
+            return NearPrompt(Answer(prompt, "lean", (), 0), session, "")
+        found = self.recall(request)
+        found = replace(found, results=choose(found, str(self.store.root), session, folder))
+        return NearPrompt(found, session, block_of(found.results))
+
+    def shown_at_prompt(self, found: "NearPrompt") -> None:
+        """Counts memories as recalled once a session was shown them."""
+        from memory_assets.services.prompts import note_shown
+        from memory_assets.stages.recall.log import payload_of
+
+        payload = payload_of(found.answer, is_budget=True) | ({"session": found.session} if found.session else {})
+        note_shown(str(self.store.root), found)
+        self._log_recall(found.answer.question, [one.memory_id for one in found.answer.results], payload)
+
+    @despite_damage
+    def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":
+        """Returns an answer from everything that is known, with sources for each sentence, or that it is not in memory.
+
+        `model`, or the model of the settings, writes it; without a model it quotes verbatim.
+        """
+        request = self._resolved(AnswerRequest.of(question, **options))
+        from memory_assets.services.answers import answer_from_all
+        from memory_assets.stages.recall.log import payload_of_cited
+        from memory_assets.stages.recall.results import Asker
+
+        asker = Asker(self.settings.clock(), request.project, self.settings.owner)
+        said = answer_from_all(self.store, self._readable(), request, asker, model)
+        if not request.probe:
+            memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
+            self._log_recall(request.question, memory_ids, payload_of_cited(said))
+        return said
+
+    def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
+        """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this returns, it is on disk.
+
+        The first fact creates the store, also before any transcript was read. Secrets are masked; a replaced memory keeps its
+        wording and evidence. Raises `NoteError` for an invalid text.
+        """
+        from memory_assets.services import notes
+
+        noted = notes.remember(self._store_or_unopened(), requests.RememberRequest.of(text, **options))
+        if noted.replaces:
+            from memory_assets.services.review import take_along
+
+            take_along(self.store, noted.replaces, text=noted.text)
+        return noted
+
+    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "Forgetting":
+        """Returns everything that contains the memory or the words; `apply` erases it, `history` also from git's history.
+
+        The next run rebuilds what was derived from the erased rows.
+        """
+        from memory_assets.services.forget import forget as forgetting
+
+        request = requests.ForgetRequest.of(target, **options)
+        found = forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
+        if found.is_applied:
+            from memory_assets.services.review import take_along
+            from memory_assets.services.slog import log_events
+
+            for one in found.memories:
+                take_along(self.store, one.memory_id)
+            log_events(self.store)
+        return found
+
+    def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Rating":
+        """Records that memories helped, or did not; the next update ranks them by it."""
+        from memory_assets.services.feedback import rate
+
+        return rate(self.store, requests.FeedbackRequest.of(memory_ids, **options))
+
+    def restore(self, memory_ids: str | Sequence[str] | requests.RestoreRequest) -> "Restored":
+        """Makes stale, archived or cold memories active again, from the next build of memories on.
+
+        Raises `NoteError` for a memory that is active, and its subclasses for one that is unknown, replaced or forgotten.
+        """
+        from memory_assets.services import restore
+
+        return restore.restore(self.store, requests.RestoreRequest.of(memory_ids))
+
+    def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
+        """Returns the briefing for the next session; its text is empty where there is none yet.
+
+        For a continued session, the facts of that session itself are added.
+        """
+        return latest_briefing(self.settings.data, requests.BriefRequest.of(session, **options))
+
+    @despite_damage
+    def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
+        """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes.
+
+        Words are explained by the recalled memory that contains them. For words that are not recalled, or not for `question`,
+        the result says why.
+        """
+        request = requests.ExplainRequest.of(target, **options)
+        if request.question is not None:
+            return self._why_not(request.target, request.question)
+        try:
+            return self.origin_of(request.target)
+        except UnknownIdError:
+            if AN_ID.fullmatch(request.target.strip()):
+                raise
+        found = self._why_not(request.target, None)
+        return self.origin_of(found.memory_id) if found.stage == "recalled" and found.memory_id and found.is_meant else found
+
+    def origin_of(self, target: str) -> "Explanation":
+        """Returns the provenance of a line, a proposal, a memory or an observation; raises `UnknownIdError` for others."""
+        store = self.store
+        from memory_assets.adapters.git_workspace import GitWorkspace
+        from memory_assets.stages.triage.explain import explain
+
+        workspace = GitWorkspace(store.workspace)
+        return explain(target, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+
+    def _why_not(self, text: str, question: str | None) -> "WhyNot":
+        store = self.store
+        from memory_assets.services.corpus import open_present_with_embedder
+        from memory_assets.services.why_not import why_not
+
+        recall = partial(self.recall, probe=True)
+        return why_not(text, store, open_present_with_embedder(store), recall, question=question)
+
+    @despite_damage
+    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> "Triggers":
+        """Returns the dates due on the day or the day after it; without a day, every date ahead."""
+        from memory_assets.services.brief_inputs import due_triggers
+        from memory_assets.stages.brief.due import Triggers
+        from memory_assets.stages.embed.present import read_present
+
+        day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
+        memories = read_present(self.store.tables, self.store.ledger)
+        return Triggers(due_triggers(self.store, memories, on=day, is_all=day is None))
+
+    def _readable(self) -> "Readable":
+        """Returns what questions are answered from."""
+        from memory_assets.services.answers import everything_of
+
+        return everything_of(self.store)
+
+    def _resolved(self, request: Asking) -> Asking:
+        return request.at(self.settings.clock(), self.settings.zone)
+
+    def _log_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
+        """Appends one event for the whole answer, even an empty one; an event per memory would flush the disk ten times."""
+        query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
+        self.store.append_event("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})

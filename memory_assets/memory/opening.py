@@ -1,0 +1,63 @@
+"""The store that verbs answer from, and how they answer where files of it are damaged."""
+
+from collections.abc import Callable
+from functools import cached_property, partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from memory_assets.errors import StoreError
+from memory_assets.services.which_store import is_sample, present_settings
+
+if TYPE_CHECKING:
+    from memory_assets.store.settings import Settings
+    from memory_assets.store.store import Store
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Agent = TypeVar("Agent", bound="OpenStore")
+
+
+def despite_damage(verb: Callable[Concatenate[Agent, P], T]) -> Callable[Concatenate[Agent, P], T]:
+    """Lets the verb answer from the undamaged files of the store if a damaged one makes it fail."""
+
+    @wraps(verb)
+    def ask(self: Agent, /, *arguments: P.args, **options: P.kwargs) -> T:
+        if not self.exists:
+            return verb(self, *arguments, **options)
+        from memory_assets.store import damage
+
+        return damage.despite_damage(self.store, partial(verb, self, *arguments, **options))
+
+    return ask
+
+
+class OpenStore:
+    """The present store, or that of the settings; it is opened when a verb needs it."""
+
+    def __init__(self, settings: "Settings | None" = None) -> None:
+        self.settings = settings or present_settings()
+
+    @cached_property
+    def store(self) -> "Store":
+        """The open store; raises `StoreError` where no memory was built yet."""
+        from memory_assets.store.store import open_store
+
+        if not self.exists:
+            raise StoreError(f"There is no memory in {self.settings.data} yet. Run `memory up` to take in transcripts.")
+        return open_store(self.settings)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the store exists."""
+        return (self.settings.data / "VERSION").is_file()
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the store is the bundled sample's."""
+        return is_sample(self.settings)
+
+    def _store_or_unopened(self) -> "Store":
+        """Returns the store, which is not created where it is missing."""
+        from memory_assets.store.store import Store
+
+        return self.store if self.exists else Store(self.settings, self.settings.data)
