@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +35,9 @@ from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
-from memory_assets.runs.staleness import stale_days
+from memory_assets.runs.staleness import resolve, stale_days
 from memory_assets.schema.progress import expect, part, works
-from memory_assets.schema.tables import JOBS, tables_in
+from memory_assets.schema.tables import JOBS, TABLES, tables_in
 from memory_assets.services import housekeeping
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
@@ -207,20 +208,17 @@ class Runner(ExitStack):
         import dagster as dg
         from dagster._core.utils import make_new_run_id
 
-        from memory_assets.definitions import assemble
         from memory_assets.runs.interrupts import interrupted_by_signals
         from memory_assets.runs.liveness import holding
 
-        first = min(first_day_of(self.store), stretch.first if stretch else date.max)
-        if self._definitions is None or first < self._first_day:
-            self._definitions, self._first_day = assemble(self.store.settings, first, self.store), first
+        definitions = self._definitions_from(stretch.first if stretch else date.max)
         if job == "nightly" and stretch:
             begin_night(self.store, stretch.first)
         keys = register_keys(self.instance, self.store, grain) if (grain := dynamic_grain(job)) else []
         in_branch = self.store.origin is not None
         tables = only or buildable(job, keys) or [table.name for table in tables_in(job, only_in_branch=in_branch)]
         with holding(self.store, run_id := make_new_run_id()), interrupted_by_signals():
-            result = self._definitions.resolve_job_def(job).execute_in_process(
+            result = definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
                 run_config=QUIET,
                 asset_selection=[dg.AssetKey(name) for name in tables],
@@ -231,6 +229,32 @@ class Runner(ExitStack):
         if not result.success:
             raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
         self._jobs.append(job)
+
+    def warm_up(self) -> None:
+        """Imports and opens what a run after a session needs, so that the first one takes no longer than the next."""
+        from memory_assets.adapters.chroma_index import load_chromadb
+        from memory_assets.services.corpus import open_embedder
+
+        quieten()
+        definitions = self._definitions_from(date.max)
+        for job in JOBS.values():
+            if job.is_at_once:
+                definitions.resolve_job_def(job.name)
+        self.instance.get_run_records(limit=1)
+        for table in TABLES.values():
+            resolve(table.build)
+        open_embedder(self.store.settings.embedding_model).encode(["A sentence."])
+        load_chromadb()
+        import_module("chromadb.api.rust")  # else the first client imports it
+
+    def _definitions_from(self, day: date) -> "dg.Definitions":
+        """Returns the assets with partitions from the first session's day on, or from an earlier one."""
+        from memory_assets.definitions import assemble
+
+        first = min(first_day_of(self.store), day)
+        if self._definitions is None or first < self._first_day:
+            self._definitions, self._first_day = assemble(self.store.settings, first, self.store), first
+        return self._definitions
 
     @property
     def instance(self) -> "dg.DagsterInstance":

@@ -100,9 +100,13 @@ class Serving:
             self._worker.end()
 
     def _work(self) -> None:
+        is_warm = False
         while self._ui.is_wanted:
             if self._ui.has_started:
                 self._worker.tick()
+                if not is_warm:
+                    self._worker.warm_up()
+                    is_warm = True
             time.sleep(TICK_SECONDS)
 
 

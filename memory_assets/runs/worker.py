@@ -6,6 +6,7 @@ is alive, the sensors leave new transcripts and sent events to it (`runs.livenes
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from polars.exceptions import PanicException
 
@@ -21,6 +22,8 @@ LOOK_SECONDS = 20.0
 
 RETRY_SECONDS = 600.0
 """Time after which a run that failed, or that changed nothing, is tried again."""
+
+STARTED_BY = "memory up"
 
 AT_ONCE = [job.name for job in JOBS.values() if job.is_at_once]
 
@@ -43,6 +46,12 @@ class Worker:
         from memory_assets.runs.liveness import WORKER, hold
 
         return hold(self._store, WORKER)
+
+    def warm_up(self) -> None:
+        """Gets a runner ready; where that fails, the first run says why."""
+        with suppress(Exception):
+            self._runner = self._runner or Runner(self._store, STARTED_BY)
+            self._runner.warm_up()
 
     def end(self) -> None:
         """Leaves the runs to the sensors."""
@@ -78,7 +87,7 @@ class Worker:
         if not self.begin():
             return []
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
-            runner = self._runner = self._runner or Runner(store, started_by="memory up")
+            runner = self._runner = self._runner or Runner(store, STARTED_BY)
             if any(is_alive(store, run_id) for run_id in fail_dead_runs(runner.instance, store)):
                 return done  # a run that a schedule or a person started goes on: the next look sees what it left
             before = len(runner.summary().jobs)

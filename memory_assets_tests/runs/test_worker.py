@@ -1,5 +1,8 @@
 """The worker runs what new input requires within a tick, alone, and leaves everything to the sensors when it ends."""
 
+import os
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -65,6 +68,35 @@ def test_a_session_that_ends_is_recalled_after_one_tick(tmp_path: Path, monkeypa
         assert told == []
     finally:
         worker.end()
+
+
+WARMED = """
+import sys
+from memory_assets.runs.worker import Worker
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+
+store = open_store(read_settings())
+worker = Worker(lambda: Store(read_settings(), store.root), print)
+worker.begin()
+worker.warm_up()
+known = set(sys.modules)
+worker.tick()
+worker.end()
+assert store.tables.read("memories").height > 0
+packages = ("memory_assets.", "dagster.", "chromadb.", "onnxruntime.", "polars.")
+print(*sorted(name for name in set(sys.modules) - known if name.startswith(packages)))
+"""
+
+
+@pytest.mark.slow
+def test_the_first_run_of_a_warm_worker_imports_next_to_nothing(tmp_path: Path):
+    transcript(make_folder(tmp_path / "sources"), SESSION).write_bytes(lines(*dialogue(SESSION, 6)))
+    own = {"MEMORY_NOW": (START + timedelta(hours=2)).isoformat(), "MEMORY_SOURCES": str(tmp_path / "sources")}
+    ran = subprocess.run([sys.executable, "-c", WARMED], env=os.environ | own, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    imported = ran.stdout.split()
+    assert len(imported) < 20, imported
 
 
 def test_while_a_worker_is_alive_the_sensors_leave_new_input_to_it():

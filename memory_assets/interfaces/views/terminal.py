@@ -25,7 +25,7 @@ PIPE_WIDTH = 160
 PAGER_OPTIONS = "FRX"
 """Of `less`, unless `LESS` is set: colours as they are, and nothing is cleared at the end."""
 
-_INDENT = re.compile(r"\s*(?:(?:\d+\.|[-+*!✓✗⚠–]|(?:mem_|p-)[\w-]+(?: →)?) +)?")
+_INDENT = re.compile(r"\s*(?:(?:\d+\.|[-+*!✓✗⚠–]|(?:(?:mem|msg|seg|obs|doc)_|p-)[\w-]+(?: →)?) +)?")
 """Blanks in front of a line, with the number, the mark or the id that begins it."""
 
 

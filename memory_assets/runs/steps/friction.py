@@ -2,19 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from functools import cache
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.runs.inputs import friction_days, friction_version, observations_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import TABLES
+from memory_assets.services.corpus import open_embedder
 from memory_assets.stages.friction.detect import detect, follow, number, rows_of
 from memory_assets.stages.friction.stale import MemoryLine, Statement
 from memory_assets.stages.friction.week import SessionInfo, Week, read_week
@@ -27,7 +27,7 @@ from memory_assets.store.store import Store
 def friction(store: Store, _: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
     least = store.settings.friction_observations
-    embedder = cache(lambda: LocalEmbedder(store.settings.embedding_model))  # loaded when the first day needs it
+    embedder = partial(open_embedder, store.settings.embedding_model)  # loaded when the first day needs it
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:

@@ -48,17 +48,22 @@ def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "width", "wanted"),
     [
-        ("1. one two three four", ["1. one two", "   three four"]),
-        ("   one two three four", ["   one two", "   three four"]),
-        ("p-20260803-001 → one two", ["p-20260803-001 → one two"]),
-        ("one two three four", ["one two three", "four"]),
+        ("1. one two three four", 13, ["1. one two", "   three four"]),
+        ("   one two three four", 13, ["   one two", "   three four"]),
+        ("p-20260803-001 → one two", 80, ["p-20260803-001 → one two"]),
+        (
+            "msg_3073d6cd4083  message of today, said by me",
+            38,
+            ["msg_3073d6cd4083  message of today,", " " * 18 + "said by me"],
+        ),
+        ("one two three four", 13, ["one two three", "four"]),
     ],
 )
-def test_on_a_terminal_a_long_line_continues_below_its_first_word(text: str, wanted: list[str]):
+def test_on_a_terminal_a_long_line_continues_below_its_first_word(text: str, width: int, wanted: list[str]):
     shown = io.StringIO()
-    terminal.show([text], Console(file=shown, width=13 if text[0] != "p" else 80))
+    terminal.show([text], Console(file=shown, width=width))
     assert [line.rstrip() for line in shown.getvalue().splitlines()] == wanted
 
 
