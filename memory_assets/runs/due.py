@@ -108,7 +108,7 @@ def next_runs(store: Store) -> list[DueRun]:
 
 def capture_is_due(store: Store) -> bool:
     """Returns whether there is something to capture, a window to close, or an interrupted forget to finish."""
-    waiting = events_wait(store) or _changed_transcripts(store) or is_stale(store, ["adrs", "discoveries", "harness_memories"])
+    waiting = events_wait(store) or _changed_transcripts(store) or is_stale(store, ["adrs", "harness_memories"])
     waiting = waiting or pushes_wait(store)
     return bool(waiting) or windows_due(store) or forget_is_unfinished(store) or has_failed(store, "capture")
 
@@ -152,11 +152,7 @@ def capture_state(store: Store) -> str:
     files = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)]
     written = store.tables.parts("windows").get(WHOLE)
     cut = (*inputs.windows(store, TABLES["windows"]).values(), written.fingerprint if written else "-")
-    kept = [
-        version
-        for name in ("adrs", "discoveries", "harness_memories")
-        for version in input_versions(store, TABLES[name]).values()
-    ]
+    kept = [version for name in ("adrs", "harness_memories") for version in input_versions(store, TABLES[name]).values()]
     pushed = (store.archive.range_count(), *(one.path.name for one in read_passed_on(store)))
     return hash_of(*spool.unread(str(store.root)).items(), *files, *cut, *kept, *pushed, forget_is_unfinished(store))
 

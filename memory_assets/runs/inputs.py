@@ -76,9 +76,8 @@ def hook_signals_of(store: Store) -> dict[str, HookSignals]:
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
     """The memory files of harnesses, decision records and discoveries; nothing before the first transcript or discovery, so
     that files alone do not start a store."""
-    decided, read = (store.tables.parts(name).get(WHOLE) for name in ("adrs", "discoveries"))
-    is_any = find_memory_files(store.settings) or (decided and decided.rows)
-    is_started = (store.tables.parts("windows") and is_any) or (read and read.rows)
+    decided, read = (any(part.rows for part in store.tables.parts(name).values()) for name in ("adrs", "discoveries"))
+    is_started = read or (store.tables.parts("windows") and (find_memory_files(store.settings) or decided))
     if not store.tables.parts(table.name) and not is_started:
         return {}
     return {WHOLE: memory_file_inputs(store)}
@@ -107,10 +106,9 @@ def documents(store: Store, table: Table) -> dict[str, str]:
 
 
 def discoveries(store: Store, table: Table) -> dict[str, str]:
-    """The notes of pages and repositories; nothing before the first one."""
-    notes = [(one.id, one.content_hash, one.note, one.tags) for one in store.documents.all() if one.note]
-    is_any = notes or any(info.rows for info in store.tables.parts(table.name).values())
-    return {WHOLE: hash_of(*rules_of(store, table), *notes)} if is_any else {}
+    """The note of each page and repository."""
+    rules = rules_of(store, table)
+    return {one.id: hash_of(*rules, one.content_hash, one.note, one.tags) for one in store.documents.all() if one.note}
 
 
 def document_chunks(store: Store, table: Table) -> dict[str, str]:

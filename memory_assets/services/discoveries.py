@@ -117,9 +117,10 @@ def keep(store: Store, found: Source, tags: Iterable[str] = ()) -> Discovered:
     return _discovered(document, "replaced" if known else "added")
 
 
-def table_of(store: Store) -> pl.DataFrame:
-    """Returns the table `discoveries`."""
-    return frame_of("discoveries", (_row(one) for one in store.documents.all() if one.note))
+def table_of(store: Store, document_id: str) -> pl.DataFrame:
+    """Returns the note of the document as a row of `discoveries`; none where it has none."""
+    document = store.documents.find(document_id)
+    return frame_of("discoveries", [_row(document)] if document and document.note else [])
 
 
 def remembered(store: Store) -> list[dict[str, Any]]:
@@ -166,7 +167,7 @@ def _relevance(store: Store, note: str) -> dict[str, float]:
 def _row(one: KeptDocument) -> dict[str, Any]:
     ordered = sorted(one.relevance.items(), key=lambda pair: (-pair[1], pair[0]))
     return {
-        "id": one.id,
+        "doc_id": one.id,
         "title": one.title,
         "kind": one.kind,
         "url": one.source_path,

@@ -33,7 +33,7 @@ READER = "reader/1"
 NOTED = "documents.json"
 """In the folder of the indexes: what the index of documents was built from."""
 
-PARTITIONED = ("document_chunks", "document_vectors")
+PARTITIONED = ("document_chunks", "document_vectors", "discoveries")
 
 SHORTEST_ID = len("doc_") + 4
 LONGEST_QUESTION = 2_000
@@ -217,7 +217,7 @@ def remove(store: Store, name: str) -> KeptDocument:
 
 
 def remove_left(store: Store) -> list[str]:
-    """Removes chunks, vectors and terms of documents that are not kept any more, and returns the ids of these."""
+    """Removes notes, chunks, vectors and terms of documents that are not kept any more, and returns the ids of these."""
     with store.lock():
         kept = {*store.documents.ids()}
         gone = sorted({part for table in PARTITIONED for part in store.tables.parts(table)} - kept)

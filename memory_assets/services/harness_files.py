@@ -14,7 +14,6 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.schema.frames import hash_of
-from memory_assets.schema.tables import WHOLE
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.services import discoveries
 from memory_assets.services.adrs import remembered
@@ -78,9 +77,9 @@ def memory_file_inputs(store: Store) -> str:
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
     facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
-    others = (store.tables.parts(name).get(WHOLE) for name in ("adrs", "discoveries"))
-    decided = [one.fingerprint for one in others if one and one.rows]
-    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *decided)
+    parts = [part for name in ("adrs", "discoveries") for part in store.tables.parts(name).values()]
+    others = (part.fingerprint for part in parts if part.rows)
+    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *others)
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pytest
 
 from memory_assets.adapters import web
 from memory_assets.assets.automation import SCHEDULES, MissedTime
+from memory_assets.assets.checks.library import are_of_kept_documents, last_polls_succeeded
 from memory_assets.errors import DocumentError, FetchError, UnknownDocumentError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
@@ -98,11 +99,6 @@ def read(store: Store, source: str | Path, **options: object) -> Discovered:
     return discover(store, DiscoverRequest(source=str(source), **{"private": True, **options}))
 
 
-def build(store: Store) -> None:
-    materialise(store, [TABLES["discoveries"]], ["all"])
-    index(store)
-
-
 def feed_of(*names: str) -> str:
     items = "".join(ITEM.format(name) for name in names)
     return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Tides</title>{items}</channel></rss>'
@@ -115,15 +111,29 @@ def test_a_page_becomes_a_note_with_title_tags_and_source_and_a_line_in_the_slog
     assert "How a log lets a database recover after a crash." in found.note and f"{site.url}/wal" in found.note
     assert [(one.action, one.detail) for one in store.slog.entries()] == [("ingest", f"Read page {site.url}/wal as {found.id}")]
     assert found.warnings == ("1 secret was masked in the text.",) and not holds(store, TOKEN)
-    build(store)
+    index(store)
     (row,) = store.tables.read("discoveries").iter_rows(named=True)
     assert (row["url"], row["project"], row["relevance"]) == (f"{site.url}/wal", "", [])
     assert find(store, "checkpoints bound the recovery")[0].doc_id == found.id
 
 
+def test_a_note_without_its_text_and_a_feed_that_cannot_be_read_fail_their_checks(store: Store, site: Site):
+    kept = read(store, site.put("/wal", ARTICLE))
+    index(store)
+    feed = feeds.add(store, AddFeedRequest(url=site.put("/feed", feed_of("spring"), "application/rss+xml"), private=True))
+    for check in (are_of_kept_documents, last_polls_succeeded):
+        assert check(store, None).is_empty()
+    store.documents.remove(kept.id)
+    assert are_of_kept_documents(store, None)["doc_id"].to_list() == [kept.id]
+    del site.pages["/feed"]
+    feeds.poll(store, feed.id)
+    (failed,) = last_polls_succeeded(store, None).iter_rows(named=True)
+    assert failed["feed_id"] == feed.id and "404" in failed["problem"]
+
+
 def test_a_note_is_recalled_as_a_document_and_never_as_somebodys_rule(store: Store, site: Site):
     read(store, site.put("/wal", ARTICLE.replace("How a log lets a database recover after a crash.", INJECTED)))
-    build(store)
+    index(store)
     (row,) = remembered(store)
     assert (row["author"], row["session_id"], row["path"]) == ("file", "discovery", f"{site.url}/wal")
     assert (row["strength"], row["scope"], row["person"]) == ("explicit", "everyone", store.settings.owner)

@@ -31,6 +31,21 @@ def no_memory_contradicts_a_decision(store: Store, days: Days) -> pl.DataFrame:
     return store.tables.read("adr_conflicts", columns=["number", "memory_id", "reason"])
 
 
+@check("discoveries", level="error")
+def are_of_kept_documents(store: Store, days: Days) -> pl.DataFrame:
+    """Every note is of a page or repository whose whole text is in the library, and says where it was read."""
+    notes = store.tables.read("discoveries", columns=["doc_id", "url", "note"])
+    kept = pl.col("doc_id").is_in(store.documents.ids())
+    return notes.filter(~kept | (pl.col("url") == "") | (pl.col("note") == "")).select("doc_id")
+
+
+@check("feed_items", level="warn")
+def last_polls_succeeded(store: Store, days: Days) -> pl.DataFrame:
+    """Every feed was read at its last poll."""
+    failed = [(one.id, one.problem) for one in store.feeds.all() if one.problem]
+    return pl.DataFrame(failed, {"feed_id": pl.String, "problem": pl.String}, orient="row")
+
+
 @check("documents", level="error")
 def texts_are_intact(store: Store, days: Days) -> pl.DataFrame:
     """Every kept text of a document is as it was written."""

@@ -33,9 +33,9 @@ def documents(store: Store, _: str) -> Rows:
 
 
 @per_partition
-def discoveries(store: Store, _: str) -> pl.DataFrame:
-    """Lists the notes of pages, repositories and items of feeds."""
-    return discoveries_of(store)
+def discoveries(store: Store, document_id: str) -> pl.DataFrame:
+    """Lists the note of a page, a repository or an item of a feed; other documents have none."""
+    return discoveries_of(store, document_id)
 
 
 @per_partition

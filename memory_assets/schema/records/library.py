@@ -101,7 +101,8 @@ class DocumentVector(Record):
 class Discovery(Record):
     """A page, a repository or an item of a feed that somebody asked to be read (`memory library discover`), as a note."""
 
-    id: str = Field(description="Its document in the library, which has the whole text.")
+    key: ClassVar = ("doc_id",)
+    doc_id: str = Field(description="Its document in the library, which has the whole text.")
     title: str = Field(description="The title.")
     kind: DocumentKind = Field(description="page or repository.")
     url: str = Field(description="Where it was read.")
