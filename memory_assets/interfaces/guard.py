@@ -97,6 +97,9 @@ def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.
     return LimitedProtocol
 
 
+HOW_TO_NAME = "A shared server answers to a name if it is started with `--public-name NAME`."
+
+
 class Guard:
     """Passes on requests that name this machine and do not come from a web page, a few at a time.
 
@@ -164,7 +167,7 @@ class Guard:
         except ValueError:
             return 400, f"The Host header {host[:80]!r} names no host."
         if not self._is_ours(name):
-            return 403, f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1."
+            return 403, f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1. {HOW_TO_NAME}"
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return 403, "This server does not answer web pages of other sites."
         if origin and not self._is_our_origin(origin):

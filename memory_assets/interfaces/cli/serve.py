@@ -38,7 +38,10 @@ Shared = Annotated[
 TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")]
 TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")]
 PublicName = Annotated[
-    list[str] | None, typer.Option("--public-name", metavar="HOST", help="Name that a proxy passes on. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--public-name", metavar="HOST", help="Name by which clients reach it, itself or through a proxy. Repeatable."
+    ),
 ]
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
 
@@ -160,7 +163,16 @@ class _Serving:
         access = "read and write" if is_writing else "read-only; --write allows writing"
         access = "shared: the scopes of each token decide" if self.sharing else access
         data = {"url": url, "is_writing": is_writing, "is_shared": self.sharing is not None}
-        return Reply(data, [f"Serving {url} ({access}). Press Ctrl-C to stop."], warnings=warnings, afterwards=start)
+        parts = [f"Serving {url} ({access}). Press Ctrl-C to stop.", *self._names()]
+        return Reply(data, parts, warnings=warnings, afterwards=start)
+
+    def _names(self) -> list[str]:
+        """Returns how other machines name the server; none where only this one reaches it."""
+        if is_loopback(self.host) or self.sharing is None:
+            return []
+        if names := sorted(self.sharing.names):
+            return [f"It answers to its IP addresses and to {' and '.join(names)}."]
+        return ["It answers to its IP addresses only; --public-name NAME adds the name that clients use."]
 
 
 def _sharing(names: Sequence[str]) -> "Sharing":

@@ -23,7 +23,7 @@ class Sharing:
     limit: WriteLimit
     log: AuditLog
     names: Collection[str] = ()
-    """Further names of the server, as a proxy passes them on."""
+    """Names by which clients reach the server, itself or through a proxy."""
 
     def guarded(self, app: App, host: str, calls_of: CallsOf) -> App:
         """Returns the application behind a check of tokens, behind a guard; no page is open to browsers."""

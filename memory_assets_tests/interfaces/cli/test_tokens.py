@@ -1,12 +1,18 @@
 """Tokens and shared servers on the command line: what is printed once, and which servers do not start."""
 
+import ssl
 import subprocess
+import sys
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import pytest
 
+from memory_assets.errors import UnreachableError
 from memory_assets.interfaces.cli import serve
 from memory_assets.interfaces.cli.app import main
+from memory_assets.interfaces.ports import free_port
+from memory_assets.memory import MemoryAgent
 from memory_assets.store.access_tokens import AccessTokens
 from memory_assets_tests.small_store import small_store
 
@@ -67,7 +73,23 @@ def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(capsys:
 
 def certificate(folder: Path) -> tuple[str, str]:
     cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
-    words = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", cert]
+    names = "subjectAltName=DNS:memory.test,IP:127.0.0.1"
+    words = [
+        "-addext",
+        names,
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=memory.test",
+        "-keyout",
+        key,
+        "-out",
+        cert,
+    ]
     subprocess.run(["openssl", "req", *words], check=True, capture_output=True)
     return cert, key
 
@@ -80,4 +102,37 @@ def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
         host="0.0.0.0", port=3401, shared=True, tls_cert=Path(certificate(tmp_path)[0]), tls_key=tmp_path / "key.pem"
     )
     assert [one.startswith("Other machines can reach") for one in plain.warnings] == [True]
+    assert "--public-name NAME" in str([*secure.parts][-1])
     assert (secure.warnings, secure.data["url"].startswith("https://")) == ([], True)
+
+
+@pytest.mark.slow
+def test_over_tls_a_server_answers_to_its_names_and_to_clients_that_trust_its_certificate(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    small_store()
+    main(ADA)
+    secret = capsys.readouterr().out.splitlines()[-1]
+    cert, key = certificate(tmp_path)
+    words = ["--host", "0.0.0.0", "--port", str(free_port(3450)), "--public-name", "memory.test", "--tls-cert", cert]
+    with subprocess.Popen(
+        [sys.executable, "-m", "memory_assets.interfaces.entry", "serve", "http", "--shared", *words, "--tls-key", key],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdout
+            port = int(server.stdout.readline().split("0.0.0.0:")[1].split("/")[0])
+            assert server.stdout.readline() == "It answers to its IP addresses and to memory.test.\n"
+            trusting = ssl.create_default_context(cafile=cert)
+            asked = {"Authorization": f"Bearer {secret}"}
+            for name, status in (("memory.test", 200), ("127.0.0.1", 200), ("other.test", 403)):
+                connection = HTTPSConnection("127.0.0.1", port, context=trusting, timeout=30)
+                connection.request("GET", "/recall?question=port", headers={**asked, "Host": f"{name}:{port}"})
+                assert connection.getresponse().status == status, name
+                connection.close()
+            with pytest.raises(UnreachableError, match="CERTIFICATE_VERIFY_FAILED"):
+                MemoryAgent(url=f"https://127.0.0.1:{port}", token=secret).recall("port")
+        finally:
+            server.terminate()
