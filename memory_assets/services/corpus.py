@@ -9,7 +9,7 @@ cached while the process runs, until another generation is published or another 
 """
 
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -219,12 +219,12 @@ def _is_made_by(made_by: tuple[str, str]) -> pl.Expr:
     return (pl.col("model") == made_by[0]) & (pl.col("model_version") == made_by[1])
 
 
-_kept: dict[tuple[Path, str], tuple[list[dict[str, str]], pl.DataFrame]] = {}
+_kept: dict[tuple[Path, str], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
 
 
 def _kept_frame(tables: ParquetTables, name: str, sources: Sequence[str], read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
     """Returns what is read from these tables, under that name; reads it again only when a partition of theirs was published."""
-    published = [{part: info.fingerprint for part, info in tables.parts(table).items()} for table in sources]
+    published = [tables.fingerprints(table) for table in sources]
     kept = _kept.get((tables.root, name))
     if kept is None or kept[0] != published:
         kept = _kept[tables.root, name] = (published, read())

@@ -1,8 +1,9 @@
 """How the store grows: its times, its peak memory and its recalls with more sessions, and with more memories.
 
 `make bench ROWS=scale` prints a table; `SCALE_WRITE=1` also writes it, and its curves, into docs/scaling.md. Sizes are settings:
-`SCALE_SESSIONS=100,1000,10000 SCALE_MEMORIES=10000,100000,1000000`. A size that would take more than `SCALE_MINUTES` (60) in all, by
-the size before it, or more than `SCALE_GB` (6) of memory, is left out and named. Each size runs in a process of its own.
+`SCALE_SESSIONS=100,1000,10000 SCALE_MEMORIES=10000,100000,1000000`, 0 for none. A size that would take more than `SCALE_MINUTES`
+(60) in all, by the size before it, or more than `SCALE_GB` (12) of memory, is left out and named. Each size runs in a process of
+its own, and is printed once it is measured; `SCALE_KEPT=FOLDER` keeps it there, and a size that is there is not measured again.
 """
 
 import json
@@ -12,8 +13,9 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -25,8 +27,10 @@ from memory_assets.services.corpus import open_embedder, open_texts, open_vector
 from memory_assets.stages.recall.message_search import REACH, Layout, SearchQuery, find_messages
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
+from memory_assets.store.telemetry import read_steps
+from memory_assets.text.files import write_atomically
 from memory_assets.text.terms import query_terms
-from memory_assets_tests.bench.row import Row, answer_of, seconds_of
+from memory_assets_tests.bench.row import Row, answer_of, render, seconds_of
 from memory_assets_tests.bench.scale_docs import write_docs
 from memory_assets_tests.bench.simulated_sessions import DAYS, FIRST, write_sessions
 from memory_assets_tests.bench.synthetic import LAST, fill, make_topics, questions
@@ -34,6 +38,15 @@ from memory_assets_tests.bench.synthetic import LAST, fill, make_topics, questio
 SESSIONS, MEMORIES = (100, 1_000, 10_000), (10_000, 100_000, 1_000_000)
 SMALL_SESSIONS, SMALL_MEMORIES = (2,), (20, 40)
 ASKED, WARMED = 100, 10
+STEPS = 8
+"""Steps that are printed, those that take longest."""
+
+MOST_COPIED = 100_000
+"""Memories up to which Chroma gets its copy of the vectors; recall in files does not ask it, and it takes most of the time."""
+
+MOST_SLOWER = 1.5
+"""The time of a session among so many is at most so many times that among a tenth of them."""
+
 MOST_TIMES = 2.0
 """The middle time of a recall at the largest size is at most so many times that at a tenth of it."""
 
@@ -59,6 +72,8 @@ class Measured:
     passages: int
     same: float = 1.0
     """Share of the exact search's first five memories and messages that recall's own search finds."""
+    steps: Mapping[str, float] = field(default_factory=dict)
+    """Step → seconds, those that take longest; of sessions."""
 
 
 def scale(small: bool = False) -> list[Row]:
@@ -67,7 +82,7 @@ def scale(small: bool = False) -> list[Row]:
         "sessions": SMALL_SESSIONS if small else _sizes("SCALE_SESSIONS", SESSIONS),
         "memories": SMALL_MEMORIES if small else _sizes("SCALE_MEMORIES", MEMORIES),
     }
-    minutes, gigabytes = (float(os.environ.get(name, default)) for name, default in (("SCALE_MINUTES", 60), ("SCALE_GB", 6)))
+    minutes, gigabytes = (float(os.environ.get(name, default)) for name, default in (("SCALE_MINUTES", 60), ("SCALE_GB", 12)))
     measured: list[Measured] = []
     left_out: list[str] = []
     for kind, sizes in kinds.items():
@@ -77,7 +92,8 @@ def scale(small: bool = False) -> list[Row]:
             if reason := _too_much(before, size, until - time.monotonic(), gigabytes):
                 left_out.append(f"{size:,} {kind}: {reason}")
                 continue
-            measured.append(Measured(**answer_of("scale", kind, str(size))))
+            measured.append(_kept_or_measured(kind, size))
+            print(render(_row(measured[-1])), file=sys.stderr, flush=True)
     if os.environ.get("SCALE_WRITE"):
         write_docs([asdict(one) for one in measured], left_out)
     return [*map(_row, measured), *_promises(measured), *(Row(f"scale: left out: {one}", 0.0, "") for one in left_out)]
@@ -85,7 +101,20 @@ def scale(small: bool = False) -> list[Row]:
 
 def _sizes(name: str, usual: Sequence[int]) -> list[int]:
     given = os.environ.get(name, "")
+    if given.strip() == "0":
+        return []
     return sorted(int(one.replace("_", "")) for one in given.split(",") if one.strip()) or list(usual)
+
+
+def _kept_or_measured(kind: str, size: int) -> Measured:
+    """Returns what an earlier call kept of the size, or measures it."""
+    kept = Path(folder, f"{kind}-{size}.json") if (folder := os.environ.get("SCALE_KEPT")) else None
+    if kept is not None and kept.is_file():
+        return Measured(**json.loads(kept.read_bytes()))
+    found = answer_of("scale", kind, str(size))
+    if kept is not None:
+        write_atomically(kept, json.dumps(found, indent=1).encode())
+    return Measured(**found)
 
 
 def _too_much(before: Sequence[Measured], size: int, seconds_left: float, gigabytes: float) -> str:
@@ -104,20 +133,31 @@ def _row(one: Measured) -> Row:
     times = ", ".join(f"{name} {took:.1f} s" for name, took in one.seconds.items())
     told = f"p95 {one.p95_ms:.1f} ms; {times}; peak {one.peak_gb:.2f} GB, on disk {one.stored_gb:.2f} GB"
     told += f"; {one.memories:,} memories, {one.passages:,} passages; top five as exact {one.same:.3f}"
+    if one.steps:
+        told += "; seconds a session: " + ", ".join(f"{name} {took / one.size:.3f}" for name, took in one.steps.items())
     return Row(f"scale: {one.size:,} {one.kind}: recall p50 in ms", one.p50_ms, told)
 
 
 def _promises(measured: Sequence[Measured]) -> list[Row]:
-    own = [one for one in measured if one.kind == "memories"]
-    if len(own) < 2:
-        return []
-    largest = own[-1]
-    tenth = min(own[:-1], key=lambda one: abs(one.size * 10 - largest.size))
-    told = f"{largest.p50_ms:.1f} ms with {largest.size:,}, {tenth.p50_ms:.1f} ms with {tenth.size:,}"
-    return [
-        Row("scale: recall p50, largest / a tenth", largest.p50_ms / tenth.p50_ms, told, limit=MOST_TIMES),
-        Row("scale: top five as an exact search", min(one.same for one in own), "the least of all sizes", floor=LEAST_SAME),
-    ]
+    rows = list[Row]()
+    sessions, own = ([one for one in measured if one.kind == kind] for kind in ("sessions", "memories"))
+    if len(sessions) > 1:
+        largest, tenth = sessions[-1], _tenth(sessions)
+        each, before = (sum(one.seconds.values()) / one.size for one in (largest, tenth))
+        told = f"{each:.2f} s of {largest.size:,}, {before:.2f} s of {tenth.size:,}"
+        rows.append(Row("scale: seconds a session, largest / a tenth", each / before, told, limit=MOST_SLOWER))
+    if len(own) > 1:
+        largest, tenth = own[-1], _tenth(own)
+        told = f"{largest.p50_ms:.1f} ms with {largest.size:,}, {tenth.p50_ms:.1f} ms with {tenth.size:,}"
+        rows.append(Row("scale: recall p50, largest / a tenth", largest.p50_ms / tenth.p50_ms, told, limit=MOST_TIMES))
+        least = min(one.same for one in own)
+        rows.append(Row("scale: top five as an exact search", least, "the least of all sizes", floor=LEAST_SAME))
+    return rows
+
+
+def _tenth(measured: Sequence[Measured]) -> Measured:
+    """Returns the size that is nearest to a tenth of the largest."""
+    return min(measured[:-1], key=lambda one: abs(one.size * 10 - measured[-1].size))
 
 
 def measure_sessions(folder: Path, count: int) -> Measured:
@@ -134,14 +174,26 @@ def measure_sessions(folder: Path, count: int) -> Measured:
             seconds[stage] = seconds_of(lambda job=job: update(runner, [job]))
     words = store.tables.read("memories", columns=["text"])["text"].to_list()
     asked = [Random(number).choice(words) for number in range(WARMED + ASKED)] if words else ["what is known"] * (WARMED + 1)
-    return _measured("sessions", count, settings, seconds, asked)
+    found = _measured("sessions", count, settings, seconds, asked)
+    steps = _steps(store.root, sum(seconds.values()))
+    return replace(found, steps={name: round(took, 2) for name, took in steps.items()})
+
+
+def _steps(root: Path, seconds: float) -> dict[str, float]:
+    """Returns the seconds of the steps that took longest, of the others, and between them, of so many in all."""
+    spent = defaultdict[str, float](float)
+    for step in read_steps(root):
+        spent[step["action"]] += step["duration_ms"] / 1_000
+    longest = dict(sorted(spent.items(), key=lambda one: -one[1])[:STEPS])
+    every = sum(spent.values())
+    return longest | {"all other steps": every - sum(longest.values()), "between steps": seconds - every}
 
 
 def measure_memories(folder: Path, count: int) -> Measured:
     """Fills a store with so many memories, with a message behind each, and asks it."""
     settings = Settings(data=folder / "store", timezone="UTC", owner="mira", now=LAST)
     topics = make_topics(Random(5), open_embedder(settings.embedding_model), *((20,) if count < 100 else ()))
-    took = seconds_of(lambda: fill(open_store(settings), count, topics, seed=count))
+    took = seconds_of(lambda: fill(open_store(settings), count, topics, seed=count, copies=count <= MOST_COPIED))
     return _measured("memories", count, settings, {"fill and index": took}, questions(Random(7), topics, WARMED + ASKED))
 
 

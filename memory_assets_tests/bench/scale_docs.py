@@ -35,6 +35,19 @@ def rendered(measured: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -> 
         figures = (f"{one['p50_ms']:.0f}, {one['p95_ms']:.0f}", times, f"{one['peak_gb']:.1f} GB", f"{one['stored_gb']:.2f} GB")
         lines.append(f"| {what} | {' | '.join(figures)} | {one['same']:.3f} |")
     lines += [f"\nNot reached: {one}." for one in left_out]
+    return lines + _steps([one for one in measured if one["steps"]])
+
+
+def _steps(measured: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns the table of the seconds that each step takes a session."""
+    if not measured:
+        return []
+    names = list(dict.fromkeys(name for one in measured for name in one["steps"]))
+    lines = ["", "| seconds a session | " + " | ".join(f"of {one['size']:,}" for one in measured) + " |"]
+    lines.append("|---|" + "---|" * len(measured))
+    for name in names:
+        own = (f"{one['steps'][name] / one['size']:.3f}" if name in one["steps"] else "" for one in measured)
+        lines.append(f"| {name if ' ' in name else f'`{name}`'} | {' | '.join(own)} |")
     return lines
 
 

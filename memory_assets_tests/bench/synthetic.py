@@ -8,12 +8,14 @@ of its sentences, and a memory's vector lies near one or two of them. Everything
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 
 import numpy as np
 import polars as pl
 
+from memory_assets.adapters.array_files import Names, write_fields
+from memory_assets.adapters.chroma_index import VectorRows, stacked
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.schema import frames as schemas
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
@@ -24,6 +26,9 @@ from memory_assets_tests.factories import row
 TOPICS = 300
 WORDS_OF_TOPIC = 60
 PER_SESSION = 20
+AT_ONCE = 100_000
+"""Rows of a partition: a multiple of those of a session."""
+
 SPREAD = 0.6
 """Length of the random part beside a centre's; texts of one topic then have a cosine of about 0.7."""
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -75,27 +80,38 @@ def questions(random: Random, topics: Topics, count: int) -> list[str]:
     return [fill_pattern(random, _QUESTIONS, random.choice(topics.words)) for _ in range(count)]
 
 
-def fill(store: Store, count: int, topics: Topics, seed: int) -> None:
-    """Writes that many memories, a message behind each, a narrative for each session, and builds both indexes."""
+def fill(store: Store, count: int, topics: Topics, seed: int, *, copies: bool = True) -> None:
+    """Writes that many memories, a message behind each, a narrative for each session, and builds both indexes.
+
+    Rows are written `AT_ONCE` at a time, each time as one day. Without `copies`, Chroma gets no copy of the vectors: recall
+    does not ask it, and it takes most of the time.
+    """
     random, numbers = Random(seed), np.random.default_rng(seed)
-    about = [random.randrange(len(topics.words)) for _ in range(count)]
-    texts = pl.Series("text", [f"{fill_pattern(random, _PATTERNS, topics.words[one])}" for one in about])
+    about = np.array([random.randrange(len(topics.words)) for _ in range(count)])
+    texts = [fill_pattern(random, _PATTERNS, topics.words[one]) for one in about]
     minutes = np.sort(numbers.integers(0, MINUTES, size=count))
-    said = pl.DataFrame({"text": texts, "event_at": [FIRST + timedelta(minutes=int(m)) for m in minutes]}).with_columns(
-        pl.col("event_at").cast(pl.Datetime("us", "UTC")),
-        number=pl.int_range(count),
-        text_hash=pl.Series([hashlib.sha256(text.encode()).hexdigest() for text in texts]),
-    )
+    said = pl.DataFrame(
+        {
+            "text": texts,
+            "text_hash": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
+            "event_at": np.datetime64(FIRST.replace(tzinfo=None), "us") + minutes.astype("timedelta64[m]"),
+        }
+    ).with_columns(pl.col("event_at").dt.replace_time_zone("UTC"), number=pl.int_range(count))
+    del texts
     said = said.with_columns(
         session_id=pl.format("ses_{}", (pl.col("number") // PER_SESSION).cast(pl.String).str.zfill(6)),
         line=pl.col("number") % PER_SESSION,
-        day=pl.col("event_at").dt.date(),
+        is_first=pl.col("text_hash").is_first_distinct(),
     )
     _write_memories(store, said, random)
-    said = said.with_columns(pl.Series("vector", _near(numbers, topics.centres, np.array(about))).cast(pl.List(pl.Float32)))
-    _write_raw(store, said)
-    _write_vectors(store, said)
-    _index(store)
+    _write_windows(store, said)
+    for place, start in enumerate(range(0, count, AT_ONCE)):
+        part, day = said[start : start + AT_ONCE], FIRST.date() + timedelta(days=place)
+        near = _near(numbers, topics.centres, about[start : start + AT_ONCE])
+        _write_raw(store, part, day)
+        _write_vectors(store, part.with_columns(pl.Series("vector", near).cast(pl.List(pl.Float32))), day)
+    del said
+    _index(store, copies=copies)
 
 
 def _write_memories(store: Store, said: pl.DataFrame, random: Random) -> None:
@@ -122,7 +138,13 @@ def _write_memories(store: Store, said: pl.DataFrame, random: Random) -> None:
     )
 
 
-def _write_raw(store: Store, said: pl.DataFrame) -> None:
+def _write_windows(store: Store, said: pl.DataFrame) -> None:
+    sessions = said.group_by("session_id", maintain_order=True).first().with_columns(day=pl.col("event_at").dt.date())
+    _write(store, "windows", sessions, window_id=_id("w", PER_SESSION), path=pl.format("/home/mira/{}.jsonl", "session_id"))
+
+
+def _write_raw(store: Store, said: pl.DataFrame, day: date) -> None:
+    said = said.with_columns(day=pl.lit(day))
     _write(
         store,
         "messages",
@@ -133,7 +155,6 @@ def _write_raw(store: Store, said: pl.DataFrame) -> None:
         kind=pl.lit("text"),
     )
     sessions = said.group_by("session_id", maintain_order=True).first()
-    _write(store, "windows", sessions, window_id=_id("w", PER_SESSION), path=pl.format("/home/mira/{}.jsonl", "session_id"))
     spoken = said.with_columns(message_id=_id("msg"), window_id=_id("w", PER_SESSION))
     _write(
         store,
@@ -156,17 +177,25 @@ def _write_raw(store: Store, said: pl.DataFrame) -> None:
     )
 
 
-def _write_vectors(store: Store, said: pl.DataFrame) -> None:
-    distinct = said.unique("text_hash", keep="first", maintain_order=True)
-    _write(store, "embeddings", distinct, dimension=pl.col("vector").list.len(), vector=pl.col("vector"))
-    _write(store, "passage_vectors", distinct, vector=pl.col("vector"))
+def _write_vectors(store: Store, said: pl.DataFrame, day: date) -> None:
+    distinct = said.filter("is_first").with_columns(day=pl.lit(day))
+    _write(store, "embeddings", distinct, dimension=pl.col("vector").list.len())
+    _write(store, "passage_vectors", distinct)
 
 
-def _index(store: Store) -> None:
-    memories = store.tables.read("memories")
-    plan = plan_vectors(memories, store.tables.read("embeddings"), {})
-    open_vectors(store).update(plan.upserts, [], rebuild=True)
-    open_texts(store).update(text_rows(memories, passages_to_index(store.tables)), [], rebuild=True)
+def _index(store: Store, *, copies: bool) -> None:
+    memories, vectors = store.tables.read("memories"), open_vectors(store)
+    upserts = plan_vectors(memories, store.tables.read("embeddings", columns=["text_hash", "dimension", "vector"]), {}).upserts
+    if copies:
+        vectors.update(upserts, [], rebuild=True)
+    else:
+        rows = VectorRows(Names.of(()), np.zeros((0, 0), dtype=np.float32))
+        with vectors.build(rebuild=True) as folder:
+            write_fields(folder, rows.changed(upserts["id"].to_list(), stacked(upserts), []))
+    del upserts
+    rows = text_rows(memories, passages_to_index(store.tables))
+    del memories
+    open_texts(store).update(rows, [], rebuild=True)
 
 
 def _write(store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl.Series) -> None:
@@ -174,9 +203,7 @@ def _write(store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl
     schema = schemas.schema_of(table)
     plain = {name: pl.lit(value, dtype=schema[name]) for name, value in row(table).items() if name not in said.columns}
     frame = said.with_columns(**{**plain, **columns})
-    part = FIRST.date().isoformat() if schemas.partitioned_by(table) else "all"
-    if part != "all":
-        frame = frame.with_columns(day=pl.lit(FIRST.date()))
+    part = str(said["day"][0]) if schemas.partitioned_by(table) else "all"
     store.tables.write(table, part, frame.select(pl.col(name).cast(kind) for name, kind in schema.items()), inputs="bench")
 
 

@@ -306,3 +306,37 @@ place = {{"ParquetWriter": pq, "replace": os}}.get({step!r}, module)
 setattr(place, {step!r}, Dying if {step!r} == "ParquetWriter" else die)
 module.ParquetTables(Path({root!r})).write(TABLE, DAY, rows(1, 2), inputs="new")
 """
+
+
+def settle(tables: ParquetTables) -> None:
+    """Makes the table look as if it had been written a minute ago."""
+    folder = tables.root / TABLE
+    past = folder.stat().st_mtime_ns - 60_000_000_000
+    os.utime(folder, ns=(past, past))
+
+
+def test_partitions_are_looked_at_again_only_when_one_was_written(tables: ParquetTables, monkeypatch: pytest.MonkeyPatch):
+    looked: list[str] = []
+    find = parquet_tables.find_parts
+    monkeypatch.setattr(parquet_tables, "find_parts", lambda table, folder: looked.append(table) or find(table, folder))
+    assert tables.fingerprints(TABLE) == {}
+    tables.write(TABLE, DAY, rows(0))
+    settle(tables)
+    looked.clear()
+    first = [tables.fingerprints(TABLE) for _ in range(3)]
+    assert looked == [TABLE] and first[0] is first[2]
+    assert first[0] == {DAY: tables.parts(TABLE)[DAY].fingerprint}
+    ParquetTables(tables.root).write(TABLE, DAY, rows(1))
+    assert tables.fingerprints(TABLE)[DAY] == tables.parts(TABLE)[DAY].fingerprint != first[0][DAY]
+    tables.drop(TABLE, DAY)
+    assert tables.fingerprints(TABLE) == {}
+
+
+def test_a_partition_that_a_killed_writer_replaced_without_marking_it_is_noticed(
+    tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
+):
+    tables.write(TABLE, DAY, rows(0))
+    before = tables.fingerprints(TABLE)  # read just after the writer's first mark
+    monkeypatch.setattr(ParquetTables, "_mark_changed", lambda self, table: None)
+    tables.write(TABLE, DAY, rows(1))
+    assert tables.fingerprints(TABLE) != before

@@ -34,6 +34,9 @@ LINES_AROUND = 2
 CANDIDATES = 60
 """Messages that are read and judged one by one."""
 
+MOST_PASSAGES = 8
+"""Passages of a message among the best that do not keep other messages from being candidates."""
+
 TURNED = 4_000
 """Passages whose meaning is compared once more with the question's, turned towards the messages found first."""
 
@@ -210,7 +213,8 @@ def _best_messages(
     if query.words is not None and len(query.words):
         rows, found = _second_look(query, texts, layout, scaled, fused, total)
     else:
-        rows = _best_rows(fused, texts.parents, CANDIDATES)
+        best = _best_of(fused, MOST_PASSAGES * CANDIDATES)
+        rows = _best_rows(best, fused[best], texts.parents, CANDIDATES)
         found = fused[rows]
     return [
         MessageHit(
@@ -228,14 +232,15 @@ def _turned_scores(vector: np.ndarray, texts: Passages, fused: np.ndarray, low: 
     """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0 for all others."""
     rows = _best_of(fused, TURNED)
     scores = np.zeros(len(texts), dtype=np.float32)
-    near = texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, fused)
+    near = texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, rows, fused[rows])
     scores[rows] = scale(near, low=float(min(near.min(), low)))
     return scores
 
 
-def _turned(vector: np.ndarray, texts: Passages, fused: np.ndarray) -> np.ndarray:
-    """Returns the direction between the question's and that of the messages found first."""
-    best = [row for row in _best_rows(fused, texts.parents, FEEDBACK) if np.isfinite(fused[row])]
+def _turned(vector: np.ndarray, texts: Passages, rows: np.ndarray, fused: np.ndarray) -> np.ndarray:
+    """Returns the direction between the question's and that of the messages found first, among these rows."""
+    allowed = np.isfinite(fused)
+    best = _best_rows(rows[allowed], fused[allowed], texts.parents, FEEDBACK)
     if not best:
         return vector
     return _unit(vector + FEEDBACK_WEIGHT * _unit(texts.vectors[best].astype(np.float32).mean(axis=0)))
@@ -265,9 +270,8 @@ def _second_look(
     if not len(rows):
         return [], np.zeros(0)
     compared = _Compared(query, texts, layout, rows)
-    first = np.full(len(fused), -np.inf)
-    first[rows] = (weight * fused[rows] + MEANING * scale(compared.fits(rows))) / (weight + MEANING)
-    best = np.array([row for row in _best_rows(first, texts.parents, LOOKED_AT) if np.isfinite(first[row])], dtype=np.int64)
+    first = (weight * fused[rows] + MEANING * scale(compared.fits(rows))) / (weight + MEANING)
+    best = np.array(_best_rows(rows, first, texts.parents, LOOKED_AT), dtype=np.int64)
     scores = {name: values[best] for name, values in scaled.items() if name in SECOND_LOOK}
     scores |= {"words": compared.fits(best), "words around": compared.fits_around(best)}
     if "vector" in scaled and query.vector is not None:
@@ -336,17 +340,19 @@ def scale(values: np.ndarray, low: float | None = None) -> np.ndarray:
 
 
 def _best_of(scores: np.ndarray, most: int) -> np.ndarray:
-    """Returns the rows with the best scores, in order."""
-    count = min(most, len(scores))
-    return np.sort(np.argpartition(-scores, count - 1)[:count])
+    """Returns the rows with the best scores, ascending; of those with the least of these scores, the first ones."""
+    if most >= len(scores):
+        return np.arange(len(scores))
+    least = np.partition(scores, len(scores) - most)[len(scores) - most]
+    better, same = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+    return np.sort(np.concatenate([better, same[: most - len(better)]]))
 
 
-def _best_rows(scores: np.ndarray, parents: np.ndarray, most: int) -> list[int]:
-    """Returns the best row of each of the best parents, best first."""
-    top = _best_of(scores, most * 8)
+def _best_rows(rows: np.ndarray, scores: np.ndarray, parents: np.ndarray, most: int) -> list[int]:
+    """Returns the best row of each of the best parents, best first; `scores` are those of the rows."""
     best: dict[int, int] = {}
-    for row in top[np.lexsort((top, -scores[top]))]:
-        best.setdefault(int(parents[row]), int(row))
+    for row in rows[np.lexsort((rows, -scores))].tolist():
+        best.setdefault(int(parents[row]), row)
         if len(best) == most:
             break
     return list(best.values())

@@ -77,18 +77,18 @@ def terms_of(
     return (*own, *(replace(term, is_context=True) for term in around if term.is_covered))
 
 
-def coverage(terms: Sequence[QueryTerm], texts: Texts) -> np.ndarray:
-    """Returns how much of the terms each text covers, by weight: from 0 to 1, float32, shape (rows,)."""
-    covered, whole = np.zeros(len(texts), dtype=np.float32), sum(term.weight for term in terms)
+def coverage(terms: Sequence[QueryTerm], texts: Texts, rows: np.ndarray) -> np.ndarray:
+    """Returns how much of the terms each of these rows covers, by weight: from 0 to 1, float32."""
+    covered, whole = np.zeros(len(rows), dtype=np.float32), sum(term.weight for term in terms)
     for term in terms:
         if term.weight and term.is_covered:
-            covered += np.float32(term.weight / whole) * _covered(term, texts)
+            covered += np.float32(term.weight / whole) * _covered(term, texts, rows)
     return covered
 
 
-def covers_any(terms: Sequence[QueryTerm], texts: Texts) -> np.ndarray:
-    """Returns which texts cover any of the terms in full, bool, shape (rows,)."""
-    return np.any([_covered(term, texts) >= MISSPELT for term in terms], axis=0)
+def covers_any(terms: Sequence[QueryTerm], texts: Texts, rows: np.ndarray) -> np.ndarray:
+    """Returns which of these rows cover any of the terms in full."""
+    return np.any([_covered(term, texts, rows) >= MISSPELT for term in terms], axis=0)
 
 
 def uncovered_share(terms: Sequence[QueryTerm]) -> float:
@@ -111,15 +111,23 @@ def _have_all(texts: Texts, terms: Sequence[str]) -> bool:
     return all(len(texts.postings(term)[0]) for term in terms)
 
 
-def _covered(query: QueryTerm, texts: Texts) -> np.ndarray:
-    """Returns how much of the term each text covers."""
-    best = np.zeros(len(texts), dtype=np.float32)
+def _covered(query: QueryTerm, texts: Texts, rows: np.ndarray) -> np.ndarray:
+    """Returns how much of the term each row covers."""
+    best = np.zeros(len(rows), dtype=np.float32)
     for terms, share in query.expansions:
-        found = np.zeros(len(texts), dtype=np.float32)
+        found = np.zeros(len(rows), dtype=np.float32)
         for term in terms:
-            found[texts.postings(term)[0]] += np.float32(share / len(terms))
+            found += np.float32(share / len(terms)) * _is_in(texts.postings(term)[0], rows)
         np.maximum(best, found, out=best)
     return best
+
+
+def _is_in(ascending: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Returns which rows are among the ascending ones."""
+    if not len(ascending):
+        return np.zeros(len(rows), dtype=bool)
+    places = np.minimum(np.searchsorted(ascending, rows), len(ascending) - 1)
+    return ascending[places] == rows
 
 
 def _other_names(question: str, aliases: Mapping[str, Sequence[str]] | None) -> dict[str, list[tuple[str, ...]]]:

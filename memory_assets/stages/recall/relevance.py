@@ -148,8 +148,8 @@ def _signals(
         return Signals(cosine, np.zeros(len(ids)), away)
     rows = np.array([int(at[0]) if len(at := texts.rows_of([id])) else -1 for id in ids], dtype=int)
     exact = [term for term in question.terms if term.is_exact]
-    shares = np.append(coverage(question.terms, texts), 0.0)[rows]  # the last row is for ids without text
-    names = np.append(covers_any(exact, texts), False)[rows] if exact else None
+    shares = coverage(question.terms, texts, rows)  # no text is in row -1
+    names = covers_any(exact, texts, rows) if exact else None
     return Signals(cosine, shares, away, names, question.scope.is_person_named)
 
 

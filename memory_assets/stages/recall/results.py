@@ -143,7 +143,8 @@ def in_order(ordered: Sequence[Recalled], replacements: Mapping[str, str] = Mapp
     for one in ordered:
         others = [by_short.get(tag.removeprefix("conflict:")) for tag in one.tags if tag.startswith("conflict:")]
         better = [other for other in others if other is not None and _is_surer(other, one)]
-        better += [other for other in ordered if other.memory_id == replacements.get(one.memory_id)]
+        if newer := replacements.get(one.memory_id):
+            better += [other for other in ordered if other.memory_id == newer]
         for other in better:
             place, later = found.index(one), found.index(other)
             if later > place:

@@ -408,7 +408,7 @@ class _Search:
     def _origins(self, query: SearchQuery) -> list[Origin]:
         """Returns where the memories that fit were learnt; a held one points at its messages as well as any other."""
         hits = self._hits(query, pl.col("state") != "forgotten")
-        rows = zip(*(hits.rows[name] for name in ("id", "session_id", "lines")), strict=True)
+        rows = zip(*(hits.rows[name].to_list() for name in ("id", "session_id", "lines")), strict=True)
         return [Origin(session, line, hits.fused[id]) for id, session, lines in rows for line in lines]
 
     def _allowed(self, texts: Texts) -> np.ndarray | None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -29,7 +30,7 @@ def texts(tmp_path: Path) -> Texts:
 
 
 def shares(question: str, texts: Texts, **known) -> dict[str, float]:
-    found = coverage(terms_of(question, texts, **known), texts)
+    found = coverage(terms_of(question, texts, **known), texts, np.arange(len(texts)))
     return {id: round(float(found[row]), 2) for row, id in enumerate(texts.ids)}
 
 
@@ -70,4 +71,4 @@ def test_words_of_the_conversation_help_and_need_not_be_met(texts: Texts):
 
 def test_a_number_is_an_exact_thing_and_only_its_text_names_it(texts: Texts):
     exact = [need for need in terms_of("what is 5433?", texts) if need.is_exact]
-    assert [texts.ids[int(row)] for row in covers_any(exact, texts).nonzero()[0]] == ["port"]
+    assert [texts.ids[int(row)] for row in covers_any(exact, texts, np.arange(len(texts))).nonzero()[0]] == ["port"]
