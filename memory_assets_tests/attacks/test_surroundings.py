@@ -37,6 +37,7 @@ ENVIRONMENT = {
     "interfaces/notebook.py": "what Jupyter gets",
     "interfaces/views/terminal.py": "LESS, the options of the pager, where it has none",
     "runs/launch.py": "the folder of Dagster, which is written",
+    "runs/processes.py": "what the processes of days get, with their limits of threads",
     "runs/serving.py": "what Dagster gets",
     "runs/look.py": "the harnesses' folders, to see whether anything there changed",
     "runs/what_if.py": "the folder of Dagster",
