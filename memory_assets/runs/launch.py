@@ -31,7 +31,7 @@ from memory_assets.runs.days import (
     stretches,
     tags_of,
 )
-from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
+from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables, runs_on_workers
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
@@ -205,10 +205,11 @@ class Runner(ExitStack):
         part(1.0)
 
     def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
-        """Runs the job for the stretch, which is this share of the days: in several processes where the settings say so."""
+        """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
         part(share)
-        at_once = self.store.settings.workers if self.store.origin is None else 1
-        if at_once == 1:
+        is_branch, at_once = self.store.origin is not None, self.store.settings.workers
+        is_on_workers = not is_branch and runs_on_workers(self.store.dagster_home)
+        if is_branch or (at_once == 1 and not is_on_workers):
             self.run(job, stretch)
             return
         shares = shares_of(stretch, session_days(self.store), at_once * SHARES)
@@ -219,7 +220,12 @@ class Runner(ExitStack):
             for table in tables_in(job):
                 building(table.name, JOBS[job].title)
 
-        if len(shares) == 1:
+        if is_on_workers:
+            from memory_assets.runs.celery_runs import WorkerRuns
+
+            tags = partial(tags_of, job, started_by=self.started_by)
+            WorkerRuns(self.store, self.instance, job, tags, QUIET).run(shares, done)
+        elif len(shares) == 1:
             self.run(job, stretch)
         else:
             self.processes.run(job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs)

@@ -36,6 +36,7 @@ ENVIRONMENT = {
     "interfaces/mcp/protocol.py": "MEMORY_DEBUG",
     "interfaces/notebook.py": "what Jupyter gets",
     "interfaces/views/terminal.py": "LESS, the options of the pager, where it has none",
+    "runs/celery_worker.py": "the address of the queue, which is looked for; the folder of Dagster, which is written",
     "runs/launch.py": "the folder of Dagster, which is written",
     "runs/processes.py": "what the processes of days get, with their limits of threads",
     "runs/serving.py": "what Dagster gets",
