@@ -17,6 +17,7 @@ from memory_assets.assets.checks import make_checks  # noqa: E402
 from memory_assets.assets.factory import FIRST_DAY, make_assets  # noqa: E402
 from memory_assets.assets.resources import StoreResource  # noqa: E402
 from memory_assets.runs.days import first_day_of  # noqa: E402
+from memory_assets.runs.deployment import runs_on_workers  # noqa: E402
 from memory_assets.store.settings import Settings, read_settings  # noqa: E402
 from memory_assets.store.store import Store  # noqa: E402
 
@@ -36,7 +37,11 @@ def assemble(settings: Settings, first_day: date = FIRST_DAY, store: Store | Non
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Everything, in the zone that the settings name, from the first day of the store on."""
+    """Everything, in the zone that the settings name, from the first day of the store on.
+
+    Celery workers keep it for long, while the store may get earlier days: there, from the first possible day on.
+    """
     settings = read_settings()
-    is_there = (settings.data / "VERSION").is_file()
-    return assemble(settings, first_day_of(Store(settings, settings.data)) if is_there else FIRST_DAY)
+    store = Store(settings, settings.data)
+    is_known = (store.root / "VERSION").is_file() and not runs_on_workers(store.dagster_home)
+    return assemble(settings, first_day_of(store) if is_known else FIRST_DAY)

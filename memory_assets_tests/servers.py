@@ -8,12 +8,15 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from memory_assets.runs.deployment import CELERY_URL, WORKER_COMMAND
 
 START_SECONDS = 60.0
 
@@ -48,6 +51,39 @@ def needs_postgres() -> None:
     pytest.importorskip("dagster_postgres")
     if not found_program("initdb", *map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
         pytest.skip("PostgreSQL's initdb is not installed")
+
+
+def needs_celery() -> None:
+    """Skips the test where Redis, PostgreSQL or the packages that speak to them are not installed."""
+    needs_postgres()
+    pytest.importorskip("dagster_celery")
+    if not found_program("redis-server"):
+        pytest.skip("redis-server is not installed")
+
+
+@contextmanager
+def redis_server(folder: Path, port: int = 0) -> Iterator[str]:
+    """Yields the address of a Redis server that keeps nothing on disk."""
+    port = port or free_port()
+    command = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    with _running(command, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), folder):
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def celery_worker(folder: Path, environ: dict[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """Yields a Celery worker for the store of this environment, in a process group of its own, once it answers."""
+    from celery import Celery
+
+    name = f"{folder.name}-{uuid.uuid4().hex[:6]}@test"
+    command = [Path(sys.executable).with_name("celery"), *WORKER_COMMAND.split()[1:], "-n", name, "--loglevel", "INFO"]
+    app = Celery(broker=environ[CELERY_URL], backend=environ[CELERY_URL])
+
+    def ask() -> None:
+        assert app.control.ping(destination=[name], timeout=1)
+
+    with _running(command, ask, folder, env=environ, start_new_session=True) as worker:
+        yield worker
 
 
 @contextmanager
@@ -97,7 +133,7 @@ def _wait_for_postgres(port: int) -> None:
 def _running(command: list, ask: Callable[[], object], folder: Path, **how: Any) -> Iterator["subprocess.Popen[bytes]"]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f"{folder.name}.log").open("wb") as log:
-        server = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log, cwd=folder, **how)
+        server: Any = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log, cwd=folder, **how)
         try:
             _wait_for(ask, server)
             yield server

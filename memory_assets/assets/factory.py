@@ -17,7 +17,7 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 from memory_assets.assets.kept_fresh import kept_fresh_by, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
-from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
+from memory_assets.runs.days import ASK_AGAIN, STARTED_BY, STORE
 from memory_assets.runs.liveness import hold
 from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
 from memory_assets.runs.staleness import resolve, settings_of
@@ -81,6 +81,7 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
         can_subset=len(tables) > 1,  # so that the UI asks nothing when one of them is chosen; all of them are written
     )
     def build(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.MaterializeResult]:
+        _check_store(context.run.tags, store)
         hold(store, context.run_id)
         keys = context.partition_keys if lead.is_partitioned else [WHOLE]
         report = _materialise(store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false")
@@ -98,6 +99,13 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
                 _log(context, table, told, {key: {"confirmed": "Unchanged; the last one that has rows."}})
 
     return build
+
+
+def _check_store(tags: Mapping[str, str], store: Store) -> None:
+    """Fails the run if it is about another store than the one of this process."""
+    wanted = tags.get(STORE, str(store.root))
+    if wanted != str(store.root):
+        raise dg.Failure(f"This run is about {wanted}, but MEMORY_DATA of this worker is {store.root}.", allow_retries=False)
 
 
 def _spec(table: Table, settings: Settings, partitions: Partitions) -> dg.AssetSpec:

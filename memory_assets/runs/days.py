@@ -6,6 +6,7 @@ The command line and the sensors start the same jobs with the same tags.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import get_args
 
 import polars as pl
@@ -16,6 +17,9 @@ from memory_assets.schema.tables import DYNAMIC, TABLES, Grain, tables_in
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
+
+BY_DAY = ("process_days", "encode_messages")
+"""Jobs whose days need no other day: the latest are built first, and several processes may build different ones at once."""
 
 LONGEST_STRETCH = 31
 """Days in one run."""
@@ -35,6 +39,9 @@ ASK_AGAIN = "memory/ask_again"
 
 STARTED_BY = "memory/started_by"
 """Tag that names what started a run: `command line`, a sensor or a schedule."""
+
+STORE = "memory/store"
+"""Tag with the folder of the store that a run on another machine is about."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,23 @@ def _start_of(wanted: Sequence[date], left: Sequence[date], sessions: Sequence[t
     while began := [begin for begin, end in sessions if begin < first <= end and begin >= left[0]]:
         first = min(began)
     return first
+
+
+def shares_of(stretch: Stretch, sessions: Iterable[tuple[date, date]], most: int) -> list[Stretch]:
+    """Returns the stretch cut into at most so many, of like length, the latest first, for processes that work at once.
+
+    `sessions` are the first and last days of sessions: the days of one are in one share, because its later parts are read in
+    the light of the earlier ones. There are no more shares than days on which a session ends.
+    """
+    days, spans = stretch.days(), list(sessions)
+    most = max(1, min(most, len({end for _, end in spans if stretch.first <= end <= stretch.last})))
+    wanted, found, first = -(-len(days) // most), list[Stretch](), stretch.first
+    for day, following in pairwise(days):
+        is_cut = any(begin <= day < end for begin, end in spans)
+        if not is_cut and (day - first).days + 1 >= wanted:
+            found.append(Stretch(first, day))
+            first = following
+    return [Stretch(first, stretch.last), *reversed(found)]
 
 
 def first_day_of(store: Store) -> date:

@@ -20,23 +20,25 @@ from polars.exceptions import PanicException
 
 from memory_assets.errors import DamagedError, StoreError, causes_of
 from memory_assets.runs.days import (
+    BY_DAY,
     Stretch,
     buildable,
     dynamic_grain,
     first_day_of,
     newest_first,
     session_days,
+    shares_of,
     stretches,
     tags_of,
 )
-from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
+from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables, runs_on_workers
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import resolve, stale_days
-from memory_assets.schema.progress import expect, part, works
+from memory_assets.schema.progress import building, expect, part, works
 from memory_assets.schema.tables import JOBS, TABLES, tables_in
 from memory_assets.services import housekeeping
 from memory_assets.stages.capture.masking.redact import mask_text
@@ -48,12 +50,14 @@ from memory_assets.text.files import make_folder, text_of, write_atomically
 if TYPE_CHECKING:
     import dagster as dg
 
+    from memory_assets.runs.processes import DayProcesses
+
 
 MOST_ATTEMPTS = 4
 """Times that an update starts again after a damaged file was put aside."""
 
-NEWEST_FIRST = ("process_days", "encode_messages")
-"""Jobs whose latest days are built first, in a run of their own."""
+SHARES = 2
+"""Runs into which a stretch of days is cut for each process that works at once: days differ in length."""
 
 WORKS = {
     "rebuild_memories": "recall works",
@@ -173,16 +177,17 @@ class Runner(ExitStack):
 
     def __init__(self, store: Store, started_by: str = "command line") -> None:
         super().__init__()
-        self.store, self._started_by, self._started = store, started_by, time.monotonic()
+        self.store, self.started_by, self._started = store, started_by, time.monotonic()
         self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
         self._instance: dg.DagsterInstance | None = None
+        self._processes: DayProcesses | None = None
 
     def run_due(self, job: str) -> bool:
         """Runs the job for everything that is due, the latest days first where that matters; returns whether anything was."""
         due = due_runs(self.store, job)
-        if job in NEWEST_FIRST:
+        if job in BY_DAY:
             self._run_newest_first(job, [day for one in due if one.stretch for day in one.stretch.days()])
         else:
             for one in due:
@@ -192,13 +197,53 @@ class Runner(ExitStack):
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         runs = newest_first(days, session_days(self.store)) if days else []
         for place, stretch in enumerate(runs):
-            part(len(stretch.days()) / len(days))
-            self.run(job, stretch)
+            self._run_at_once(job, stretch, len(stretch.days()) / len(days))
             if job == "process_days" and place == 0 and len(runs) > 1:
                 part(0.0)
                 self.run_due("rebuild_memories")
                 works("recall works for the latest sessions")
         part(1.0)
+
+    def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
+        """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
+        part(share)
+        is_branch, at_once = self.store.origin is not None, self.store.settings.workers
+        is_on_workers = not is_branch and runs_on_workers(self.store.dagster_home)
+        if is_branch or (at_once == 1 and not is_on_workers):
+            self.run(job, stretch)
+            return
+        shares = shares_of(stretch, session_days(self.store), at_once * SHARES)
+
+        def done(one: Stretch) -> None:
+            self._jobs.append(job)
+            part(share * len(one.days()) / len(stretch.days()))
+            for table in tables_in(job):
+                building(table.name, JOBS[job].title)
+
+        if is_on_workers:
+            from memory_assets.runs.celery_runs import WorkerRuns
+
+            tags = partial(tags_of, job, started_by=self.started_by)
+            WorkerRuns(self.store, self.instance, job, tags, QUIET).run(shares, done)
+        elif len(shares) == 1:
+            self.run(job, stretch)
+        else:
+            self.processes.run(job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs)
+
+    @property
+    def processes(self) -> "DayProcesses":
+        """Processes that run days of the store at once."""
+        if self._processes is None:
+            from memory_assets.runs.processes import DayProcesses
+
+            assert self.instance  # which makes the home that they open
+            self._processes = self.enter_context(DayProcesses(self.store))
+        return self._processes
+
+    def _fail_dead_runs(self) -> None:
+        from memory_assets.runs.liveness import fail_dead_runs
+
+        fail_dead_runs(self.instance, self.store)
 
     def run(
         self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False, only: Sequence[str] | None = None
@@ -222,7 +267,7 @@ class Runner(ExitStack):
                 instance=self.instance,
                 run_config=QUIET,
                 asset_selection=[dg.AssetKey(name) for name in tables],
-                tags=tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self._started_by),
+                tags=tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by),
                 raise_on_error=True,
                 run_id=run_id,
             )
@@ -269,7 +314,7 @@ class Runner(ExitStack):
     def disconnect(self) -> None:
         """Closes the instance, whose files may be damaged; the next run opens it again."""
         self.close()
-        self._instance = None
+        self._instance = self._processes = None
 
     def summary(self) -> RunSummary:
         """Returns the jobs that were run, and the time since the start."""
@@ -282,7 +327,7 @@ def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
 
     Raises `StoreError` if a server that dagster.yaml names cannot be used.
     """
-    with store.lock():
+    with store.lock_part("dagster"):
         home = make_home(store)
         opened = _open(home)
     with opened as instance:

@@ -102,12 +102,17 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
         if not _is_dead(store, record):
             alive.append(run.run_id)
             continue
-        instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})  # what it left is due, and found by the sensors
-        instance.report_run_failed(run, "The process of this run ended before the run did. What it left undone runs again.")
+        fail_run(instance, run, "The process of this run ended before the run did. What it left undone runs again.")
     for run_id in with_slots.difference(alive):
         instance.event_log_storage.free_concurrency_slots_for_run(run_id)
     _remove_locks(store, alive)
     return alive
+
+
+def fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun, because: str) -> None:
+    """Marks the run as failed; Dagster does not retry it."""
+    instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})  # what it left is due, and found by the sensors
+    instance.report_run_failed(run, because)
 
 
 @contextmanager

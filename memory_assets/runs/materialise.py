@@ -7,6 +7,7 @@ Several tables may name one build function; it then returns a mapping from table
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from time import perf_counter
@@ -15,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import DamagedError
+from memory_assets.runs.days import BY_DAY
 from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name, resolve
 from memory_assets.schema import frames as schemas
@@ -127,10 +129,15 @@ def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str
     report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
     title = f"{JOBS[lead.jobs[0]].title} ({lead.name})"
     for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, title):
-        with store.lock():
+        with _lock(store, lead, part):
             _write(store, tables, part, made(part), versions[part], report)
     note_builds(store, tables)
     return report
+
+
+def _lock(store: Store, lead: Table, part: str) -> AbstractContextManager[None]:
+    """Returns the lock under which the partition is built and written: its own where other processes may build other days."""
+    return store.lock_part(f"day-{part[-2:]}") if lead.jobs[0] in BY_DAY else store.lock()
 
 
 def _is_written(store: Store, tables: Sequence[Table], part: str, version: str) -> bool:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from memory_assets.runs.staleness import fingerprint, is_judged
 from memory_assets.schema.frames import hash_of
@@ -43,17 +44,21 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
     """Notes that the tables were built now."""
     now, folder = store.settings.clock(), make_folder(store.root / "built" / FOLDER)
     for table in tables:
-        before, rows = last_build(store, table.name), _rows_of(store, table)
-        is_same = before is not None and rows == before.rows and rows != NEVER
-        changed_at = before.changed_at if before and is_same else now
-        noted = {
-            "at": now.isoformat(),
-            "changed_at": changed_at.isoformat(),
-            "rows": rows,
-            "number": before.number + 1 if before else 1,
-            "sources": {} if is_judged(table) else {name: _state_of(store, name) for name in _sources_before(table)},
-        }
-        write_atomically(folder / f"{table.name}.json", json.dumps(noted).encode())
+        with store.lock_part(f"{FOLDER}-{table.name}"):
+            write_atomically(folder / f"{table.name}.json", json.dumps(_noted(store, table, now)).encode())
+
+
+def _noted(store: Store, table: Table, now: datetime) -> dict[str, Any]:
+    before, rows = last_build(store, table.name), _rows_of(store, table)
+    is_same = before is not None and rows == before.rows and rows != NEVER
+    changed_at = before.changed_at if before and is_same else now
+    return {
+        "at": now.isoformat(),
+        "changed_at": changed_at.isoformat(),
+        "rows": rows,
+        "number": before.number + 1 if before else 1,
+        "sources": {} if is_judged(table) else {name: _state_of(store, name) for name in _sources_before(table)},
+    }
 
 
 def last_build(store: Store, table: str) -> BuildRecord | None:

@@ -218,6 +218,7 @@ class Settings(BaseSettings):
     chroma: ServerAddress = Field(
         "", description="Chroma server that holds the vectors of memories; empty: files of the store."
     )
+    workers: int = Field(1, ge=1, le=64, description="Processes that extract facts at once, each from days of its own.")
     now: datetime | None = Field(None, description="A fixed clock, for tests and demonstrations (ISO 8601).")
     recall_factors: list[Literal["decay", "stale", "elsewhere", "used", "tone"]] = Field(
         default_factory=lambda: ["decay", "stale", "used"],

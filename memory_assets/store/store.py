@@ -13,9 +13,9 @@
     VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the prepared status)
 
 Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the branches. Writers hold the
-lock; readers do not need it. `tasks.lock` is held while a remote task list is synchronised. `tokens.json` holds
-the hashes of the tokens of a shared memory, `logs/audit.jsonl` what they were used for. `pushed/` says what was sent to other
-stores, `incoming/` what people forgot who push to this one.
+lock, or that of a day below `built/locks`; readers do not need it. `tasks.lock` is held while a remote task list is
+synchronised. `tokens.json` holds the hashes of the tokens of a shared memory, `logs/audit.jsonl` what they were used for.
+`pushed/` says what was sent to other stores, `incoming/` what people forgot who push to this one.
 """
 
 import json
@@ -24,7 +24,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,7 @@ from memory_assets.store.documents import Documents
 from memory_assets.store.feeds import Feeds
 from memory_assets.store.ledger import Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.store.part_locks import PartLocks, PartsBusyError
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.slog import Slog
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 VERSION = 2
 DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
+PART_WAIT_SECONDS = 600.0
+"""Of a step that writes one of many days: no person waits for it."""
+
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""
 
@@ -138,16 +142,59 @@ class Store:
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
         """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store object."""
+        with self._gate(wait_seconds) as is_first, ExitStack() as held:
+            if is_first:
+                held.enter_context(self._or_busy(self._part_locks.all(wait_seconds), wait_seconds))
+            yield
+
+    @contextmanager
+    def lock_part(self, name: str) -> Iterator[None]:
+        """Holds the write lock of one part, such as a day: other processes may write others, unless one holds the store's.
+
+        Who waits for the store's lock comes first, so that many short locks of parts do not keep it waiting. Inside it the
+        store's lock must not be taken; a holder of the store's lock may take it.
+        """
+        wait = PART_WAIT_SECONDS
+        with ExitStack() as held:
+            with self._gate(wait) as is_first:
+                if is_first and PartLocks.is_supported:
+                    held.enter_context(self._or_busy(self._part_locks.shared(wait), wait))
+                else:
+                    held.enter_context(self._gate(wait))
+            if is_first and PartLocks.is_supported:
+                held.enter_context(self._or_busy(self._part_locks.one(name, wait), wait))
+            yield
+
+    @contextmanager
+    def _gate(self, wait_seconds: float) -> Iterator[bool]:
+        """Holds the file that every writer takes first; yields whether this store object did not hold it before."""
         import filelock  # readers do not need it
 
         try:
-            with self._file_lock.acquire(timeout=wait_seconds):
-                yield
+            taken = self._file_lock.acquire(timeout=wait_seconds)
         except filelock.Timeout:
-            raise StoreBusyError(
-                f"Another process has been writing {self.root} for more than {wait_seconds:.0f} s. "
-                "Wait until it ends (a run in the Dagster UI, another `memory` command), then try again."
-            ) from None
+            raise self._busy(wait_seconds) from None
+        with taken:
+            yield self._file_lock.lock_counter == 1
+
+    @contextmanager
+    def _or_busy(self, lock: AbstractContextManager[None], wait_seconds: float) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(lock)
+            except PartsBusyError:
+                raise self._busy(wait_seconds) from None
+            yield
+
+    def _busy(self, wait_seconds: float) -> StoreBusyError:
+        return StoreBusyError(
+            f"Another process has been writing {self.root} for more than {wait_seconds:.0f} s. "
+            "Wait until it ends (a run in the Dagster UI, another `memory` command), then try again."
+        )
+
+    @cached_property
+    def _part_locks(self) -> PartLocks:
+        return PartLocks(self.root / "built" / "locks")
 
     @cached_property
     def _file_lock(self) -> "filelock.FileLock":

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NOTE = os.path.join("built", "unchanged.json")
-OWN = ("dagster", "logs", "lock", "slog.lock", "status.txt", NOTE, os.path.join("built", "waiting.json"))
+OWN = (
+    "dagster",
+    "logs",
+    "lock",
+    "slog.lock",
+    "status.txt",
+    NOTE,
+    os.path.join("built", "waiting.json"),
+    os.path.join("built", "locks"),
+)
 """Files of a store that a look itself writes; no ingest reads them."""
 
 VARIABLES = ("MEMORY_", "TODOIST_", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_", "HOME", "USERPROFILE", "XDG_", "TZ")

@@ -37,6 +37,7 @@ from memory_assets_tests.bench.secrets import secrets
 from memory_assets_tests.bench.shared import shared
 from memory_assets_tests.bench.start import start
 from memory_assets_tests.bench.transcripts import described
+from memory_assets_tests.bench.workers import workers
 
 ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "coverage": coverage,
@@ -64,6 +65,7 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "shared": shared,
     "start": start,
     "friction": friction,
+    "workers": workers,
 }
 
 

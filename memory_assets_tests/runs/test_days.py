@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.runs.days import LONGEST_STRETCH, Stretch, first_day_of, newest_first, stretches
+from memory_assets.runs.days import LONGEST_STRETCH, Stretch, first_day_of, newest_first, shares_of, stretches
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.factories import frame
@@ -70,3 +70,23 @@ def test_a_session_that_began_before_what_is_due_is_no_reason_to_wait():
 def test_few_days_are_one_stretch():
     assert newest_first([day(0), day(1)], []) == [Stretch(day(0), day(1))]
     assert newest_first([], []) == []
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=12)
+
+
+@given(SPANS, st.integers(1, 8))
+def test_shares_hold_every_day_once_and_each_session_whole(spans: list[tuple[int, int]], most: int):
+    sessions = [(day(first), day(first + length)) for first, length in spans]
+    found = shares_of(Stretch(day(0), day(30)), sessions, most)
+    assert [one for share in reversed(found) for one in share.days()] == Stretch(day(0), day(30)).days()
+    assert len(found) <= most
+    for begin, end in sessions:
+        assert sum(share.first <= end and begin <= share.last for share in found) == 1
+
+
+def test_shares_are_of_like_length_the_latest_first_and_no_more_than_days_with_sessions():
+    sessions = [(day(n), day(n)) for n in range(8)]
+    four = [Stretch(day(6), day(7)), Stretch(day(4), day(5)), Stretch(day(2), day(3)), Stretch(day(0), day(1))]
+    assert shares_of(Stretch(day(0), day(7)), sessions, 4) == four
+    assert shares_of(Stretch(day(0), day(7)), sessions[:1], 4) == [Stretch(day(0), day(7))]

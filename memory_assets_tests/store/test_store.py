@@ -95,6 +95,59 @@ def test_a_second_writer_waits_and_then_is_told_who_is_in_the_way():
         pass
 
 
+def test_two_days_are_written_at_once_and_the_same_day_is_not(monkeypatch: pytest.MonkeyPatch):
+    store, other = open_store(read_settings()), open_store(read_settings())
+    monkeypatch.setattr("memory_assets.store.store.PART_WAIT_SECONDS", 0.1)
+    with store.lock_part("day-01"):
+        with other.lock_part("day-02"):
+            pass
+        with pytest.raises(StoreBusyError, match="Another process has been writing"), other.lock_part("day-01"):
+            pass
+        with pytest.raises(StoreBusyError), other.lock(wait_seconds=0.1):
+            pass
+    with other.lock(wait_seconds=0.1), pytest.raises(StoreBusyError), store.lock_part("day-01"):
+        pass
+
+
+def test_who_waits_for_the_whole_store_gets_it_before_the_next_day_does():
+    store, other, third = (open_store(read_settings()) for _ in range(3))
+    order, waits = list[str](), threading.Event()
+
+    def take_all() -> None:
+        waits.set()
+        with other.lock():
+            order.append("all")
+
+    def take_day() -> None:
+        with third.lock_part("day-02"):
+            order.append("day")
+
+    with store.lock_part("day-01"):
+        first = threading.Thread(target=take_all)
+        first.start()
+        waits.wait(10)
+        while other._file_lock.lock_counter == 0:
+            pass
+        second = threading.Thread(target=take_day)
+        second.start()
+        second.join(0.3)
+        assert order == []
+    first.join(10)
+    second.join(10)
+    assert order == ["all", "day"]
+
+
+def test_a_holder_of_the_whole_store_may_write_a_day():
+    store, other = open_store(read_settings()), open_store(read_settings())
+    with store.lock_part("day-01"):
+        pass
+    with store.lock(), store.lock_part("day-01"), pytest.raises(StoreBusyError), other.lock(wait_seconds=0.1):
+        pass
+    remove_derived(store)
+    with store.lock_part("day-01"), other.lock_part("day-02"):
+        pass
+
+
 def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     file = tmp_path / "file"
     file.write_text("")

@@ -34,8 +34,8 @@ Name = Annotated[
 def config(
     context: typer.Context,
     deployment: Annotated[
-        Literal["local", "postgres"] | None,
-        typer.Option(help="Print the dagster.yaml of a deployment instead: local files, or a PostgreSQL server."),
+        Literal["local", "postgres", "celery"] | None,
+        typer.Option(help="Print the dagster.yaml of a deployment instead: local files, PostgreSQL, or Celery workers, too."),
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="With --deployment: write it into the store.")] = False,
     as_json: Json = False,
@@ -46,7 +46,7 @@ def config(
     if deployment:
         return _deployment(deployment, write=write)
     if write:
-        raise QuestionError("--write needs --deployment local or --deployment postgres.")
+        raise QuestionError("--write needs --deployment local, postgres or celery.")
     from memory_assets.services.configuration import read_configuration
 
     settings = read_configuration()
@@ -54,14 +54,14 @@ def config(
     return Reply({"settings": settings}, render_settings(settings), next_step=following)
 
 
-def _deployment(name: Literal["local", "postgres"], *, write: bool) -> Reply:
-    from memory_assets.runs.deployment import configure
+def _deployment(name: Literal["local", "postgres", "celery"], *, write: bool) -> Reply:
+    from memory_assets.runs.deployment import WORKER_COMMAND, configure
     from memory_assets.services.which_store import present_settings
 
     found = configure(present_settings(), name, write=write)
-    following = (
-        f"Set {', '.join(found.variables)} for every process, then `memory ingest`." if found.variables else "`memory ingest`."
-    )
+    worker = f" `{WORKER_COMMAND}` starts a worker." if name == "celery" else ""
+    variables = f"Set {' and '.join(found.variables)} for every process." if found.variables else ""
+    following = f"{variables}{worker} Then `memory ingest`." if variables else "`memory ingest`."
     return shown(
         render_deployment, found, next_step=following if write else f"`memory config --deployment {name} --write` writes it."
     )

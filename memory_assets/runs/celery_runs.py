@@ -1,0 +1,163 @@
+"""Runs of days on Celery workers, each share of the days as a run of its own.
+
+A worker finds the same store through its own environment. A run whose worker was killed is started again, as another run: what
+the first one wrote is whole days, and is left as it is.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import dagster as dg
+from dagster._core.definitions.reconstruct import ReconstructableRepository
+from dagster._core.launcher import LaunchRunContext, WorkerStatus
+from dagster._core.storage.tags import MAX_RETRIES_TAG
+
+from memory_assets.errors import StoreError
+from memory_assets.runs.days import STORE, Stretch
+from memory_assets.runs.deployment import WORKER_COMMAND
+from memory_assets.runs.liveness import SLOT_CHECK_SECONDS, fail_dead_runs, fail_run, is_alive
+from memory_assets.schema.tables import tables_in
+from memory_assets.store.store import Store
+
+DEFINITIONS = ("memory_assets.definitions", "defs")
+POLL_SECONDS = 0.2
+PING_SECONDS = 5.0
+SILENT_SECONDS = 60.0
+"""Time without a worker after which the command fails: one that was killed may be started again meanwhile."""
+
+IDLE_SECONDS = 300.0
+"""Time after which the command fails if workers answer and none of them takes a run."""
+
+MOST_STARTS = 3
+"""Times that a share is started whose worker is killed each time."""
+
+
+class WorkerRuns:
+    """Runs of a job for shares of days, which are launched as Celery tasks and watched until they end."""
+
+    def __init__(
+        self,
+        store: Store,
+        instance: dg.DagsterInstance,
+        job: str,
+        tags_of: Callable[[Stretch], Mapping[str, str]],
+        run_config: Mapping[str, Any],
+    ) -> None:
+        self._store, self._instance, self._job = store, instance, job
+        self._tags_of, self._run_config = tags_of, run_config
+        self._running = dict[str, Stretch]()
+        self._starts = Counter[Stretch]()
+        self._launcher: Any = instance.run_launcher
+        self._heard = self._worked = time.monotonic()
+
+    def run(self, shares: Sequence[Stretch], done: Callable[[Stretch], None]) -> None:
+        """Runs all shares, and calls `done` after each.
+
+        Raises `StoreError` where a run fails, or no worker answers; the others are cancelled then.
+        """
+        if not self._hears_worker():
+            raise StoreError(
+                f"No Celery worker answers. Start one with `{WORKER_COMMAND}` (docs/scaling.md), then run this again."
+            )
+        try:
+            for share in shares:
+                self._launch(share)
+            looked = time.monotonic()
+            while self._running:
+                if time.monotonic() - looked > SLOT_CHECK_SECONDS:
+                    self._look()
+                    looked = time.monotonic()
+                for run in self._ended():
+                    self._take(run, done)
+                time.sleep(POLL_SECONDS)
+        finally:
+            self._cancel()
+
+    def _take(self, run: dg.DagsterRun, done: Callable[[Stretch], None]) -> None:
+        share = self._running.pop(run.run_id)
+        if run.status == dg.DagsterRunStatus.SUCCESS:
+            done(share)
+        elif MAX_RETRIES_TAG in run.tags and self._starts[share] < MOST_STARTS:  # its worker was killed
+            self._launch(share)
+        else:
+            reason = _reason(self._instance, run.run_id)
+            raise StoreError(f"The run of '{self._job}' failed{reason}; see run {run.run_id} in the Dagster UI (`memory up`).")
+
+    def _launch(self, share: Stretch) -> None:
+        found = ReconstructableRepository.for_module(*DEFINITIONS).get_reconstructable_job(self._job)
+        selected = frozenset(dg.AssetKey(table.name) for table in tables_in(self._job))
+        run = self._instance.create_run_for_job(
+            found.get_definition().get_subset(asset_selection=selected),
+            run_config=self._run_config,
+            tags={**self._tags_of(share), STORE: str(self._store.root)},
+            asset_selection=selected,
+            job_code_origin=found.get_python_origin(),
+        )
+        try:
+            self._launcher.launch_run(LaunchRunContext(dagster_run=run, workspace=None))
+        except Exception as error:
+            fail_run(self._instance, run, "It could not be handed to a Celery worker.")
+            raise _unreachable(error) from error
+        self._running[run.run_id] = share
+        self._starts[share] += 1
+
+    def _ended(self) -> list[dg.DagsterRun]:
+        return [run for run in self._present() if run.is_finished]
+
+    def _present(self) -> Sequence[dg.DagsterRun]:
+        return self._instance.get_runs(dg.RunsFilter(run_ids=list(self._running))) if self._running else []
+
+    def _look(self) -> None:
+        """Marks runs as failed whose worker was killed: nobody holds the run's lock, or Celery says that the task is lost."""
+        fail_dead_runs(self._instance, self._store)
+        for run in self._present():
+            if not run.is_finished and self._launcher.check_run_worker_health(run).status == WorkerStatus.FAILED:
+                fail_run(self._instance, run, "The worker of this run was killed.")
+        if any(is_alive(self._store, run_id) for run_id in self._running):
+            self._worked = self._heard = time.monotonic()
+        elif not self._hears_worker() and time.monotonic() - self._heard > SILENT_SECONDS:
+            raise StoreError(f"The Celery workers have ended. Start one with `{WORKER_COMMAND}`, then run this again.")
+        elif time.monotonic() - self._worked > IDLE_SECONDS:
+            raise StoreError(
+                f"Celery workers answer, but took no run for {IDLE_SECONDS:.0f} s: they do other tasks, or the queue was lost "
+                "when its server was started again. Run this again."
+            )
+
+    def _hears_worker(self) -> bool:
+        try:
+            answers = self._launcher.celery.control.ping(timeout=PING_SECONDS, limit=1)
+        except Exception as error:
+            raise _unreachable(error) from error
+        if answers:
+            self._heard = time.monotonic()
+        return bool(answers)
+
+    def _cancel(self) -> None:
+        for run in self._present():
+            if not run.is_finished:
+                self._launcher.terminate(run.run_id)
+                self._instance.report_run_canceled(run)
+        self._running.clear()
+
+
+def _unreachable(error: Exception) -> StoreError:
+    return StoreError(
+        f"The server that DAGSTER_CELERY_URL names does not answer ({type(error).__name__}). Start it, then run this again."
+    )
+
+
+def _reason(instance: dg.DagsterInstance, run_id: str) -> str:
+    """Returns the first error of the run, in parentheses; empty if none was logged."""
+    kinds = {dg.DagsterEventType.STEP_FAILURE, dg.DagsterEventType.RUN_FAILURE}
+    for record in instance.get_records_for_run(run_id, of_type=kinds).records:
+        event = record.event_log_entry.dagster_event
+        error = getattr(event.event_specific_data, "error", None) if event else None
+        while error is not None and error.cause is not None:
+            error = error.cause
+        if error is not None:
+            return f" ({error.message.strip()})"
+        if event is not None and event.message:
+            return f" ({event.message.strip()})"
+    return ""

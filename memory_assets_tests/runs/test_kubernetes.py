@@ -1,0 +1,79 @@
+"""The values for Dagster's Helm chart: they say what the local configuration says, and fit the chart's schema where it is given.
+
+`HELM_SCHEMA` names the chart's `values.schema.json`, which is not part of this repository.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import jsonschema
+import pytest
+import yaml
+
+from memory_assets.runs.deployment import dagster_yaml
+from memory_assets_tests.conftest import REPOSITORY
+
+SCHEMA = os.environ.get("HELM_SCHEMA", "")
+
+
+def values() -> dict[str, Any]:
+    return yaml.safe_load((REPOSITORY / "docs" / "kubernetes-values.yaml").read_text())
+
+
+def without_required(node: Any) -> Any:
+    """The schema for values that the chart's own complete: nothing has to be there, and Kubernetes' own types are not looked up."""
+    if isinstance(node, list):
+        return [without_required(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    is_ours = not str(node.get("$ref", "")).startswith("https://")
+    return {key: without_required(one) for key, one in node.items() if key != "required" and (key != "$ref" or is_ours)}
+
+
+def check(given: dict[str, Any], schema: dict[str, Any]) -> None:
+    """Raises `ValidationError` if the values do not fit; names that the chart does not know are refused, too."""
+    jsonschema.validate(given, {**without_required(schema), "additionalProperties": False})
+
+
+@pytest.mark.skipif(not SCHEMA, reason="HELM_SCHEMA does not name the chart's values.schema.json")
+def test_the_values_fit_the_schema_of_the_chart():
+    schema = json.loads(Path(SCHEMA).read_text())
+    check(values(), schema)
+    for wrong in ({"dagsterDeamon": {}}, {"telemetry": {"enabled": "no"}}, {"runLauncher": {"type": "LocalLauncher"}}):
+        with pytest.raises(jsonschema.ValidationError):
+            check({**values(), **wrong}, schema)
+
+
+def test_limits_retries_and_telemetry_are_those_of_the_local_configuration():
+    local, found = yaml.safe_load(dagster_yaml("local")), values()
+    daemon = found["dagsterDaemon"]
+    assert found["additionalInstanceConfig"]["concurrency"] == local["concurrency"]
+    assert daemon["runRetries"] == {"enabled": True, "maxRetries": local["run_retries"]["max_retries"]}
+    assert (daemon["runMonitoring"]["enabled"], found["telemetry"]["enabled"]) == (True, False)
+
+
+def test_dagster_queues_runs_with_what_the_chart_adds_to_its_configuration(tmp_path: Path):
+    found = values()
+    assert found["dagsterDaemon"]["runCoordinator"] == {"enabled": False}
+    (tmp_path / "dagster.yaml").write_text(
+        yaml.safe_dump({**found["additionalInstanceConfig"], "telemetry": found["telemetry"]})
+    )
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        config = instance.get_concurrency_config()
+        assert type(instance.run_coordinator).__name__ == "QueuedRunCoordinator"
+        assert config.run_queue_config is not None
+        assert config.run_queue_config.max_concurrent_runs == 1
+        assert config.pool_config.default_pool_limit == 1
+
+
+def test_the_code_server_and_the_store_are_on_the_volume_that_is_mounted():
+    (deployment,) = values()["dagster-user-deployments"]["deployments"]
+    (mount,), (volume,) = deployment["volumeMounts"], deployment["volumes"]
+    assert mount["name"] == volume["name"]
+    paths = {one["name"]: one["value"] for one in deployment["env"]}
+    assert all(paths[name].startswith(f"{mount['mountPath']}/") for name in ("MEMORY_DATA", "MEMORY_SOURCES", "HOME"))
+    assert deployment["dagsterApiGrpcArgs"] == ["--module-name", "memory_assets.definitions"]
+    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}
