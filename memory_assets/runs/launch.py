@@ -39,6 +39,8 @@ from memory_assets.runs.staleness import resolve, stale_days
 from memory_assets.schema.progress import expect, part, works
 from memory_assets.schema.tables import JOBS, TABLES, tables_in
 from memory_assets.services import housekeeping
+from memory_assets.services.forget.erase import finish
+from memory_assets.services.shared_store import fetch, hand_over
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
@@ -76,8 +78,11 @@ class RunSummary:
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
+    fetch(store)
+    finish(store)  # what other machines forgot
     with Runner(store) as runner, expect(partial(expected_seconds, store)):
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
+        hand_over(store)
         if reflect:
             settle(store)
             if housekeeping.is_due(store):
