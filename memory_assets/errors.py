@@ -6,6 +6,7 @@
     │   ├── StoreBusyError      another process is writing
     │   ├── StoreVersionError   the store was written by a newer release
     │   ├── DamagedError        a derived file is not as it was written
+    │   ├── ObjectStoreError    the object store that holds the store cannot be reached or read
     │   ├── UnknownBranchError  there is no branch of that name
     │   └── TableError          a table's rows do not fit its schema
     │       └── UnknownTableError   there is no table of that name
@@ -67,6 +68,10 @@ class StoreVersionError(StoreError):
 
 class DamagedError(StoreError):
     """A file that can be rebuilt is not as it was written."""
+
+
+class ObjectStoreError(StoreError):
+    """The object store that holds the store cannot be reached or read, or refuses the credentials."""
 
 
 class UnknownBranchError(StoreError):

@@ -160,3 +160,33 @@ def _wait_for(ask: Callable[[], object], server: "subprocess.Popen[bytes]") -> N
 def found_program(*places: str) -> str | None:
     """Returns the first of these programs that is installed."""
     return next((found for place in places if (found := shutil.which(place))), None)
+
+
+MOTO_VERSION = "5.2.5"
+S3_SERVER = """
+import sys
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import make_server
+server = make_server("127.0.0.1", int(sys.argv[1]), DomainDispatcherApplication(create_backend_app), threaded=False)
+server.serve_forever()
+"""
+"""One request at a time: moto compares the tag of a conditional write and writes in two steps."""
+
+
+@contextmanager
+def moto_server(folder: Path, bucket: str = "memories") -> Iterator[str]:
+    """Yields the address of moto's S3 server with an empty bucket; its objects are in memory.
+
+    moto needs older packages than this project, so it has an environment of its own, installed once.
+    """
+    environment = Path(tempfile.gettempdir(), f"memory-{os.getuid()}-moto-{MOTO_VERSION}")
+    python = environment / "bin" / "python"
+    if not python.is_file():
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", f"moto[s3,server]=={MOTO_VERSION}"], check=True)
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = [python, "-c", S3_SERVER, port]
+    with _running(command, lambda: urllib.request.urlopen(f"{address}/moto-api/", timeout=1).close(), folder):
+        urllib.request.urlopen(urllib.request.Request(f"{address}/{bucket}", method="PUT")).close()
+        yield address

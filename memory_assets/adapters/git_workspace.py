@@ -213,18 +213,23 @@ class GitWorkspace:
         except SettingsError as error:
             return str(error)
         options = ("--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no", "--end-of-options")
-        users: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
-        if not _FOLDER.fullmatch(remote):  # settings of the user authenticate; a folder needs none
-            users |= {"GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"), "GIT_CONFIG_NOSYSTEM": None}
         arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
         try:
-            done = self._run(arguments, variables=users, seconds=PUSH_SECONDS)
+            done = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
             return f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes again."
         if done.returncode == 0:
             return None
         problem = done.stderr.decode("utf-8", "replace").strip().splitlines()
         return f"The history could not be pushed to {remote}: {problem[0][:300] if problem else 'git gave no reason'}."
+
+    @staticmethod
+    def _users(remote: str) -> dict[str, str | None]:
+        """Returns the variables with which git speaks to the remote: the user's settings authenticate; a folder needs none."""
+        users: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
+        if not _FOLDER.fullmatch(remote):
+            users |= {"GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"), "GIT_CONFIG_NOSYSTEM": None}
+        return users
 
     def lines_lost_by_us(
         self, path: str, lost: Callable[[bytes, bytes], list[bytes]], limit: int = 50

@@ -5,6 +5,7 @@ from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memory_assets.errors import StoreError
+from memory_assets.schema.announcements import announce
 from memory_assets.services.which_store import is_sample, present_settings
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def despite_damage(verb: Callable[Concatenate[Agent, P], T]) -> Callable[Concate
             return verb(self, *arguments, **options)
         from memory_assets.store import damage
 
+        self.follow_others()
         return damage.despite_damage(self.store, partial(verb, self, *arguments, **options))
 
     return ask
@@ -48,8 +50,21 @@ class OpenStore:
 
     @property
     def exists(self) -> bool:
-        """Whether the store exists."""
-        return (self.settings.data / "VERSION").is_file()
+        """Whether the store exists, here or in an object store."""
+        return bool(self.settings.store) or (self.settings.data / "VERSION").is_file()
+
+    def follow_others(self) -> None:
+        """Fetches what other machines changed, where they share the store in an object store, and erases what they forgot."""
+        if not self.settings.store:
+            return
+        self.store.sync_if_old()
+        if self.store.has_to_erase:
+            from memory_assets.services.forget.erase import finish
+
+            try:
+                finish(self.store)
+            except StoreError as error:  # the next question, or run, does it
+                announce(f"What another machine forgot is not erased here yet: {error}", about=str(self.store.root))
 
     @property
     def is_sample(self) -> bool:

@@ -41,6 +41,8 @@ from memory_assets.runs.staleness import resolve, stale_days
 from memory_assets.schema.progress import building, expect, part, works
 from memory_assets.schema.tables import JOBS, TABLES, tables_in
 from memory_assets.services import housekeeping
+from memory_assets.services.forget.erase import finish
+from memory_assets.services.shared_store import fetch, hand_over
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
@@ -80,8 +82,11 @@ class RunSummary:
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
+    fetch(store)
+    finish(store)  # what other machines forgot
     with Runner(store) as runner, expect(partial(expected_seconds, store)):
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
+        hand_over(store)
         if reflect:
             settle(store)
             if housekeeping.is_due(store):
@@ -207,8 +212,8 @@ class Runner(ExitStack):
     def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
         """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
         part(share)
-        is_branch, at_once = self.store.origin is not None, self.store.settings.workers
-        is_on_workers = not is_branch and runs_on_workers(self.store.dagster_home)
+        is_branch, at_once = self.store.origin is not None, self.store.workers
+        is_on_workers = not is_branch and self.store.mirror is None and runs_on_workers(self.store.dagster_home)
         if is_branch or (at_once == 1 and not is_on_workers):
             self.run(job, stretch)
             return

@@ -58,7 +58,7 @@ def _watched(store: Store) -> Iterator[Path]:
 def _is_remote(store: Store) -> bool:
     """Returns whether an ingest asks other machines, or may take in other transcripts than those of the store."""
     settings: Settings = store.settings
-    return is_sample(settings) or bool(settings.chroma) or tasks_of(store) is not None
+    return is_sample(settings) or bool(settings.chroma or settings.store) or tasks_of(store) is not None
 
 
 def _valid_until(store: Store, now: datetime) -> datetime:

@@ -100,6 +100,7 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
     began, report, problem = perf_counter(), Report(), ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
+        store.sync()
         return report
     except BaseException as error:
         problem = type(error).__name__

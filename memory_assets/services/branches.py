@@ -81,7 +81,7 @@ class BranchFolder:
 
     def open(self, settings: Settings) -> Store:
         """Returns the branch as a store with its own settings and without a remote."""
-        own = settings.model_copy(update={"data": self.root, "remote": ""})
+        own = settings.model_copy(update={"data": self.root, "remote": "", "store": ""})
         return Store(own, self.root, origin=self.store.root)
 
     def read(self) -> Branch:

@@ -8,14 +8,14 @@ from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.errors import StoreError
 from memory_assets.services.corpus import open_vectors
 from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
-from memory_assets.store import damage, staged
+from memory_assets.store import damage, mirror, staged
 from memory_assets.store.places import SAMPLE
 from memory_assets.store.ready import STATUS
 from memory_assets.store.settings import Settings
 from memory_assets.store.slog import LOCK
 from memory_assets.store.store import DERIVED, Store
 
-OTHERS = ("dagster", "branches", damage.FOLDER, staged.FOLDER, "lock", "tasks.lock", LOCK, STATUS, SAMPLE)
+OTHERS = ("dagster", "branches", damage.FOLDER, staged.FOLDER, "lock", "tasks.lock", LOCK, STATUS, SAMPLE, mirror.NOTED)
 WAIT_SECONDS = 10.0
 
 
@@ -26,6 +26,8 @@ class Erased:
     path: Path
     names: tuple[str, ...]
     left: tuple[str, ...]
+    objects: str = ""
+    """Address of the bucket that held the store: its objects stay, because other machines may use them."""
 
 
 def entries_of(root: Path) -> list[Path]:
@@ -39,10 +41,11 @@ def erase(settings: Settings) -> Erased:
     """Deletes the store for good; raises `StoreBusyError` while another process writes, `StoreError` where it cannot delete."""
     root = settings.data
     if not root.is_dir():
-        return Erased(root, (), ())
-    with Store(settings, root).lock(WAIT_SECONDS):
+        return Erased(root, (), (), settings.store)
+    store = Store(settings.model_copy(update={"store": ""}), root)  # other machines may use the objects
+    with store.lock(WAIT_SECONDS):
         names = tuple(path.name for path in entries_of(root))
-        _erase_server(Store(settings, root))
+        _erase_server(store)
         try:
             for path in entries_of(root):
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -54,7 +57,7 @@ def erase(settings: Settings) -> Erased:
     left = tuple(sorted(path.name for path in root.iterdir() if path.name != "lock"))
     if not left:
         shutil.rmtree(root)
-    return Erased(root, names, left)
+    return Erased(root, names, left, settings.store)
 
 
 def _erase_server(store: Store) -> None:

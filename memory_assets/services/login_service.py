@@ -24,6 +24,8 @@ from memory_assets.text.files import bytes_of, write_atomically
 NAME, LABEL = "memory-assets", "local.memory-assets"
 INSTALLED, CURRENT, OUTDATED, REMOVED, ABSENT = "installed", "already installed", "outdated", "removed", "not installed"
 KEYS_FILE = "service.env"
+OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION")
+"""What a store in an S3 bucket reads from the environment."""
 
 CARRIED = (
     "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR",
@@ -258,7 +260,8 @@ def _unseen_settings(environ: Mapping[str, str]) -> tuple[str, ...]:
     known = {name for file in settings_files(environ) for name in read_file(file)}
     names = (name for name, value in environ.items() if name.startswith("MEMORY_") and value and name != "MEMORY_DATA")
     unseen = sorted(name for name in names if name.removeprefix("MEMORY_").lower() not in known)
-    keys = sorted(name for name in ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN") if environ.get(name))
+    of_store = OF_OBJECT_STORE if "store" in known or environ.get("MEMORY_STORE") else ()
+    keys = sorted(name for name in ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN", *of_store) if environ.get(name))
     found = [name for name in unseen if name not in (*keys, "MEMORY_DEBUG")]
     warnings = [f"Only set in this shell, which the service does not see: {', '.join(found)}. Write them into memory.toml."]
     file = Path(user_settings_file(environ)).with_name(KEYS_FILE)

@@ -49,11 +49,11 @@ GUARDED = ("preferences", "rules-conventions")
 """Categories whose sections accept only statements of the owner."""
 
 
-def rules_of(settings: Settings) -> TriageRules:
+def rules_of(settings: Settings, first_number: int = 1) -> TriageRules:
     """Returns the rules of a triage with these settings."""
     order = [section_of(category, settings.sections, settings.owner) for category in settings.sections]
     guarded = frozenset(section_of(category, settings.sections, settings.owner).casefold() for category in GUARDED)
-    how = {"trust_after": settings.trust_after, "zone": settings.zone}
+    how = {"trust_after": settings.trust_after, "zone": settings.zone, "first_number": first_number}
     return TriageRules(settings.clock(), settings.owner, settings.review_days, order, guarded, **how)
 
 
@@ -67,8 +67,8 @@ def workspace_of(store: Store) -> GitWorkspace:
 def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
     """Returns a triage of the store, creating the workspace's repository if needed."""
     comparison = StatementComparison(partial(_encode, store.settings.embedding_model))
-    parts = (workspace or workspace_of(store), store.ledger, store.tables, store.archive, rules_of(store.settings))
-    return Triage(*parts, comparison)
+    rules = rules_of(store.settings, store.first_number)
+    return Triage(workspace or workspace_of(store), store.ledger, store.tables, store.archive, rules, comparison)
 
 
 def _encode(model: str, texts: Sequence[str]) -> np.ndarray | None:

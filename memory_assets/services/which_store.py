@@ -23,7 +23,8 @@ def present_settings() -> "Settings":
     from memory_assets.store.settings import read_settings
 
     settings = read_settings()
-    return settings if present_root(str(settings.data)) == str(settings.data) else sample_settings(settings)
+    is_main = bool(settings.store) or present_root(str(settings.data)) == str(settings.data)
+    return settings if is_main else sample_settings(settings)
 
 
 def sample_settings(settings: "Settings") -> "Settings":
@@ -31,7 +32,7 @@ def sample_settings(settings: "Settings") -> "Settings":
     data = settings.data / SAMPLE
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
-    return settings.model_copy(update={"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people})
+    return settings.model_copy(update={"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people, "store": ""})
 
 
 def read_again(settings: "Settings") -> "Settings":
@@ -73,7 +74,7 @@ def store_to_fill(settings: "Settings") -> StoreChoice:
 
     if named := settings.source_folders():
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
-    if (settings.data / "VERSION").is_file() or find_sources(settings):
+    if settings.store or (settings.data / "VERSION").is_file() or find_sources(settings):
         return StoreChoice(settings, "This machine's own transcripts, from " + (", ".join(map(str, places())) or "nowhere yet"))
     return StoreChoice(
         sample_settings(settings), "No transcripts on this machine yet: the bundled sample, in a store of its own"

@@ -14,6 +14,7 @@ offsets remain valid. A range that another machine pushed names the person, and 
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -207,6 +208,15 @@ class Archive:
         """Returns the range's file, and the bytes of the transcript that it holds, for messages."""
         return f"{self._file(entry).relative_to(self.root.parent)} ({entry.path}, bytes {entry.byte_from} to {entry.byte_to})"
 
+    def is_as_written(self, file: str, content: bytes) -> bool:
+        """Returns whether the content of the file (below the archive's folder) is what the catalog says of its range."""
+        entry = next((one for one in chain.from_iterable(self._load().values()) if self._file(one) == self.root / file), None)
+        try:
+            found = zstandard.ZstdDecompressor().decompress(content)
+        except zstandard.ZstdError:
+            return False
+        return entry is not None and hashlib.sha256(found).hexdigest() == entry.sha256
+
     def verify(self, resource_id: str) -> bool:
         """Returns whether the archived bytes of the range still match their hash."""
         entry = self.find(resource_id)
@@ -272,6 +282,39 @@ class Archive:
             raise TranscriptError(
                 f"Cannot read the archived range {self._file(entry)}: {error}. Restore the archive from a backup."
             ) from error
+
+
+def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
+    """Returns the catalog with the lines of both, and whether lines of `mine` were left out.
+
+    They are left out for a source of which both have ranges that the other lacks, or the same range with other bytes. Of a
+    range that both have, a line that was masked wins.
+    """
+    ours, others = _lines_by_id(mine), _lines_by_id(theirs)
+    shared = ours.keys() & others.keys()
+    doubtful = {others[id]["source_id"] for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]}
+    doubtful |= {ours[id]["source_id"] for id in ours.keys() - shared} & {
+        others[id]["source_id"] for id in others.keys() - shared
+    }
+    added = {id: row for id, row in ours.items() if id not in others and row["source_id"] not in doubtful}
+    masked = {
+        id: ours[id]
+        for id in shared
+        if ours[id]["source_id"] not in doubtful and (ours[id].get("restated_at") or "") > (others[id].get("restated_at") or "")
+    }
+    rows = {**others, **masked, **added}
+    left_out = any(row["source_id"] in doubtful and rows.get(id) != row for id, row in ours.items())
+    return b"".join(orjson.dumps(row) + b"\n" for row in rows.values()), left_out
+
+
+def _lines_by_id(catalog: bytes) -> dict[str, dict[str, Any]]:
+    """Returns the lines of a catalog by the id of their range, the first one of each."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in catalog.split(b"\n"):
+        with suppress(ValueError, KeyError, TypeError):  # a torn line commits nothing
+            row = orjson.loads(line)
+            found.setdefault(row["id"], row)
+    return found
 
 
 def _catalog_line(entry: Range) -> bytes:

@@ -159,11 +159,17 @@ class Ledger:
         append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content)
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
-        """Returns the events of the given kinds (all by default) in order, without lines that cannot be read (`damaged`)."""
+        """Returns the events of the given kinds (all by default) in order, without lines that cannot be read (`damaged`).
+
+        A planned event that two machines wrote before they synchronised is there once.
+        """
         of_notes = kinds is not None and NOTES.issuperset(kinds)
         segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
         found = [event for segment in segments for event in segment.events if kinds is None or event.kind in kinds]
-        return sorted(found, key=lambda event: event.moment)
+        once: dict[tuple[str, str], Event] = {}
+        for event in sorted(found, key=lambda event: event.moment):
+            once.setdefault((event.id, event.target), event)
+        return list(once.values())
 
     def damaged(self) -> list[str]:
         """Returns the lines that cannot be read, each with its file, its number from 1, and the reason."""

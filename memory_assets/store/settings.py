@@ -72,6 +72,7 @@ TTL_DAYS = {
 """Exposed days without a recall after which a memory of the category is stale; 0: never (`stages.maintain.states`)."""
 
 _SERVER = re.compile(r"https?://(\[[0-9a-fA-F:]+\]|[\w.-]+)(:\d{1,5})?/?")
+_OBJECTS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w.=-]+)*/?")
 _ADDRESS = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
 
 
@@ -141,6 +142,12 @@ def _check_server(url: str) -> str:
     return url.rstrip("/")
 
 
+def _check_objects(url: str) -> str:
+    if url and not _OBJECTS.fullmatch(url):
+        raise ValueError("this is not the address of a bucket; use the form s3://bucket/prefix")
+    return url.rstrip("/")
+
+
 def _check_prices(prices: dict[str, dict[TokenKind, float]]) -> dict[str, dict[TokenKind, float]]:
     lacking = sorted(name for name, price in prices.items() if not name or not {"input", "output"} <= price.keys())
     if lacking:
@@ -159,6 +166,7 @@ ModelName = Annotated[str, AfterValidator(_check_model)]
 OptionalModelName = Annotated[str, AfterValidator(lambda name: _check_model(name) if name else "")]
 Address = Annotated[str, AfterValidator(_check_address)]
 ServerAddress = Annotated[str, AfterValidator(_check_server)]
+ObjectsAddress = Annotated[str, AfterValidator(_check_objects)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Prices = Annotated[dict[str, dict[TokenKind, Dollars]], AfterValidator(_check_prices)]
 Sections = Annotated[dict[str, str], AfterValidator(lambda sections: {**SECTIONS, **sections})]
@@ -176,6 +184,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="MEMORY_", env_ignore_empty=True, extra="forbid", frozen=True)
 
     data: AbsolutePath = Field(default_factory=lambda: Path(default_data()), description="Folder that holds all state.")
+    store: ObjectsAddress = Field(
+        "",
+        description="S3 address (s3://bucket/prefix) that holds the store; the data folder is then its cache. Needs `remote`.",
+    )
+    store_endpoint: Address = Field("", description="Another server with the S3 API.")
     sources: str = Field("", description="Folders with transcripts, separated as in PATH; each is read completely.")
     adr_folders: str = Field("", description="Folders of decision records, as in PATH, beside those of projects.")
     timezone: Zone = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")

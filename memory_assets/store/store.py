@@ -23,6 +23,7 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -30,16 +31,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.errors import SettingsError, StoreBusyError, StoreError, StoreVersionError
+from memory_assets.errors import ObjectStoreError, SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.schema.announcements import announce
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store import staged
 from memory_assets.store.archive import Archive
 from memory_assets.store.documents import Documents
 from memory_assets.store.feeds import Feeds
-from memory_assets.store.ledger import Event, Ledger
+from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.part_locks import PartLocks, PartsBusyError
+from memory_assets.store.places import SAMPLE
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.slog import Slog
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
@@ -47,12 +49,18 @@ from memory_assets.text.files import make_folder, text_of, write_atomically, wri
 if TYPE_CHECKING:
     import filelock
 
+    from memory_assets.store.mirror import Mirror
+
 VERSION = 2
 DERIVED = ("tables", "index", "built")
 LOCK_WAIT_SECONDS = 120.0
 PART_WAIT_SECONDS = 600.0
 """Of a step that writes one of many days: no person waits for it."""
 
+SEND_SECONDS = 5.0
+"""Changes of the tables are sent to an object store at most this often, and at the end of each step."""
+SYNC_AGE_SECONDS, WAIT_AFTER_FAILURE_SECONDS = 60.0, 60.0
+"""Age at which a copy is compared with the object store again; pause after it did not answer."""
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""
 
@@ -78,7 +86,10 @@ class Store:
 
     def append_event(self, kind: str, target: str, payload: dict[str, Any]) -> Event:
         """Appends an event of the owner to the ledger, and returns it."""
-        return self.ledger.append(kind, target, payload, actor=self.settings.owner)
+        event = self.ledger.append(kind, target, payload, actor=self.settings.owner)
+        if self.mirror is not None and kind != RECALLED:  # recalls are sent with the next change
+            self.try_sync()
+        return event
 
     @cached_property
     def archive(self) -> Archive:
@@ -139,23 +150,97 @@ class Store:
     def _kept(self) -> Path:
         return self.origin or self.root
 
+    @cached_property
+    def mirror(self) -> "Mirror | None":
+        """What keeps this store in an object store; None where no setting names one, and for a branch or the sample."""
+        if not self.settings.store or self.origin is not None or self.root.name == SAMPLE:
+            return None
+        from memory_assets.adapters.s3_objects import S3Objects
+        from memory_assets.store.mirror import Mirror
+
+        return Mirror(self.root, S3Objects(self.settings.store, self.settings.store_endpoint))
+
+    @property
+    def workers(self) -> int:
+        """How many processes extract days at once; one where the store is synchronised as a whole."""
+        return 1 if self.mirror is not None else self.settings.workers
+
+    @property
+    def first_number(self) -> int:
+        """The first number of a day's proposals; folders that share the store count apart, so that no number is given twice."""
+        if self.mirror is None:
+            return 1
+        from memory_assets.store.mirror_state import NUMBERS_OF_A_FOLDER
+
+        return 1 + NUMBERS_OF_A_FOLDER * self.mirror.place
+
+    def sync(self, *, is_erasing: bool = False) -> None:
+        """Fetches from and sends to the object store, where one is set; raises `ObjectStoreError` if it cannot."""
+        if self.mirror is not None:
+            with self._exclusive(LOCK_WAIT_SECONDS):
+                self.mirror.sync(is_erasing=is_erasing)
+                self._sync_state["next"] = time.monotonic() + SYNC_AGE_SECONDS
+
+    def try_sync(self) -> None:
+        """Does the same, unless another process writes, which does it, too; says so where the object store does not answer."""
+        if self.mirror is None or time.monotonic() < self._sync_state.get("pause", 0.0):
+            return
+        try:
+            with self._exclusive(0):
+                self.sync()
+        except StoreBusyError:
+            return
+        except ObjectStoreError as error:
+            if not self.mirror.is_known:
+                raise
+            self._sync_state["pause"] = self._sync_state["next"] = time.monotonic() + WAIT_AFTER_FAILURE_SECONDS
+            announce(
+                f"{error} The copy in {self.root} is used; what is new there is sent by the next run that can.",
+                about=f"object store {self.root}",
+            )
+
+    def sync_if_old(self) -> None:
+        """Tries to synchronise unless this process did within the last minute."""
+        if self.mirror is not None and time.monotonic() >= self._sync_state.get("next", 0.0):
+            self.try_sync()
+
+    @property
+    def has_to_erase(self) -> bool:
+        """Whether something was forgotten on another machine and is still in this folder."""
+        erased = self.mirror.erased() if self.mirror else None
+        return erased is not None and not erased.issuperset(_erased(self))
+
+    @cached_property
+    def _sync_state(self) -> dict[str, float]:
+        """When this process synchronises next, and until when it does not try."""
+        return {}
+
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
-        """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store object."""
-        with self._gate(wait_seconds) as is_first, ExitStack() as held:
-            if is_first:
-                held.enter_context(self._or_busy(self._part_locks.all(wait_seconds), wait_seconds))
+        """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store object.
+
+        A store in an object store is synchronised before the lock is released, but not more often than every few seconds.
+        """
+        with self._exclusive(wait_seconds):
             yield
+            is_due = time.monotonic() >= self._sync_state.get("next", 0.0) - SYNC_AGE_SECONDS + SEND_SECONDS
+            if self.mirror is not None and self._file_lock.lock_counter == 1 and is_due:
+                self.try_sync()
 
     @contextmanager
     def lock_part(self, name: str) -> Iterator[None]:
         """Holds the write lock of one part, such as a day: other processes may write others, unless one holds the store's.
 
         Who waits for the store's lock comes first, so that many short locks of parts do not keep it waiting. Inside it the
-        store's lock must not be taken; a holder of the store's lock may take it.
+        store's lock must not be taken; a holder of the store's lock may take it. Of a store in an object store, which is
+        synchronised as a whole, it is the store's lock.
         """
         wait = PART_WAIT_SECONDS
         with ExitStack() as held:
+            if self.mirror is not None:
+                held.enter_context(self.lock(wait))
+                yield
+                return
             with self._gate(wait) as is_first:
                 if is_first and PartLocks.is_supported:
                     held.enter_context(self._or_busy(self._part_locks.shared(wait), wait))
@@ -163,6 +248,14 @@ class Store:
                     held.enter_context(self._gate(wait))
             if is_first and PartLocks.is_supported:
                 held.enter_context(self._or_busy(self._part_locks.one(name, wait), wait))
+            yield
+
+    @contextmanager
+    def _exclusive(self, wait_seconds: float) -> Iterator[None]:
+        """Holds what every writer of the store or of a part of it needs."""
+        with self._gate(wait_seconds) as is_first, ExitStack() as held:
+            if is_first:
+                held.enter_context(self._or_busy(self._part_locks.all(wait_seconds), wait_seconds))
             yield
 
     @contextmanager
@@ -218,6 +311,8 @@ def open_store(settings: Settings) -> Store:
                 staged.finish(store.root)
         for name in ("resources", "ledger", "answers", "workspace", *DERIVED):
             make_folder(store.root / name)
+        if store.mirror is not None:
+            _open_mirror(store)
         _check_version(store)
         _check_zone(store)
     except OSError as error:
@@ -225,6 +320,38 @@ def open_store(settings: Settings) -> Store:
             f"Cannot use {store.root} as the data folder: {error.strerror or error}. Set MEMORY_DATA to a writable folder."
         ) from error
     return store
+
+
+def _open_mirror(store: Store) -> None:
+    """Fetches the store from its object store, or begins it there; fetches the workspace from its remote."""
+    settings = store.settings
+    if not settings.remote:
+        raise SettingsError(
+            f"The store {settings.store} needs a git remote for the workspace (MEMORY.md and its history), which is not kept "
+            "as objects. Set MEMORY_REMOTE to a repository, such as git@example.org:me/memory.git."
+        )
+    mirror = store.mirror
+    if mirror is None:
+        return
+    known = _erased(store)
+    if mirror.is_known:
+        store.try_sync()
+    else:
+        store.sync()
+        if not (store.root / "resources" / "key").is_file():
+            _ = store.key
+            store.sync()
+    if mirror.erased() is None:  # what was forgotten before this folder had anything is not in it
+        mirror.note_erased(known or _erased(store))
+    if not (store.workspace / ".git").is_dir():
+        from memory_assets.adapters.git_remote import GitRemote
+
+        GitRemote(store.workspace).fetch(settings.remote)
+
+
+def _erased(store: Store) -> list[str]:
+    """Returns the ids of the forgettings that are finished."""
+    return [event.target for event in store.ledger.events([WORDS_ERASED])]
 
 
 def _close_to_others(root: Path) -> None:

@@ -113,6 +113,14 @@ def test_keys_and_settings_of_the_shell_are_named_and_never_written(where: str, 
     assert "MEMORY_DATA" not in said
 
 
+def test_keys_of_a_bucket_are_named_where_one_holds_the_store(home: Path, tmp_path: Path):
+    environ = {"AWS_ACCESS_KEY_ID": "AKIA-own", "AWS_SECRET_ACCESS_KEY": "hidden"}
+    for more, is_named in (({}, False), ({"MEMORY_STORE": "s3://memories"}, True)):
+        found = install(tmp_path, machine=Machine("linux", home, {**environ, **more}, Manager()))
+        assert ("AWS_SECRET_ACCESS_KEY" in " ".join(found.warnings)) == is_named
+        assert "AKIA-own" not in found.text and "hidden" not in found.text
+
+
 def test_keys_are_read_from_a_file_that_only_the_owner_may_read(tmp_path: Path):
     file = tmp_path / "memory_assets" / "service.env"
     environ = {"XDG_CONFIG_HOME": str(tmp_path)}

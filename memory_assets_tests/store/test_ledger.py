@@ -1,5 +1,6 @@
 """The ledger: what was appended is read back in order of time, by every process; torn lines never happened."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -143,3 +144,12 @@ def test_what_is_overwritten_is_read_as_it_is_now(tmp_path: Path):
     assert one.damaged() == []
     for reader in (one, ledger(tmp_path)):
         assert [(event.id, event.payload) for event in reader.events()] == [(said.id, {"text": "***********."})]
+
+
+def test_a_planned_event_that_two_machines_wrote_is_there_once(tmp_path: Path):
+    once = Planned("used-1", "memory.used", "a", {"memory_ids": ["mem_1"]})
+    later = ledger(tmp_path / "two", AT + timedelta(minutes=1)).append_once([once], actor="rules")
+    first = ledger(tmp_path / "one").append_once([once], actor="rules")
+    for path in (tmp_path / "two").glob("*.jsonl"):
+        shutil.copy(path, tmp_path / "one" / path.name)
+    assert later and ledger(tmp_path / "one").events() == first

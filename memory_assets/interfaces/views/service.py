@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from memory_assets.interfaces.views.lines import Parts, dim, line
+from memory_assets.interfaces.views.lines import Parts, dim, line, warning
 from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
@@ -35,5 +35,7 @@ def render_uninstalled(found: "Uninstalled") -> Parts:
     else:
         left = f"; left, because this program did not write it: {', '.join(found.erased.left)}" if found.erased.left else ""
         yield line(("deleted", "bold"), f"  {found.erased.path}{left}")
+        if found.erased.objects:
+            yield warning(f"The objects in {found.erased.objects} stay: delete that prefix with the tools of its server.")
     yield dim(f"Settings stay in {found.settings}. Backups, exports and pushed remotes are yours to delete.")
     yield dim("The program itself: `pip uninstall memory_assets`, or delete the checkout.")

@@ -57,7 +57,7 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     dated = [MemoryLine(entry.on, entry.section, entry.text) for entry in entries]
     facts = _facts(store, days)
     findings = detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner)
-    numbered, new = number(last, findings, store.ledger.events(), zone)
+    numbered, new = number(last, findings, store.ledger.events(), zone, first=store.first_number)
     for id, payload in new:
         store.ledger.append(NUMBERED, id, payload, actor="friction")
     if numbered and (later := [one for one in friction_days(day, is_found=True) if one > day and _has_rows(store, one)]):

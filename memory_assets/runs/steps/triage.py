@@ -19,6 +19,7 @@ from memory_assets.services.review import (
     triage_of,
     workspace_of,
 )
+from memory_assets.services.shared_store import push_workspace
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts
@@ -151,7 +152,7 @@ def review_md(store: Store, run: Run) -> Report:
         if is_written:
             store.note(run.table.name, triage_state(store))
     edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
-    problem = workspace.push(store.settings.remote) if store.settings.remote else None
+    problem = push_workspace(store) if store.settings.remote else None
     figures = {
         "pushed": problem or store.settings.remote or "no remote is set",
         "pending": found.filter(state="pending").height,

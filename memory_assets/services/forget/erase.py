@@ -32,6 +32,7 @@ from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLoc
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
 from memory_assets.services.model_questions import asked_about
+from memory_assets.services.shared_store import send_workspace
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import Tombstones, read_tombstones, tombstones_of, unfinished
 from memory_assets.stages.distill.model.answers import AnswerStore
@@ -41,7 +42,7 @@ from memory_assets.stages.embed.project import memory_rows, plan_vectors
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import is_memory_file
 from memory_assets.store import damage
-from memory_assets.store.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Planned
+from memory_assets.store.ledger import NOTES, WORDS_ERASED, WORDS_FORGOTTEN, Event, Planned
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, replace_if_same
 
@@ -56,15 +57,29 @@ ATTEMPTS = 5
 def finish(store: Store) -> Counter[str]:
     """Erases what is forgotten and not erased yet; returns the number of changes by kind."""
     with store.lock():
-        events = unfinished(store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED]))
+        events = _to_erase(store)
         if not events:
             return Counter()
+        store.sync()
         tombstones = read_tombstones(events, store.key)
         with_history = any(event.payload["with_history"] for event in events)
         changed = erase(store, tombstones, since=min(event.at for event in events), with_history=with_history)
         done = [Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)}) for event in events]
+        send_workspace(store)
         store.ledger.append_once(done, actor="rules")
+        if store.mirror is not None:
+            store.mirror.note_erased(event.id for event in events)
+        store.sync()
         return changed
+
+
+def _to_erase(store: Store) -> list[Event]:
+    """Returns what was forgotten and is not erased in this folder, which may be one of several of the same store."""
+    events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
+    erased = store.mirror.erased() if store.mirror else None
+    if erased is None:
+        return unfinished(events)
+    return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]
 
 
 def erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
@@ -87,6 +102,7 @@ def erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history
         commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)  # earlier forgettings included
         store.ledger.overwrite(lambda raw: replace_ids(commits, raw))
         changed["commits"] = len(commits)
+    store.sync(is_erasing=True)
     return +changed
 
 

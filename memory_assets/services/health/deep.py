@@ -8,10 +8,10 @@ ledger, answers, workspace) is named with what to do. Damaged files of tables, i
 import hashlib
 import subprocess
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 
 from memory_assets.adapters.generations import Generations
-from memory_assets.errors import StoreError
+from memory_assets.errors import ObjectStoreError, StoreError
 from memory_assets.schema.tables import table_names
 from memory_assets.services.corpus import open_document_texts, open_texts, open_vectors
 from memory_assets.services.slog import uncommitted_changes
@@ -27,6 +27,7 @@ SHOWN = 5
 BACKUP = "Restore the file from a backup; what else it holds is still used."
 SLOG_REMEDY = "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries are still used."
 AGAIN = "Add the file again with `memory library add`, or restore its text from a backup."
+OBJECTS = "Run this on a machine whose data folder has the files, which sends them again, or restore them from a backup."
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
@@ -44,6 +45,8 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     yield _workspace(store)
     yield _slog(store)
     yield _documents(store, night)
+    if store.mirror is not None:
+        yield _objects(store, night)
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{one.place}: {one.reason}" for one in put_damaged_aside(store, tables)]
     yield _outcome(
@@ -71,6 +74,20 @@ def _archive(store: Store, night: date | None) -> Check:
     ranges = [one for entries in archive.sources().values() for one in entries if is_in_share(one.id, night)]
     damaged = [archive.place_of(one) for one in ranges if not archive.verify(one.id)]
     return _outcome("archive", "every archived byte is as it was captured", damaged, f"{len(ranges):,} ranges", BACKUP)
+
+
+def _objects(store: Store, night: date | None) -> Check:
+    promise = "every object of the store in S3 is as it was sent"
+    if store.mirror is None:
+        return Check("objects", promise, True, "no object store is set")
+    try:
+        store.sync()
+        damaged, count = store.mirror.faults(lambda path: is_in_share(path, night))
+        swept = store.mirror.sweep(datetime.now(UTC))
+    except ObjectStoreError as error:
+        return Check("objects", promise, False, str(error), "The copy in the data folder is used meanwhile.")
+    whole = f"{count:,} objects" + (f"; {swept:,} that nothing used were deleted" if swept else "")
+    return _outcome("objects", promise, damaged, whole, OBJECTS)
 
 
 def _answers(store: Store, night: date | None) -> Check:

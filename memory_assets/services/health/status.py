@@ -67,6 +67,8 @@ class Status:
     """Whether a model is configured."""
     damaged_lines: int = 0
     """Lines of the ledger and of the archive's catalog that cannot be read."""
+    objects: str = ""
+    """Address of the bucket that holds the store, of which the folder is a copy; empty where there is none."""
     alarm: str | None = None
     """That events or other input wait for too long, if so, and what to do."""
 
@@ -102,6 +104,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         waiting_projects=waiting_projects(store),
         uses_models=store.settings.uses_models,
         damaged_lines=len(store.ledger.damaged()) + len(store.archive.damaged_lines()),
+        objects=store.settings.store if store.mirror else "",
         alarm=alarm(str(store.root)),
     )
 
@@ -122,6 +125,7 @@ def render_status(status: Status) -> str:
         return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts.{unread}"
     shown = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
+        **({"kept in": f"{status.objects}; the folder is a copy"} if status.objects else {}),
         "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
         "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
@@ -135,7 +139,7 @@ def render_status(status: Status) -> str:
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": f"{status.model}; may be sent: {_named(status.sent_projects)}"
         if status.model
-        else "none: nothing leaves this machine",
+        else f"none: {'no text is sent to one' if status.objects else 'nothing leaves this machine'}",
         **(
             {"not sent": f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"}
             if status.waiting_projects

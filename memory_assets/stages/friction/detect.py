@@ -62,10 +62,12 @@ def key_of(problem: RecurringProblem) -> str:
     return f"friction:{schemas.hash_of(problem.kind, problem.subject)}"
 
 
-def number(day: date, problems: Sequence[RecurringProblem], events: Sequence[Event], zone: tzinfo) -> tuple[Numbered, Numbers]:
+def number(
+    day: date, problems: Sequence[RecurringProblem], events: Sequence[Event], zone: tzinfo, *, first: int = 1
+) -> tuple[Numbered, Numbers]:
     """Returns the problems that belong to the day under their numbers, and the numbers to assign first."""
     known = [event for event in events if event.kind == NUMBERED and event.target.startswith("f-")]
-    closed, free = _closed_on(events, zone), following_number(day, (event.target for event in known), "f")
+    closed, free = _closed_on(events, zone), following_number(day, (event.target for event in known), "f", first=first)
     own: dict[str, RecurringProblem] = {}
     new: Numbers = []
     for problem in problems:

@@ -24,6 +24,7 @@ from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.reflect.bullets import ORDER
 from memory_assets.stages.reflect.durable import is_durable
 from memory_assets.store.ledger import Event
+from memory_assets.store.mirror_state import NUMBERS_OF_A_FOLDER
 from memory_assets.text.words import squeezed
 
 NUMBERED = "proposal.numbered"
@@ -78,6 +79,7 @@ def propose(
     sections: Mapping[str, str],
     zone: ZoneInfo,
     claims: Claims | None = None,
+    first: int = 1,
 ) -> tuple[pl.DataFrame, Numbers]:
     """Returns the day's proposals, and the new numbers, which have to be written to the ledger before the table is.
 
@@ -86,8 +88,11 @@ def propose(
     claims = claims or Claims()
     moved = claims.moved(events)
     reflected = {o: r for r, ids in reflections.select("reflection_id", "observation_ids").iter_rows() for o in ids}
-    given = {event.payload["key"]: (event.target, event.payload["day"]) for event in events if event.kind == NUMBERED}
-    free = following_number(day, (number for number, _ in given.values()))
+    given: dict[str, tuple[str, str]] = {}
+    for event in events:
+        if event.kind == NUMBERED:  # of two machines, the first one's number
+            given.setdefault(event.payload["key"], (event.target, event.payload["day"]))
+    free = following_number(day, (event.target for event in events if event.kind == NUMBERED), first=first)
     rows: list[dict[str, Any]] = []
     new: Numbers = []
     for memory in _candidates(memories, reflected, owner):
@@ -144,7 +149,8 @@ def _given_to(memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[st
     return next((one for one in known if one[1] == str(day)), next(iter(known), (None, str(day))))
 
 
-def following_number(day: date, given: Iterable[str], kind: str = "p") -> int:
-    """Returns the first number of the day that no proposal of the kind has yet."""
+def following_number(day: date, given: Iterable[str], kind: str = "p", *, first: int = 1) -> int:
+    """Returns the first number of the day that no proposal of the kind has yet, of those that this folder gives."""
     stem = f"{kind}-{day:%Y%m%d}-"
-    return max((int(number.removeprefix(stem)) for number in given if number.startswith(stem)), default=0) + 1
+    numbers = (int(number.removeprefix(stem)) for number in given if number.startswith(stem))
+    return max((number for number in numbers if first <= number < first + NUMBERS_OF_A_FOLDER), default=first - 1) + 1

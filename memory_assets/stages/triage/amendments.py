@@ -87,23 +87,23 @@ def plan_retirements(statuses: Iterable[EntryStatus], proposal_ids: Collection[s
 
 
 def number_amendments(
-    planned: Iterable[PlannedAmendment], events: Sequence[Event], day: date
+    planned: Iterable[PlannedAmendment], events: Sequence[Event], day: date, *, first: int = 1
 ) -> list[tuple[str, dict[str, Any]]]:
     """Returns the number and the ledger's payload of each amendment without a number."""
     given = {event.payload["key"]: event.target for event in events if event.kind == NUMBERED}
     new = [one for one in planned if one.key not in given]
-    first = following_number(day, given.values())
-    return [(f"p-{day:%Y%m%d}-{first + n:03d}", _payload(one, day)) for n, one in enumerate(new)]
+    free = following_number(day, given.values(), first=first)
+    return [(f"p-{day:%Y%m%d}-{free + n:03d}", _payload(one, day)) for n, one in enumerate(new)]
 
 
 def read_amendments(events: Iterable[Event]) -> pl.DataFrame:
     """Returns the table `amendments` from the ledger."""
-    rows = []
+    rows: dict[str, dict[str, Any]] = {}
     for event in events:
         if event.kind == NUMBERED and (row := event.payload.get("amends")):
             days = {"day": date.fromisoformat(event.payload["day"]), "event_on": date.fromisoformat(row["event_on"])}
-            rows.append({**row, "proposal_id": event.target, **days})
-    return schemas.frame_of("amendments", rows).sort("proposal_id")
+            rows.setdefault(event.payload["key"], {**row, "proposal_id": event.target, **days})
+    return schemas.frame_of("amendments", rows.values()).sort("proposal_id")
 
 
 def _replaced(

@@ -85,6 +85,8 @@ class TriageRules:
     """Points from which a category's high-priority proposals need no approval; 0: never."""
     zone: tzinfo = UTC
     """The owner's zone, for the dates of entries."""
+    first_number: int = 1
+    """The first number of a day's proposals."""
 
     @property
     def today(self) -> date:
@@ -162,14 +164,15 @@ class Triage:
             size, own = len(read_memory(self.workspace, path).encode()), [s for s in statuses if s.path == path]
             contradicting = list(self._contradictions(own, [row for row in undecided if home_of(row) == path]))
             planned += plan_amendments(own, size, memories, events, dated, self.rules.zone, contradicting)
-        for number, payload in number_amendments(planned, events, self.rules.today):
+        for number, payload in number_amendments(planned, events, self.rules.today, first=self.rules.first_number):
             self.ledger.append(NUMBERED, number, payload, actor=states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 
     def retire(self, proposal_ids: Collection[str]) -> None:
         """Schedules the lines of these proposals for removal by the next triage, on the owner's behalf."""
         planned = plan_retirements(self.entry_statuses(), proposal_ids)
-        for number, payload in number_amendments(planned, self.ledger.events(), self.rules.today):
+        events, first = self.ledger.events(), self.rules.first_number
+        for number, payload in number_amendments(planned, events, self.rules.today, first=first):
             self.ledger.append(NUMBERED, number, payload, actor=self.rules.owner)
 
     def entry_statuses(self) -> list[EntryStatus]:

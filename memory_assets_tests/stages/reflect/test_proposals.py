@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.reflect.proposals import NUMBERED, Claims, Numbers, propose
+from memory_assets.stages.reflect.proposals import NUMBERED, Claims, Numbers, following_number, propose
 from memory_assets.store.ledger import Event
 from memory_assets.store.settings import SECTIONS
 from memory_assets_tests.factories import START, frame, row
@@ -202,3 +202,11 @@ def test_numbers_are_unique_and_permanent_however_a_day_grows(batches):
         assert all(found[name] == known[name] for name in found if name in known)
         known |= found
     assert len(set(known.values())) == len(known)
+
+
+def test_folders_that_share_a_store_number_in_a_thousand_of_their_own():
+    numbers = ["p-20260408-002", "p-20260408-1007", "p-20260409-1009", "f-20260408-1020"]
+    day = date(2026, 4, 8)
+    assert following_number(day, numbers) == 3
+    assert following_number(day, numbers, first=1001) == 1008
+    assert following_number(day, numbers, first=2001) == 2001

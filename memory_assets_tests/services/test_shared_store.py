@@ -1,0 +1,137 @@
+"""Folders that share a store in a bucket: what one decides and forgets holds in the other, and in every object."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.errors import NoteError, ObjectStoreError, StoreError
+from memory_assets.memory import MemoryAgent
+from memory_assets.schema.announcements import take
+from memory_assets.services import shared_store
+from memory_assets.services.forget.data_locations import GIT
+from memory_assets.services.forget.search import PhraseQuery, search
+from memory_assets.services.health.deep import deep_checks
+from memory_assets.services.health.status import render_status, status_of
+from memory_assets.store.settings import read_settings
+from memory_assets_tests.s3_api import KEY_ID, S3Api, s3_api, variables
+from memory_assets_tests.small_store import FACT, small_store
+
+pytest.importorskip("obstore")
+
+MEMORY = "MEMORY.md"
+WORDS = "never pip"
+
+
+@pytest.fixture
+def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Api]:
+    with s3_api() as server:
+        for name, value in variables(server.address, tmp_path / "workspace.git").items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+@pytest.fixture
+def one(api: S3Api) -> MemoryAgent:
+    """The agent of the folder in which the small store was built and sent."""
+    store = small_store()
+    GitWorkspace(store.workspace).prepare()
+    GitWorkspace(store.workspace).commit("Begin", [MEMORY])
+    shared_store.hand_over(store)
+    return MemoryAgent()
+
+
+def second(tmp_path: Path) -> MemoryAgent:
+    return MemoryAgent(read_settings(data=tmp_path / "two"))
+
+
+def holding(api: S3Api, words: str) -> list[str]:
+    """The objects that contain the words, of a copy of the bucket that is searched as a store is."""
+    return sorted(key for key, (content, _) in api.objects.items() if PhraseQuery.of([words]).count_in(content))
+
+
+def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(api: S3Api, one: MemoryAgent, tmp_path: Path):
+    two = second(tmp_path)
+    assert two.recall("how do we install packages", probe=True) and search(two.store, PhraseQuery.of([WORDS])).has_matches
+    assert WORDS in (one.store.workspace / MEMORY).parent.joinpath("REVIEW.md").read_text()
+    done = one.forget(WORDS, apply=True)
+    assert done.is_gone
+    two.store._sync_state.clear()  # a minute later
+    two.recall("how do we install packages", probe=True)
+    left = [place for place in search(two.store, PhraseQuery.of([WORDS])).places if place.kind != GIT]
+    assert left == []
+    copy = tmp_path / "copy"
+    bucket = MemoryAgent(read_settings(data=copy))
+    assert not [place for place in search(bucket.store, PhraseQuery.of([WORDS])).places if place.kind != GIT]
+    assert holding(api, WORDS) == []
+    assert {key.removeprefix("one/") for key in api.objects} == {
+        "manifest.json.zst",
+        *(entry.key for entry in bucket.store.mirror._noted().files.values()),  # type: ignore[union-attr]
+    }
+
+
+def test_the_history_that_machines_share_is_not_rewritten_by_one(one: MemoryAgent):
+    with pytest.raises(NoteError, match="without --history"):
+        one.forget(WORDS, apply=True, history=True)
+
+
+def test_forgetting_without_the_server_changes_nothing(one: MemoryAgent, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_STORE_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(ObjectStoreError, match="does not answer"):
+        MemoryAgent().forget(WORDS, apply=True)
+    assert FACT in MemoryAgent().store.tables.read("memories")["text"].to_list()
+
+
+def test_decisions_of_two_folders_at_once_are_both_kept(api: S3Api, one: MemoryAgent, tmp_path: Path):
+    two = second(tmp_path)
+    take()
+    for agent, line in ((one, "- of one"), (two, "- of two")):
+        path = agent.store.workspace / MEMORY
+        path.write_text(path.read_text() + f"\n{line}\n- of both\n")
+        GitWorkspace(agent.store.workspace).commit("Promote", [MEMORY])
+        agent.store.ledger.append("proposal.decided", line, {"state": "promoted"}, actor="rules")
+    for agent in (one, two, one):
+        shared_store.fetch(agent.store)
+        shared_store.hand_over(agent.store)
+    assert take() == []
+    texts = [(agent.store.workspace / MEMORY).read_text() for agent in (one, two)]
+    assert texts[0] == texts[1] and texts[0].count("- of both") == 1 and {"- of one", "- of two"} <= {*texts[0].splitlines()}
+    decided = [{event.target for event in agent.store.ledger.events(["proposal.decided"])} for agent in (one, two)]
+    assert decided == [{"- of one", "- of two"}] * 2
+
+
+def test_recall_uses_the_copy_and_says_so_while_the_server_is_down(one: MemoryAgent, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_STORE_ENDPOINT", "http://127.0.0.1:9")
+    found = MemoryAgent().recall("how do we install packages", probe=True)
+    assert [note for note in found.notes if "does not answer" in note and "The copy in" in note]
+
+
+def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(api: S3Api, one: MemoryAgent):
+    checks = {check.name: check for check in deep_checks(one.store)}
+    assert checks["objects"].passed
+    assert "s3://memories/one; the folder is a copy" in render_status(status_of(one.store))
+    key = next(key for key in api.objects if "/resources/ranges/" in key)
+    api.objects[key] = b"damaged", api.objects[key][1]
+    for path in one.store.root.glob("resources/ranges/*/*"):
+        path.write_bytes(b"damaged, too")
+    checks = {check.name: check for check in deep_checks(one.store)}
+    assert not checks["objects"].passed
+    assert KEY_ID not in str(checks["objects"])
+
+
+def test_a_backup_is_not_placed_in_a_folder_that_is_a_copy(one: MemoryAgent, tmp_path: Path):
+    from memory_assets.services.transfer.backup import back_up, restore
+
+    back_up(one.store, tmp_path / "backup.tar.zst")
+    with pytest.raises(StoreError, match="unset store"):
+        restore(tmp_path / "backup.tar.zst", read_settings(data=tmp_path / "new"))
+
+
+def test_uninstall_names_the_objects_that_stay(api: S3Api, one: MemoryAgent):
+    from memory_assets.services.erasing import erase
+
+    before = set(api.objects)
+    erased = erase(one.settings)
+    assert erased.objects == "s3://memories/one" and erased.left == () and set(api.objects) == before
+    assert not one.settings.data.exists()
