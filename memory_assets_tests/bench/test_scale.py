@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from memory_assets_tests.bench import scale
+from memory_assets_tests.bench import scale, scale_docs
 from memory_assets_tests.bench.scale import Measured
-from memory_assets_tests.bench.scale_docs import rendered
+from memory_assets_tests.bench.scale_docs import company, rendered
 
 SESSIONS = Measured("sessions", 10, {"capture": 10.0}, 30.0, 40.0, 0.5, 0.1, 5, 90, 1.0, {"passage_vectors": 4.0})
 MEMORIES = Measured("memories", 1_000, {"fill and index": 3.0}, 20.0, 30.0, 0.6, 0.1, 1_000, 1_000)
@@ -59,3 +59,20 @@ def test_the_table_has_the_seconds_that_a_step_takes_a_session():
     lines = rendered([asdict(SESSIONS), asdict(MEMORIES)], [])
     assert lines[-3:] == ["| seconds a session | of 10 |", "|---|---|", "| `passage_vectors` | 0.400 |"]
     assert [line.split(" | ")[0] for line in lines[2:4]] == ["| 10 sessions (5 memories, 90 passages)", "| 1,000 memories"]
+
+
+def test_the_page_keeps_what_is_not_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    page, chart = tmp_path / "scaling.md", tmp_path / "scaling.svg"
+    page.write_text(
+        "a\n<!-- scale: begin -->\nold\n<!-- scale: end -->\nb\n<!-- company: begin -->\n<!-- company: end -->\nc\n"
+    )
+    monkeypatch.setattr(scale_docs, "PAGE", page)
+    monkeypatch.setattr(scale_docs, "CHART", chart)
+    measured = [asdict(one) for one in (SESSIONS, MEMORIES, replace(MEMORIES, size=10_000, passages=10_000, peak_gb=0.69))]
+    for _ in range(2):
+        scale_docs.write_docs(measured, [])
+    text = page.read_text()
+    assert "old" not in text and [line for line in text.splitlines() if line in ("a", "b", "c")] == ["a", "b", "c"]
+    assert text.count("| processing | 1.0 s of one core a session: 11 core hours a day, so 1 cores for 8 hours") == 1
+    assert "| memory to build the index | 10 kB a memory with its passage: 4 GB for the passages of one day |" in text
+    assert chart.read_text().startswith("<svg") and company([]) == ["Not measured."]
