@@ -31,11 +31,21 @@ from typing import Any
 from memory_assets.adapters.s3_objects import AT_ONCE, S3Objects, Unchanged
 from memory_assets.errors import ObjectStoreError, StoreError
 from memory_assets.store.archive import Archive, merge_catalogs
-from memory_assets.store.mirror_state import MANIFEST, NOTED, Entry, Synchronised, pack, parse_manifest, read_noted, write_noted
+from memory_assets.store.mirror_state import (
+    FILES,
+    FOLDERS,
+    MANIFEST,
+    NOTED,
+    Entry,
+    Synchronised,
+    is_of_store,
+    pack,
+    parse_manifest,
+    read_noted,
+    write_noted,
+)
 from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
 
-FOLDERS = ("ledger", "answers", "resources", "library", "tables")
-FILES = ("instance.json", "VERSION")
 OF_MACHINE = frozenset({"resources/seen.json", "resources/unreadable.json"})
 """What this machine has seen of its own transcripts."""
 
@@ -198,7 +208,7 @@ class Mirror:
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 path = Path(folder, name).relative_to(self.root).as_posix()
-                is_held = not name.endswith(".tmp") and path not in OF_MACHINE and path != CATALOG
+                is_held = is_of_store(path) and not name.endswith(".tmp") and path not in OF_MACHINE and path != CATALOG
                 if is_held and (stamp := stamp_of(self.root / path)):
                     yield path, stamp
 

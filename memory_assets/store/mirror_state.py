@@ -12,6 +12,10 @@ from memory_assets.text.files import Stamp, write_atomically
 
 VERSION = 1
 MANIFEST, NOTED = "manifest.json.zst", "mirror.json"
+FOLDERS = ("ledger", "answers", "resources", "library", "tables")
+FILES = ("instance.json", "VERSION")
+"""What is kept in the object store: all else in the data folder belongs to one machine."""
+
 NUMBERS_OF_A_FOLDER = 1_000
 """Of several folders that share a store, each numbers the proposals of a day in a thousand of its own."""
 
@@ -57,9 +61,18 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
         if row["v"] > VERSION:
             raise StoreVersionError(f"{url} was written by a newer release; upgrade memory_assets.")
         files = {path: Entry(**one) for path, one in row["files"].items()}
+        if strange := next((path for path in files if not is_of_store(path)), None):
+            raise ValueError(f"it names the file {strange[:80]!r}")
         return Synchronised(tag, files, tuple(row["machines"]))
     except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
         raise ObjectStoreError(f"{MANIFEST} in {url} is damaged ({error}). Restore it from a backup.") from error
+
+
+def is_of_store(path: str) -> bool:
+    """Returns whether a file of a manifest may be written below the data folder, whoever wrote the manifest."""
+    first, *others = path.split("/")
+    is_plain = not any(one in ("", ".", "..") or one.startswith(".") for one in others) and not {"\\", "\0"} & set(path)
+    return path in FILES or (first in FOLDERS and bool(others) and is_plain)
 
 
 def read_noted(root: Path, url: str) -> Synchronised:

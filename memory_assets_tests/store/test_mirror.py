@@ -14,7 +14,7 @@ from memory_assets.adapters.s3_objects import S3Objects
 from memory_assets.errors import ObjectStoreError, SettingsError, StoreError
 from memory_assets.schema.announcements import take
 from memory_assets.store.mirror import Mirror
-from memory_assets.store.mirror_state import MANIFEST
+from memory_assets.store.mirror_state import MANIFEST, Entry, pack, parse_manifest
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.once import TEST_ALL
@@ -194,3 +194,25 @@ def test_folders_that_share_a_store_number_apart(tmp_path: Path):
     one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
     assert (one.first_number, two.first_number) == (1, 1001)
     assert opened(tmp_path / "one").first_number == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../.bashrc", "tables/../../.bashrc", "/etc/cron.d/x", "workspace/.git/hooks/post-commit", "memory.toml", "tables", "tables//a",
+     "library/.git/config", "ledger/..\\..\\x", "dagster/dagster.yaml"],
+)  # fmt: skip
+def test_a_manifest_writes_nothing_but_files_of_the_store(path: str):
+    named = {"VERSION": Entry("VERSION-1", "0" * 64, 2), path: Entry("x", "0" * 64, 1)}
+    with pytest.raises(ObjectStoreError, match="it names the file"):
+        parse_manifest(pack(named, ["a"]), "tag", "s3://bucket/shared")
+
+
+def test_the_files_of_a_store_are_files_of_a_manifest():
+    kept = (
+        "VERSION",
+        "ledger/2026-08.jsonl",
+        "tables/observations/day=2026-04-08/data-3f9c.parquet",
+        "resources/catalog.jsonl",
+    )
+    named = {path: Entry("x", "0" * 64, 1) for path in kept}
+    assert parse_manifest(pack(named, ["a"]), "tag", "s3://bucket/shared").files == named
