@@ -38,6 +38,7 @@ def _build(folder: Path) -> None:
     settings = settings_at(folder / "store", sources)
     ingest(settings)
     what_if.make(open_store(settings), None, None, {"facts_per_session": "1"}, BRANCH)
+    ingest(settings)  # the slog has a line about the branch
 
 
 def settings_at(data: Path, sources: Path) -> Settings:
