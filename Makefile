@@ -18,7 +18,7 @@ help: ## list the targets
 
 # Lets uv look for packages where pip does; uv does not read pip's settings.
 AS_PIP = $(SETTING); links=$$(setting find-links | tr ' ' ,) index=$$(setting index-url); \
-	export $${links:+UV_FIND_LINKS="$$links"} $${index:+UV_DEFAULT_INDEX="$$index"}
+	test -z "$$links" || export UV_FIND_LINKS="$$links"; test -z "$$index" || export UV_DEFAULT_INDEX="$$index"
 
 # torch and the packages of its CUDA builds are not in requirements.lock: which build there is depends on the machine.
 $(INSTALLED): pyproject.toml requirements.lock
