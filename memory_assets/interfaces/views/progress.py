@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from memory_assets.interfaces.views.terminal import console
 
@@ -17,6 +18,10 @@ AT_LEAST_SECONDS = 1.0
 
 TRUSTED_SHARE = 0.1
 """Once this much of the expected time is done, the pace so far decides how long the rest takes."""
+
+
+WIDE = 110
+"""Columns of a terminal in which a bar also says what works already; a line above it always does."""
 
 
 class Bars:
@@ -62,7 +67,8 @@ class Bars:
             self._bars.stop()
         self._bars, self._overall = None, Overall(seconds, self._clock()) if seconds else None
         if self._overall is not None and self._console.is_terminal:
-            columns = (BarColumn(20), TextColumn("{task.percentage:>3.0f} %"), TextColumn("{task.description}"))
+            share = TextColumn("{task.percentage:>3.0f} %", table_column=Column(min_width=5, no_wrap=True))
+            columns = (BarColumn(20, table_column=Column(min_width=20)), share, TextColumn("{task.description}"))
             self._bars = self._start(*columns)
             self._whole = self._bars.add_task("", total=1.0)
             self._show()
@@ -105,7 +111,7 @@ class Bars:
 
     def _show(self) -> None:
         if self._bars is not None and self._overall is not None and self._whole is not None:
-            text = self._overall.render(self._clock())
+            text = self._overall.render(self._clock(), is_short=self._console.width < WIDE)
             self._bars.update(self._whole, completed=self._overall.done, description=text)
 
 
@@ -130,9 +136,9 @@ class Overall:
         """How much of the expected time is done, from 0 to 1."""
         return min(1.0, (self._built + self.within * self._present()) / self._whole)
 
-    def render(self, now: float) -> str:
-        """Returns what is done at present, how long the rest may take, and what works already."""
-        works = f"{self.works} · " if self.works else ""
+    def render(self, now: float, *, is_short: bool = False) -> str:
+        """Returns what is done at present, how long the rest may take, and unless it is to be short what works already."""
+        works = f"{self.works} · " if self.works and not is_short else ""
         return f"{works}{self._title} · {render_remaining(self._remaining(now))}"
 
     def _remaining(self, now: float) -> float:

@@ -9,8 +9,8 @@ from rich.console import Console
 from memory_assets.interfaces.views.progress import Bars, Overall, render_remaining
 
 
-def terminal(shown: io.StringIO) -> Console:
-    return Console(file=shown, force_terminal=True, width=100)
+def terminal(shown: io.StringIO, width: int = 120) -> Console:
+    return Console(file=shown, force_terminal=True, width=width)
 
 
 def clock(*moments: float) -> Callable[[], float]:
@@ -50,6 +50,19 @@ def test_announced_work_has_one_bar_that_says_what_is_done_how_long_it_takes_and
     assert "recall works · Merging · about 1 min left" in shown.getvalue()
     assert "Recall works after" in shown.getvalue()
     assert "\x1b[?25h" in shown.getvalue()
+
+
+def test_on_eighty_columns_the_bar_has_room_for_its_share_and_the_time_left():
+    shown = io.StringIO()
+    bars = Bars(terminal(shown, 80), clock(0.0, 60.0))
+    bars.expect({"observations": 30.0, "memories": 90.0})
+    bars.building("observations", "Extracting facts")
+    bars.works("recall works for the latest sessions")
+    bars.building("memories", "Merging and indexing")
+    bars.expect({})
+    assert "━" * 5 in shown.getvalue()
+    assert "25 %" in shown.getvalue() and "Merging and indexing · about 3 min left" in shown.getvalue()
+    assert "…" not in shown.getvalue()
 
 
 def test_without_a_terminal_announced_work_says_in_a_line_what_works():
