@@ -50,8 +50,7 @@ class Worker:
     def warm_up(self) -> None:
         """Gets a runner ready; where that fails, the first run says why."""
         with suppress(Exception):
-            self._runner = self._runner or Runner(self._store, STARTED_BY)
-            self._runner.warm_up()
+            self._connect(self._store).warm_up()
 
     def end(self) -> None:
         """Leaves the runs to the sensors."""
@@ -87,7 +86,7 @@ class Worker:
         if not self.begin():
             return []
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
-            runner = self._runner = self._runner or Runner(store, STARTED_BY)
+            runner = self._connect(store)
             if any(is_alive(store, run_id) for run_id in fail_dead_runs(runner.instance, store)):
                 return done  # a run that a schedule or a person started goes on: the next look sees what it left
             before = len(runner.summary().jobs)
@@ -102,6 +101,11 @@ class Worker:
         """Returns whether the same state did not require the same run a short time ago, without the run changing it."""
         self._tried = {key: at for key, at in self._tried.items() if now - at < RETRY_SECONDS}
         return (run.job, run.state) not in self._tried
+
+    def _connect(self, store: Store) -> Runner:
+        """Returns the open runner, or opens one."""
+        self._runner = self._runner or Runner(store, STARTED_BY)
+        return self._runner
 
     def _disconnect(self) -> None:
         if self._runner is not None:

@@ -287,8 +287,8 @@ class Archive:
 def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
     """Returns the catalog with the lines of both, and whether lines of `mine` were left out.
 
-    They are left out for a source of which both have ranges that the other lacks, or the same range with other bytes. Of a
-    range that both have, a line that was masked wins.
+    Lines of a source are left out if each side has a range that the other lacks, or if one range has different bytes on the two
+    sides. If both have a range, the masked line is kept.
     """
     ours, others = _lines_by_id(mine), _lines_by_id(theirs)
     shared = ours.keys() & others.keys()

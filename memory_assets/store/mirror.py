@@ -346,7 +346,7 @@ class Mirror:
 
 
 def _steps(paths: Iterable[str]) -> list[list[str]]:
-    """Returns the paths in groups, each of which may be read once the groups before it are there."""
+    """Returns the paths in groups, to be fetched in this order: a group names files of the groups before it."""
     groups: list[list[str]] = [[], [], [], []]
     for path in sorted(paths):
         order = 3 if path in FILES else 2 if path.startswith(DERIVED) else 1 if path == CATALOG else 0

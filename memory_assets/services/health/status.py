@@ -68,7 +68,7 @@ class Status:
     damaged_lines: int = 0
     """Lines of the ledger and of the archive's catalog that cannot be read."""
     objects: str = ""
-    """Address of the bucket that holds the store, of which the folder is a copy; empty where there is none."""
+    """Address of the bucket that holds the store, while the folder is a copy; empty without a bucket."""
     alarm: str | None = None
     """That events or other input wait for too long, if so, and what to do."""
 
