@@ -30,8 +30,9 @@ def test_an_install_takes_over_the_settings_of_pip_and_prints_no_environment(tmp
     for name, text in (("python", PYTHON), ("uv", UV)):
         (tmp_path / ".venv" / "bin" / name).write_text(text)
         (tmp_path / ".venv" / "bin" / name).chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PIP_", "UV_"))}
     own = {"SECRET": "hunter2-of-mine", "FOUND_AT": found_at}
-    made = subprocess.run(["make", "install"], cwd=tmp_path, env=os.environ | own, capture_output=True, text=True, check=True)
+    made = subprocess.run(["make", "install"], cwd=tmp_path, env=kept | own, capture_output=True, text=True, check=True)
     first, *others = made.stdout.splitlines()
     assert first.startswith("Installing into .venv")
     assert others == [f"uv pip install, links {links}, index "] * 2
