@@ -75,7 +75,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def few_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lay_out_sample(tmp_path_factory.mktemp("few") / "transcripts", "/pi/")
+    return lay_out_sample(tmp_path_factory.mktemp("few") / "transcripts", "-code-harbor-cli--", "-code-tidewatch--")
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +255,7 @@ def test_a_run_that_would_cost_too_much_asks_nothing(tmp_path: Path, few_sources
         assert "MEMORY_MODEL_MOST_USD" in out + errors
 
 
-RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 3)
+RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 2)
 
 
 @pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist")
@@ -276,7 +276,7 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
     assert set(answers["session_id"]) == set(sessions)
     # Recorded answers are about whole sessions: of one with several windows, the answer may be mostly about another window.
     alone = answers.filter(pl.col("window_id").n_unique().over("session_id") == 1)
-    assert set(alone["state"]) == {"answered"}
+    assert set(alone["state"]) <= {"answered"}
     assert set(answers.filter(state="answered")["session_id"]) == set(sessions)
     assert set(answers["state"]) <= {"answered", "unusable"}
     assert "raw" not in set(answers["parse_path"])
