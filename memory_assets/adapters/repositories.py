@@ -91,9 +91,11 @@ class _Git:
         options = [word for setting in (*SAFE, *self.remote) for word in ("-c", setting)]
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
         none = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": self.folder}
-        how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         try:
-            git = subprocess.Popen(["git", *options, *words], cwd=folder, env=kept | none, start_new_session=True, **how)
+            git = subprocess.Popen(
+                ["git", *options, *words], cwd=folder, env=kept | none, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
         except OSError as error:
             raise self.problem(f"git cannot be run ({error.strerror or error})") from error
         out, errors = self._wait_for(git)
