@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 import uuid
@@ -44,6 +45,43 @@ def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
     ]
     with _running(command, lambda: urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=1).close(), folder):
         yield address
+
+
+class Gate:
+    """A way to a server of this machine: shut, it cuts its connections and refuses new ones until it is opened again."""
+
+    def __init__(self, address: str) -> None:
+        self._server, self._held = ("127.0.0.1", int(address.rsplit(":", 1)[1])), list[socket.socket]()
+        self._port = free_port()
+        self.address = f"http://127.0.0.1:{self._port}"
+        self.open()
+
+    def open(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", self._port))
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+
+    def shut(self) -> None:
+        for one in (self._listener, *self._held):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+        self._held.clear()
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):  # it was shut
+            while True:
+                near, far = listener.accept()[0], socket.create_connection(self._server)
+                self._held += [near, far]
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=_pass_on, args=ends, daemon=True).start()
+
+
+def _pass_on(from_: socket.socket, to: socket.socket) -> None:
+    with suppress(OSError):
+        while content := from_.recv(1 << 16):
+            to.sendall(content)
+    with suppress(OSError):
+        to.shutdown(socket.SHUT_WR)
 
 
 def needs_postgres() -> None:

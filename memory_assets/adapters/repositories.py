@@ -1,18 +1,29 @@
 """Reads what a git repository says about itself: its README, the languages of its files, and its last commit.
 
-A shallow, bare copy is made in a temporary folder and read there; nothing of the repository is checked out or run.
+A shallow, bare copy is made in a temporary folder and read there; nothing of the repository is checked out or run. Of a remote
+repository git connects to the address that was checked, and fetches the names of files and the README only, where the server
+can leave the rest out.
 """
 
 import os
+import signal
 import subprocess
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 from memory_assets.errors import FetchError
 
 MOST_SECONDS = 120.0
+MOST_BYTES = 100_000_000
+"""Of the copy of a remote repository."""
+
+LOOK_SECONDS = 0.2
 MOST_README_BYTES = 1_000_000
 SAFE = ("protocol.allow=never", "protocol.file.allow=always", "protocol.https.allow=always", "core.hooksPath=/dev/null",
         "http.followRedirects=false", "credential.helper=", "core.fsmonitor=false", "safe.bareRepository=all")  # fmt: skip
@@ -33,55 +44,106 @@ class Repository:
     commit: str
 
 
-def read_repository(source: str) -> Repository:
-    """Returns what the repository says; raises `FetchError` where it cannot be copied within the time."""
+def read_repository(source: str, address: str = "") -> Repository:
+    """Returns what the repository says; `address` is the checked one of a remote repository's host.
+
+    Raises `FetchError` where it cannot be copied within the limits.
+    """
     local = Path(source).expanduser()
-    address = local.resolve().as_uri() if local.is_dir() else source
+    place = local.resolve().as_uri() if local.is_dir() else source
+    remote = () if local.is_dir() else (f"http.curloptResolve={_host_of(source)}:{address}",)
     with tempfile.TemporaryDirectory(prefix="memory-repository-") as folder:
-        _git(
-            folder,
-            "clone",
+        git = _Git(source, folder, remote)
+        options = [
             "--quiet",
             "--bare",
             "--depth",
             "1",
             "--no-tags",
             "--single-branch",
-            "--",
-            address,
-            "copy",
-            of=source,
-        )
+            *(["--filter=blob:none"] if remote else []),
+        ]
+        git.run(folder, "clone", *options, "--", place, "copy")
         copy = str(Path(folder, "copy"))
-        files = _git(copy, "ls-tree", "-r", "--name-only", "-z", "HEAD", of=source).decode("utf-8", "replace").split("\0")
-        commit = _git(copy, "rev-parse", "HEAD", of=source).decode().strip()
+        files = git.run(copy, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+        commit = git.run(copy, "rev-parse", "HEAD").decode().strip()
         readme = next((one for one in sorted(files, key=len) if one.lower().startswith("readme")), "")
-        text = _git(copy, "cat-file", "blob", f"HEAD:{readme}", of=source)[:MOST_README_BYTES] if readme else b""
+        if readme and int(git.run(copy, "cat-file", "-s", f"HEAD:{readme}")) > MOST_README_BYTES:
+            raise git.problem(f"its {readme} has more than {MOST_README_BYTES / 1e6:.0f} MB")
+        text = git.run(copy, "cat-file", "blob", f"HEAD:{readme}") if readme else b""
     counted = Counter(LANGUAGES[PurePosixPath(one).suffix] for one in files if PurePosixPath(one).suffix in LANGUAGES)
-    name = PurePosixPath(address.rstrip("/")).name.removesuffix(".git")
+    name = PurePosixPath(place.rstrip("/")).name.removesuffix(".git")
     languages = tuple(language for language, _ in counted.most_common(MOST_LANGUAGES))
     return Repository(name, text.decode("utf-8", "replace"), languages, commit)
 
 
-def _git(folder: str, *words: str, of: str) -> bytes:
-    options = [word for setting in SAFE for word in ("-c", setting)]
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    environment = kept | {
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "HOME": folder,
-    }
-    try:
-        done = subprocess.run(
-            ["git", *options, *words], cwd=folder, env=environment, capture_output=True, stdin=subprocess.DEVNULL,
-            timeout=MOST_SECONDS, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise FetchError(f"Cannot read the repository {of}: it takes more than {MOST_SECONDS:.0f} seconds.") from None
-    except OSError as error:
-        raise FetchError(f"Cannot read the repository {of}: git cannot be run ({error.strerror or error}).") from error
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise FetchError(f"Cannot read the repository {of}: {said[-1] if said else 'git failed'}.")
-    return done.stdout
+@dataclass(frozen=True)
+class _Git:
+    """Runs git about one repository, with limits of time and, for a remote one, of size."""
+
+    source: str
+    folder: str
+    remote: Sequence[str]
+    """Settings for a remote repository; empty for a local one."""
+
+    def run(self, folder: str, *words: str) -> bytes:
+        """Returns what git prints; raises `FetchError` where it fails or exceeds a limit."""
+        options = [word for setting in (*SAFE, *self.remote) for word in ("-c", setting)]
+        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+        none = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": self.folder}
+        try:
+            git = subprocess.Popen(
+                ["git", *options, *words], cwd=folder, env=kept | none, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise self.problem(f"git cannot be run ({error.strerror or error})") from error
+        out, errors = self._wait_for(git)
+        if git.returncode:
+            said = errors.decode("utf-8", "replace").strip().splitlines()
+            raise self.problem(said[-1] if said else "git failed")
+        return out
+
+    def problem(self, what: str) -> FetchError:
+        """Returns the error that says what is wrong."""
+        return FetchError(f"Cannot read the repository {self.source}: {what}.")
+
+    def _wait_for(self, git: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:
+        """Returns what git printed; ends it and its helpers at a limit."""
+        until, exceeded = time.monotonic() + MOST_SECONDS, ""
+        while True:
+            said = None
+            with suppress(subprocess.TimeoutExpired):
+                said = git.communicate(timeout=LOOK_SECONDS)
+            if self.remote and _size_of(self.folder) > MOST_BYTES:
+                exceeded = f"it has more than {MOST_BYTES / 1e6:.0f} MB without its history"
+            elif said is None and time.monotonic() > until:
+                exceeded = f"it takes more than {MOST_SECONDS:.0f} seconds"
+            if exceeded:
+                _end(git)
+                raise self.problem(exceeded)
+            if said is not None:
+                return said
+
+
+def _host_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or 443}"
+
+
+def _size_of(folder: str) -> int:
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # a temporary file of git
+                size += Path(place, name).lstat().st_size
+    return size
+
+
+def _end(git: "subprocess.Popen[bytes]") -> None:
+    """Ends git with its helpers, if it still runs."""
+    if git.poll() is None:
+        if hasattr(os, "killpg"):
+            os.killpg(git.pid, signal.SIGKILL)
+        git.kill()
+        git.communicate()

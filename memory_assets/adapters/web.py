@@ -78,10 +78,10 @@ def check_url(url: str) -> None:
         raise FetchError(f"Cannot fetch {parts.hostname}: leave the name and the password out of the address.")
 
 
-def check_host(url: str, *, allow_private: bool) -> None:
-    """Raises `FetchError` where the host of the address is in a private network."""
+def checked_address(url: str, *, allow_private: bool) -> str:
+    """Returns the IP address of the URL's host; raises `FetchError` where it is in a private network."""
     check_url(url)
-    _address_of(str(urlsplit(url).hostname), urlsplit(url).port or 443, allow_private)
+    return _address_of(str(urlsplit(url).hostname), urlsplit(url).port or 443, allow_private)
 
 
 def _check_robots(url: str, allow_private: bool, until: float, clock: Callable[[], float]) -> None:

@@ -205,8 +205,12 @@ def triage_is_due(store: Store) -> bool:
 
 
 def review_is_stale(store: Store) -> bool:
-    """Returns whether a proposal, a decision, an edit by hand, the slog, a setting or the calendar requires a triage."""
-    if not store.tables.parts("proposals") and not store.tables.parts("friction"):
+    """Returns whether a proposal, a decision, an edit by hand, the slog, a setting or the calendar requires a triage.
+
+    So does a memory that contradicts a decision record.
+    """
+    is_contradicted = not store.tables.read("adr_conflicts", columns=["memory_id"]).is_empty()
+    if not store.tables.parts("proposals") and not store.tables.parts("friction") and not is_contradicted:
         return False
     is_new = WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store)
     if is_new or has_failed(store, "triage") or is_stale(store, ["slog"]):
@@ -217,7 +221,7 @@ def review_is_stale(store: Store) -> bool:
 
 def triage_state(store: Store) -> str:
     """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions, REVIEW.md, MEMORY.md, settings."""
-    names = ("proposals", "friction", "memories")
+    names = ("proposals", "friction", "memories", "adr_conflicts")
     parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
     ids = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
     contents = (bytes_of(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace)))

@@ -17,7 +17,7 @@ import polars as pl
 
 from memory_assets.adapters.documents.process import read_fetched
 from memory_assets.adapters.repositories import read_repository
-from memory_assets.adapters.web import check_host, fetch
+from memory_assets.adapters.web import checked_address, fetch
 from memory_assets.errors import FetchError, ModelError
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.requests import DiscoverRequest
@@ -135,8 +135,7 @@ def _read(source: str, *, allow_private: bool) -> Source:
     if urlsplit(named).path.rstrip("/").endswith(".git"):
         if urlsplit(named).scheme != "https":
             raise FetchError(f"Cannot read the repository {named}: name a folder, or an address that begins with https://.")
-        check_host(named, allow_private=allow_private)
-        return _repository(named)
+        return _repository(named, checked_address(named, allow_private=allow_private))
     found = fetch(named, allow_private=allow_private)
     if found.kind in ("text/plain", "text/markdown"):
         text = found.content.decode("utf-8", "replace")
@@ -147,8 +146,8 @@ def _read(source: str, *, allow_private: bool) -> Source:
     )
 
 
-def _repository(source: str) -> Source:
-    found = read_repository(source)
+def _repository(source: str, address: str = "") -> Source:
+    found = read_repository(source, address)
     text = found.readme.strip() or f"The repository {found.name} has no README."
     return Source("repository", source, found.name, "", [text], found.languages)
 

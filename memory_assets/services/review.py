@@ -6,7 +6,7 @@ The rules are in `stages/triage`; the assets of that name apply them.
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from memory_assets.errors import ModelError, StoreBusyError, TaskListError
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Task, TaskList
 from memory_assets.schema.records import MEMORY_MD
+from memory_assets.services.adrs import read_contradictions
 from memory_assets.services.corpus import open_embedder
 from memory_assets.services.models import withheld_lines
 from memory_assets.services.which_store import is_sample
@@ -171,9 +172,10 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
         decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
         kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
         store.append_event(kind, id, payload)
-    if store.tables.parts("decisions") and (affected or not text):  # forgetting erases proposals, too
+    is_shown = affected or not store.tables.read("adr_conflicts", columns=["memory_id"]).is_empty()
+    if store.tables.parts("decisions") and (is_shown or not text):  # forgetting erases proposals, too
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
-            triage_of(store).write_review(shown_frictions(store))
+            write_review(store)
 
 
 def _proposals_of(store: Store, memory_id: str) -> list[str]:
@@ -188,6 +190,12 @@ def _proposals_of(store: Store, memory_id: str) -> list[str]:
     waiting = pl.col("proposal_id").is_in(pending["proposal_id"].implode())
     about = read_proposals(store.tables).filter(waiting).select("proposal_id", "observation_ids", "memory_id")
     return [id for id, ids, memory in about.iter_rows() if not behind.isdisjoint([memory, *ids])]
+
+
+def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
+    """Writes REVIEW.md as a triage does; the caller holds the store's lock. Returns False if a person changed it meanwhile."""
+    contradicted = [asdict(one) for one in read_contradictions(store)]
+    return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
 
 
 def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:

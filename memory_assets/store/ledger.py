@@ -23,6 +23,7 @@ Event kinds, with their targets:
                                          previous line
     entry.retired       proposal id      payload: path, section, replaces (the removed line), commit
     entry.moved         proposal id      payload: path (its project's), section, replaces (the line that left MEMORY.md), commit
+    entry.taken_back    proposal id      payload: path, section, replaces (the line of the edit that was undone), commit
     memory.recalled     query hash       payload: memory_ids, in the order shown (one line per answer); profile, tier, is_known,
                                          results, uses, is_budget, degraded, cost; session, if they were shown to one
     memory.used         any name         payload: memory_ids used in a model's answer, at (time of the answer); with session:

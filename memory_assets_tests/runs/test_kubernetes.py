@@ -23,26 +23,42 @@ def values() -> dict[str, Any]:
     return yaml.safe_load((REPOSITORY / "docs" / "kubernetes-values.yaml").read_text())
 
 
-def without_required(node: Any) -> Any:
-    """The schema for values that the chart's own complete: nothing has to be there, and Kubernetes' own types are not looked up."""
+def own_types(node: Any, *, is_whole: bool) -> Any:
+    """The schema without Kubernetes' own types, which would have to be fetched; names that the chart does not know are refused.
+
+    Unless it `is_whole`, nothing has to be there: the chart's own values complete these.
+    """
     if isinstance(node, list):
-        return [without_required(one) for one in node]
+        return [own_types(one, is_whole=is_whole) for one in node]
     if not isinstance(node, dict):
         return node
-    is_ours = not str(node.get("$ref", "")).startswith("https://")
-    return {key: without_required(one) for key, one in node.items() if key != "required" and (key != "$ref" or is_ours)}
+    is_own = not str(node.get("$ref", "")).startswith("https://")
+    closed = {"additionalProperties": False} if is_own and node.get("properties") and "title" in node else {}
+    left_out = {*([] if is_own else ["$ref"]), *([] if is_whole else ["required"])}
+    return {name: own_types(one, is_whole=is_whole) for name, one in node.items() if name not in left_out} | closed
 
 
 def check(given: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Raises `ValidationError` if the values do not fit; names that the chart does not know are refused, too."""
-    jsonschema.validate(given, {**without_required(schema), "additionalProperties": False})
+    """Raises `ValidationError` if the values do not fit; lists replace those of the chart, so their items have to be whole."""
+    jsonschema.validate(given, own_types(schema, is_whole=False))
+    named = "$defs" if "$defs" in schema else "definitions"
+    for one in given["dagster-user-deployments"]["deployments"]:
+        jsonschema.validate(one, own_types({named: schema[named], "$ref": f"#/{named}/UserDeployment"}, is_whole=True))
 
 
 @pytest.mark.skipif(not SCHEMA, reason="HELM_SCHEMA does not name the chart's values.schema.json")
 def test_the_values_fit_the_schema_of_the_chart():
     schema = json.loads(Path(SCHEMA).read_text())
     check(values(), schema)
-    for wrong in ({"dagsterDeamon": {}}, {"telemetry": {"enabled": "no"}}, {"runLauncher": {"type": "LocalLauncher"}}):
+    (deployment,) = values()["dagster-user-deployments"]["deployments"]
+    for wrong in (
+        {"dagsterDeamon": {}},
+        {"telemetry": {"enabled": "no"}},
+        {"runLauncher": {"type": "LocalLauncher"}},
+        {"dagster-user-deployments": {"deployments": [{**deployment, "volumeMount": []}]}},
+        {"dagster-user-deployments": {"deployments": [{name: deployment[name] for name in deployment if name != "image"}]}},
+        {"dagsterDaemon": {**values()["dagsterDaemon"], "runRetry": {}}},
+    ):
         with pytest.raises(jsonschema.ValidationError):
             check({**values(), **wrong}, schema)
 

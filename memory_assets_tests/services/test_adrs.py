@@ -7,11 +7,12 @@ import pytest
 from memory_assets.assets.checks.library import are_in_order, no_memory_contradicts_a_decision
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs.due import capture_is_due, memories_are_stale
+from memory_assets.runs.due import capture_is_due, memories_are_stale, review_is_stale
 from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.services.adrs import ADR, find_folders, read_adrs
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.short_ids import short_id
 from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
@@ -109,8 +110,14 @@ def test_a_memory_that_contradicts_a_decision_is_shown_in_the_review_until_it_is
     (found,) = agent.review().conflicts
     assert (found.number, found.memory_id, found.text) == (2, noted.memory_ids[0], "We use SQLite for the ledger.")
     assert no_memory_contradicts_a_decision(store, None)["number"].to_list() == [2]
+    assert review_is_stale(store)
+    agent.run_triage()
+    shown = (store.workspace / "REVIEW.md").read_text()
+    assert f"- ADR-0002 of harbour: “{found.statement}”\n  Memory: “We use SQLite for the ledger.”\n" in shown
+    assert f"--instead-of {short_id(found.memory_id)}` corrects the memory" in shown and not review_is_stale(store)
     agent.remember("We use Postgres for the ledger now.", instead_of=noted.memory_id)
     assert agent.review().conflicts == ()
+    assert "ADR-0002" not in (store.workspace / "REVIEW.md").read_text()
 
 
 @pytest.mark.slow

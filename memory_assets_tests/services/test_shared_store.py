@@ -1,22 +1,32 @@
-"""Folders that share a store in a bucket: what one decides and forgets holds in the other, and in every object."""
+"""Folders that share a store in a bucket: what one decides and forgets holds in the other, and in every object.
 
+The server is this project's own small one, and moto's under `make test-all`.
+"""
+
+import os
 from collections.abc import Iterator
+from datetime import timedelta
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.adapters.s3_objects import S3Objects
 from memory_assets.errors import NoteError, ObjectStoreError, StoreError
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
-from memory_assets.services import shared_store
+from memory_assets.services import review, shared_store
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.search import PhraseQuery, search
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.status import render_status, status_of
+from memory_assets.stages.triage.projects import memory_files
+from memory_assets.store.ledger import Ledger
 from memory_assets.store.settings import read_settings
-from memory_assets_tests.s3_api import KEY_ID, S3Api, s3_api, variables
-from memory_assets_tests.small_store import FACT, small_store
+from memory_assets_tests.factories import START
+from memory_assets_tests.s3_api import KEY_ID, SERVERS, s3_server, variables
+from memory_assets_tests.small_store import FACT, PROPOSAL, small_store
 
 pytest.importorskip("obstore")
 
@@ -24,16 +34,16 @@ MEMORY = "MEMORY.md"
 WORDS = "never pip"
 
 
-@pytest.fixture
-def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Api]:
-    with s3_api() as server:
-        for name, value in variables(server.address, tmp_path / "workspace.git").items():
+@pytest.fixture(params=SERVERS)
+def objects(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Objects]:
+    with s3_server(request.param, tmp_path / "server") as address:
+        for name, value in variables(address, tmp_path / "workspace.git").items():
             monkeypatch.setenv(name, value)
-        yield server
+        yield S3Objects(os.environ["MEMORY_STORE"], address)
 
 
 @pytest.fixture
-def one(api: S3Api) -> MemoryAgent:
+def one(objects: S3Objects) -> MemoryAgent:
     """The agent of the folder in which the small store was built and sent."""
     store = small_store()
     GitWorkspace(store.workspace).prepare()
@@ -46,12 +56,16 @@ def second(tmp_path: Path) -> MemoryAgent:
     return MemoryAgent(read_settings(data=tmp_path / "two"))
 
 
-def holding(api: S3Api, words: str) -> list[str]:
-    """The objects that contain the words, of a copy of the bucket that is searched as a store is."""
-    return sorted(key for key, (content, _) in api.objects.items() if PhraseQuery.of([words]).count_in(content))
+def keys(objects: S3Objects) -> set[str]:
+    return {key for key, _ in objects.list()}
 
 
-def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(api: S3Api, one: MemoryAgent, tmp_path: Path):
+def holding(objects: S3Objects, words: str) -> list[str]:
+    """The objects that contain the words as they are; what is compressed is found in a copy of the store."""
+    return sorted(key for key in keys(objects) if PhraseQuery.of([words]).count_in(objects.get(key) or b""))
+
+
+def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(objects: S3Objects, one: MemoryAgent, tmp_path: Path):
     two = second(tmp_path)
     assert two.recall("how do we install packages", probe=True) and search(two.store, PhraseQuery.of([WORDS])).has_matches
     assert WORDS in (one.store.workspace / MEMORY).parent.joinpath("REVIEW.md").read_text()
@@ -64,8 +78,8 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(api: S3Api
     copy = tmp_path / "copy"
     bucket = MemoryAgent(read_settings(data=copy))
     assert not [place for place in search(bucket.store, PhraseQuery.of([WORDS])).places if place.kind != GIT]
-    assert holding(api, WORDS) == []
-    assert {key.removeprefix("one/") for key in api.objects} == {
+    assert holding(objects, WORDS) == []
+    assert keys(objects) == {
         "manifest.json.zst",
         *(entry.key for entry in bucket.store.mirror._noted().files.values()),  # type: ignore[union-attr]
     }
@@ -83,7 +97,7 @@ def test_forgetting_without_the_server_changes_nothing(one: MemoryAgent, monkeyp
     assert FACT in MemoryAgent().store.tables.read("memories")["text"].to_list()
 
 
-def test_decisions_of_two_folders_at_once_are_both_kept(api: S3Api, one: MemoryAgent, tmp_path: Path):
+def test_decisions_of_two_folders_at_once_are_both_kept(objects: S3Objects, one: MemoryAgent, tmp_path: Path):
     two = second(tmp_path)
     take()
     for agent, line in ((one, "- of one"), (two, "- of two")):
@@ -101,18 +115,74 @@ def test_decisions_of_two_folders_at_once_are_both_kept(api: S3Api, one: MemoryA
     assert decided == [{"- of one", "- of two"}] * 2
 
 
+APPROVED, REJECTED = ("proposal.approved", "mira", {}), ("proposal.rejected", "mira", {})
+BY_RULES = ("proposal.decided", "rules", {"state": "promoted", "tier": 1, "reason": "said twice"})
+
+
+@pytest.mark.parametrize("is_one_first", [True, False])
+@pytest.mark.parametrize(
+    ("first", "later", "counts"),
+    [
+        (APPROVED, REJECTED, "promoted"),
+        (REJECTED, APPROVED, "rejected"),
+        (BY_RULES, REJECTED, "rejected"),
+        (REJECTED, BY_RULES, "rejected"),
+    ],
+)
+def test_of_two_decisions_about_one_proposal_the_same_one_counts_in_both_folders(
+    one: MemoryAgent, tmp_path: Path, first: tuple, later: tuple, counts: str, is_one_first: bool
+):
+    agents = (one, second(tmp_path))
+    for agent, (kind, actor, payload), hour in zip(agents[:: 1 if is_one_first else -1], (first, later), (1, 2), strict=True):
+        agent.store._sync_state["pause"] = inf  # they do not know of each other
+        ledger = Ledger(agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour))
+        ledger.append(kind, PROPOSAL, payload, actor=actor)
+        is_written = bool(review.write_decided(agent.store))
+        assert is_written == ((kind, actor, payload) != REJECTED)
+        agent.store._sync_state.clear()
+    for agent in agents * 2:
+        shared_store.fetch(agent.store)
+        review.write_decided(agent.store)
+        shared_store.hand_over(agent.store)
+    states, texts = zip(*map(outcome, agents), strict=True)
+    assert states == (counts, counts)
+    assert texts[0] == texts[1] and texts[0].count(FACT) == (counts == "promoted")
+
+
+def test_of_two_wordings_that_were_approved_the_line_of_the_first_stays(one: MemoryAgent, tmp_path: Path):
+    agents = (one, second(tmp_path))
+    for agent, hour, text in zip(agents, (2, 1), ("Use uv and not pip.", "Install with uv, never with pip."), strict=True):
+        agent.store._sync_state["pause"] = inf
+        ledger = Ledger(agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour))
+        ledger.append("proposal.approved", PROPOSAL, {"text": text}, actor="mira")
+        assert review.write_decided(agent.store)
+        agent.store._sync_state.clear()
+    for agent in agents * 2:
+        shared_store.fetch(agent.store)
+        review.write_decided(agent.store)
+        shared_store.hand_over(agent.store)
+    texts = [outcome(agent)[1] for agent in agents]
+    assert texts[0] == texts[1]
+    assert (texts[0].count("Install with uv, never with pip."), texts[0].count("Use uv and not pip.")) == (1, 0)
+
+
+def outcome(agent: MemoryAgent) -> tuple[str, str]:
+    """The state of the proposal, and the text of all files of entries."""
+    (row,) = review.triage_of(agent.store).read_decisions().to_dicts()
+    return row["state"], "".join((agent.store.workspace / path).read_text() for path in memory_files(agent.store.workspace))
+
+
 def test_recall_uses_the_copy_and_says_so_while_the_server_is_down(one: MemoryAgent, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_STORE_ENDPOINT", "http://127.0.0.1:9")
     found = MemoryAgent().recall("how do we install packages", probe=True)
     assert [note for note in found.notes if "does not answer" in note and "The copy in" in note]
 
 
-def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(api: S3Api, one: MemoryAgent):
+def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(objects: S3Objects, one: MemoryAgent):
     checks = {check.name: check for check in deep_checks(one.store)}
     assert checks["objects"].passed
     assert "s3://memories/one; the folder is a copy" in render_status(status_of(one.store))
-    key = next(key for key in api.objects if "/resources/ranges/" in key)
-    api.objects[key] = b"damaged", api.objects[key][1]
+    objects.put(next(key for key in keys(objects) if key.startswith("resources/ranges/")), b"damaged")
     for path in one.store.root.glob("resources/ranges/*/*"):
         path.write_bytes(b"damaged, too")
     checks = {check.name: check for check in deep_checks(one.store)}
@@ -128,10 +198,10 @@ def test_a_backup_is_not_placed_in_a_folder_that_is_a_copy(one: MemoryAgent, tmp
         restore(tmp_path / "backup.tar.zst", read_settings(data=tmp_path / "new"))
 
 
-def test_uninstall_names_the_objects_that_stay(api: S3Api, one: MemoryAgent):
+def test_uninstall_names_the_objects_that_stay(objects: S3Objects, one: MemoryAgent):
     from memory_assets.services.erasing import erase
 
-    before = set(api.objects)
+    before = keys(objects)
     erased = erase(one.settings)
-    assert erased.objects == "s3://memories/one" and erased.left == () and set(api.objects) == before
+    assert erased.objects == "s3://memories/one" and erased.left == () and keys(objects) == before
     assert not one.settings.data.exists()

@@ -17,21 +17,15 @@ from memory_assets.store.mirror import Mirror
 from memory_assets.store.mirror_state import MANIFEST, Entry, pack, parse_manifest
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.once import TEST_ALL
-from memory_assets_tests.s3_api import s3_api, variables
-from memory_assets_tests.servers import moto_server
+from memory_assets_tests.s3_api import SERVERS, s3_api, s3_server, variables
 
 pytest.importorskip("obstore")
 
 
-@pytest.fixture(params=["own", "moto"] if TEST_ALL else ["own"])
+@pytest.fixture(params=SERVERS)
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    if request.param == "own":
-        with s3_api() as api:
-            yield api.address
-    else:
-        with moto_server(tmp_path / "moto") as address:
-            yield address
+    with s3_server(request.param, tmp_path / "server") as address:
+        yield address
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,13 @@
 """`memory serve`: the tools of agents (MCP), HTTP, the Dagster UI, the notebook."""
 
+import inspect
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,22 +33,61 @@ OPEN_WITHOUT_TLS = (
 app = group("Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook.")
 app.add_typer(tokens.app, name="tokens")
 Write = Annotated[bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")]
-Host = Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")]
-Shared = Annotated[
-    bool, typer.Option("--shared", help="Serve several people: each request needs a token (`memory serve tokens create`).")
-]
-TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")]
-TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")]
-PublicName = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--public-name", metavar="HOST", help="Name by which clients reach it, itself or through a proxy. Repeatable."
-    ),
-]
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
 
 
-@app.command(epilog="Example: `claude mcp add --scope user memory -- memory serve mcp --store ~/memory`")
+@dataclass(frozen=True)
+class Listening:
+    """Where and for whom a server listens: a command with a parameter of this type has an option for each field."""
+
+    host: Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")] = LOOPBACK[0]
+    port: Port = HTTP_PORT
+    shared: Annotated[
+        bool,
+        typer.Option("--shared", help="Serve several people: each request needs a token (`memory serve tokens create`)."),
+    ] = False
+    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")] = None
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")] = None
+    public_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--public-name", metavar="HOST", help="Name by which clients reach it, itself or through a proxy. Repeatable."
+        ),
+    ] = None
+
+
+MCP_LISTENING, HTTP_LISTENING = Listening(port=MCP_PORT), Listening(port=HTTP_PORT)
+
+
+def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
+    """Adds a function as a command, with the fields of its parameter `listening` as options in that place."""
+
+    def register(run: Callable[..., Reply]) -> Callable[..., Reply]:
+        own = inspect.signature(run, eval_str=True).parameters
+        options = [
+            one.replace(default=getattr(own["listening"].default, name), kind=one.KEYWORD_ONLY)
+            for name, one in inspect.signature(Listening, eval_str=True).parameters.items()
+        ]
+
+        def invoke(**words: Any) -> Reply:
+            given = {one.name: words.pop(one.name) for one in options}
+            return run(listening=Listening(**given), **words)
+
+        made = [
+            one
+            for name, parameter in own.items()
+            for one in (options if name == "listening" else [parameter.replace(kind=parameter.KEYWORD_ONLY)])
+        ]
+        update_wrapper(invoke, run)
+        invoke.__signature__ = inspect.Signature(made)  # pyright: ignore[reportFunctionMemberAccess]
+        invoke.__annotations__ = {one.name: one.annotation for one in made}
+        app.command(epilog=epilog)(invoke)
+        return run
+
+    return register
+
+
+@_server(epilog="Example: `claude mcp add --scope user memory -- memory serve mcp --store ~/memory`")
 def mcp(
     write: Write = False,
     http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")] = False,
@@ -54,18 +95,13 @@ def mcp(
         bool, typer.Option("--structured", help="Also answer with JSON, for programs; a harness would hand it to the model.")
     ] = False,
     prompts: Annotated[bool, typer.Option("--prompts", help="Also answer the hooks that recall at each prompt.")] = False,
-    host: Host = LOOPBACK[0],
-    port: Port = MCP_PORT,
-    shared: Shared = False,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    public_name: PublicName = None,
+    listening: Listening = MCP_LISTENING,
     as_json: Json = False,
 ) -> Reply:
     """Serve the memory's tools over the Model Context Protocol; read-only unless --write is given."""
-    if shared and not http:
+    if listening.shared and not http:
         raise QuestionError("--shared needs --http: over stdin and stdout there is one person, and no token.")
-    serving = _Serving.of(host, port, shared, tls_cert, tls_key, public_name)
+    serving = _Serving.of(listening)
     if not http:
         from memory_assets.interfaces.mcp.stdio import serve
 
@@ -73,26 +109,17 @@ def mcp(
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    made = application(Protocol(is_writing=write, is_structured=structured), host, serving.sharing)
+    made = application(Protocol(is_writing=write, is_structured=structured), listening.host, serving.sharing)
     return serving.reply(made, PATH, is_writing=write)
 
 
-@app.command(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
-def http(
-    write: Write = False,
-    host: Host = LOOPBACK[0],
-    port: Port = HTTP_PORT,
-    shared: Shared = False,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    public_name: PublicName = None,
-    as_json: Json = False,
-) -> Reply:
+@_server(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
+def http(write: Write = False, listening: Listening = HTTP_LISTENING, as_json: Json = False) -> Reply:
     """Serve every verb over HTTP, each at an address of its own; read-only unless --write is given."""
     from memory_assets.interfaces.http import application
 
-    serving = _Serving.of(host, port, shared, tls_cert, tls_key, public_name)
-    return serving.reply(application(host, is_writing=write, sharing=serving.sharing), "/", is_writing=write)
+    serving = _Serving.of(listening)
+    return serving.reply(application(listening.host, is_writing=write, sharing=serving.sharing), "/", is_writing=write)
 
 
 @app.command(epilog="Example: `memory serve ui --port 3000`")
@@ -130,18 +157,18 @@ class _Serving:
     tls: tuple[str, str] | None
 
     @classmethod
-    def of(
-        cls, host: str, port: int, shared: bool, cert: Path | None, key: Path | None, names: Sequence[str] | None
-    ) -> "_Serving":
+    def of(cls, options: Listening) -> "_Serving":
         """Returns it; raises `QuestionError` for options that do not fit together, or an open server without tokens."""
-        if not shared and (cert or key or names):
+        cert, key, names = options.tls_cert, options.tls_key, options.public_name
+        if not options.shared and (cert or key or names):
             raise QuestionError("--tls-cert, --tls-key and --public-name belong to --shared.")
-        if not shared and not is_loopback(host):
+        if not options.shared and not is_loopback(options.host):
             raise QuestionError(
-                f"{host} can be reached from other machines. Serve it with --shared, where each request needs a token "
+                f"{options.host} can be reached from other machines. Serve it with --shared, where each request needs a token "
                 "(`memory serve tokens create`); without it, only this machine is served."
             )
-        return cls(host, port, _sharing(names or ()) if shared else None, _tls_of(cert, key))
+        sharing = _sharing(names or ()) if options.shared else None
+        return cls(options.host, options.port, sharing, _tls_of(cert, key))
 
     def reply(self, served: "App", path: str, *, is_writing: bool) -> Reply:
         """Returns the address, and the server that runs once it is printed."""

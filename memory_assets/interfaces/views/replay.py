@@ -188,13 +188,14 @@ def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
     yield ""
     yield bold("Memory by this turn")
     for one in replay.injected:
-        text = squeezed(one.text)
-        when = "before" if one.is_before else "in this turn"
-        yield dim(
-            f"  - put into the context {when}, record {one.line:,}: {shortened(text, MEMORY_CHARS) if one.is_before else text}"
-        )
+        if one.is_before:
+            text = shortened(squeezed(one.text), MEMORY_CHARS)
+            yield dim(f"  - put into the context before, record {one.line:,}: {text}")
+            continue
+        yield dim(f"  - put into the context in this turn, record {one.line:,}:")
+        yield from _indented(one.text, "    ", "dim")
     for one in replay.recalled:
-        when = f"{one.at.astimezone(zone):%Y-%m-%d %H:%M}"
+        when = f"{one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}"
         yield dim(f"  - recalled at {when}{'' if one.memories else ': nothing'}")
         for id, text in one.memories.items():
             yield dim(f"    - {id} {text or GONE}")

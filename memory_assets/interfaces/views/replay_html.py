@@ -142,7 +142,7 @@ def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator
         when = "before" if one.is_before else "in this turn"
         yield f'<p class="faint">put into the context {when}, record {one.line:,}</p>{_folded(one.text)}'
     for one in recalled:
-        yield f'<p class="faint">recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M}</p><ul>'
+        yield f'<p class="faint">recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}</p><ul>'
         yield from (
             f"<li><code>{_safe(id)}</code> {_safe(text or 'forgotten or merged since')}</li>"
             for id, text in one.memories.items()

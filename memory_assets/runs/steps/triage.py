@@ -18,6 +18,7 @@ from memory_assets.services.review import (
     triage_answers,
     triage_of,
     workspace_of,
+    write_review,
 )
 from memory_assets.services.shared_store import push_workspace
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
@@ -148,7 +149,7 @@ def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
     with store.lock():
         workspace, found = workspace_of(store), store.tables.read("decisions")
-        is_written = triage_of(store, workspace).write_review(shown_frictions(store))
+        is_written = write_review(store, workspace)
         if is_written:
             store.note(run.table.name, triage_state(store))
     edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."

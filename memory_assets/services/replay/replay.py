@@ -39,7 +39,9 @@ SAID_CHARS = 400
 INJECTED_BY = frozenset({"owner", "injected"})
 """Authors of messages in which a harness gives memories; anybody else only quotes them."""
 
-_MARK = re.compile(rb"<memory-briefing|_observations|<observation-group|\((?:confidence\b|\d?\.\d+, \d+d|said, \d+d)")
+_MARK = re.compile(
+    rb"# Memory briefing|<memory-briefing|_observations|<observation-group|\((?:confidence\b|\d?\.\d+, \d+d|said, \d+d)"
+)
 """What a line of a transcript contains if there may be memories in it."""
 
 Place = tuple[int, int]

@@ -21,6 +21,7 @@ from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
+from memory_assets.stages.capture.human_words import BRIEFING
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import OF_DOCUMENTS
 from memory_assets.stages.embed.merge import NORMS
@@ -118,7 +119,7 @@ def render_briefing(
     of = f": {one_line(project)}" if project else ""
     own = [one for one in tasks if one["project"] == project]
     as_of = max((day for day in (as_of, *(one["day"] for one in own)) if day), default=None)
-    head = [f"# Memory briefing{of}{f' (known up to {as_of})' if as_of else ''}"]
+    head = [f"{BRIEFING}{of}{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
         soon = f" {len(expiring)} of them expire{'s' if len(expiring) == 1 else ''} by {max(expiring)}." if expiring else ""
         head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.{soon}")

@@ -53,6 +53,10 @@ _MEMORY_TAIL = re.compile(rf"^[ \t]*<({_MEMORY_TAGS})\b[^>\n]*>.*", re.S | re.M)
 _MEMORY_HINT = re.compile(r"~ [^\n]*\((?:confidence\b|\d?\.\d+,|said, \d+d,)[^)\n]*\)")
 _MEMORY_LINE = re.compile(rf"^[ \t>*-]*{_MEMORY_HINT.pattern}[^\n]*(?:\n|\Z)", re.M)
 _MEMORY_HEADING = re.compile(r"^From long-term memory, near this prompt:[ \t]*(?:\n|\Z)", re.M)
+BRIEFING = "# Memory briefing"
+"""The heading of a briefing; harnesses put all of it into the context as one text, some below a line of their own."""
+
+_BRIEFING = re.compile(rf"(?:^|: ){BRIEFING}\b.*?(?=\s*</system-reminder>|\Z)", re.S | re.M)
 _IMAGE = re.compile(r"\[Image #\d+\]")
 
 
@@ -101,7 +105,9 @@ def strip_memories(text: str) -> str:
 
 
 def find_memories(text: str) -> list[str]:
-    """Returns the memories that were put into the text, in order: whole blocks, and the lines outside of them."""
+    """Returns the memories that were put into the text, in order: a whole briefing, or blocks and the lines outside of them."""
+    if briefing := _BRIEFING.search(text):
+        return [briefing[0].removeprefix(": ").strip()]
     blocks = [found[0].strip() for found in _MEMORY_BLOCK.finditer(text)] if "<" in text else []
     rest = _MEMORY_BLOCK.sub("", text) if blocks else text
     return blocks + ([found[0].strip() for found in _MEMORY_LINE.finditer(rest)] if "~" in rest else [])

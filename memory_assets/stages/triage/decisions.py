@@ -69,15 +69,15 @@ def _decision(proposal: Row, events: list[Event], review_days: int, waiting: Map
 
 
 def winner_of(events: Sequence[Event]) -> Event | None:
-    """Returns the event that decides: the first of a person, unless the rules promoted before; else the rules'; else expiry.
+    """Returns the event that decides: the first of a person; else the first of the rules; else expiry.
 
-    A person's decision counts even just after expiry. An expired proposal is undecided, so a later confirmation can still
-    promote it. What was decided before a person took it back does not count.
+    A person's decision counts even after expiry, or after the rules of another machine that shares the store promoted. An
+    expired proposal is undecided, so a later confirmation can still promote it. What was decided before a person took it back
+    does not count.
     """
     events = since_reopened(events)
     decided = [event for event in events if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)]
-    promoted = next((n for n, e in enumerate(decided) if e.kind == DECIDED and e.payload["state"] == PROMOTED), len(decided))
-    said = [event for event in decided[:promoted] if event.kind != DECIDED]
+    said = [event for event in decided if event.kind != DECIDED]
     return next(iter([*said, *decided, *(event for event in events if _is_expiry(event))]), None)
 
 

@@ -5,7 +5,8 @@
     - [ ] `p-…` **other**    rewords; it is still pending
 
 Items are grouped by the project that their line is for. One may also ask to replace a line of MEMORY.md, or, under its own
-heading, to retire it. Recurring problems (`f-…`), and a sample of what rules refused, have their own headings, too.
+heading, to retire it. Recurring problems (`f-…`), and a sample of what rules refused, have their own headings, too. Memories
+that contradict a decision record are shown below, and decided elsewhere.
 
 Decisions are read by comparing the file with its last committed version. A file without its last line (half saved), or one that
 lost more than half of what is pending, decides nothing and is asked about; a line that names a proposal but cannot be parsed
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.friction.review import DETAIL, HEADINGS
+from memory_assets.stages.triage import contradictions
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.text.words import squeezed
 
@@ -31,7 +33,9 @@ _ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>[fp]-\d{8}
 _ID = re.compile(r"\b[fp]-\d{8}-\d{3,}\b")
 RETIRE = "Proposed to retire"
 REFUSED = "Refused by rules: [x] keeps one after all, [-] confirms"
-_HEADING = re.compile(rf"^## (?P<section>Proposed for: .+?|Proposed to retire|{re.escape(REFUSED)}|{HEADINGS.pattern})\s*$")
+_HEADING = re.compile(
+    rf"^## (?P<section>Proposed for: .+?|{RETIRE}|{re.escape(REFUSED)}|{HEADINGS.pattern}|{contradictions.HEADING})\s*$"
+)
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
 _LAST_LINE = re.compile(r"^_Last updated: .+ \| (?:(?:\d+ of )?\d+ proposals? pending|\d+ of \d+ pending proposals shown)_$")
 _WHY = re.compile(r"\s*— _[^_]*_$")
@@ -71,15 +75,24 @@ class ReviewDecisions:
     """The missing proposals, if they are too many to be meant."""
 
 
-def render_review(pending: Sequence[Row], *, updated: str, notes: Notes | None = None, count: int | None = None) -> str:
+def render_review(
+    pending: Sequence[Row],
+    *,
+    updated: str,
+    notes: Notes | None = None,
+    count: int | None = None,
+    contradicted: Sequence[Row] = (),
+) -> str:
     """Returns REVIEW.md for the shown decisions (`proposal_id`, `section`, `text`, `entry`, `why`), with the notes.
 
     They are grouped by their `place`. A recurring problem or a refusal has its own `heading`, and `details` that follow its
-    item. `count` is the number of all pending proposals, by default of those shown.
+    item. `count` is the number of all pending proposals, by default of those shown; `contradicted` are rows of `adr_conflicts`.
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
         sections.setdefault(row.get("heading") or heading_of(row), []).extend([_render_item(row), *row.get("details", ())])
+    if contradicted:
+        sections[contradictions.HEADING] = [*contradictions.render_contradictions(contradicted)]
     kept = dict(notes or {})
     homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
     lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
@@ -112,7 +125,7 @@ def read_review(
     texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
     if not _is_whole(there):
         return ReviewDecisions(warnings=(HALF_SAVED,), is_undecided=True)
-    named = set(_ID.findall(there))
+    named = _named(there)
     gone = [id for id in written if id not in named]
     lost = tuple(id for id in gone if id in texts)
     if lost and len(gone) > 1 and len(gone) * 2 > len(written):
@@ -157,7 +170,7 @@ def match_format(text: str, like: str) -> str:
 def _compare(
     written: Mapping[str, ReviewItem], there: str, waiting: Mapping[str, str], late: Collection[str]
 ) -> ReviewDecisions:
-    named, found = set(_ID.findall(there)), parse_items(there)
+    named, found = _named(there), parse_items(there)
     approved, rejected, edited, warnings = {}, [], {}, []
     for id, items in found.items():
         marks = {item.mark for item in items if item.mark}
@@ -188,6 +201,11 @@ def parse_items(content: str) -> dict[str, list[ReviewItem]]:
     for found in filter(None, map(_ITEM.match, _plain(content).split("\n"))):
         items[found["id"]].append(ReviewItem(found["mark"].lower(), _text_of(found["text"])))
     return items
+
+
+def _named(content: str) -> set[str]:
+    """Returns the proposals that the file names, but for quotations of memories and records."""
+    return {id for line in _plain(content).split("\n") if not contradictions.LINE.match(line) for id in _ID.findall(line)}
 
 
 def _text_of(rest: str) -> str:
@@ -229,7 +247,7 @@ def _is_whole(content: str) -> bool:
 def _is_ours(line: str) -> bool:
     text = line.strip()
     ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
-    return ours or text in (TITLE, *HELP) or DETAIL.match(line) is not None
+    return ours or text in (TITLE, *HELP) or any(pattern.match(line) for pattern in (DETAIL, contradictions.LINE))
 
 
 def _plain(content: str) -> str:

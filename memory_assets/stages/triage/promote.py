@@ -8,6 +8,7 @@ that is missing from the history (the workspace was lost) is written again.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -99,10 +100,12 @@ def carry_out(
 ) -> list[str]:
     """Makes, commits and records each promoted edit that has not been made, moves lines, and returns the ids of the edits.
 
-    `files` limits it to these files of entries: to edits of them, and to lines that move into them.
-    If the evidence of one cannot be read, its error is raised after all others are done.
+    `files` limits it to these files of entries: to edits of them, and to lines that move into them. Edits that a decision made
+    elsewhere overrules are taken back first. If the evidence of one cannot be read, its error is raised after all others are
+    done.
     """
     _begin_files(workspace, ledger)
+    _take_back_overruled(decisions, proposals, workspace, ledger, owner, order, files)
     promotions, moved = ledger.events([PROMOTED]), {event.target for event in ledger.events([MOVED])}
     _commit_left_over_moves(plan_moves(proposals, promotions, moved), workspace, order)
     commits = _commits_of(workspace, _SUBJECT)
@@ -154,7 +157,7 @@ def _plan_edits(
             path=places.get(row["entry"], MEMORY_MD) if row["entry"] else homes[row["proposal_id"]],
             proposal_id=row["proposal_id"],
             section=row["section"],
-            line=render_entry(proposals[row["proposal_id"]]["event_on"], row["text"]) if row["text"] else "",
+            line=_line_of(row, proposals),
             replaces=row["entry"] or "",
             reason=row["reason"],
             actor=row["actor"],
@@ -170,7 +173,8 @@ def standing_edits(ledger: Ledger) -> list[Event]:
     standing: list[Event] = []
     for event in ledger.events([PROMOTED, RETIRED, TAKEN_BACK]):
         if event.kind == TAKEN_BACK:
-            standing = [one for one in standing if one.target != event.target]
+            line = event.payload.get("replaces")  # earlier releases noted none, and took all lines of the proposal back
+            standing = [one for one in standing if one.target != event.target or line not in (None, one.payload["line"])]
         else:
             standing.append(event)
     return standing
@@ -183,11 +187,55 @@ def take_back(proposal_id: str, workspace: Workspace, ledger: Ledger, owner: str
     """
     made = [event for event in standing_edits(ledger) if event.target == proposal_id]
     for event in reversed(made):
-        done, path = event.payload, event.payload.get("path", MEMORY_MD)
-        section, before = done["section"], done.get("replaces", "")
-        edit = Edit(proposal_id, section, before, done["line"], "a person took it back", owner, (), path, is_taken_back=True)
-        commit = _make(edit, workspace, owner, order)
-        ledger.append(TAKEN_BACK, proposal_id, {"path": path, "section": section, "commit": commit}, actor=owner)
+        edit = replace(_reverse_of(event), reason="a person took it back", actor=owner)
+        _record_taken_back(edit, workspace, ledger, owner, order)
+
+
+def _take_back_overruled(
+    decisions: Sequence[Row],
+    proposals: Mapping[str, Row],
+    workspace: Workspace,
+    ledger: Ledger,
+    owner: str,
+    order: Sequence[str],
+    files: Collection[str] | None,
+) -> None:
+    """Undoes edits that the decision which counts does not ask for, as machines that decided apart may have made them.
+
+    Either the proposal is not promoted; or two persons approved it in different words, and the line of the first one stays.
+    """
+    made: dict[str, list[Event]] = defaultdict(list)
+    for event in standing_edits(ledger):
+        if files is None or event.payload.get("path", MEMORY_MD) in files:
+            made[event.target].append(event)
+    for row in (row for row in decisions if row["proposal_id"] in made):
+        edits = {event.payload["line"]: event for event in reversed(made[row["proposal_id"]])}
+        is_promoted, how = row["state"] == "promoted", {"reason": f"overruled: {row['reason']}", "actor": row["actor"]}
+        if is_promoted:
+            first, wanted = made[row["proposal_id"]][0].payload["line"], _line_of(row, proposals)
+            del edits[wanted if wanted in edits else first]
+        for event in edits.values():
+            back = _reverse_of(event)
+            edit = replace(back, line="", is_taken_back=False) if is_promoted else back
+            _record_taken_back(replace(edit, **how), workspace, ledger, owner, order)
+
+
+def _reverse_of(event: Event) -> Edit:
+    """Returns the edit that undoes the one of this record."""
+    done = event.payload
+    path, before = done.get("path", MEMORY_MD), done.get("replaces", "")
+    return Edit(event.target, done["section"], before, done["line"], "", "", (), path, is_taken_back=True)
+
+
+def _record_taken_back(edit: Edit, workspace: Workspace, ledger: Ledger, owner: str, order: Sequence[str]) -> None:
+    commit = _make(edit, workspace, owner, order)
+    payload = {"path": edit.path, "section": edit.section, "replaces": edit.replaces, "commit": commit}
+    ledger.append(TAKEN_BACK, edit.proposal_id, payload, actor=edit.actor)
+
+
+def _line_of(row: Row, proposals: Mapping[str, Row]) -> str:
+    """Returns the line that a promoted decision asks for; empty where it removes one."""
+    return render_entry(proposals[row["proposal_id"]]["event_on"], row["text"]) if row["text"] else ""
 
 
 def _commits_of(workspace: Workspace, subjects: re.Pattern[str]) -> dict[str, str]:

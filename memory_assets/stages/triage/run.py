@@ -292,7 +292,7 @@ class Triage:
             self.ledger.append(PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"])
         return frictions["proposal_id"].to_list()
 
-    def write_review(self, shown: Mapping[str, FrictionItem] | None = None) -> bool:
+    def write_review(self, shown: Mapping[str, FrictionItem] | None = None, contradicted: Sequence[Row] = ()) -> bool:
         """Renders what is pending into REVIEW.md and commits it; returns False if a person changed the file meanwhile.
 
         Their change is then read at the next triage. What is committed is what was written and not what is on disk by then, so
@@ -305,7 +305,8 @@ class Triage:
         rows, pending_count = self._page(shown or {})
         before = _text(last) or ""
         updated = f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}"
-        review = render_review(rows, updated=updated, notes=read_notes(before), count=pending_count)
+        notes = read_notes(before)
+        review = render_review(rows, updated=updated, notes=notes, count=pending_count, contradicted=contradicted)
         text = match_format(review, before)
         if there is not None and _without_dates(text) == _without_dates(before):
             return True

@@ -3,6 +3,7 @@
 import ssl
 import subprocess
 import sys
+from dataclasses import replace
 from http.client import HTTPSConnection
 from pathlib import Path
 
@@ -71,9 +72,9 @@ def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(capsys:
         assert told in " ".join(capsys.readouterr().err.split())
 
 
-def certificate(folder: Path) -> tuple[str, str]:
+def certificate(folder: Path, name: str = "memory.test") -> tuple[str, str]:
     cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
-    names = "subjectAltName=DNS:memory.test,IP:127.0.0.1"
+    names = f"subjectAltName=DNS:{name},IP:127.0.0.1"
     words = [
         "-addext",
         names,
@@ -84,7 +85,7 @@ def certificate(folder: Path) -> tuple[str, str]:
         "-days",
         "2",
         "-subj",
-        "/CN=memory.test",
+        f"/CN={name}",
         "-keyout",
         key,
         "-out",
@@ -97,10 +98,10 @@ def certificate(folder: Path) -> tuple[str, str]:
 def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
     small_store()
     main(ADA)
-    plain = serve.http(host="0.0.0.0", port=3400, shared=True)
-    secure = serve.http(
-        host="0.0.0.0", port=3401, shared=True, tls_cert=Path(certificate(tmp_path)[0]), tls_key=tmp_path / "key.pem"
-    )
+    open_to_all = serve.Listening(host="0.0.0.0", port=3400, shared=True)
+    cert = Path(certificate(tmp_path)[0])
+    plain = serve.http(listening=open_to_all)
+    secure = serve.http(listening=replace(open_to_all, port=3401, tls_cert=cert, tls_key=tmp_path / "key.pem"))
     assert [one.startswith("Other machines can reach") for one in plain.warnings] == [True]
     assert "--public-name NAME" in str([*secure.parts][-1])
     assert (secure.warnings, secure.data["url"].startswith("https://")) == ([], True)

@@ -312,3 +312,48 @@ def test_a_friction_is_ticked_and_struck_as_a_proposal_is():
     assert read_review(text, text.replace("- [ ] `f-", "- [x] `f-")).approved == {"f-20260810-001": None}
     item = next(line for line in text.splitlines() if line.startswith("- [ ] `f-"))
     assert read_review(text, text.replace(item + "\n", "")).rejected == ("f-20260810-001",)
+
+
+CONTRADICTION = {
+    "number": 2,
+    "project": "harbour",
+    "path": "/home/mira/code/harbour/docs/adr/0002-postgres.md",
+    "statement": "We use Postgres for the ledger.",
+    "memory_id": "0f3a5c1e-0000-5000-8000-000000000001",
+    "text": "We use SQLite for the ledger.",
+}
+
+
+def test_a_memory_that_contradicts_a_record_is_shown_last_with_what_settles_it():
+    text = render_review(ROWS[:1], updated="2026-08-04T06:00:00Z", contradicted=[CONTRADICTION])
+    assert text.endswith(
+        """**Use uv, never pip.** — _no second session confirms it_
+
+## Contradictions of decision records
+- ADR-0002 of harbour: “We use Postgres for the ledger.”
+  Memory: “We use SQLite for the ledger.”
+  Settle it: `memory remember "…" --instead-of mem_0f3a5c1e0000` corrects the memory; a newer record supersedes \
+`/home/mira/code/harbour/docs/adr/0002-postgres.md`
+
+_Last updated: 2026-08-04T06:00:00Z | 1 proposal pending_
+"""
+    )
+    assert read_notes(text) == {}
+    noted = text.replace("  Memory:", "Ask Ole.\n  Memory:")
+    assert read_notes(noted) == {"Contradictions of decision records": ["Ask Ole."]}
+    many = render_review([], updated="2026-08-04T06:00:00Z", contradicted=[CONTRADICTION] * 7)
+    assert many.count("- ADR-0002") == 5 and "  and 2 more: `memory review list`\n" in many and read_notes(many) == {}
+
+
+@pytest.mark.parametrize("name", ["project", "statement", "text", "path"])
+def test_what_a_record_or_a_memory_says_decides_nothing(name: str):
+    planted = (
+        "- [x] `p-20260803-001` **x**\n- [x] `p-20260803-001`\n_Last updated: 2026-08-04T06:00:00Z | 1 proposal pending_\n## A"
+    )
+    contradicted = [{**CONTRADICTION, name: planted}]
+    ours = render_review(ROWS[:1], updated="2026-08-04T06:00:00Z", contradicted=contradicted)
+    assert {id: len(items) for id, items in parse_items(ours).items()} == {"p-20260803-001": 1}
+    assert read_notes(ours) == {}
+    struck = "".join(line for line in ours.splitlines(keepends=True) if not line.startswith("- [ ]"))
+    assert read_review(ours, struck).rejected == ("p-20260803-001",)
+    assert read_review(ours, ours + "\n").warnings == ()

@@ -1,6 +1,7 @@
 """Promotion: a line, its commit and its record agree whatever happens in between, and nothing of a person's is lost."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -269,6 +270,38 @@ def test_lines_that_moved_are_lost_and_lines_around_new_ones_are_not():
     assert lost_lines(b"a\nb\n", b"a\nnew\nb\n") == []
     assert lost_lines(b"a\nb\n", b"b\na\n") == [b"b"]
     assert lost_lines(b"a\nb\nc\n", b"a\nanother\nc\n") == [b"b"]
+
+
+def test_a_line_of_the_rules_goes_where_a_person_rejected_the_proposal_on_another_machine(world: World):
+    uv, _ = world.propose(UV, MAKE, sessions=2)
+    world.triage()
+    world.ledger.append("proposal.rejected", uv, {"reason": "no"}, actor="mira")
+    assert world.triage()[uv] == ("rejected", "no")
+    assert world.entries() == [LINE.replace(UV, MAKE)]
+    (*_, last) = world.workspace.history(PROJECT_MD)[::-1]
+    assert (
+        last.message.startswith(f"{uv}: take back in Hard Rules") and "Reason: overruled: no\nDecided-by: mira" in last.message
+    )
+    once = outcome(world), len(world.ledger.events())
+    world.triage()
+    assert (outcome(world), len(world.ledger.events())) == once
+
+
+def test_a_retired_line_comes_back_where_a_person_wanted_to_keep_it_first(world: World):
+    (uv,) = world.propose(UV, sessions=2)
+    world.triage()
+    world.contradict(uv)
+    world.triage()
+    (asked,) = (event.target for event in world.ledger.events(["proposal.numbered"]) if "amends" in event.payload)
+    kept_at = world.clock.now
+    world.clock.now += timedelta(hours=2)
+    world.ledger.append("proposal.approved", asked, {}, actor="mira")
+    world.triage()
+    assert world.entries() == []
+    world.clock.now = kept_at
+    world.ledger.append("proposal.rejected", asked, {}, actor="priya")
+    world.triage()
+    assert world.entries() == [LINE]
 
 
 def test_evidence_that_cannot_be_read_keeps_no_other_promotion_waiting(world: World, monkeypatch: pytest.MonkeyPatch):
