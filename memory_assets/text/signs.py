@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-ROWS_AT_ONCE = 32_768
+ROWS_AT_ONCE = 65_536
 
 VECTORS_AT_ONCE = 512
 
@@ -32,9 +32,12 @@ def nearest_by_signs(signs: np.ndarray, vector: np.ndarray, most: int) -> np.nda
 def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Returns in how many signs each row differs from the vector, uint16."""
     differing, asked = np.zeros(signs.shape[1], dtype=np.uint16), signs_of(vector.reshape(1, -1))[:, 0]
+    different, count = np.empty(ROWS_AT_ONCE, dtype=np.uint64), np.empty(ROWS_AT_ONCE, dtype=np.uint8)
     for rows in _slices(len(differing), ROWS_AT_ONCE):
+        size = len(differing[rows])
         for own, one in zip(signs[:, rows], asked, strict=True):
-            differing[rows] += np.bitwise_count(own ^ one)
+            np.bitwise_xor(own, one, out=different[:size])
+            differing[rows] += np.bitwise_count(different[:size], out=count[:size])
     return differing
 
 

@@ -199,7 +199,7 @@ def find_messages(
         return _best_messages(query, texts, layout, score_levels(layout, query.terms) | {"near": learnt}, allowed)
     row, group = texts.score(query.terms), score_groups(layout, query.terms)
     fits = fit_of_words(row, group.astype(np.float32)[texts.groups], layout.reach)
-    rows = choose_rows(texts, fits, np.flatnonzero(learnt), query.vector, allowed, layout.reach)
+    rows = choose_rows(texts, fits, np.flatnonzero(learnt > 0), query.vector, allowed, layout.reach)
     chosen = ChosenTexts(texts, rows)
     scores = {"row": row[rows], "around": score_around(layout, query.terms, rows)}
     scores |= {"group": group[texts.groups[rows]], "near": learnt[rows]}
@@ -403,7 +403,7 @@ def score_around(layout: Layout, terms: Mapping[str, float], rows: np.ndarray | 
         if not len(found):
             continue
         spread = part.spread(found, counts)
-        near = np.flatnonzero(spread)
+        near = np.flatnonzero(spread > 0)
         matching = len(near) if part is layout else layout.count_around(texts.postings(term)[0])
         scores[near] += weight * bm25(spread[near], lengths[near], mean, len(texts), matching)
     return (
@@ -418,6 +418,6 @@ def score_groups(layout: Layout, terms: Mapping[str, float]) -> np.ndarray:
     for term, weight in terms.items():
         rows, counts = layout.texts.postings(term)
         sums = np.bincount(layout.texts.groups[rows], counts, layout.group_count)
-        held = np.flatnonzero(sums)
+        held = np.flatnonzero(sums > 0)
         scores[held] += weight * bm25(sums[held], lengths[held], mean, layout.group_count)
     return scores

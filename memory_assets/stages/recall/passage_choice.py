@@ -102,8 +102,10 @@ def choose_rows(
 
 def widened(rows: np.ndarray, reach: int, count: int) -> np.ndarray:
     """Returns the rows and those around them, of so many in all, ascending."""
-    around = np.concatenate([rows + step for step in range(-reach, reach + 1)])
-    return np.unique(around[(around >= 0) & (around < count)])
+    is_in = np.zeros(count, dtype=bool)
+    for step in range(-reach, reach + 1):
+        is_in[(rows + step).clip(0, count - 1)] = True
+    return np.flatnonzero(is_in)
 
 
 def fit_of_words(row: np.ndarray, group: np.ndarray, reach: int) -> np.ndarray:
