@@ -27,7 +27,7 @@ from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.adapters.generations import Generations
 from memory_assets.schema.protocols import Hit
 from memory_assets.text.files import text_of
-from memory_assets.text.signs import nearest_by_signs, signs_of
+from memory_assets.text.signs import nearest_by_signs, products, signs_of
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -77,8 +77,8 @@ class VectorRows:
         """Returns the nearest of these rows, or of all, best first."""
         if not len(self):
             return []
-        compared = self.vectors if rows is None else self.vectors[rows]
-        scores = compared @ (vector / np.linalg.norm(vector)).astype(np.float32)
+        unit = (vector / np.linalg.norm(vector)).astype(np.float32)
+        scores = self.vectors @ unit if rows is None else products(self.vectors, rows, unit)
         limit = min(limit, len(scores))
         nearest = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
         ordered = nearest[np.argsort(-scores[nearest], kind="stable")]

@@ -22,6 +22,9 @@ from memory_assets.text.terms import bm25, count_terms, key_of
 MOST_COUNTED = 255
 """Maximum term count of one row."""
 
+ROWS_AT_ONCE = 50_000
+"""Rows whose vectors are copied at once: a copy of all would take as much memory as the index itself."""
+
 
 @dataclass(frozen=True)
 class TextArrays:
@@ -132,7 +135,9 @@ def empty_arrays() -> TextArrays:
 
 def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) -> TextArrays:
     """Returns the corpus with the rows of `new` (see `TextIndex.update`) inserted or replaced, and the ids deleted."""
-    new = new.unique("id", keep="last", maintain_order=True).with_columns(
+    if new["id"].is_duplicated().any():  # else the copy is spared
+        new = new.unique("id", keep="last", maintain_order=True)
+    new = new.with_columns(
         pl.col("parent").fill_null(pl.col("id")), pl.col("group").fill_null(""), pl.col("order").fill_null(0)
     )
     before = pl.DataFrame(
@@ -156,7 +161,12 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
     group_ids, groups = _numbered(rows["group"])
     lengths = np.concatenate([old.lengths, lengths])[was]
     posted = _postings(old, counted, becomes)
-    ids, order, vectors, words = Names.of(rows["id"]), rows["order"].to_numpy(), _vectors(old, new)[was], _words(old, new, was)
+    ids, order, vectors, words = (
+        Names.of(rows["id"]),
+        rows["order"].to_numpy(),
+        _vectors(old, new, becomes),
+        _words(old, new, was),
+    )
     return TextArrays(ids, parent_ids, group_ids, parents, groups, order, lengths, vectors, *words, *posted)
 
 
@@ -167,16 +177,22 @@ def _numbered(names: pl.Series) -> tuple[Names, np.ndarray]:
     return Names.of(distinct), numbers.astype(np.int32)
 
 
-def _vectors(old: TextArrays, new: pl.DataFrame) -> np.ndarray:
-    """Returns the vectors of the rows, old then new; old ones of another dimension are dropped."""
-    given = new["vector"].is_not_null().to_numpy()
-    dimension = new["vector"].list.len().max() if given.any() else old.vectors.shape[1]
+def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndarray:
+    """Returns the vectors of the rows in their new order; old ones of another dimension are dropped.
+
+    `becomes` has the new number of each old row, then of each new one, -1 of those that are dropped.
+    """
+    dimension = new["vector"].list.len().max() if new["vector"].count() else old.vectors.shape[1]
     assert isinstance(dimension, int)
-    vectors = np.zeros((len(old) + new.height, dimension), dtype=np.float32)
-    if old.vectors.shape[1] == dimension:
-        vectors[: len(old)] = old.vectors
-    if given.any():
-        vectors[len(old) :][given] = new["vector"].drop_nulls().explode().to_numpy().reshape(-1, dimension)
+    vectors = np.zeros((int(becomes.max(initial=-1)) + 1, dimension), dtype=np.float32)
+    for start in range(0, len(old) if old.vectors.shape[1] == dimension else 0, ROWS_AT_ONCE):
+        places = becomes[start : start + ROWS_AT_ONCE][: len(old) - start]
+        vectors[places[places >= 0]] = old.vectors[start : start + ROWS_AT_ONCE][places >= 0]
+    for start in range(0, new.height, ROWS_AT_ONCE):
+        given, places = new["vector"][start : start + ROWS_AT_ONCE], becomes[len(old) + start :][:ROWS_AT_ONCE]
+        is_given = given.is_not_null().to_numpy()
+        if is_given.any():
+            vectors[places[is_given]] = given.drop_nulls().explode().to_numpy().reshape(-1, dimension)
     return vectors
 
 

@@ -31,9 +31,17 @@ def idf(total: int, matching: int) -> float:
     return float(np.log1p((total - matching + 0.5) / (matching + 0.5)))
 
 
-def bm25(counts: np.ndarray, lengths: np.ndarray, mean_length: float, total: int) -> np.ndarray:
-    """Returns the scores of one term for the texts that contain it, given its count in each and their lengths."""
-    return idf(total, len(counts)) * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean_length))
+def bm25(counts: np.ndarray, lengths: np.ndarray, mean_length: float, total: int, matching: int | None = None) -> np.ndarray:
+    """Returns the scores of one term for the texts that contain it, given its count in each and their lengths.
+
+    `matching` says how many of all texts these are, where only some are scored.
+    """
+    return (
+        idf(total, len(counts) if matching is None else matching)
+        * counts
+        * (K1 + 1)
+        / (counts + K1 * (1 - B + B * lengths / mean_length))
+    )
 
 
 LONGEST_QUERY = 64

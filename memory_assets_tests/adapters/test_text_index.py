@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_assets.adapters import text_arrays
 from memory_assets.adapters.text_arrays import empty_arrays
 from memory_assets.adapters.text_index import TextIndex, find_in
 from memory_assets.errors import IndexFailedError
@@ -141,12 +142,20 @@ def test_postings_tell_rows_and_counts_of_a_term(sessions: TextIndex):
     assert [len(part) for part in texts.postings("zeppelin")] == [0, 0]
 
 
-def test_vectors_stay_with_their_rows_over_changes(sessions: TextIndex):
+@pytest.mark.parametrize("at_once", [1, 2, 50_000])
+def test_vectors_stay_with_their_rows_over_changes(sessions: TextIndex, at_once: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(text_arrays, "ROWS_AT_ONCE", at_once)
     sessions.update(rows("messages", a0="first of all"), ["m2"])
     texts = sessions.open("messages")
     assert texts is not None
     assert dict(zip(texts.ids, texts.vectors.tolist(), strict=True))["m3"] == [0.0, 1.0]
     assert [id for id, vector in zip(texts.ids, texts.vectors, strict=True) if vector.any()] == ["m3"]
+    given = pl.Series("vector", [[2.0, 3.0], None, [4.0, 5.0]], dtype=pl.List(pl.Float32))
+    sessions.update(rows("messages", z="last", a0="first", y="before it").with_columns(given), ["m3"])
+    texts = sessions.open("messages")
+    assert texts is not None
+    found = {id: vector for id, vector in zip(texts.ids, texts.vectors.tolist(), strict=True) if any(vector)}
+    assert found == {"z": [2.0, 3.0], "y": [4.0, 5.0]}
 
 
 def test_codes_of_words_stay_with_their_rows_over_changes(tmp_path: Path):

@@ -139,7 +139,9 @@ def _missing(texts: Mapping[str, str], found: Container[str]) -> list[str]:
 
 def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
     """Returns the vectors of the texts, float32, shape (texts, dimension); zeros for a text without one."""
-    distinct = embeddings.unique("text_hash", keep="first", maintain_order=True)
+    distinct = embeddings
+    if embeddings["text_hash"].is_duplicated().any():  # else the copy is spared
+        distinct = embeddings.unique("text_hash", keep="first", maintain_order=True)
     if distinct.is_empty():
         return np.zeros((len(text_hashes), 1), dtype=np.float32)
     dimension = int(distinct["dimension"][0])
@@ -147,7 +149,7 @@ def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
     places = pl.DataFrame({"text_hash": text_hashes}).join(
         distinct.select("text_hash").with_row_index("place"), on="text_hash", how="left", maintain_order="left"
     )["place"]
-    found = stacked[places.fill_null(0).to_numpy()].astype(np.float32, copy=True)
+    found = stacked[places.fill_null(0).to_numpy()].astype(np.float32, copy=False)
     found[places.is_null().to_numpy()] = 0.0
     return found
 

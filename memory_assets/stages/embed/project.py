@@ -87,8 +87,10 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
     known = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
     changed = wanted.filter(pl.col("text_hash").ne_missing(known))
     vectors = matrix_of(changed["text_hash"], embeddings)
-    is_known = pl.Series("is_known", np.any(vectors, axis=1).tolist(), dtype=pl.Boolean)
-    upserts = changed.with_columns(pl.Series("vector", vectors)).filter(is_known)
+    is_known = np.any(vectors, axis=1)
+    if not is_known.all():  # else the copies are spared
+        changed, vectors = changed.filter(is_known), vectors[is_known]
+    upserts = changed.with_columns(pl.Series("vector", vectors))
     return IndexPlan(upserts, sorted(set(published) - set(wanted["id"])))
 
 

@@ -23,6 +23,7 @@ from memory_assets.stages.distill.items import sentiment_of
 from memory_assets.stages.recall.lookups import fulfilling, places_of, rows_of
 from memory_assets.stages.recall.message_search import SearchQuery
 from memory_assets.stages.recall.results import Asker
+from memory_assets.text.best_rows import best_rows
 
 OVER_FETCHED = 60
 """Candidates of each retriever."""
@@ -112,10 +113,7 @@ class Candidates:
 
 def _best(texts: Texts, scores: np.ndarray, count: int) -> list[Hit]:
     """Returns the rows with the best scores above 0, best first."""
-    found = np.flatnonzero(scores)
-    if len(found) > count:
-        found = found[np.argpartition(-scores[found], count - 1)[:count]]
-    hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in found]
+    hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in best_rows(scores, count) if scores[row]]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 

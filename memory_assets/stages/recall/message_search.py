@@ -22,7 +22,8 @@ import polars as pl
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
-from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows
+from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows, fit_of_words, widened
+from memory_assets.text.best_rows import best_rows
 from memory_assets.text.terms import bm25
 
 REACH = 2
@@ -146,6 +147,12 @@ class Layout:
             sums[beside[inside]] += values[inside]
         return sums
 
+    def count_around(self, rows: np.ndarray) -> int:
+        """Returns how many rows are around any of these, ascending ones."""
+        ends = self._high[rows]
+        starts = np.maximum(self._low[rows], np.concatenate([[0], ends[:-1]]))
+        return int((ends - starts).sum())
+
     def beside(self, rows: np.ndarray, step: int) -> np.ndarray:
         """Returns the row so many steps from each, or the row itself where its group ends before."""
         moved = rows + step
@@ -165,6 +172,12 @@ class Layout:
         """Number of terms around each row, and of each group."""
         return self.around(self.texts.lengths), np.bincount(self.texts.groups, self.texts.lengths, self.group_count)
 
+    @cached_property
+    def mean_lengths(self) -> tuple[float, float]:
+        """Mean number of terms around a row, and of a group."""
+        around, group = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in self.lengths)
+        return around, group
+
 
 def find_messages(
     query: SearchQuery,
@@ -179,13 +192,18 @@ def find_messages(
 
     Of a corpus with more than `most` passages, the most promising are compared (`passage_choice`).
     """
-    scores = _word_scores(query, layout, origins) if len(texts) else {}
+    if not len(texts):
+        return []
+    learnt = _rows_learnt(layout, origins)
     if len(texts) <= most:
-        return _best_messages(query, texts, layout, scores, allowed)
-    rows = choose_rows(texts, scores, query.vector, allowed, layout.reach)
+        return _best_messages(query, texts, layout, score_levels(layout, query.terms) | {"near": learnt}, allowed)
+    row, group = texts.score(query.terms), score_groups(layout, query.terms)
+    fits = fit_of_words(row, group.astype(np.float32)[texts.groups], layout.reach)
+    rows = choose_rows(texts, fits, np.flatnonzero(learnt > 0), query.vector, allowed, layout.reach)
     chosen = ChosenTexts(texts, rows)
-    own = {name: values[rows] for name, values in scores.items()}
-    found = _best_messages(query, chosen, Layout(chosen, layout.reach), own, None if allowed is None else allowed[rows])
+    scores = {"row": row[rows], "around": score_around(layout, query.terms, rows)}
+    scores |= {"group": group[texts.groups[rows]], "near": learnt[rows]}
+    found = _best_messages(query, chosen, Layout(chosen, layout.reach), scores, None if allowed is None else allowed[rows])
     return [replace(one, row=int(rows[one.row])) for one in found]
 
 
@@ -213,7 +231,7 @@ def _best_messages(
     if query.words is not None and len(query.words):
         rows, found = _second_look(query, texts, layout, scaled, fused, total)
     else:
-        best = _best_of(fused, MOST_PASSAGES * CANDIDATES)
+        best = best_rows(fused, MOST_PASSAGES * CANDIDATES)
         rows = _best_rows(best, fused[best], texts.parents, CANDIDATES)
         found = fused[rows]
     return [
@@ -230,7 +248,7 @@ def _best_messages(
 
 def _turned_scores(vector: np.ndarray, texts: Passages, fused: np.ndarray, low: float) -> np.ndarray:
     """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0 for all others."""
-    rows = _best_of(fused, TURNED)
+    rows = best_rows(fused, TURNED)
     scores = np.zeros(len(texts), dtype=np.float32)
     near = texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, rows, fused[rows])
     scores[rows] = scale(near, low=float(min(near.min(), low)))
@@ -250,14 +268,13 @@ def _unit(vector: np.ndarray) -> np.ndarray:
     return vector / max(float(np.linalg.norm(vector)), 1e-9)
 
 
-def _word_scores(query: SearchQuery, layout: Layout, origins: Sequence[Origin]) -> dict[str, np.ndarray]:
-    """Returns the scores of all rows for the words of the question, and for the memories that were learnt there."""
-    scores = score_levels(layout, query.terms)
-    scores["near"] = np.zeros(len(layout.texts), dtype=np.float32)
+def _rows_learnt(layout: Layout, origins: Sequence[Origin]) -> np.ndarray:
+    """Returns for each row the best score of the memories that were learnt there, float32."""
+    scores = np.zeros(len(layout.texts), dtype=np.float32)
     for one in origins:
         first, last = max(one.line - LINES_AROUND, 0), one.line + LINES_AROUND + 1
         rows = layout.rows_within(one.session, first * PASSAGES_A_LINE, last * PASSAGES_A_LINE - 1)
-        scores["near"][rows] = np.maximum(scores["near"][rows], one.score)
+        scores[rows] = np.maximum(scores[rows], one.score)
     return scores
 
 
@@ -265,7 +282,7 @@ def _second_look(
     query: SearchQuery, texts: Passages, layout: Layout, scaled: Mapping[str, np.ndarray], fused: np.ndarray, weight: float
 ) -> tuple[list[int], np.ndarray]:
     """Returns the best row of each of the best messages with its score, best first; `weight` is that of the fused scores."""
-    rows = _best_of(fused, COMPARED)
+    rows = best_rows(fused, COMPARED)
     rows = rows[np.isfinite(fused[rows])]
     if not len(rows):
         return [], np.zeros(0)
@@ -339,15 +356,6 @@ def scale(values: np.ndarray, low: float | None = None) -> np.ndarray:
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 
-def _best_of(scores: np.ndarray, most: int) -> np.ndarray:
-    """Returns the rows with the best scores, ascending; of those with the least of these scores, the first ones."""
-    if most >= len(scores):
-        return np.arange(len(scores))
-    least = np.partition(scores, len(scores) - most)[len(scores) - most]
-    better, same = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
-    return np.sort(np.concatenate([better, same[: most - len(better)]]))
-
-
 def _best_rows(rows: np.ndarray, scores: np.ndarray, parents: np.ndarray, most: int) -> list[int]:
     """Returns the best row of each of the best parents, best first; `scores` are those of the rows."""
     best: dict[int, int] = {}
@@ -376,18 +384,40 @@ def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
 
 def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:
     """Returns the scores of all rows for the weighted terms, each of shape (rows,): `row`, `around` and `group`."""
-    texts, (around_lengths, group_lengths) = layout.texts, layout.lengths
+    texts = layout.texts
     assert not isinstance(texts, ChosenTexts)  # words are scored among all rows
-    around_mean, group_mean = (max(float(one.mean()), 1e-9) if len(one) else 1.0 for one in layout.lengths)
-    around, group = np.zeros(len(texts)), np.zeros(layout.group_count)
+    group = score_groups(layout, terms)[texts.groups]
+    return {"row": texts.score(terms), "around": score_around(layout, terms), "group": group}
+
+
+def score_around(layout: Layout, terms: Mapping[str, float], rows: np.ndarray | None = None) -> np.ndarray:
+    """Returns the score around each row, or around each of these, ascending, for the weighted terms; shape (rows,)."""
+    part, texts = layout, layout.texts
+    if rows is not None:
+        assert not isinstance(texts, ChosenTexts)
+        part = Layout(ChosenTexts(texts, widened(rows, layout.reach, len(texts))), layout.reach)
+    lengths, mean = part.lengths[0], layout.mean_lengths[0]
+    scores = np.zeros(len(part.texts))
     for term, weight in terms.items():
-        rows, counts = texts.postings(term)
-        if not len(rows):
+        found, counts = part.texts.postings(term)
+        if not len(found):
             continue
-        spread = layout.spread(rows, counts)
-        near = np.flatnonzero(spread)
-        around[near] += weight * bm25(spread[near], around_lengths[near], around_mean, len(around))
-        sums = np.bincount(texts.groups[rows], counts, layout.group_count)
-        held = np.flatnonzero(sums)
-        group[held] += weight * bm25(sums[held], group_lengths[held], group_mean, len(group))
-    return {"row": texts.score(terms), "around": around, "group": group[texts.groups] if len(texts) else group}
+        spread = part.spread(found, counts)
+        near = np.flatnonzero(spread > 0)
+        matching = len(near) if part is layout else layout.count_around(texts.postings(term)[0])
+        scores[near] += weight * bm25(spread[near], lengths[near], mean, len(texts), matching)
+    return (
+        scores[np.searchsorted(part.texts.rows, rows)] if isinstance(part.texts, ChosenTexts) and rows is not None else scores
+    )
+
+
+def score_groups(layout: Layout, terms: Mapping[str, float]) -> np.ndarray:
+    """Returns the score of each group for the weighted terms, shape (groups,)."""
+    (_, lengths), (_, mean) = layout.lengths, layout.mean_lengths
+    scores = np.zeros(layout.group_count)
+    for term, weight in terms.items():
+        rows, counts = layout.texts.postings(term)
+        sums = np.bincount(layout.texts.groups[rows], counts, layout.group_count)
+        held = np.flatnonzero(sums > 0)
+        scores[held] += weight * bm25(sums[held], lengths[held], mean, layout.group_count)
+    return scores

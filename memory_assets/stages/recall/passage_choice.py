@@ -1,12 +1,12 @@
 """Chooses, of a large corpus, the passages that a question is compared with one by one.
 
 Up to `MOST_COMPARED` passages all are compared. Beyond it the time would grow with the corpus, so the candidates are found by
-what is cheap for every passage: the scores of its words, and the signs of its vector. A processor compares the signs of a
-million vectors in some tens of milliseconds. The nearest by signs are compared exactly, and the best of both are taken with the
-passages around them. The farthest are taken, too, so that scores are scaled as among all passages.
+what is cheap for every passage: the scores of its own words and of those beside it, and the signs of its vector. A processor
+compares the signs of a million vectors in less than ten milliseconds. The nearest by signs are compared exactly, and the best
+of both are taken with the passages around them. The farthest are taken, too, so that scores are scaled as among all passages.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -14,7 +14,8 @@ from typing import overload
 import numpy as np
 
 from memory_assets.schema.protocols import Texts
-from memory_assets.text.signs import count_differing, fewest
+from memory_assets.text.best_rows import best_rows
+from memory_assets.text.signs import count_differing, fewest, products
 
 MOST_COMPARED = 100_000
 """Passages that are all compared, in about 35 ms; of more, the chosen ones take less."""
@@ -70,47 +71,71 @@ class ChosenTexts:
         """Returns the codes of the row's words."""
         return self.whole.words_of(int(self.rows[row]))
 
+    def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the rows that contain the term, ascending, and its counts."""
+        rows, counts = self.whole.postings(term)
+        places = self._places[rows]
+        return places[places >= 0], counts[places >= 0]
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """Place of each row of the corpus among the chosen ones, -1 for others."""
+        places = np.full(len(self.whole), -1, dtype=np.int32)
+        places[self.rows] = np.arange(len(self.rows))
+        return places
+
 
 def choose_rows(
-    texts: Texts, scores: Mapping[str, np.ndarray], vector: np.ndarray | None, allowed: np.ndarray | None, reach: int
+    texts: Texts, fits: np.ndarray, learnt: np.ndarray, vector: np.ndarray | None, allowed: np.ndarray | None, reach: int
 ) -> np.ndarray:
-    """Returns the rows to compare, ascending; `scores` are those of words and of memories.
+    """Returns the rows to compare, ascending: the best and those around them.
 
-    `allowed` says which rows may be found.
+    `fits` says how well the words of each row fit (`fit_of_words`), `learnt` where memories that fit were learnt, `allowed`
+    which rows may be found.
     """
-    chosen = [np.zeros(1, dtype=np.int64)]
-    for mask in (None,) if allowed is None else (None, allowed):  # scores are scaled among all rows
-        chosen += _promising(texts, scores, vector, mask)
-    best = np.concatenate(chosen)
-    around = np.concatenate([best + step for step in range(-reach, reach + 1)])
-    return np.unique(around[(around >= 0) & (around < len(texts))])
+    chosen = [np.zeros(1, dtype=np.int64), learnt, *_by_vectors(texts, vector, allowed)]
+    for own in (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0)):  # scores are scaled among all rows
+        best = best_rows(own, CHOSEN)
+        chosen.append(best[own[best] > 0])
+    return widened(np.concatenate(chosen), reach, len(texts))
 
 
-def _promising(
-    texts: Texts, scores: Mapping[str, np.ndarray], vector: np.ndarray | None, allowed: np.ndarray | None
-) -> Iterator[np.ndarray]:
-    """Yields the best rows by words, those where memories were learnt, and the best by vectors."""
-    near_words = np.flatnonzero(scores["around"] if allowed is None else np.where(allowed, scores["around"], 0.0))
-    fused = sum(_shares(scores[name], near_words) for name in ("row", "around", "group"))
-    yield near_words[_best(np.asarray(fused), CHOSEN)]
-    of_memories = np.flatnonzero(scores["near"])
-    yield of_memories if allowed is None else of_memories[allowed[of_memories]]
-    if vector is not None and texts.vectors.shape[1] == len(vector):
-        differing, size = count_differing(texts.signs, vector), len(vector)
-        if allowed is None:
-            yield fewest(size - differing, size, FARTHEST)[:FARTHEST]
-        else:
-            differing[~allowed] = size + 1
-        near = fewest(differing, size, BY_SIGNS)
-        yield near[_best(texts.vectors[near].astype(np.float32, copy=False) @ vector, CHOSEN)]
+def widened(rows: np.ndarray, reach: int, count: int) -> np.ndarray:
+    """Returns the rows and those around them, of so many in all, ascending."""
+    is_in = np.zeros(count, dtype=bool)
+    for step in range(-reach, reach + 1):
+        is_in[(rows + step).clip(0, count - 1)] = True
+    return np.flatnonzero(is_in)
 
 
-def _best(scores: np.ndarray, most: int) -> np.ndarray:
-    """Returns the places of the best scores."""
-    return np.argpartition(-scores, most - 1)[:most] if len(scores) > most else np.arange(len(scores))
+def fit_of_words(row: np.ndarray, group: np.ndarray, reach: int) -> np.ndarray:
+    """Returns how well the words of each row, of the rows around it, and of its group fit: the sum of their shares of the best.
+
+    Takes the scores of the rows, float32, and of their groups. Scores around a row are added up even where a group ends, as
+    this only chooses.
+    """
+    around = row.copy()
+    for step in range(1, reach + 1):
+        around[step:] += row[:-step]
+        around[:-step] += row[step:]
+    fits = np.zeros(len(row), dtype=np.float32)
+    for scores in (row, around, group):
+        fits += scores * np.float32(1 / max(float(scores.max(initial=0.0)), 1e-9))
+    return fits
 
 
-def _shares(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Returns the scores of the rows as shares of the best."""
-    own = scores[rows]
-    return own / max(float(own.max(initial=0.0)), 1e-9)
+def _by_vectors(texts: Texts, vector: np.ndarray | None, allowed: np.ndarray | None) -> Iterator[np.ndarray]:
+    """Yields the rows farthest from the vector, the nearest, and the nearest of those allowed."""
+    if vector is None or texts.vectors.shape[1] != len(vector):
+        return
+    differing, size = count_differing(texts.signs, vector), len(vector)
+    yield fewest(size - differing, size, FARTHEST)[:FARTHEST]
+    yield _nearest(texts, vector, differing)
+    if allowed is not None:
+        differing[~allowed] = size + 1
+        yield _nearest(texts, vector, differing)
+
+
+def _nearest(texts: Texts, vector: np.ndarray, differing: np.ndarray) -> np.ndarray:
+    near = fewest(differing, len(vector), BY_SIGNS)
+    return near[best_rows(products(texts.vectors, near, vector), CHOSEN)]

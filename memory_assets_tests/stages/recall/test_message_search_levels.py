@@ -9,7 +9,7 @@ import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.message_search import Layout, score_levels
+from memory_assets.stages.recall.message_search import Layout, score_around, score_levels
 from memory_assets_tests.factories import index_rows
 
 TURNS = [
@@ -59,3 +59,11 @@ def test_means_around_stop_at_the_ends_of_a_session(texts: Texts):
 
 def test_an_unknown_term_scores_nothing(texts: Texts):
     assert not score_levels(Layout(texts, 1), {"zebra": 1.0})["around"].any()
+
+
+def test_some_rows_have_the_same_scores_as_among_all(texts: Texts):
+    terms = {"port": 1.0, "done": 0.5, "zebra": 1.0}
+    for reach in (1, 2):
+        layout = Layout(texts, reach)
+        for rows in ([0], [1, 3], [2, 4], [0, 1, 2, 3, 4]):
+            assert score_around(layout, terms, np.array(rows)).tolist() == score_around(layout, terms)[rows].tolist()
