@@ -212,8 +212,8 @@ class Runner(ExitStack):
     def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
         """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
         part(share)
-        is_branch, at_once = self.store.origin is not None, self.store.workers
-        is_on_workers = not is_branch and self.store.mirror is None and runs_on_workers(self.store.dagster_home)
+        is_branch, at_once = self.store.origin is not None, self.store.settings.workers
+        is_on_workers = not is_branch and runs_on_workers(self.store.dagster_home)
         if is_branch or (at_once == 1 and not is_on_workers):
             self.run(job, stretch)
             return
