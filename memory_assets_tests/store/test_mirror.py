@@ -194,6 +194,21 @@ def test_a_step_waits_for_the_days_of_others_before_it_sends(tmp_path: Path):
     beside.sync(wait_seconds=0.1)
 
 
+def test_what_a_folder_waits_for_from_a_model_is_not_exchanged(tmp_path: Path):
+    one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
+    for store in (one, two):
+        (store.answers / "batches").mkdir()
+        (store.answers / "batches" / "000001.json").write_text(f'"of {store.root.name}"')
+        (store.answers / f"{store.root.name}.json").write_text("{}")
+    for store in (one, two, one):
+        store.sync()
+    assert [(store.answers / "batches" / "000001.json").read_text() for store in (one, two)] == ['"of one"', '"of two"']
+    assert all((one.answers / f"{name}.json").exists() and (two.answers / f"{name}.json").exists() for name in ("one", "two"))
+    (one.answers / "batches" / "000001.json").unlink()
+    one.sync()
+    assert not (one.answers / "batches" / "000001.json").exists()
+
+
 def test_a_removed_document_is_removed_for_all_and_a_lost_folder_of_them_is_not(tmp_path: Path):
     one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
     for name in ("doc_a", "doc_b"):
