@@ -10,6 +10,7 @@ from memory_assets.errors import NoteError, ObjectStoreError, StoreError
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.services import shared_store
+from memory_assets.services.corpus import name_of_collections
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.search import PhraseQuery, search
 from memory_assets.services.health.deep import deep_checks
@@ -118,6 +119,16 @@ def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(api: S3Api
     checks = {check.name: check for check in deep_checks(one.store)}
     assert not checks["objects"].passed
     assert KEY_ID not in str(checks["objects"])
+
+
+def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(one: MemoryAgent, tmp_path: Path):
+    second(tmp_path).store.root.rename(tmp_path / "of-another-machine")
+    names = set[str]()
+    for folder in (one.store.root, tmp_path / "of-another-machine"):
+        folder.rename(tmp_path / "memory")
+        names.add(name_of_collections(MemoryAgent(read_settings(data=tmp_path / "memory")).store))
+        (tmp_path / "memory").rename(folder)
+    assert len(names) == 2
 
 
 def test_a_backup_is_not_placed_in_a_folder_that_is_a_copy(one: MemoryAgent, tmp_path: Path):
