@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
+from memory_assets.assets.resources import StoreResource
 from memory_assets.errors import NoteError, ObjectStoreError, StoreError
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
@@ -70,6 +74,15 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(api: S3Api
         "manifest.json.zst",
         *(entry.key for entry in bucket.store.mirror._noted().files.values()),  # type: ignore[union-attr]
     }
+
+
+def test_a_worker_with_a_folder_of_its_own_erases_what_was_forgotten_before_its_next_run(one: MemoryAgent, tmp_path: Path):
+    worker = second(tmp_path).store
+    assert search(worker, PhraseQuery.of([WORDS])).has_matches
+    one.forget(WORDS, apply=True)
+    context = cast(dg.InitResourceContext, SimpleNamespace(run=object()))
+    store = StoreResource(data=str(worker.root)).create_resource(context)
+    assert [place for place in search(store, PhraseQuery.of([WORDS])).places if place.kind != GIT] == []
 
 
 def test_the_history_that_machines_share_is_not_rewritten_by_one(one: MemoryAgent):
