@@ -1,7 +1,8 @@
 """The Celery application of a worker that executes Dagster's runs: `celery -A memory_assets.runs.celery_worker worker`.
 
 It has the settings of the launcher in the store's dagster.yaml. A process of a worker lives longer than a run, so that it holds
-the lock of the run from the task's beginning to its end (`runs.liveness`).
+the lock of the run from the task's beginning to its end (`runs.liveness`). Of a store in a bucket, the worker may have an empty
+data folder of its own: it writes dagster.yaml there, and each run begins with a synchronisation.
 """
 
 import os
@@ -13,14 +14,24 @@ from dagster._serdes import unpack_value
 from dagster_celery.tasks import create_execute_job_task, create_resume_job_task
 
 from memory_assets.errors import StoreError
-from memory_assets.runs.deployment import missing_variables, runs_on_workers
+from memory_assets.runs.deployment import configure, missing_variables, runs_on_workers
 from memory_assets.runs.liveness import hold, release
 from memory_assets.services.which_store import present_settings
-from memory_assets.store.store import open_store
+from memory_assets.store.store import Store, open_store
 
 ARGUMENTS = "execute_job_args_packed"
 
-store = open_store(present_settings())
+
+def open_folder() -> Store:
+    """Returns the store in this folder, without its bucket: a client of that which is used here does not work in a fork."""
+    settings = present_settings()
+    opened = open_store(settings.model_copy(update={"store": ""}))
+    if settings.store and not (opened.dagster_home / "dagster.yaml").is_file():
+        configure(opened.settings, "celery", write=True)
+    return opened
+
+
+store = open_folder()
 if not runs_on_workers(store.dagster_home):
     raise StoreError(f"{store.dagster_home / 'dagster.yaml'} names no Celery. Run `memory config --deployment celery --write`.")
 if lacking := missing_variables(store.dagster_home, os.environ):

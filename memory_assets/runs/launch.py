@@ -222,10 +222,12 @@ class Runner(ExitStack):
                 building(table.name, JOBS[job].title)
 
         if is_on_workers:
-            from memory_assets.runs.celery_runs import WorkerRuns
+            from memory_assets.runs.celery_runs import WorkerRuns, files_of
 
             tags = partial(tags_of, job, started_by=self.started_by)
             WorkerRuns(self.store, self.instance, job, tags, QUIET).run(shares, done)
+            if files := files_of(self.store, job):
+                self.run(job, stretch, only=files)
         elif len(shares) == 1:
             self.run(job, stretch)
         else:
