@@ -21,7 +21,7 @@ from memory_assets.errors import StoreError
 from memory_assets.runs.celery_tasks import unreachable
 from memory_assets.runs.days import STORE, Stretch, address_of
 from memory_assets.runs.deployment import WORKER_COMMAND
-from memory_assets.runs.liveness import SLOT_CHECK_SECONDS, TASK, UNFINISHED, fail_dead_runs, fail_run, is_executed
+from memory_assets.runs.liveness import SLOT_CHECK_SECONDS, UNFINISHED, fail_dead_runs, fail_run, is_executed
 from memory_assets.runs.record import note_builds
 from memory_assets.schema.tables import tables_in
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
@@ -74,23 +74,23 @@ class WorkerRuns:
                 f"No Celery worker answers. Start one with `{WORKER_COMMAND}` (docs/scaling.md), then run this again."
             )
         try:
-            self._running.update(dict.fromkeys(self._left_by_others()))
-            self._wait(done)
             for share in shares:
                 self._launch(share)
             self._wait(done)
         finally:
             self._cancel()
 
-    def _left_by_others(self) -> list[str]:
-        """Returns the runs that workers with folders of their own still have of an ingest that was killed.
+    def wait_for_others(self) -> None:
+        """Waits for the shares of an ingest that was killed, and fetches what workers with folders of their own made of them.
 
-        They are waited for, because nothing else keeps two workers from asking a model the same.
+        What is due is found afterwards: nothing else keeps two workers from asking a model the same.
         """
-        if self._store.mirror is None:
-            return []
         about = dg.RunsFilter(statuses=UNFINISHED.statuses, tags={STORE: address_of(self._store)})
-        return [run.run_id for run in self._instance.get_runs(about) if TASK in run.tags]
+        self._running.update((run.run_id, None) for run in self._instance.get_runs(about))
+        try:
+            self._wait(lambda _: None)
+        finally:
+            self._cancel()
 
     def _wait(self, done: Callable[[Stretch], None]) -> None:
         looked = time.monotonic()

@@ -9,13 +9,15 @@ import os
 from typing import Any
 
 from celery.signals import task_postrun, task_prerun
+from celery.states import STARTED
+from dagster import DagsterInstance
 from dagster._core.instance.ref import InstanceRef
 from dagster._serdes import unpack_value
 from dagster_celery.tasks import create_execute_job_task, create_resume_job_task
 
 from memory_assets.errors import StoreError
 from memory_assets.runs.deployment import configure, missing_variables, runs_on_workers
-from memory_assets.runs.liveness import hold, release
+from memory_assets.runs.liveness import TASK, hold, release
 from memory_assets.services.which_store import present_settings
 from memory_assets.store.store import Store, open_store
 
@@ -50,8 +52,12 @@ def run_of(arguments: dict[str, Any] | None) -> str | None:
 
 
 @task_prerun.connect
-def _hold(kwargs: dict[str, Any] | None = None, **_: Any) -> None:
+def _hold(task_id: str = "", task: Any = None, kwargs: dict[str, Any] | None = None, **_: Any) -> None:
     if run_id := run_of(kwargs):
+        begun = {"pid": os.getpid(), "hostname": task.request.hostname}
+        task.backend.store_result(task_id, begun, STARTED)  # as Celery does later: a killed task would look as if it waited
+        with DagsterInstance.get() as instance:
+            instance.add_run_tags(run_id, {TASK: task_id})  # as the launcher does later, unless it is killed
         hold(store, run_id)
 
 

@@ -48,6 +48,7 @@ from memory_assets.store.store import Store
 if TYPE_CHECKING:
     import dagster as dg
 
+    from memory_assets.runs.celery_runs import WorkerRuns
     from memory_assets.runs.processes import DayProcesses
 
 
@@ -187,6 +188,8 @@ class Runner(ExitStack):
 
     def run_due(self, job: str) -> bool:
         """Runs the job for everything that is due, the latest days first where that matters; returns whether anything was."""
+        if job in BY_DAY and self._is_on_workers and self.store.mirror is not None:
+            self._worker_runs(job).wait_for_others()
         due = due_runs(self.store, job)
         if job in BY_DAY:
             self._run_newest_first(job, [day for one in due if one.stretch for day in one.stretch.days()])
@@ -209,8 +212,7 @@ class Runner(ExitStack):
         """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
         part(share)
         is_branch, at_once = self.store.origin is not None, self.store.settings.workers
-        is_on_workers = not is_branch and runs_on_workers(self.store.dagster_home)
-        if is_branch or (at_once == 1 and not is_on_workers):
+        if is_branch or (at_once == 1 and not self._is_on_workers):
             self.run(job, stretch)
             return
         shares = shares_of(stretch, session_days(self.store), at_once * SHARES)
@@ -221,17 +223,25 @@ class Runner(ExitStack):
             for table in tables_in(job):
                 building(table.name, JOBS[job].title)
 
-        if is_on_workers:
-            from memory_assets.runs.celery_runs import WorkerRuns, files_of
+        if self._is_on_workers:
+            from memory_assets.runs.celery_runs import files_of
 
-            tags = partial(tags_of, job, started_by=self.started_by)
-            WorkerRuns(self.store, self.instance, job, tags, QUIET).run(shares, done)
+            self._worker_runs(job).run(shares, done)
             if files := files_of(self.store, job):
                 self.run(job, stretch, only=files)
         elif len(shares) == 1:
             self.run(job, stretch)
         else:
             self.processes.run(job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs)
+
+    @property
+    def _is_on_workers(self) -> bool:
+        return self.store.origin is None and runs_on_workers(self.store.dagster_home)
+
+    def _worker_runs(self, job: str) -> "WorkerRuns":
+        from memory_assets.runs.celery_runs import WorkerRuns
+
+        return WorkerRuns(self.store, self.instance, job, partial(tags_of, job, started_by=self.started_by), QUIET)
 
     @property
     def processes(self) -> "DayProcesses":

@@ -1,7 +1,6 @@
 """Runs on Celery workers with folders of their own are dead only where no worker has their task at two looks."""
 
 from collections.abc import Iterator
-from datetime import date
 from types import SimpleNamespace
 
 import dagster as dg
@@ -10,14 +9,13 @@ import pytest
 from memory_assets.runs import celery_runs, celery_tasks
 from memory_assets.runs.celery_runs import WorkerRuns
 from memory_assets.runs.celery_tasks import lost_runs
-from memory_assets.runs.days import STORE, Stretch
+from memory_assets.runs.days import STORE
 from memory_assets.runs.liveness import STARTING_SECONDS, TASK, fail_dead_runs, hold, is_executed
 from memory_assets.store.store import Store
 from memory_assets_tests.runs.test_liveness import killed, let_pass
 from memory_assets_tests.small_store import small_store
 
 BUCKET = "s3://memories/one"
-DAYS = Stretch(date(2026, 8, 3), date(2026, 8, 4))
 
 Reply = dict[str, dict[str, list]]
 
@@ -121,7 +119,7 @@ def test_where_workers_share_the_folder_the_lock_counts_alone(instance: dg.Dagst
     assert celery.asked == []
 
 
-def test_the_next_ingest_waits_for_the_shares_of_a_killed_one_before_it_starts_others(
+def test_the_next_ingest_waits_for_the_shares_of_a_killed_one_and_fetches_what_they_made(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
     run, order = on_worker(instance, Celery()), list[object]()
@@ -130,7 +128,7 @@ def test_the_next_ingest_waits_for_the_shares_of_a_killed_one_before_it_starts_o
     monkeypatch.setattr(celery_runs, "note_builds", lambda *_: None)
     monkeypatch.setattr(Store, "sync", lambda *_, **__: order.append("fetched"))
     runs = WorkerRuns(in_bucket(), instance, "process_days", lambda _: {}, {})
-    monkeypatch.setattr(runs, "_hears_worker", lambda: True)
-    monkeypatch.setattr(runs, "_launch", order.append)
-    runs.run([DAYS], print)
-    assert order == ["fetched", DAYS]
+    runs.wait_for_others()
+    assert order == ["fetched"]
+    runs.wait_for_others()
+    assert order == ["fetched"]
