@@ -17,7 +17,7 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 from memory_assets.assets.kept_fresh import kept_fresh_by, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
-from memory_assets.runs.days import ASK_AGAIN, STARTED_BY, STORE
+from memory_assets.runs.days import ASK_AGAIN, STARTED_BY, STORE, address_of
 from memory_assets.runs.liveness import hold
 from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
 from memory_assets.runs.staleness import resolve, settings_of
@@ -103,9 +103,10 @@ def _asset(tables: Sequence[Table], settings: Settings, partitions: Partitions) 
 
 def _check_store(tags: Mapping[str, str], store: Store) -> None:
     """Fails the run if it is about another store than the one of this process."""
-    wanted = tags.get(STORE, str(store.root))
-    if wanted != str(store.root):
-        raise dg.Failure(f"This run is about {wanted}, but MEMORY_DATA of this worker is {store.root}.", allow_retries=False)
+    wanted, present = tags.get(STORE), address_of(store)
+    if wanted not in (None, present):
+        setting = "MEMORY_DATA" if store.mirror is None else "MEMORY_STORE"
+        raise dg.Failure(f"This run is about {wanted}, but {setting} of this worker is {present}.", allow_retries=False)
 
 
 def _spec(table: Table, settings: Settings, partitions: Partitions) -> dg.AssetSpec:

@@ -41,7 +41,12 @@ STARTED_BY = "memory/started_by"
 """Tag that names what started a run: `command line`, a sensor or a schedule."""
 
 STORE = "memory/store"
-"""Tag with the folder of the store that a run on another machine is about."""
+"""Tag that names the store that a run of a worker is about (`address_of`)."""
+
+
+def address_of(store: Store) -> str:
+    """Returns what names the store to workers: its bucket, which they may have in folders of their own, or else its folder."""
+    return str(store.root) if store.mirror is None else store.mirror.objects.url
 
 
 @dataclass(frozen=True)

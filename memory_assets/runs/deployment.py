@@ -37,6 +37,12 @@ VARIABLES: Mapping[Deployment, tuple[str, ...]] = {
 }
 """Environment variables that each process of the deployment needs."""
 
+QUEUE_SECONDS = 86_400
+"""Time in Celery's queue after which Dagster's daemon marks a run as failed; by default it does so after three minutes."""
+
+MONITORING = "run_monitoring:\n  enabled: true\n"
+WAITING = f"  # A share of days waits in the queue until a worker is free.\n  start_timeout_seconds: {QUEUE_SECONDS}\n"
+
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the event log on SQLite begins, which a file with another storage lacks."""
 
@@ -84,6 +90,8 @@ def configure(settings: Settings, deployment: Deployment, *, write: bool = False
 def dagster_yaml(deployment: Deployment) -> str:
     """Returns Dagster's configuration for the deployment."""
     text = _read("dagster.yaml")
+    if deployment == "celery":
+        text = text.replace(MONITORING, MONITORING + WAITING)
     return text if deployment == "local" else text[: text.index(EVENT_LOG)] + "".join(map(_read, FILES[deployment]))
 
 

@@ -3,17 +3,14 @@
 Dagster is imported only when there is something to run, so that finding nothing to do costs no import.
 """
 
-import os
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from importlib import import_module
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polars.exceptions import PanicException
@@ -31,10 +28,11 @@ from memory_assets.runs.days import (
     stretches,
     tags_of,
 )
-from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables, runs_on_workers
+from memory_assets.runs.deployment import runs_on_workers
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
+from memory_assets.runs.instance import open_instance
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import resolve, stale_days
@@ -43,15 +41,14 @@ from memory_assets.schema.tables import JOBS, TABLES, tables_in
 from memory_assets.services import housekeeping
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.shared_store import fetch, hand_over
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
-from memory_assets.text.files import make_folder, text_of, write_atomically
 
 if TYPE_CHECKING:
     import dagster as dg
 
+    from memory_assets.runs.celery_runs import WorkerRuns
     from memory_assets.runs.processes import DayProcesses
 
 
@@ -191,6 +188,8 @@ class Runner(ExitStack):
 
     def run_due(self, job: str) -> bool:
         """Runs the job for everything that is due, the latest days first where that matters; returns whether anything was."""
+        if job in BY_DAY and self._is_on_workers and self.store.mirror is not None:
+            self._worker_runs(job).wait_for_others()
         due = due_runs(self.store, job)
         if job in BY_DAY:
             self._run_newest_first(job, [day for one in due if one.stretch for day in one.stretch.days()])
@@ -212,9 +211,8 @@ class Runner(ExitStack):
     def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
         """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
         part(share)
-        is_branch, at_once = self.store.origin is not None, self.store.workers
-        is_on_workers = not is_branch and self.store.mirror is None and runs_on_workers(self.store.dagster_home)
-        if is_branch or (at_once == 1 and not is_on_workers):
+        is_branch, at_once = self.store.origin is not None, self.store.settings.workers
+        if is_branch or (at_once == 1 and not self._is_on_workers):
             self.run(job, stretch)
             return
         shares = shares_of(stretch, session_days(self.store), at_once * SHARES)
@@ -225,15 +223,25 @@ class Runner(ExitStack):
             for table in tables_in(job):
                 building(table.name, JOBS[job].title)
 
-        if is_on_workers:
-            from memory_assets.runs.celery_runs import WorkerRuns
+        if self._is_on_workers:
+            from memory_assets.runs.celery_runs import files_of
 
-            tags = partial(tags_of, job, started_by=self.started_by)
-            WorkerRuns(self.store, self.instance, job, tags, QUIET).run(shares, done)
+            self._worker_runs(job).run(shares, done)
+            if files := files_of(self.store, job):
+                self.run(job, stretch, only=files)
         elif len(shares) == 1:
             self.run(job, stretch)
         else:
             self.processes.run(job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs)
+
+    @property
+    def _is_on_workers(self) -> bool:
+        return self.store.origin is None and runs_on_workers(self.store.dagster_home)
+
+    def _worker_runs(self, job: str) -> "WorkerRuns":
+        from memory_assets.runs.celery_runs import WorkerRuns
+
+        return WorkerRuns(self.store, self.instance, job, partial(tags_of, job, started_by=self.started_by), QUIET)
 
     @property
     def processes(self) -> "DayProcesses":
@@ -324,63 +332,6 @@ class Runner(ExitStack):
     def summary(self) -> RunSummary:
         """Returns the jobs that were run, and the time since the start."""
         return RunSummary(self._jobs, time.monotonic() - self._started)
-
-
-@contextmanager
-def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
-    """Opens the store's Dagster instance, making its home first; two processes never initialise it at once.
-
-    Raises `StoreError` if a server that dagster.yaml names cannot be used.
-    """
-    with store.lock_part("dagster"):
-        home = make_home(store)
-        opened = _open(home)
-    with opened as instance:
-        yield instance
-
-
-def _open(home: Path) -> "dg.DagsterInstance":
-    import dagster as dg
-
-    file = home / "dagster.yaml"
-    if lacking := missing_variables(home, os.environ):
-        raise StoreError(
-            f"{file} needs {' and '.join(lacking)} in the environment: the address of a server, see docs/scaling.md. "
-            "Set it, or go back to files with `memory config --deployment local --write`."
-        )
-    before = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
-    os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log
-    try:
-        return dg.DagsterInstance.from_config(str(home))
-    except Exception as error:
-        if not re.search(r"^storage\s*:", text_of(file), re.M):
-            raise
-        *_, first = causes_of(error)
-        because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
-        raise StoreError(
-            f"Cannot use the storage that {file} names: {because}. Start the server, or fix DAGSTER_POSTGRES_URL; for missing "
-            "packages run `pip install 'memory_assets[scaling]'`."
-        ) from error
-    finally:
-        del os.environ["DAGSTER_HOME"]
-        os.environ.update(before)
-
-
-def make_home(store: Store) -> Path:
-    """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a configuration without a storage."""
-    home = make_folder(store.dagster_home)
-    path, content = home / "dagster.yaml", dagster_yaml("local")
-    if not path.is_file():
-        import dagster as dg
-
-        with dg.DagsterInstance.from_config(str(home)):
-            pass
-        write_atomically(path, content.encode())
-        return home
-    written = path.read_text("utf-8")
-    if not re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
-        write_atomically(path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode())
-    return home
 
 
 def quieten() -> None:

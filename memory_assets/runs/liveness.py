@@ -3,12 +3,14 @@
 Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay "started" for good: the
 sensors, which wait for runs in progress, would request nothing any more, and runs that need its slot in a pool would wait for
 ever. `fail_dead_runs` marks such runs as failed and frees their slots.
+
+The lock of a run on a Celery worker with a data folder of its own is in that folder; Celery knows which tasks its workers have.
 """
 
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import dagster as dg
 import filelock
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 
+from memory_assets.errors import StoreError
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -32,6 +35,9 @@ BETWEEN_STEPS_SECONDS = 60.0
 
 SLOT_CHECK_SECONDS = 5.0
 """Between two looks for runs that were killed while this process waits for their slots."""
+
+TASK = "dagster-celery/task_id"
+"""Tag that Dagster gives to a run on a Celery worker."""
 
 _STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
 UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
@@ -90,16 +96,26 @@ def is_alive(store: Store, name: str) -> bool:
         return True
 
 
+def is_executed(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str]) -> bool:
+    """Returns whether a process executes one of these runs, here or on a worker with a folder of its own."""
+    if any(is_alive(store, run_id) for run_id in run_ids):
+        return True
+    started = dg.RunsFilter(run_ids=list(run_ids), statuses=[dg.DagsterRunStatus.STARTED])
+    return bool(run_ids) and any(_is_elsewhere(instance, store, run) for run in instance.get_runs(started))
+
+
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     """Marks runs as failed whose process has ended, frees their slots, and returns the ids of unfinished runs that go on.
 
     A run that no process has begun to execute is left to Dagster, which knows how long that may take.
     """
     with_slots = instance.event_log_storage.get_concurrency_run_ids()  # before the runs: who has a slot is among them
-    alive = list[str]()
-    for record in instance.get_run_records(UNFINISHED):
+    alive, records = list[str](), instance.get_run_records(UNFINISHED)
+    elsewhere = [record.dagster_run for record in records if _is_elsewhere(instance, store, record.dagster_run)]
+    lost, asked = _lost(instance, elsewhere), {run.run_id for run in elsewhere}
+    for record in records:
         run = record.dagster_run
-        if not _is_dead(store, record):
+        if run.run_id not in lost and (run.run_id in asked or not _is_dead(store, record)):
             alive.append(run.run_id)
             continue
         fail_run(instance, run, "The process of this run ended before the run did. What it left undone runs again.")
@@ -133,6 +149,23 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
     finally:
         is_over.set()
         watcher.join()
+
+
+def _is_elsewhere(instance: dg.DagsterInstance, store: Store, run: dg.DagsterRun) -> bool:
+    """Returns whether the run is a task of a Celery worker that may have a folder of its own."""
+    return store.mirror is not None and TASK in run.tags and hasattr(instance.run_launcher, "celery")
+
+
+def _lost(instance: dg.DagsterInstance, runs: Sequence[dg.DagsterRun]) -> set[str]:
+    """Returns the ids of the runs that were begun on a worker and that none has any more; none if Celery cannot be asked."""
+    if not runs:
+        return set()
+    from memory_assets.runs.celery_tasks import lost_runs
+
+    try:
+        return lost_runs(instance, runs)
+    except StoreError:
+        return set()
 
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:

@@ -25,7 +25,7 @@ from memory_assets.schema.progress import building, track
 from memory_assets.schema.tables import JOBS, Table
 from memory_assets.stages.capture.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
 from memory_assets.store.damage import is_damage, put_damaged_aside
-from memory_assets.store.store import Store
+from memory_assets.store.store import PART_WAIT_SECONDS, Store
 from memory_assets.store.telemetry import StepEvent, log_step
 
 SHOWN_ROWS = 5
@@ -100,7 +100,7 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
     began, report, problem = perf_counter(), Report(), ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
-        store.sync()
+        store.sync(wait_seconds=PART_WAIT_SECONDS)  # other processes may be in the middle of long days
         return report
     except BaseException as error:
         problem = type(error).__name__

@@ -35,7 +35,7 @@ class DayProcesses:
     """As many processes as the setting `workers` says, each started with its first share of days; they end with the block."""
 
     def __init__(self, store: Store) -> None:
-        count = store.workers
+        count = store.settings.workers
         threads = max(1, (os.cpu_count() or 1) // count)
         self._processes = [DayProcess(store, threads) for _ in range(count)]
 

@@ -19,7 +19,7 @@ from threading import Thread, Timer
 from typing import Self, TypeVar
 
 from memory_assets.runs.days import first_day_of
-from memory_assets.runs.launch import make_home
+from memory_assets.runs.instance import make_home
 from memory_assets.runs.worker import Worker
 from memory_assets.services.which_store import environment_of, read_again
 from memory_assets.store.service_log import copy_lines, log_path

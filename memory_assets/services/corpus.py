@@ -147,7 +147,8 @@ def open_vectors(store: Store) -> ChromaIndex:
 
 def name_of_collections(store: Store) -> str:
     """Returns what the names of the store's collections on a Chroma server begin with; copies elsewhere have other names."""
-    return f"memory-{hmac.digest(store.key, str(store.root).encode(), 'sha256').hex()[:16]}"
+    place = f" {store.mirror.place}" if store.mirror is not None and store.mirror.place else ""  # machines may have equal paths
+    return f"memory-{hmac.digest(store.key, f'{store.root}{place}'.encode(), 'sha256').hex()[:16]}"
 
 
 def open_texts(store: Store) -> TextIndex:

@@ -45,7 +45,7 @@ def erase(settings: Settings) -> Erased:
     store = Store(settings.model_copy(update={"store": ""}), root)  # other machines may use the objects
     with store.lock(WAIT_SECONDS):
         names = tuple(path.name for path in entries_of(root))
-        _erase_server(store)
+        _erase_server(Store(settings, root))
         try:
             for path in entries_of(root):
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()

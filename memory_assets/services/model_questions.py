@@ -213,7 +213,8 @@ class Consultant:
             self.consultation.budget.check(tokens, out=out, in_batches=in_batches)
             clock, answers = settings.clock, self.consultation.answers
             shown = (self._earlier, self._images, partial(self._established, self._sessions(waiting)))
-            asker = ModelAsker(self.model, answers, clock, at_once(settings, self.model.name), *shown)
+            often = self.consultation.store.send_if_due
+            asker = ModelAsker(self.model, answers, clock, at_once(settings, self.model.name), *shown, often)
             if in_batches:
                 desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)
                 return asker.ask_in_batches(waiting, desk)

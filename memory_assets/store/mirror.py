@@ -50,6 +50,9 @@ OF_MACHINE = frozenset({"resources/seen.json", "resources/unreadable.json"})
 """What this machine has seen of its own transcripts."""
 
 CATALOG, KEY = "resources/catalog.jsonl", "resources/key"
+BATCHES = "answers/batches/"
+"""What this machine has sent to a model and waits for."""
+
 DERIVED, LIBRARY, RANGES, ANSWERS = "tables/", "library/", "resources/ranges/", "answers/"
 IMMUTABLE = (RANGES, ANSWERS)
 ATTEMPTS = 20
@@ -208,8 +211,8 @@ class Mirror:
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 path = Path(folder, name).relative_to(self.root).as_posix()
-                is_held = is_of_store(path) and not name.endswith(".tmp") and path not in OF_MACHINE and path != CATALOG
-                if is_held and (stamp := stamp_of(self.root / path)):
+                is_left = name.endswith(".tmp") or path in OF_MACHINE or path.startswith(BATCHES) or path == CATALOG
+                if is_of_store(path) and not is_left and (stamp := stamp_of(self.root / path)):
                     yield path, stamp
 
     def _merge(
@@ -251,7 +254,7 @@ class Mirror:
     def _fetch(self, base: Synchronised, theirs: Synchronised, handled: set[str]) -> list[str]:
         """Makes every other file here what the manifest says; the catalog, tables and VERSION after what they rest on."""
         here = {path: stamp for path, stamp in self._present() if stamp == base.stamps.get(path)}
-        wanted = [path for path in theirs.files if path not in handled]
+        wanted = [path for path in theirs.files if path not in handled and not path.startswith(BATCHES)]
         wanted = [path for path in wanted if path not in here or theirs.files[path].sha256 != _sha_of(base.files.get(path))]
         fetched = [path for step in _steps(wanted) for path, got in zip(step, self._fetched(theirs, step), strict=True) if got]
         for path in base.files.keys() - theirs.files.keys() - handled:

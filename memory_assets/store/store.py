@@ -25,7 +25,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,15 +40,13 @@ from memory_assets.store.documents import Documents
 from memory_assets.store.feeds import Feeds
 from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets.store.part_locks import PartLocks, PartsBusyError
 from memory_assets.store.places import SAMPLE
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.slog import Slog
+from memory_assets.store.write_locks import WriteLocks
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 
 if TYPE_CHECKING:
-    import filelock
-
     from memory_assets.store.mirror import Mirror
 
 VERSION = 2
@@ -161,11 +159,6 @@ class Store:
         return Mirror(self.root, S3Objects(self.settings.store, self.settings.store_endpoint))
 
     @property
-    def workers(self) -> int:
-        """How many processes extract days at once; one where the store is synchronised as a whole."""
-        return 1 if self.mirror is not None else self.settings.workers
-
-    @property
     def first_number(self) -> int:
         """The first number of a day's proposals; folders that share the store count apart, so that no number is given twice."""
         if self.mirror is None:
@@ -174,10 +167,10 @@ class Store:
 
         return 1 + NUMBERS_OF_A_FOLDER * self.mirror.place
 
-    def sync(self, *, is_erasing: bool = False) -> None:
+    def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
         """Fetches from and sends to the object store, where one is set; raises `ObjectStoreError` if it cannot."""
         if self.mirror is not None:
-            with self._exclusive(LOCK_WAIT_SECONDS):
+            with self._locks.whole(wait_seconds):
                 self.mirror.sync(is_erasing=is_erasing)
                 self._sync_state["next"] = time.monotonic() + SYNC_AGE_SECONDS
 
@@ -186,7 +179,7 @@ class Store:
         if self.mirror is None or time.monotonic() < self._sync_state.get("pause", 0.0):
             return
         try:
-            with self._exclusive(0):
+            with self._locks.whole(0):
                 self.sync()
         except StoreBusyError:
             return
@@ -202,6 +195,11 @@ class Store:
     def sync_if_old(self) -> None:
         """Tries to synchronise unless this process did within the last minute."""
         if self.mirror is not None and time.monotonic() >= self._sync_state.get("next", 0.0):
+            self.try_sync()
+
+    def send_if_due(self) -> None:
+        """Tries to synchronise unless this process did within the last few seconds."""
+        if self.mirror is not None and time.monotonic() >= self._sync_state.get("next", 0.0) - SYNC_AGE_SECONDS + SEND_SECONDS:
             self.try_sync()
 
     @property
@@ -221,79 +219,26 @@ class Store:
 
         A store in an object store is synchronised before the lock is released, but not more often than every few seconds.
         """
-        with self._exclusive(wait_seconds):
+        with self._locks.whole(wait_seconds):
             yield
-            is_due = time.monotonic() >= self._sync_state.get("next", 0.0) - SYNC_AGE_SECONDS + SEND_SECONDS
-            if self.mirror is not None and self._file_lock.lock_counter == 1 and is_due:
-                self.try_sync()
+            if self._locks.depth == 1:
+                self.send_if_due()
 
     @contextmanager
     def lock_part(self, name: str) -> Iterator[None]:
         """Holds the write lock of one part, such as a day: other processes may write others, unless one holds the store's.
 
-        Who waits for the store's lock comes first, so that many short locks of parts do not keep it waiting. Inside it the
-        store's lock must not be taken; a holder of the store's lock may take it. Of a store in an object store, which is
-        synchronised as a whole, it is the store's lock.
+        Inside it the store's lock must not be taken; a holder of the store's lock may take it. A store in an object store is
+        synchronised afterwards, but not more often than every few seconds, and not while other processes write.
         """
-        wait = PART_WAIT_SECONDS
-        with ExitStack() as held:
-            if self.mirror is not None:
-                held.enter_context(self.lock(wait))
-                yield
-                return
-            with self._gate(wait) as is_first:
-                if is_first and PartLocks.is_supported:
-                    held.enter_context(self._or_busy(self._part_locks.shared(wait), wait))
-                else:
-                    held.enter_context(self._gate(wait))
-            if is_first and PartLocks.is_supported:
-                held.enter_context(self._or_busy(self._part_locks.one(name, wait), wait))
+        with self._locks.part(name, PART_WAIT_SECONDS):
             yield
-
-    @contextmanager
-    def _exclusive(self, wait_seconds: float) -> Iterator[None]:
-        """Holds what every writer of the store or of a part of it needs."""
-        with self._gate(wait_seconds) as is_first, ExitStack() as held:
-            if is_first:
-                held.enter_context(self._or_busy(self._part_locks.all(wait_seconds), wait_seconds))
-            yield
-
-    @contextmanager
-    def _gate(self, wait_seconds: float) -> Iterator[bool]:
-        """Holds the file that every writer takes first; yields whether this store object did not hold it before."""
-        import filelock  # readers do not need it
-
-        try:
-            taken = self._file_lock.acquire(timeout=wait_seconds)
-        except filelock.Timeout:
-            raise self._busy(wait_seconds) from None
-        with taken:
-            yield self._file_lock.lock_counter == 1
-
-    @contextmanager
-    def _or_busy(self, lock: AbstractContextManager[None], wait_seconds: float) -> Iterator[None]:
-        with ExitStack() as held:
-            try:
-                held.enter_context(lock)
-            except PartsBusyError:
-                raise self._busy(wait_seconds) from None
-            yield
-
-    def _busy(self, wait_seconds: float) -> StoreBusyError:
-        return StoreBusyError(
-            f"Another process has been writing {self.root} for more than {wait_seconds:.0f} s. "
-            "Wait until it ends (a run in the Dagster UI, another `memory` command), then try again."
-        )
+        if self._locks.depth == 0:
+            self.send_if_due()
 
     @cached_property
-    def _part_locks(self) -> PartLocks:
-        return PartLocks(self.root / "built" / "locks")
-
-    @cached_property
-    def _file_lock(self) -> "filelock.FileLock":
-        import filelock
-
-        return filelock.FileLock(self.root / "lock", mode=0o600, thread_local=False)
+    def _locks(self) -> WriteLocks:
+        return WriteLocks(self.root)
 
 
 def open_store(settings: Settings) -> Store:

@@ -18,7 +18,7 @@ from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
 from memory_assets.assets.event_log import MOST_OPEN, PooledEventLogStorage
-from memory_assets.runs import launch
+from memory_assets.runs.instance import make_home, open_instance
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
 
@@ -163,7 +163,7 @@ def test_who_watches_a_run_is_told_of_an_event_while_the_connection_is_open(stor
 
 def test_a_new_home_names_the_event_log_and_a_run_writes_to_it(store: Store, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    with launch.open_instance(store) as instance:
+    with open_instance(store) as instance:
         log = instance.event_log_storage
         run = dg.materialize([dg.asset(lambda: 1, name="one")], instance=instance)
         assert isinstance(log, PooledEventLogStorage)
@@ -177,10 +177,10 @@ OLDER = "telemetry:\n  enabled: false\n# my own line\n"
 
 
 def test_an_older_configuration_gets_the_event_log_once_and_keeps_its_lines(store: Store):
-    written = launch.make_home(store) / "dagster.yaml"
+    written = make_home(store) / "dagster.yaml"
     written.write_text(OLDER)
     for _ in range(2):
-        with launch.open_instance(store) as instance:
+        with open_instance(store) as instance:
             assert isinstance(instance.event_log_storage, PooledEventLogStorage)
     assert written.read_text().startswith(OLDER)
     assert written.read_text().count("PooledEventLogStorage") == 1
@@ -195,19 +195,19 @@ def test_an_older_configuration_gets_the_event_log_once_and_keeps_its_lines(stor
     ],
 )
 def test_a_storage_that_the_owner_chose_stays(store: Store, chosen: str):
-    written = launch.make_home(store) / "dagster.yaml"
+    written = make_home(store) / "dagster.yaml"
     written.write_text(chosen.format(home=store.dagster_home))
-    with launch.open_instance(store) as instance:
+    with open_instance(store) as instance:
         assert not isinstance(instance.event_log_storage, PooledEventLogStorage)
     assert written.read_text() == chosen.format(home=store.dagster_home)
 
 
 def test_a_store_that_was_copied_has_a_log_of_its_own(store: Store, tmp_path: Path):
-    with launch.open_instance(store):
+    with open_instance(store):
         pass
     shutil.copytree(store.root, tmp_path / "copy")
     copy = Store(store.settings.model_copy(update={"data": tmp_path / "copy"}), tmp_path / "copy")
-    with launch.open_instance(copy) as instance:
+    with open_instance(copy) as instance:
         log = instance.event_log_storage
         assert isinstance(log, PooledEventLogStorage)
         assert Path(log._base_dir) == tmp_path / "copy" / "dagster" / "history" / "runs"

@@ -1,11 +1,17 @@
 """The store resource opens the store of the settings, or the one in another folder."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import dagster as dg
+import pytest
 
 from memory_assets.assets.resources import StoreResource
+from memory_assets.errors import ObjectStoreError
 from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.s3_api import s3_api, variables
 
 
 def opened(**how: str) -> Path:
@@ -15,6 +21,17 @@ def opened(**how: str) -> Path:
 def test_the_store_of_the_settings_is_opened_and_made_where_there_is_none():
     assert opened() == read_settings().data
     assert (read_settings().data / "VERSION").is_file()
+
+
+def test_a_run_of_a_store_in_a_bucket_needs_it_and_a_sensor_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("obstore")
+    with s3_api() as api:
+        for name, value in variables(api.address, tmp_path / "workspace.git").items():
+            monkeypatch.setenv(name, value)
+        root = open_store(read_settings()).root
+    assert opened() == root
+    with pytest.raises(ObjectStoreError, match="does not answer"):
+        StoreResource().create_resource(cast(dg.InitResourceContext, SimpleNamespace(run=object())))
 
 
 def test_another_folder_can_be_named(tmp_path: Path):

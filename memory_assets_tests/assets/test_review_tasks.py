@@ -10,6 +10,7 @@ import pytest
 from memory_assets.assets.automation import review_changes
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.runs.instance import open_instance
 from memory_assets.services.review import read_task_snapshot, sync_task_list, tasks_of
 from memory_assets.services.which_store import sample_settings
 from memory_assets.stages.reflect.proposals import NUMBERED
@@ -45,7 +46,7 @@ def asked(store: Store) -> list[str | None]:
 
 def problem(store: Store) -> str:
     """What the last triage's check says is wrong."""
-    with launch.open_instance(store) as instance:
+    with open_instance(store) as instance:
         (record,) = instance.event_log_storage.get_asset_check_execution_history(
             dg.AssetCheckKey(dg.AssetKey("review_tasks"), "are_in_step"), limit=1
         )

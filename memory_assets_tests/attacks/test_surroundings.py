@@ -37,7 +37,7 @@ ENVIRONMENT = {
     "interfaces/notebook.py": "what Jupyter gets",
     "interfaces/views/terminal.py": "LESS, the options of the pager, where it has none",
     "runs/celery_worker.py": "the address of the queue, which is looked for; the folder of Dagster, which is written",
-    "runs/launch.py": "the folder of Dagster, which is written",
+    "runs/instance.py": "the folder of Dagster, which is written",
     "runs/processes.py": "what the processes of days get, with their limits of threads",
     "runs/serving.py": "what Dagster gets",
     "runs/look.py": "the harnesses' folders, to see whether anything there changed",
@@ -95,7 +95,7 @@ def test_settings_of_git_are_read_in_known_places_only() -> None:
         for module, tree in modules()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ("config", ".git/config", "--get")
-        and not module.startswith(("interfaces/cli/", "runs/launch"))  # names of a command and of Dagster's folder
+        and not module.startswith(("interfaces/cli/", "runs/instance"))  # names of a command and of Dagster's folder
     }  # fmt: skip
     assert found == set(GIT_SETTINGS)
 

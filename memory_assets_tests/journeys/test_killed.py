@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from memory_assets.runs.launch import open_instance
+from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import FOLDER
 from memory_assets_tests.once import SEED, only_whole, sampled
 from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run, run_apart, start

@@ -11,6 +11,7 @@ import pytest
 
 from memory_assets.adapters.s3_objects import S3Objects
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.days import BY_DAY
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests import story
@@ -50,6 +51,16 @@ def test_the_sample_has_the_tables_and_recalls_of_a_store_in_a_folder(tmp_path: 
     expected, recalled = story.all_tables(story.open_at(here, sources)), answers(here, sources, {})
     story.assert_same_tables(story.all_tables(opened(there, sources, bucket)), expected)
     assert all(recalled) and answers(there, sources, bucket) == recalled
+
+
+def test_two_processes_of_a_machine_make_the_tables_of_one_and_another_machine_has_them(tmp_path: Path, bucket: dict[str, str]):
+    sources, here, there = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "here", tmp_path / "there"
+    story.run("ingest", here, sources)
+    jobs = story.run_apart("ingest", there, sources, **bucket, MEMORY_WORKERS="2")["jobs"]
+    assert all(jobs.count(job) >= 2 for job in BY_DAY)
+    expected = story.all_tables(story.open_at(here, sources))
+    for folder in (there, tmp_path / "another"):
+        story.assert_same_tables(story.all_tables(opened(folder, sources, bucket)), expected)
 
 
 def test_two_machines_at_once_lose_nothing(tmp_path: Path, bucket: dict[str, str]):

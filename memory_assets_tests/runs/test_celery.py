@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import date
 from functools import partial
@@ -16,26 +15,29 @@ import polars as pl
 import pytest
 import yaml
 from dagster._core.instance.ref import InstanceRef
+from dagster._core.launcher import DefaultRunLauncher, LaunchRunContext, WorkerStatus
 
+from memory_assets.assets.factory import _check_store
 from memory_assets.errors import StoreError
-from memory_assets.runs.celery_runs import WorkerRuns
-from memory_assets.runs.days import BY_DAY, STORE, Stretch, tags_of
-from memory_assets.runs.deployment import CELERY_URL, POSTGRES_URL, configure, dagster_yaml, runs_on_workers
-from memory_assets.runs.launch import open_instance
-from memory_assets.runs.liveness import FOLDER, UNFINISHED
+from memory_assets.runs.celery_runs import WorkerRuns, files_of
+from memory_assets.runs.days import BY_DAY, STORE, Stretch, address_of, tags_of
+from memory_assets.runs.deployment import (
+    CELERY_URL,
+    POSTGRES_URL,
+    QUEUE_SECONDS,
+    configure,
+    dagster_yaml,
+    runs_on_workers,
+)
+from memory_assets.runs.instance import open_instance
+from memory_assets.schema.tables import tables_in
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests import story
 from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import (
-    POSTGRES_PASSWORD,
-    celery_worker,
-    free_port,
-    needs_celery,
-    postgres_server,
-    redis_server,
-)
+from memory_assets_tests.servers import POSTGRES_PASSWORD, celery_worker, free_port
+from memory_assets_tests.workers import celery_servers, count_failed, executing, read_log, wait_until
 
 NOBODY = f"redis://:{POSTGRES_PASSWORD}@127.0.0.1:{free_port()}/0"
 DAYS = Stretch(date(2026, 8, 3), date(2026, 8, 4))
@@ -68,6 +70,7 @@ def test_the_launcher_is_what_celery_adds_to_postgres(store: Store, monkeypatch:
     pytest.importorskip("dagster_celery")
     postgres, celery = (yaml.safe_load(dagster_yaml(name)) for name in ("postgres", "celery"))
     assert celery.pop("run_launcher")["config"]["broker"] == {"env": CELERY_URL}
+    assert celery.pop("run_monitoring") == {**postgres.pop("run_monitoring"), "start_timeout_seconds": QUEUE_SECONDS}
     assert celery == postgres
     for name, url in ((POSTGRES_URL, "postgresql+psycopg2://127.0.0.1:1/x"), (CELERY_URL, NOBODY)):
         monkeypatch.setenv(name, url)
@@ -116,12 +119,66 @@ def test_a_run_about_another_store_is_refused(store: Store):
     assert run_assets(store, "windows", tags={STORE: str(store.root)}).success
 
 
+def test_a_store_in_a_bucket_is_named_by_it_whatever_the_folder(store: Store, tmp_path: Path):
+    settings = store.settings.model_copy(update={"store": "s3://memories/one"})
+    folders = [Store(settings, root) for root in (store.root, tmp_path / "of-a-worker")]
+    assert [address_of(one) for one in folders] == ["s3://memories/one"] * 2
+    _check_store({STORE: "s3://memories/one"}, folders[1])
+    with pytest.raises(dg.Failure, match=r"about s3://memories/two, but MEMORY_STORE of this worker is s3://memories/one"):
+        _check_store({STORE: "s3://memories/two"}, folders[1])
+    built = {table.name for table in tables_in("process_days")}
+    assert (files_of(store, "process_days"), files_of(folders[0], "process_days")) == ([], ["daily_log"])
+    assert built >= {"daily_log", "observations"}
+
+
+@pytest.mark.slow
+@only_whole("it starts another process")
+def test_a_worker_of_a_store_in_a_bucket_begins_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("dagster_celery")
+    own = tmp_path / "own"
+    named = {"MEMORY_DATA": str(own), "MEMORY_STORE": "s3://memories/one", POSTGRES_URL: "postgresql+psycopg2://127.0.0.1:1/x"}
+    for name, value in {**named, CELERY_URL: NOBODY}.items():
+        monkeypatch.setenv(name, value)
+    tasks, *_ = yaml.safe_load(start_worker_code().stdout)
+    assert tasks == ["execute_job", "resume_job"]
+    assert (own / "dagster" / "dagster.yaml").read_text() == dagster_yaml("celery")
+
+
+@pytest.mark.parametrize(
+    ("bucket", "tags", "where"),
+    [
+        ("", {}, "a worker"),
+        ("", {STORE: "/srv/memory"}, "a worker"),
+        ("s3://memories/one", {STORE: "s3://memories/one"}, "a worker"),
+        ("s3://memories/one", {}, "the code server"),
+    ],
+)
+def test_what_writes_files_runs_beside_the_folder_that_people_read(
+    bucket: str, tags: dict[str, str], where: str, monkeypatch: pytest.MonkeyPatch
+):
+    pytest.importorskip("dagster_celery")
+    from dagster_celery.launcher import CeleryRunLauncher as Launcher
+
+    from memory_assets.runs.celery_launcher import CeleryRunLauncher
+
+    monkeypatch.setenv("MEMORY_STORE", bucket)
+    launched = list[str]()
+    monkeypatch.setattr(Launcher, "launch_run", lambda *_: launched.append("a worker"))
+    monkeypatch.setattr(DefaultRunLauncher, "launch_run", lambda *_: launched.append("the code server"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        launcher = CeleryRunLauncher("dagster", NOBODY, NOBODY)
+        launcher.register_instance(instance)
+        run = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), tags=tags)
+        launcher.launch_run(LaunchRunContext(run, None))
+        assert launched == [where]
+        assert launcher.check_run_worker_health(run).status == WorkerStatus.RUNNING
+
+
 @pytest.fixture
 def servers(tmp_path: Path) -> Iterator[dict[str, str]]:
     """The addresses of PostgreSQL and Redis, as variables."""
-    needs_celery()
-    with postgres_server() as postgres, redis_server(tmp_path / "redis") as redis:
-        yield {POSTGRES_URL: postgres, CELERY_URL: redis}
+    with celery_servers(tmp_path) as addresses:
+        yield addresses
 
 
 @pytest.fixture(scope="module")
@@ -156,19 +213,15 @@ def test_two_workers_make_the_same_tables_whichever_is_killed(
         first, _ = (workers.enter_context(celery_worker(tmp_path / name, environ)) for name in ("first", "second"))
         ingest = story.start("ingest", there, sources, **servers)
         if kill != "nothing":
-            assert wait_until(lambda: executing(first.pid, store) is not None, 240), read_log(tmp_path / "first.log")
-            whole = kill == "the whole worker"
-            os.killpg(first.pid, signal.SIGKILL) if whole else os.kill(executing(first.pid, store) or 0, signal.SIGKILL)
+            home, whole = store.dagster_home, kill == "the whole worker"
+            assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(tmp_path / "first.log")
+            os.killpg(first.pid, signal.SIGKILL) if whole else os.kill(executing(first.pid, home) or 0, signal.SIGKILL)
         said, errors = ingest.communicate(timeout=500)
         assert ingest.returncode == 0, errors[-2000:] + read_log(tmp_path / "second.log")
     jobs = yaml.safe_load(said)["data"]["jobs"]
     assert all(jobs.count(job) >= 2 for job in BY_DAY)
     story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
-    with open_instance(store) as instance:
-        assert instance.get_runs(UNFINISHED) == []
-        assert instance.event_log_storage.get_concurrency_run_ids() == set()
-        failed = [run for run in instance.get_runs() if not run.is_success]
-        assert len(failed) == (kill != "nothing")
+    assert count_failed(store) == (kill != "nothing")
     assert not [*(there / "dagster").glob("history")]
 
 
@@ -185,28 +238,3 @@ def test_no_worker_is_an_error_that_names_the_command(tmp_path: Path, servers: d
     assert ingest.returncode != 0
     assert "No Celery worker answers. Start one with `celery -A memory_assets.runs.celery_worker worker" in said + errors
     assert "Traceback" not in errors
-
-
-def executing(worker: int, store: Store) -> int | None:
-    """Returns the process of the worker that holds the lock of a run; None while there is none."""
-    running = str(store.dagster_home / FOLDER)
-    for pid in (int(path.name) for path in Path("/proc").glob("[0-9]*")):
-        try:
-            if os.getpgid(pid) == worker and any(
-                os.readlink(fd).startswith(running) for fd in Path(f"/proc/{pid}/fd").iterdir()
-            ):
-                return pid
-        except OSError:
-            continue
-    return None
-
-
-def wait_until(is_so: Callable[[], bool], seconds: float) -> bool:
-    until = time.monotonic() + seconds
-    while not (found := is_so()) and time.monotonic() < until:
-        time.sleep(0.02)
-    return found
-
-
-def read_log(path: Path) -> str:
-    return path.read_text(errors="replace")[-2000:]

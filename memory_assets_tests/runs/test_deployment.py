@@ -9,7 +9,7 @@ import yaml
 
 from memory_assets.errors import SettingsError, StoreError
 from memory_assets.runs.deployment import BEFORE, POSTGRES_URL, configure, dagster_yaml
-from memory_assets.runs.launch import open_instance
+from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import fail_dead_runs, holding
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.housekeeping import housekeeping
-from memory_assets.runs.launch import open_instance
+from memory_assets.runs.instance import open_instance
 from memory_assets.services import housekeeping as house
 from memory_assets.services.health.surroundings import check_disk_use
 from memory_assets.services.housekeeping import LEAST_RUNS, EndedRun, disk_use, is_due, keep_house, plan_removal

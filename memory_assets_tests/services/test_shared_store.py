@@ -8,15 +8,20 @@ from collections.abc import Iterator
 from datetime import timedelta
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.s3_objects import S3Objects
+from memory_assets.assets.resources import StoreResource
 from memory_assets.errors import NoteError, ObjectStoreError, StoreError
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.services import review, shared_store
+from memory_assets.services.corpus import name_of_collections
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.search import PhraseQuery, search
 from memory_assets.services.health.deep import deep_checks
@@ -83,6 +88,15 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(objects: S
         "manifest.json.zst",
         *(entry.key for entry in bucket.store.mirror._noted().files.values()),  # type: ignore[union-attr]
     }
+
+
+def test_a_worker_with_a_folder_of_its_own_erases_what_was_forgotten_before_its_next_run(one: MemoryAgent, tmp_path: Path):
+    worker = second(tmp_path).store
+    assert search(worker, PhraseQuery.of([WORDS])).has_matches
+    one.forget(WORDS, apply=True)
+    context = cast(dg.InitResourceContext, SimpleNamespace(run=object()))
+    store = StoreResource(data=str(worker.root)).create_resource(context)
+    assert [place for place in search(store, PhraseQuery.of([WORDS])).places if place.kind != GIT] == []
 
 
 def test_the_history_that_machines_share_is_not_rewritten_by_one(one: MemoryAgent):
@@ -188,6 +202,16 @@ def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(objects: S
     checks = {check.name: check for check in deep_checks(one.store)}
     assert not checks["objects"].passed
     assert KEY_ID not in str(checks["objects"])
+
+
+def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(one: MemoryAgent, tmp_path: Path):
+    second(tmp_path).store.root.rename(tmp_path / "of-another-machine")
+    names = set[str]()
+    for folder in (one.store.root, tmp_path / "of-another-machine"):
+        folder.rename(tmp_path / "memory")
+        names.add(name_of_collections(MemoryAgent(read_settings(data=tmp_path / "memory")).store))
+        (tmp_path / "memory").rename(folder)
+    assert len(names) == 2
 
 
 def test_a_backup_is_not_placed_in_a_folder_that_is_a_copy(one: MemoryAgent, tmp_path: Path):

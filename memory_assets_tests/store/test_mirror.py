@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.s3_objects import S3Objects
-from memory_assets.errors import ObjectStoreError, SettingsError, StoreError
+from memory_assets.errors import ObjectStoreError, SettingsError, StoreBusyError, StoreError
 from memory_assets.schema.announcements import take
 from memory_assets.store.mirror import Mirror
 from memory_assets.store.mirror_state import MANIFEST, Entry, pack, parse_manifest
@@ -165,6 +165,42 @@ def test_wrong_credentials_are_one_line_that_does_not_show_them(tmp_path: Path, 
         with pytest.raises(ObjectStoreError, match="refuses the credentials") as refused:
             opened(tmp_path / "two")
         assert "\n" not in str(refused.value) and "secret-of-the-test" not in str(refused.value)
+
+
+def test_days_are_written_at_once_and_sent_as_soon_as_nobody_writes(tmp_path: Path):
+    one, beside, two = opened(tmp_path / "one"), opened(tmp_path / "one"), opened(tmp_path / "two")
+    for store in (one, beside):
+        store._sync_state.clear()  # some seconds later
+    with one.lock_part("day-01"):
+        with beside.lock_part("day-02"):
+            (beside.answers / "answer.json").write_text("{}")
+        two.sync()
+        assert not (two.answers / "answer.json").exists()
+    two.sync()
+    assert (two.answers / "answer.json").exists()
+    assert take() == []
+
+
+def test_a_step_waits_for_the_days_of_others_before_it_sends(tmp_path: Path):
+    one, beside = opened(tmp_path / "one"), opened(tmp_path / "one")
+    with one.lock_part("day-01"), pytest.raises(StoreBusyError):
+        beside.sync(wait_seconds=0.1)
+    beside.sync(wait_seconds=0.1)
+
+
+def test_what_a_folder_waits_for_from_a_model_is_not_exchanged(tmp_path: Path):
+    one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
+    for store in (one, two):
+        (store.answers / "batches").mkdir()
+        (store.answers / "batches" / "000001.json").write_text(f'"of {store.root.name}"')
+        (store.answers / f"{store.root.name}.json").write_text("{}")
+    for store in (one, two, one):
+        store.sync()
+    assert [(store.answers / "batches" / "000001.json").read_text() for store in (one, two)] == ['"of one"', '"of two"']
+    assert all((one.answers / f"{name}.json").exists() and (two.answers / f"{name}.json").exists() for name in ("one", "two"))
+    (one.answers / "batches" / "000001.json").unlink()
+    one.sync()
+    assert not (one.answers / "batches" / "000001.json").exists()
 
 
 def test_a_removed_document_is_removed_for_all_and_a_lost_folder_of_them_is_not(tmp_path: Path):

@@ -126,7 +126,7 @@ def test_who_waits_for_the_whole_store_gets_it_before_the_next_day_does():
         first = threading.Thread(target=take_all)
         first.start()
         waits.wait(10)
-        while other._file_lock.lock_counter == 0:
+        while other._locks.depth == 0:
             pass
         second = threading.Thread(target=take_day)
         second.start()

@@ -9,6 +9,7 @@ import pytest
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
+from memory_assets.runs.instance import open_instance
 from memory_assets.runs.staleness import stale_days
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
@@ -108,7 +109,7 @@ def test_too_little_to_look_at_finds_nothing_and_says_so(tmp_path: Path):
     ran = launch.ingest(store)
     assert "find_friction" in ran.jobs
     assert store.tables.read("friction").is_empty()
-    with launch.open_instance(store) as instance:
+    with open_instance(store) as instance:
         import dagster as dg
 
         event = instance.get_latest_materialization_event(dg.AssetKey("friction"))

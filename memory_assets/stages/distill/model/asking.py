@@ -153,6 +153,8 @@ class ModelAsker:
     earlier: Callable[[ObserverQuestion], Sequence[EarlierMemory]] = field(default=lambda _: ())
     images: Callable[[ObserverQuestion], Images] = field(default=lambda _: {})
     established: Callable[[ObserverQuestion], Sequence[Known]] = field(default=lambda _: ())
+    stored: Callable[[], object] = field(default=lambda: None)
+    """Called between answers, as soon as one is stored; holds no lock of the store."""
 
     def ask_all(self, statuses: Iterable[QuestionStatus]) -> dict[str, ModelError]:
         """Asks the open questions, those of different sessions in parallel and those of one session in order.
@@ -164,7 +166,7 @@ class ModelAsker:
             waiting = together
             for _ in range(ATTEMPTS):
                 groups = {group.key.name: partial(self._ask, group) for group in group_questions(map(next_attempt, waiting))}
-                problems |= ask_each(groups, self.at_once, self.model.name) if groups else {}
+                problems |= ask_each(groups, self.at_once, self.model.name, self.stored) if groups else {}
                 waiting = self._still_open(waiting, problems)
         return problems
 
@@ -249,10 +251,12 @@ def in_rounds(statuses: Iterable[QuestionStatus]) -> list[list[QuestionStatus]]:
     return rounds
 
 
-def ask_each(questions: Mapping[str, Callable[[], None]], at_once: int, model: str) -> dict[str, ModelError]:
+def ask_each(
+    questions: Mapping[str, Callable[[], None]], at_once: int, model: str, stored: Callable[[], object] = lambda: None
+) -> dict[str, ModelError]:
     """Calls the functions that ask one question each, in parallel; returns the error of each that has no answer, by key name.
 
-    A wrong key or an overload stops the remaining questions and is raised.
+    Calls `stored` in this thread after each of them. A wrong key or an overload stops the remaining questions and is raised.
     """
     problems: dict[str, ModelError] = {}
     is_over = threading.Event()
@@ -274,6 +278,7 @@ def ask_each(questions: Mapping[str, Callable[[], None]], at_once: int, model: s
             elif error is not None:
                 is_over.set()
                 raise error
+            stored()
     return problems
 
 

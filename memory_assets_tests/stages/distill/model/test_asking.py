@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread, current_thread
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -67,6 +68,12 @@ def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path)
     assert desk.ask(asked) == {}
     assert len(desk.model.asked) == 5
     assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
+
+
+def test_somebody_is_told_in_the_asking_thread_that_there_are_answers_while_others_are_asked(tmp_path: Path):
+    desk, told = Desk(tmp_path, ScriptedModel(ANSWER)), list[tuple[Thread, bool]]()
+    desk.ask(questions(5), stored=lambda: told.append((current_thread(), any(desk.answers.every()))))
+    assert told == [(current_thread(), True)] * 5
 
 
 @pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])

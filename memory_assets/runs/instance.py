@@ -1,0 +1,74 @@
+"""The store's Dagster instance: its home with dagster.yaml, and opening it."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_assets.errors import StoreError, causes_of
+from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
+from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder, text_of, write_atomically
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+
+@contextmanager
+def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
+    """Opens the store's Dagster instance, making its home first; two processes never initialise it at once.
+
+    Raises `StoreError` if a server that dagster.yaml names cannot be used.
+    """
+    with store.lock_part("dagster"):
+        home = make_home(store)
+        opened = _open(home)
+    with opened as instance:
+        yield instance
+
+
+def _open(home: Path) -> "dg.DagsterInstance":
+    import dagster as dg
+
+    file = home / "dagster.yaml"
+    if lacking := missing_variables(home, os.environ):
+        raise StoreError(
+            f"{file} needs {' and '.join(lacking)} in the environment: the address of a server, see docs/scaling.md. "
+            "Set it, or go back to files with `memory config --deployment local --write`."
+        )
+    before = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
+    os.environ["DAGSTER_HOME"] = str(home)  # read by the configuration of the event log
+    try:
+        return dg.DagsterInstance.from_config(str(home))
+    except Exception as error:
+        if not re.search(r"^storage\s*:", text_of(file), re.M):
+            raise
+        *_, first = causes_of(error)
+        because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
+        raise StoreError(
+            f"Cannot use the storage that {file} names: {because}. Start the server, or fix DAGSTER_POSTGRES_URL; for missing "
+            "packages run `pip install 'memory_assets[scaling]'`."
+        ) from error
+    finally:
+        del os.environ["DAGSTER_HOME"]
+        os.environ.update(before)
+
+
+def make_home(store: Store) -> Path:
+    """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a configuration without a storage."""
+    home = make_folder(store.dagster_home)
+    path, content = home / "dagster.yaml", dagster_yaml("local")
+    if not path.is_file():
+        import dagster as dg
+
+        with dg.DagsterInstance.from_config(str(home)):
+            pass
+        write_atomically(path, content.encode())
+        return home
+    written = path.read_text("utf-8")
+    if not re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
+        write_atomically(path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode())
+    return home

@@ -1,0 +1,86 @@
+"""Celery workers that share no folder: the bucket is the exchange, and the tables and recalls are those of one folder."""
+
+import os
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from memory_assets.runs.days import BY_DAY
+from memory_assets.runs.deployment import configure
+from memory_assets.runs.instance import open_instance
+from memory_assets_tests import story
+from memory_assets_tests.journeys.test_s3_store import answers
+from memory_assets_tests.once import only_whole
+from memory_assets_tests.s3_api import variables
+from memory_assets_tests.servers import celery_worker, chroma_server, moto_server, needs_celery
+from memory_assets_tests.workers import celery_servers, count_failed, executing, read_log, wait_until
+
+pytest.importorskip("obstore")
+pytestmark = [pytest.mark.slow, only_whole("it starts PostgreSQL, Redis, moto, Chroma and two workers")]
+
+Expected = tuple[Path, Path, dict[str, pl.DataFrame], list]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Expected:
+    """The sample, a folder in which one process built it, its tables, and what recall answers."""
+    needs_celery()
+    folder = tmp_path_factory.mktemp("one-folder")
+    sources = story.lay_out_sample(folder / "sources", "/pi/")
+    story.run_apart("ingest", folder / "local", sources)
+    tables = story.all_tables(story.open_at(folder / "local", sources))
+    return sources, folder / "local", tables, answers(folder / "local", sources, {})
+
+
+@pytest.mark.parametrize("kill", ["nothing", "the first worker", "the ingest"])
+def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_killed(
+    kill: str, tmp_path: Path, expected: Expected, monkeypatch: pytest.MonkeyPatch
+):
+    sources, local, tables, recalled = expected
+    with ExitStack() as running:
+        servers = {
+            **running.enter_context(celery_servers(tmp_path)),
+            **variables(running.enter_context(moto_server(tmp_path / "s3")), tmp_path / "workspace.git"),
+            "MEMORY_CHROMA": running.enter_context(chroma_server(tmp_path / "chroma")),
+        }
+        for name, value in servers.items():
+            monkeypatch.setenv(name, value)
+        there = tmp_path / "there"
+        store = story.open_at(there, sources)
+        configure(store.settings, "celery", write=True)
+        with open_instance(store):
+            pass  # makes Dagster's tables in the empty database
+        first, _ = (
+            running.enter_context(
+                celery_worker(
+                    tmp_path / name, story.environment(tmp_path / f"data-{name}", tmp_path / "no sessions", **servers)
+                )
+            )
+            for name in ("first", "second")
+        )
+        ingest = story.start("ingest", there, sources, **servers)
+        if kill != "nothing":
+            home = tmp_path / "data-first" / "dagster"
+            assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(tmp_path / "first.log")
+            os.killpg(first.pid if kill == "the first worker" else ingest.pid, signal.SIGKILL)
+        if kill == "the ingest":
+            ingest.communicate()
+            ingest = story.start("ingest", there, sources, **servers)
+        said, errors = ingest.communicate(timeout=500)
+        assert ingest.returncode == 0, errors[-2000:] + read_log(tmp_path / "second.log")
+        jobs = yaml.safe_load(said)["data"]["jobs"]
+        assert all(jobs.count(job) >= 2 for job in BY_DAY)
+        story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
+        assert logs(there) == logs(local)
+        assert count_failed(store) == (kill == "the first worker")
+        assert story.run("ingest", there, sources, **servers)["jobs"] == []
+        assert answers(there, sources, servers) == recalled
+
+
+def logs(data: Path) -> dict[str, str]:
+    """The logs of days, in the workspace."""
+    return {path.name: path.read_text() for path in (data / "workspace" / "memory").glob("*.md")}
