@@ -325,7 +325,9 @@ class Mirror:
                 f"bucket; or delete {self.root / NOTED} to send this folder's copy."
             )
         key = bytes_of(self.root / KEY)
-        is_new = not base.tag and not any((self.root / "ledger").glob("*.jsonl")) and not (self.root / CATALOG).is_file()
+        is_new = (
+            KEY not in base.files and not any((self.root / "ledger").glob("*.jsonl")) and not (self.root / CATALOG).is_file()
+        )
         if is_new and KEY in theirs.files:  # two machines began the store at once: nothing was hashed with this key
             (self.root / KEY).unlink(missing_ok=True)
         elif key is not None and KEY in theirs.files and _hash(key) != theirs.files[KEY].sha256:

@@ -286,6 +286,7 @@ def _open_mirror(store: Store) -> None:
         if not (store.root / "resources" / "key").is_file():
             _ = store.key
             store.sync()
+            vars(store).pop("key")  # another machine may have sent its own first
     if mirror.erased() is None:  # what was forgotten before this folder had anything is not in it
         mirror.note_erased(known or _erased(store))
     if not (store.workspace / ".git").is_dir():

@@ -73,6 +73,21 @@ def test_two_folders_share_a_store_and_a_deleted_one_comes_back(tmp_path: Path):
     assert again.key == two.key
 
 
+def test_two_folders_that_begin_a_store_at_once_use_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    replace, calls = S3Objects.replace, []
+
+    def late(self: S3Objects, key: str, content: bytes, tag: str) -> str | None:
+        calls.append(tag)
+        if len(calls) == 2:  # the first folder is about to send its key
+            opened(tmp_path / "two").append_event("test.said", "all", {"text": "from two"})
+        return replace(self, key, content, tag)
+
+    monkeypatch.setattr(S3Objects, "replace", late)
+    one = opened(tmp_path / "one")
+    keys = [(tmp_path / name / "resources" / "key").read_bytes() for name in ("one", "two")]
+    assert one.key == keys[0] == keys[1] and texts(one) == ["from two"]
+
+
 def test_what_is_missing_in_a_folder_is_fetched_and_what_was_changed_by_accident_too(tmp_path: Path):
     store = opened(tmp_path / "one")
     store.append_event("test.said", "all", {"text": "kept"})
