@@ -79,6 +79,14 @@ def test_a_question_without_vector_or_known_words_finds_the_same(texts: TextArra
         assert first(texts, query, 100)[:1] == first(texts, query, ROWS)[:1]
 
 
+def test_a_short_message_between_two_that_fit_is_chosen_by_its_words():
+    row, group = np.zeros(1_000, dtype=np.float32), np.zeros(1_000, dtype=np.float32)
+    row[[498, 500]] = 4.0
+    row[::50] += 0.5
+    fits = passage_choice.fit_of_words(row, group, 2)
+    assert int(np.argmax(fits)) == 500 and fits[499] > np.delete(fits, [498, 499, 500]).max()
+
+
 def test_the_nearest_by_signs_hold_the_nearest(texts: TextArrays):
     assert texts.signs.shape == (6, ROWS) and texts.signs.dtype == np.uint64
     for row in range(0, ROWS, 997):
