@@ -95,7 +95,7 @@ def test_settings_of_git_are_read_in_known_places_only() -> None:
         for module, tree in modules()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ("config", ".git/config", "--get")
-        and not module.startswith(("interfaces/cli/", "runs/instance"))  # names of a command and of Dagster's folder
+        and not module.startswith(("interfaces/cli/", "runs/launch"))  # names of a command and of Dagster's folder
     }  # fmt: skip
     assert found == set(GIT_SETTINGS)
 
