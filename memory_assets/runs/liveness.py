@@ -98,10 +98,10 @@ def is_alive(store: Store, name: str) -> bool:
 
 def is_executed(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str]) -> bool:
     """Returns whether a process executes one of these runs, here or on a worker with a folder of its own."""
-    if any(is_alive(store, run_id) for run_id in run_ids):
-        return True
+    if (is_here := any(is_alive(store, run_id) for run_id in run_ids)) or not run_ids:
+        return is_here
     started = dg.RunsFilter(run_ids=list(run_ids), statuses=[dg.DagsterRunStatus.STARTED])
-    return bool(run_ids) and any(_is_elsewhere(instance, store, run) for run in instance.get_runs(started))
+    return any(_is_elsewhere(instance, store, run) for run in instance.get_runs(started))
 
 
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
