@@ -1,7 +1,8 @@
 """What all asset checks share: their registration, their results, and the checks that every table has.
 
 A result shows the ids of a few offending rows, never their text. It covers the rows that the run wrote: a run over a range of
-days has one result for all of them.
+days has one result for all of them. Of a store in a bucket, what other machines changed may have been fetched since a day was
+built: such a day is judged when the next run has built it again.
 """
 
 import inspect
@@ -17,8 +18,9 @@ import polars.selectors as cs
 
 from memory_assets.errors import TableError
 from memory_assets.runs.days import RANGE_END, RANGE_START
+from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.tables import TABLES
+from memory_assets.schema.tables import TABLES, Table
 from memory_assets.stages.capture.masking.redact import mask_frame, secret_rows, secret_rules
 from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
@@ -140,12 +142,31 @@ def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefin
 def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True)
     def run_checks(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.AssetCheckResult]:
-        days = days_of_run(context.run.tags)
+        days = settled_days(store, asset, days_of_run(context.run.tags))
         for one in checks:
             if one.spec.key in context.selected_asset_check_keys:
                 yield one.run(store, days)
 
     return run_checks
+
+
+def settled_days(store: Store, asset: str, days: Days) -> Days:
+    """Returns the days without those that another machine's change made stale, in the table or in one that it is made from."""
+    if store.mirror is None or days is None:
+        return days
+    stale = {part for table in _with_sources(TABLES[asset]) for part in stale_partitions(store, table)}
+    return [day for day in days if day not in stale]
+
+
+def _with_sources(table: Table) -> list[Table]:
+    """Returns the table and all that it is made from, of those that are partitioned like it."""
+    found = {table.name: table}
+    for one in (waiting := [table]):
+        for name in one.made_from:
+            if name not in found and TABLES[name].grain == table.grain:
+                found[name] = TABLES[name]
+                waiting.append(TABLES[name])
+    return list(found.values())
 
 
 def days_of_run(tags: Mapping[str, str]) -> Days:

@@ -6,9 +6,10 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from memory_assets.assets.checks.common import Level, TableCheck, one_step_per_asset
+from memory_assets.assets.checks.common import Level, TableCheck, one_step_per_asset, settled_days
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
+from memory_assets_tests.small_store import DAY, bring_up_to_date, small_store
 
 BROKEN = pl.DataFrame({"id": ["a"]})
 
@@ -64,3 +65,16 @@ def test_a_check_that_blocks_stops_what_comes_after_and_the_others_are_judged(tm
 def test_a_check_can_be_run_alone(tmp_path: Path):
     checks = [check("first", "whole", passes=True), check("first", "known", passes=True)]
     assert passed(run(definitions(tmp_path, *checks), "alone")) == {"whole": True}
+
+
+def test_a_day_that_another_machine_made_stale_is_judged_after_the_next_run(monkeypatch: pytest.MonkeyPatch):
+    store, day = small_store(), DAY.isoformat()
+    bring_up_to_date(store)
+    monkeypatch.setitem(vars(store), "mirror", object())
+    assert settled_days(store, "observations", [day]) == [day]
+    store.tables.write("messages", day, store.tables.read("messages").head(2), inputs="of another machine")
+    for table in ("messages", "observations", "triggers"):
+        assert settled_days(store, table, [day]) == [], table
+    assert settled_days(store, "observations", None) is None
+    monkeypatch.setitem(vars(store), "mirror", None)
+    assert settled_days(store, "observations", [day]) == [day], "nobody else writes a store in a folder"
