@@ -392,11 +392,16 @@ def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.nda
 
 def score_around(layout: Layout, terms: Mapping[str, float], rows: np.ndarray | None = None) -> np.ndarray:
     """Returns the score around each row, or around each of these, ascending, for the weighted terms; shape (rows,)."""
-    part, texts = layout, layout.texts
-    if rows is not None:
-        assert not isinstance(texts, ChosenTexts)
-        part = Layout(ChosenTexts(texts, widened(rows, layout.reach, len(texts))), layout.reach)
-    lengths, mean = part.lengths[0], layout.mean_lengths[0]
+    if rows is None:
+        return _score_around(layout, terms, layout)
+    assert not isinstance(layout.texts, ChosenTexts)
+    chosen = ChosenTexts(layout.texts, widened(rows, layout.reach, len(layout.texts)))
+    return _score_around(Layout(chosen, layout.reach), terms, layout)[np.searchsorted(chosen.rows, rows)]
+
+
+def _score_around(part: Layout, terms: Mapping[str, float], whole: Layout) -> np.ndarray:
+    """Returns the score around each row of the part, with the frequencies and mean lengths of the whole."""
+    lengths, mean = part.lengths[0], whole.mean_lengths[0]
     scores = np.zeros(len(part.texts))
     for term, weight in terms.items():
         found, counts = part.texts.postings(term)
@@ -404,11 +409,9 @@ def score_around(layout: Layout, terms: Mapping[str, float], rows: np.ndarray | 
             continue
         spread = part.spread(found, counts)
         near = np.flatnonzero(spread > 0)
-        matching = len(near) if part is layout else layout.count_around(texts.postings(term)[0])
-        scores[near] += weight * bm25(spread[near], lengths[near], mean, len(texts), matching)
-    return (
-        scores[np.searchsorted(part.texts.rows, rows)] if isinstance(part.texts, ChosenTexts) and rows is not None else scores
-    )
+        matching = len(near) if part is whole else whole.count_around(whole.texts.postings(term)[0])
+        scores[near] += weight * bm25(spread[near], lengths[near], mean, len(whole.texts), matching)
+    return scores
 
 
 def score_groups(layout: Layout, terms: Mapping[str, float]) -> np.ndarray:
