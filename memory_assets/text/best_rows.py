@@ -3,7 +3,7 @@
 import numpy as np
 
 LAYERS = 64
-"""Rows of which first only the best is looked at."""
+"""Rows in a group; a first pass looks at the best row of each group only."""
 
 
 def best_rows(scores: np.ndarray, most: int) -> np.ndarray:
