@@ -54,16 +54,8 @@ def read_repository(source: str, address: str = "") -> Repository:
     remote = () if local.is_dir() else (f"http.curloptResolve={_host_of(source)}:{address}",)
     with tempfile.TemporaryDirectory(prefix="memory-repository-") as folder:
         git = _Git(source, folder, remote)
-        options = [
-            "--quiet",
-            "--bare",
-            "--depth",
-            "1",
-            "--no-tags",
-            "--single-branch",
-            *(["--filter=blob:none"] if remote else []),
-        ]
-        git.run(folder, "clone", *options, "--", place, "copy")
+        part = ["--filter=blob:none"] if remote else []
+        git.run(folder, *"clone --quiet --bare --depth 1 --no-tags --single-branch".split(), *part, "--", place, "copy")
         copy = str(Path(folder, "copy"))
         files = git.run(copy, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
         commit = git.run(copy, "rev-parse", "HEAD").decode().strip()

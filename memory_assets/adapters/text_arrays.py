@@ -185,11 +185,14 @@ def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndar
     dimension = new["vector"].list.len().max() if new["vector"].count() else old.vectors.shape[1]
     assert isinstance(dimension, int)
     vectors = np.zeros((int(becomes.max(initial=-1)) + 1, dimension), dtype=np.float32)
+    of_old, of_new = becomes[: len(old)], becomes[len(old) :]
     for start in range(0, len(old) if old.vectors.shape[1] == dimension else 0, ROWS_AT_ONCE):
-        places = becomes[start : start + ROWS_AT_ONCE][: len(old) - start]
-        vectors[places[places >= 0]] = old.vectors[start : start + ROWS_AT_ONCE][places >= 0]
+        rows = slice(start, start + ROWS_AT_ONCE)
+        places = of_old[rows]
+        vectors[places[places >= 0]] = old.vectors[rows][places >= 0]
     for start in range(0, new.height, ROWS_AT_ONCE):
-        given, places = new["vector"][start : start + ROWS_AT_ONCE], becomes[len(old) + start :][:ROWS_AT_ONCE]
+        rows = slice(start, start + ROWS_AT_ONCE)
+        given, places = new["vector"][rows], of_new[rows]
         is_given = given.is_not_null().to_numpy()
         if is_given.any():
             vectors[places[is_given]] = given.drop_nulls().explode().to_numpy().reshape(-1, dimension)

@@ -209,8 +209,7 @@ def review_is_stale(store: Store) -> bool:
 
     So does a memory that contradicts a decision record.
     """
-    is_contradicted = not store.tables.read("adr_conflicts", columns=["memory_id"]).is_empty()
-    if not store.tables.parts("proposals") and not store.tables.parts("friction") and not is_contradicted:
+    if not any(map(store.tables.parts, ("proposals", "friction"))) and not store.tables.has_rows("adr_conflicts"):
         return False
     is_new = WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store)
     if is_new or has_failed(store, "triage") or is_stale(store, ["slog"]):

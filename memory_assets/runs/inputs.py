@@ -92,7 +92,7 @@ def adrs(store: Store, table: Table) -> dict[str, str]:
 def slog(store: Store, table: Table) -> dict[str, str]:
     """The file of the slog, and the events that it logs; nothing before the first entry."""
     content = bytes_of(store.slog.path)
-    if content is None and not any(info.rows for info in store.tables.parts(table.name).values()):
+    if content is None and not store.tables.has_rows(table.name):
         return {}
     logged = store.ledger.events(LOGGED)
     return {WHOLE: hash_of(*rules_of(store, table), hashlib.sha256(content or b"").hexdigest(), len(logged))}
@@ -101,7 +101,7 @@ def slog(store: Store, table: Table) -> dict[str, str]:
 def documents(store: Store, table: Table) -> dict[str, str]:
     """The kept texts of documents; nothing before the first one is added."""
     stamps = store.documents.stamps()
-    is_any = stamps or any(info.rows for info in store.tables.parts(table.name).values())
+    is_any = stamps or store.tables.has_rows(table.name)
     return {WHOLE: hash_of(*rules_of(store, table), *stamps.items())} if is_any else {}
 
 

@@ -172,7 +172,7 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
         decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
         kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
         store.append_event(kind, id, payload)
-    is_shown = affected or not store.tables.read("adr_conflicts", columns=["memory_id"]).is_empty()
+    is_shown = affected or store.tables.has_rows("adr_conflicts")
     if store.tables.parts("decisions") and (is_shown or not text):  # forgetting erases proposals, too
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
             write_review(store)

@@ -78,6 +78,10 @@ class ParquetTables:
         """Returns the written partitions (of those wanted) by name, sorted by name."""
         return {part: info for part, _, info in self._present(table, wanted)}
 
+    def has_rows(self, table: str) -> bool:
+        """Returns whether any partition of the table has a row."""
+        return any(info.rows for info in self.parts(table).values())
+
     def fingerprints(self, table: str) -> Mapping[str, str]:
         """Returns the hash of each partition's rows; looks at the partitions only if one was written since the last look."""
         folder = self._folder(table)

@@ -7,17 +7,21 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
-from memory_assets.runs.days import BY_DAY
-from memory_assets.runs.deployment import configure
-from memory_assets.runs.instance import open_instance
 from memory_assets_tests import story
 from memory_assets_tests.journeys.test_s3_store import answers
 from memory_assets_tests.once import only_whole
 from memory_assets_tests.s3_api import variables
 from memory_assets_tests.servers import celery_worker, chroma_server, moto_server, needs_celery
-from memory_assets_tests.workers import celery_servers, count_failed, executing, read_log, wait_until
+from memory_assets_tests.workers import (
+    celery_servers,
+    count_failed,
+    executing,
+    finish_ingest,
+    read_log,
+    store_on_workers,
+    wait_until,
+)
 
 pytest.importorskip("obstore")
 pytestmark = [pytest.mark.slow, only_whole("it starts PostgreSQL, Redis, moto, Chroma and two workers")]
@@ -50,10 +54,7 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
         for name, value in servers.items():
             monkeypatch.setenv(name, value)
         there = tmp_path / "there"
-        store = story.open_at(there, sources)
-        configure(store.settings, "celery", write=True)
-        with open_instance(store):
-            pass  # makes Dagster's tables in the empty database
+        store = store_on_workers(there, sources)
         first, _ = (
             running.enter_context(
                 celery_worker(
@@ -70,10 +71,7 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
         if kill == "the ingest":
             ingest.communicate()
             ingest = story.start("ingest", there, sources, **servers)
-        said, errors = ingest.communicate(timeout=500)
-        assert ingest.returncode == 0, errors[-2000:] + read_log(tmp_path / "second.log")
-        jobs = yaml.safe_load(said)["data"]["jobs"]
-        assert all(jobs.count(job) >= 2 for job in BY_DAY)
+        finish_ingest(ingest, tmp_path / "second.log")
         story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
         assert logs(there) == logs(local)
         assert count_failed(store) == (kill == "the first worker")

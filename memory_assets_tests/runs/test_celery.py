@@ -20,7 +20,7 @@ from dagster._core.launcher import DefaultRunLauncher, LaunchRunContext, WorkerS
 from memory_assets.assets.factory import _check_store
 from memory_assets.errors import StoreError
 from memory_assets.runs.celery_runs import WorkerRuns, files_of
-from memory_assets.runs.days import BY_DAY, STORE, Stretch, address_of, tags_of
+from memory_assets.runs.days import STORE, Stretch, address_of, tags_of
 from memory_assets.runs.deployment import (
     CELERY_URL,
     POSTGRES_URL,
@@ -37,7 +37,15 @@ from memory_assets_tests import story
 from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.once import only_whole
 from memory_assets_tests.servers import POSTGRES_PASSWORD, celery_worker, free_port
-from memory_assets_tests.workers import celery_servers, count_failed, executing, read_log, wait_until
+from memory_assets_tests.workers import (
+    celery_servers,
+    count_failed,
+    executing,
+    finish_ingest,
+    read_log,
+    store_on_workers,
+    wait_until,
+)
 
 NOBODY = f"redis://:{POSTGRES_PASSWORD}@127.0.0.1:{free_port()}/0"
 DAYS = Stretch(date(2026, 8, 3), date(2026, 8, 4))
@@ -204,10 +212,7 @@ def test_two_workers_make_the_same_tables_whichever_is_killed(
     for name, url in servers.items():
         monkeypatch.setenv(name, url)
     there = tmp_path / "there"
-    store = story.open_at(there, sources)
-    configure(store.settings, "celery", write=True)
-    with open_instance(store):
-        pass  # makes Dagster's tables in the empty database
+    store = store_on_workers(there, sources)
     environ = story.environment(there, sources, **servers)
     with ExitStack() as workers:
         first, _ = (workers.enter_context(celery_worker(tmp_path / name, environ)) for name in ("first", "second"))
@@ -216,10 +221,7 @@ def test_two_workers_make_the_same_tables_whichever_is_killed(
             home, whole = store.dagster_home, kill == "the whole worker"
             assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(tmp_path / "first.log")
             os.killpg(first.pid, signal.SIGKILL) if whole else os.kill(executing(first.pid, home) or 0, signal.SIGKILL)
-        said, errors = ingest.communicate(timeout=500)
-        assert ingest.returncode == 0, errors[-2000:] + read_log(tmp_path / "second.log")
-    jobs = yaml.safe_load(said)["data"]["jobs"]
-    assert all(jobs.count(job) >= 2 for job in BY_DAY)
+        finish_ingest(ingest, tmp_path / "second.log")
     story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
     assert count_failed(store) == (kill != "nothing")
     assert not [*(there / "dagster").glob("history")]
