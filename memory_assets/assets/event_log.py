@@ -7,7 +7,7 @@ open. Files, tables and SQL are Dagster's own, so that Dagster's `SqliteEventLog
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -37,6 +37,8 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         """Engine and inode, by process and database, least recently used first."""
         self._blank = b""
         """An empty database of a run with its tables: copying it takes a hundredth of the time of Dagster's migrations."""
+        self._known: set[str] = set()
+        """Tables, columns and migrations that the index is known to have: Dagster asks for them at every event."""
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -53,6 +55,24 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         """Stores the event and touches the run's database: the UI watches that file, and new rows change only its WAL."""
         super().store_event(event)
         os.utime(self.path_for_shard(event.run_id))
+
+    def has_table(self, table_name: str) -> bool:
+        """Returns whether the index has the table."""
+        return self._once(f"table {table_name}", lambda: super(PooledEventLogStorage, self).has_table(table_name))
+
+    def has_secondary_index(self, name: str) -> bool:
+        """Returns whether the migration of that name was made."""
+        return self._once(f"migration {name}", lambda: super(PooledEventLogStorage, self).has_secondary_index(name))
+
+    def _has_asset_key_col_on_connection(self, conn: db.Connection, column_name: str) -> bool:
+        asked = super()._has_asset_key_col_on_connection
+        return self._once(f"column {column_name}", lambda: asked(conn, column_name))
+
+    def _once(self, what: str, is_there: Callable[[], bool]) -> bool:
+        """Returns whether it is there; asks no more once it is, since nothing of the schema is ever removed."""
+        if what not in self._known and is_there():
+            self._known.add(what)
+        return what in self._known
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[db.Connection]:

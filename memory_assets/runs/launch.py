@@ -37,7 +37,7 @@ from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import resolve, stale_days
 from memory_assets.schema.progress import building, expect, part, works
-from memory_assets.schema.tables import JOBS, TABLES, tables_in
+from memory_assets.schema.tables import JOBS, TABLES, tables_in, with_sources
 from memory_assets.services import housekeeping
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.shared_store import fetch, hand_over
@@ -57,6 +57,12 @@ MOST_ATTEMPTS = 4
 
 SHARES = 2
 """Runs into which a stretch of days is cut for each process that works at once: days differ in length."""
+
+ANSWERING = ("text_index", "vector_index")
+"""What a question is answered from."""
+
+MOST_DAYS_FIRST = 2
+"""Days with new transcripts that are made recallable before their other tables are built. A longer backlog goes day by day."""
 
 WORKS = {
     "rebuild_memories": "recall works",
@@ -92,14 +98,16 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
         return runner.summary()
 
 
-def update(runner: "Runner", jobs: Sequence[str]) -> None:
-    """Runs what is due of these jobs, in order.
+def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False) -> None:
+    """Runs what is due of these jobs, in order; with `recall_first`, what a question is answered from comes before the rest.
 
     If a file is damaged, it is put aside and the update starts again from the first job.
     """
     put_damaged_aside(runner.store, is_deep=False)
     for attempt in count(1):
         try:
+            if recall_first:
+                runner.run_recall_first()
             for job in jobs:
                 if runner.run_due(job) and job in WORKS:
                     works(WORKS[job])
@@ -197,6 +205,26 @@ class Runner(ExitStack):
             for one in due:
                 self.run(job, one.stretch)
         return bool(due)
+
+    def run_recall_first(self) -> None:
+        """Captures, and builds of the new days what a question is answered from, and the other tables of these runs after it.
+
+        A run that is killed in between leaves the others stale, so that the next one builds them.
+        """
+        self.run_due("capture")
+        due = due_runs(self.store, "process_days")
+        days = sum(len(one.stretch.days()) for one in due if one.stretch)
+        if self._is_on_workers or not 0 < days <= MOST_DAYS_FIRST:
+            return
+        wanted, later = with_sources(ANSWERING), []
+        for job in ("process_days", "rebuild_memories"):
+            names = [table.name for table in tables_in(job)]
+            first, others = ([name for name in names if (name in wanted) == is_first] for is_first in (True, False))
+            for one in due if job == "process_days" else due_runs(self.store, job):
+                self.run(job, one.stretch, only=first)
+                later.append(partial(self.run, job, one.stretch, only=others))
+        for run in later:
+            run()
 
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         runs = newest_first(days, session_days(self.store)) if days else []

@@ -35,7 +35,10 @@ PATIENCE_SECONDS = 60.0
 """Time after which runs begin although the UI does not answer yet; before it, they would take the processor from its start."""
 
 TICK_SECONDS = 0.5
-"""Time between two looks at the events that were sent."""
+"""Time between two looks at the processes of the UI."""
+
+LOOK_SECONDS = 0.1
+"""Time between two looks at the events that were sent: a listing of one small folder."""
 
 POLL_SECONDS = 30.0
 """Time between two readings of the store's first day while the UI is served."""
@@ -107,7 +110,7 @@ class Serving:
                 if not is_warm:
                     self._worker.warm_up()
                     is_warm = True
-            time.sleep(TICK_SECONDS)
+            time.sleep(LOOK_SECONDS)
 
 
 class DagsterUi:

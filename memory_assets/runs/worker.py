@@ -91,7 +91,7 @@ class Worker:
                 return done  # a run that a schedule or a person started goes on: the next look sees what it left
             before = len(runner.summary().jobs)
             self._tried |= {(run.job, run.state): now for run in runs}
-            update(runner, AT_ONCE)
+            update(runner, AT_ONCE, recall_first=True)
             done += runner.summary().jobs[before:]
         if done:
             keep_waiting(store)

@@ -5,6 +5,7 @@ build it, the order of runs, and its entry in `docs/tables.md`. To add a table: 
 function named in `build`, test that function.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -96,7 +97,12 @@ class Table:
     @property
     def is_partitioned(self) -> bool:
         """Whether Dagster knows its partitions; sources and spans are partitions of the store only."""
-        return self.grain not in ("whole", "source", "span")
+        return self.grain != "whole" and not self.has_own_parts
+
+    @property
+    def has_own_parts(self) -> bool:
+        """Whether only the store knows its partitions."""
+        return self.grain in ("source", "span")
 
 
 @dataclass(frozen=True)
@@ -418,6 +424,18 @@ def version_of(name: str) -> str:
 def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
     """Returns what the job builds, in order; in a what-if branch only what MEMORY.md depends on."""
     return [table for table in TABLES.values() if _is_in(job, table) and (table.in_branch or not only_in_branch)]
+
+
+def with_sources(names: Iterable[str]) -> set[str]:
+    """Returns the tables and files with all that they are made from, directly or not, and what is built along with these."""
+    found: set[str] = set()
+    waiting = [*names]
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            built = TABLES[name].build
+            waiting += [*TABLES[name].made_from, *(one.name for one in TABLES.values() if one.build == built)]
+    return found
 
 
 def _is_in(job: str, table: Table) -> bool:

@@ -27,7 +27,7 @@ from memory_assets.errors import ModelError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder, Hit, Texts, VectorIndex
 from memory_assets.schema.requests import Filters
-from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages
+from memory_assets.stages.embed.encode import HAS_VECTOR, cut_messages, hashed
 from memory_assets.stages.embed.notes import hidden_sources, note_id
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE, memory_rows
@@ -38,7 +38,7 @@ from memory_assets.store.ledger import FORGOTTEN, NOTES
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
-MEMORIES = CORPORA[0]
+MEMORIES, MESSAGES = CORPORA
 MADE_BY = ["model", "model_version"]
 """Columns that name the model of a vector."""
 
@@ -310,22 +310,52 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
     return known
 
 
-def passages_to_index(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
-    """Returns all passages with their texts; those of open windows, and of messages not encoded yet, have no vector.
+def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
+    """Returns what the text index knows of each passage but for text and vector, which are read of changed passages alone.
 
-    Vectors of other models than `made_by` (name, version) are left out.
+    `encoded_by` names the model of the vector and the first word codes, `encoded_on` the day of their row; both are null for
+    passages of open windows, and of messages not encoded yet. Vectors of other models than `made_by` (name, version) are left
+    out.
     """
-    wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
-    texts = tables.scan("messages").select("message_id", pl.col("text").alias("whole"))
-    vectors = tables.scan("passage_vectors").filter(_is_made_by(made_by) if made_by else pl.lit(True))
-    vectors = vectors.select("text_hash", "vector", "words").unique("text_hash")
-    closed = tables.scan("passages").join(texts, on="message_id", how="inner").join(vectors, on="text_hash", how="left")
-    span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
-    encoded = (pl.when(HAS_VECTOR).then(name).alias(name) for name in ("vector", "words"))
-    opened = cut_messages(tables.read("messages_open")).with_columns(
-        vector=pl.lit(None, pl.List(pl.Float32)), words=pl.lit(None, pl.Binary)
+    encoded = _encoded(tables, made_by).select("text_hash", "encoded_by", "encoded_on").sort("encoded_on", "encoded_by")
+    encoded = encoded.unique("text_hash", keep="first", maintain_order=True)
+    closed = tables.scan("passages").join(tables.scan("messages").select("message_id"), on="message_id", how="semi")
+    closed = closed.join(encoded, on="text_hash", how="left", maintain_order="left")
+    has_vector = (pl.when(HAS_VECTOR).then(name).alias(name) for name in ("encoded_by", "encoded_on"))
+    opened = hashed(cut_messages(tables.read("messages_open"))).with_columns(
+        day=pl.lit(None, pl.Date), encoded_by=pl.lit(None, pl.String), encoded_on=pl.lit(None, pl.Date)
     )
-    return pl.concat([closed.with_columns(*encoded, text=span).select(wanted).collect(), opened.select(wanted)])
+    columns = "id message_id session_id line number char_from char_to text_hash day encoded_by encoded_on".split()
+    both = pl.concat([closed.with_columns(*has_vector).select(columns).collect(), opened.select(columns)])
+    return both.unique("id", keep="first", maintain_order=True).with_columns(corpus=pl.lit(MESSAGES))
+
+
+def passages_to_index(
+    tables: ParquetTables, made_by: tuple[str, str] | None = None, heads: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """Returns the passages of the heads, by default of all, with text, vector and word codes; some have no vector."""
+    heads = passage_heads(tables, made_by) if heads is None else heads
+    closed = tables.scan("messages", _days_of(heads["day"])).select("message_id", "text")
+    opened = tables.scan("messages_open").select("message_id", "text")
+    texts = pl.concat([closed, opened]).unique("message_id", keep="first").rename({"text": "whole"})
+    encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(["text_hash", "encoded_by", "encoded_on"])
+    found = heads.lazy().join(texts, on="message_id", how="inner", maintain_order="left")
+    found = found.join(encoded, on=["text_hash", "encoded_by", "encoded_on"], how="left", maintain_order="left")
+    span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
+    wanted = ["id", "message_id", "session_id", "line", "number", "text", "vector", "words"]
+    return found.with_columns(text=span).select(wanted).collect()
+
+
+def _encoded(tables: ParquetTables, made_by: tuple[str, str] | None, days: Sequence[str] | None = None) -> pl.LazyFrame:
+    """Returns the vectors and word codes of passages, each named as in `passage_heads`."""
+    rows = tables.scan("passage_vectors", days).filter(_is_made_by(made_by) if made_by else pl.lit(True))
+    first_codes = pl.col("words").bin.head(16).bin.encode("hex")
+    named = pl.concat_str(*MADE_BY, first_codes, separator=" ")
+    return rows.select("text_hash", "vector", "words", encoded_by=named, encoded_on="day")
+
+
+def _days_of(column: pl.Series) -> list[str]:
+    return [day.isoformat() for day in column.drop_nulls().unique().sort()]
 
 
 def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:

@@ -211,3 +211,16 @@ def test_a_store_that_was_copied_has_a_log_of_its_own(store: Store, tmp_path: Pa
         log = instance.event_log_storage
         assert isinstance(log, PooledEventLogStorage)
         assert Path(log._base_dir) == tmp_path / "copy" / "dagster" / "history" / "runs"
+
+
+def test_what_the_index_is_known_to_have_is_asked_once(storage: PooledEventLogStorage, monkeypatch: pytest.MonkeyPatch):
+    asked = list[str]()
+    has_table = SqliteEventLogStorage.has_table
+
+    def ask(self: SqliteEventLogStorage, name: str) -> bool:
+        asked.append(name)
+        return has_table(self, name)
+
+    monkeypatch.setattr(SqliteEventLogStorage, "has_table", ask)
+    assert [storage.has_table(name) for name in ("asset_keys", "asset_keys", "later", "later")] == [True, True, False, False]
+    assert asked == ["asset_keys", "later", "later"], "a table that is not there may be made"

@@ -61,7 +61,7 @@ def test_a_session_that_ends_is_recalled_after_one_tick(tmp_path: Path, monkeypa
         assert worker.tick() == []  # nothing was sent, and the last look was a second ago
         send_end(store)
         ran = worker.tick()
-        assert ran[:3] == ["capture", "process_days", "rebuild_memories"]
+        assert ran[:5] == ["capture", "process_days", "rebuild_memories", "process_days", "rebuild_memories"]
         assert store.tables.read("windows")["trigger"].to_list() == ["ended"]
         assert store.tables.read("memories").height > 0
         assert next_runs(store) == []
@@ -114,7 +114,8 @@ def test_while_a_worker_is_alive_the_sensors_leave_new_input_to_it():
 def test_a_run_that_fails_is_told_once_and_tried_again_later(monkeypatch: pytest.MonkeyPatch):
     store, clock, told, tried = small_store(), Clock(), list[str](), list[float]()
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, recall_first: bool) -> None:
+        assert recall_first
         tried.append(clock.now)
         raise StoreError("The disk is full.")
 

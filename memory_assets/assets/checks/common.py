@@ -8,7 +8,7 @@ built: such a day is judged when the next run has built it again.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from types import FunctionType
 from typing import Any, Literal, TypeVar
 
@@ -26,7 +26,7 @@ from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
 
 Days = list[str] | None
-"""The days that the run is about; None for all."""
+"""The days that the run is about, or the partitions that it wrote where Dagster knows none; None for all."""
 
 Judge = Callable[[Store, Days], pl.DataFrame | dg.AssetCheckResult]
 """Returns the offending rows, or a result."""
@@ -127,8 +127,8 @@ def no_secrets_check(table: str) -> TableCheck:
 
 
 def _parts(table: str, days: Days) -> Days:
-    """Returns the days, for a table that is partitioned; a run over days may also build others."""
-    return days if TABLES[table].is_partitioned else None
+    """Returns the partitions to judge of a table that has any; a run over days may also build whole tables."""
+    return None if TABLES[table].grain == "whole" else days
 
 
 def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefinition]:
@@ -142,12 +142,21 @@ def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefin
 def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinition:
     @dg.multi_asset_check(name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True)
     def run_checks(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.AssetCheckResult]:
-        days = settled_days(store, asset, days_of_run(context.run.tags))
+        if asset in TABLES and TABLES[asset].has_own_parts:
+            record = context.instance.get_run_record_by_id(context.run.run_id)
+            days = written_since(store, asset, record.create_timestamp) if record else None
+        else:
+            days = settled_days(store, asset, days_of_run(context.run.tags))
         for one in checks:
             if one.spec.key in context.selected_asset_check_keys:
                 yield one.run(store, days)
 
     return run_checks
+
+
+def written_since(store: Store, asset: str, began: datetime) -> Days:
+    """Returns the partitions that were written since; None, which means all, where there are none: only the checks were run."""
+    return [part for part, info in store.tables.parts(asset).items() if info.written_at >= began] or None
 
 
 def settled_days(store: Store, asset: str, days: Days) -> Days:

@@ -29,6 +29,7 @@ from memory_assets.services.corpus import (
     open_note_vectors,
     open_texts,
     open_vectors,
+    passage_heads,
     passages_to_index,
 )
 from memory_assets.services.model_budget import Budget
@@ -52,7 +53,17 @@ from memory_assets.stages.embed.merge import find_edges
 from memory_assets.stages.embed.notes import note_rows, with_notes, without_corrected
 from memory_assets.stages.embed.pair_questions import FOLDER, PairQuestion, decide, plan_questions
 from memory_assets.stages.embed.present import read_present
-from memory_assets.stages.embed.project import RETRIEVABLE, IndexPlan, hashes_of, plan_texts, plan_vectors, text_rows
+from memory_assets.stages.embed.project import (
+    RETRIEVABLE,
+    IndexPlan,
+    changes_of,
+    hashes_of,
+    hashes_of_heads,
+    memory_rows,
+    passage_rows,
+    plan_vectors,
+    rows_named,
+)
 from memory_assets.stages.embed.uses import SHOWING, find_echoes, plan_uses, sessions_shown, suspects
 from memory_assets.stages.maintain.states import MOVES, fold_states, next_change, with_states
 from memory_assets.stages.recall.log import log_recalls
@@ -263,9 +274,17 @@ def vector_index(store: Store, run: Run) -> Report:
 def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages, where they changed."""
     with store.lock():
-        rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables, model_in_use(store)))
-        plan, index = partial(plan_texts, rows), open_texts(store)
-        return publish_index(index, store.root / "index" / TEXTS, run, hashes_of(rows), plan, index.update)
+        made_by = model_in_use(store)
+        memories, heads = memory_rows(store.tables.read("memories")), passage_heads(store.tables, made_by)
+        hashes = hashes_of(memories) | hashes_of_heads(heads)
+
+        def plan(published: dict[str, str]) -> IndexPlan:
+            changed, deletes = changes_of(hashes, published)
+            passages = passages_to_index(store.tables, made_by, rows_named(heads, changed))
+            return IndexPlan(pl.concat([rows_named(memories, changed), passage_rows(passages)]), deletes)
+
+        index = open_texts(store)
+        return publish_index(index, store.root / "index" / TEXTS, run, hashes, plan, index.update)
 
 
 def publish_index(

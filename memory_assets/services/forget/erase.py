@@ -25,7 +25,7 @@ from memory_assets.services.corpus import (
     open_note_vectors,
     open_texts,
     open_vectors,
-    passages_to_index,
+    passage_heads,
 )
 from memory_assets.services.documents import NOTED, erase_unknown_chunks
 from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
@@ -169,7 +169,7 @@ def _erase_indexes(store: Store) -> None:
             kept = plan_vectors(memories, embeddings_in_use(store), {}).upserts
             vectors.update(kept, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:
-            known = {*memories["id"], *passages_to_index(store.tables)["id"]}
+            known = {*memories["id"], *passage_heads(store.tables)["id"]}
             texts.update(memory_rows(memories.clear()), sorted({*texts.ids("memories"), *texts.ids("messages")} - known))
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables

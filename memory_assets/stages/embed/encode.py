@@ -219,9 +219,12 @@ _CUT = ("id", *_OF_THE_MESSAGE, "number", "char_from", "char_to")
 
 def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the table `passages` of a day."""
-    cut = cut_messages(messages)
-    hashes = pl.Series("text_hash", map(_hash_of, cut["text"]), pl.String)
-    return cut.drop("text").with_columns(hashes, day=pl.lit(day)).select(*schemas.schema_of("passages"))
+    return hashed(cut_messages(messages)).with_columns(day=pl.lit(day)).select(*schemas.schema_of("passages"))
+
+
+def hashed(passages: pl.DataFrame) -> pl.DataFrame:
+    """Returns the passages with the hashes of their texts, by which their vectors are found."""
+    return passages.with_columns(pl.Series("text_hash", map(_hash_of, passages["text"]), pl.String))
 
 
 def encode_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:

@@ -4,7 +4,7 @@ Only differences are planned, by comparing ids and hashes; an empty plan publish
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,8 @@ RETRIEVABLE = ("active", "held", "stale", "archived", "cold", "superseded")
 
 PASSAGES_A_LINE = 4_096
 """More passages than a message can have; those of one transcript line are adjacent in the session's order."""
+
+_KEY = pl.concat_str("corpus", "id", separator="/")
 
 
 @dataclass(frozen=True)
@@ -132,12 +134,33 @@ def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
 
 def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> IndexPlan:
     """Returns the change of the text index; `published` maps `corpus/id` to the hash of its row."""
-    hashes = hashes_of(rows)
-    changed = pl.Series([published.get(key) != hashed for key, hashed in hashes.items()], dtype=pl.Boolean)
-    return IndexPlan(rows.filter(changed), sorted(key.split("/", 1)[1] for key in set(published) - set(hashes)))
+    changed, deletes = changes_of(hashes_of(rows), published)
+    return IndexPlan(rows_named(rows, changed), deletes)
+
+
+def changes_of(hashes: Mapping[str, str], published: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Returns which `corpus/id` are new or have another hash than the published one, and the ids that are no longer there."""
+    changed = [key for key, hashed in hashes.items() if published.get(key) != hashed]
+    return changed, sorted(key.split("/", 1)[1] for key in set(published) - set(hashes))
+
+
+def rows_named(rows: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
+    """Returns the rows whose `corpus/id` is among the keys."""
+    return rows.filter(_KEY.is_in([*keys]))
 
 
 def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
     """Returns `corpus/id` → hash of the row, to store with the published generation."""
-    heads = rows.with_columns(pl.col("vector").list.head(4), pl.col("words").bin.head(16))  # enough to distinguish models
-    return {f"{row[1]}/{row[0]}": hash_of("\n".join(map(str, row[2:]))) for row in heads.iter_rows()}
+    model = pl.col("vector").list.head(4).cast(pl.List(pl.String)).list.join(" ")  # enough to distinguish models
+    codes = pl.col("words").bin.head(16).bin.encode("hex")
+    return _hashes(rows.select("corpus", "id", "parent", "group", "order", model, codes, "text"))
+
+
+def hashes_of_heads(heads: pl.DataFrame) -> dict[str, str]:
+    """Returns the same of passages, from what is known without their texts and vectors (`corpus.passage_heads`)."""
+    return _hashes(heads.select("corpus", "id", "message_id", "session_id", "line", "number", "text_hash", "encoded_by"))
+
+
+def _hashes(rows: pl.DataFrame) -> dict[str, str]:
+    of_row = pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="\x1f")
+    return {key: hash_of(row) for key, row in rows.select(_KEY.alias("key"), of_row.alias("row")).iter_rows()}

@@ -1,12 +1,13 @@
 """Checks of one asset run in one step and stay checks of their own: each has a result, can be run alone, and may block."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
 import polars as pl
 import pytest
 
-from memory_assets.assets.checks.common import Level, TableCheck, one_step_per_asset, settled_days
+from memory_assets.assets.checks.common import Level, TableCheck, one_step_per_asset, settled_days, written_since
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.small_store import DAY, bring_up_to_date, small_store
@@ -78,3 +79,12 @@ def test_a_day_that_another_machine_made_stale_is_judged_after_the_next_run(monk
     assert settled_days(store, "observations", None) is None
     monkeypatch.setitem(vars(store), "mirror", None)
     assert settled_days(store, "observations", [day]) == [day], "nobody else writes a store in a folder"
+
+
+def test_of_transcripts_those_that_the_run_read_are_judged_and_all_where_only_the_checks_run():
+    store = small_store()
+    first, *_ = store.tables.parts("records")
+    assert written_since(store, "records", datetime.now(UTC)) is None
+    began = datetime.now(UTC)
+    store.tables.write("records", first, store.tables.read("records", [first]), inputs="again")
+    assert written_since(store, "records", began) == [first]

@@ -1,8 +1,17 @@
 """Only differences are planned: what changed goes in, what is no longer wanted goes out, and the rest is left alone."""
 
 import polars as pl
+import pytest
 
-from memory_assets.stages.embed.project import hashes_of, plan_texts, plan_vectors, text_rows
+from memory_assets.stages.embed.project import (
+    changes_of,
+    hashes_of,
+    hashes_of_heads,
+    plan_texts,
+    plan_vectors,
+    rows_named,
+    text_rows,
+)
 from memory_assets_tests.factories import frame, row
 
 
@@ -70,6 +79,23 @@ def test_changed_words_go_in_and_vanished_ones_out():
     after = text_rows(memories({"id": "1", "wordings": ["Use uv!"]}), NO_PASSAGES)
     plan = plan_texts(after, hashes_of(before))
     assert (plan.upserts["id"].to_list(), plan.deletes) == (["1"], ["2"])
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("message_id", "m2"), ("session_id", "s2"), ("line", 9), ("number", 3), ("text_hash", "h2"), ("encoded_by", "other 1 ff")],
+)
+def test_a_passage_is_read_and_put_in_again_once_anything_about_it_changed(column: str, value: object):
+    heads = pl.DataFrame(
+        {"corpus": ["messages"] * 2, "id": ["m1#0", "m1#1"], "message_id": "m1", "session_id": "s1", "line": 1, "number": [0, 1],
+         "text_hash": ["h0", "h1"], "encoded_by": [None, "minilm 1 00"]}
+    )  # fmt: skip
+    published = hashes_of_heads(heads)
+    assert changes_of(published, published) == ([], [])
+    changed = heads.with_columns(pl.when(pl.col("id") == "m1#0").then(pl.lit(value)).otherwise(pl.col(column)).alias(column))
+    assert changes_of(hashes_of_heads(changed), published) == (["messages/m1#0"], [])
+    assert changes_of(hashes_of_heads(heads.head(1)), published) == ([], ["m1#1"])
+    assert rows_named(heads, ["messages/m1#0", "memories/m1#1"])["id"].to_list() == ["m1#0"]
 
 
 def test_a_passage_of_another_model_is_put_in_again():

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
+from secrets import randbits
 
 import numpy as np
 import polars as pl
@@ -50,6 +51,12 @@ _FORM = re.compile(rb"[a-z_]*")
 BACKSLASH = 92
 LONGEST_ESCAPE = 12
 """An escape is six bytes, a colour has up to six more."""
+
+MOST_CLEAN = 500_000
+"""Texts without a secret that are remembered: 32 MB of hashes."""
+_SEED = randbits(64)
+"""Of the hashes of clean texts, another one in each process: no transcript can hold a text with the hash of another one."""
+_clean: set[int] = set()
 
 
 def mask(chunk: bytes) -> tuple[bytes, int]:
@@ -163,13 +170,31 @@ def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
     For tables whose texts are joined from pieces that were masked one by one; the check for secrets reads them joined.
     """
     columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
-    return frame.with_columns(_mask_column(frame[name]) for name in columns if count_secrets(_joined(frame[name])))
+    return frame.with_columns(_mask_column(frame[name]) for name in columns if not _is_clean(_joined(frame[name])))
+
+
+def _is_clean(texts: pl.Series) -> bool:
+    """Returns whether no text holds a secret.
+
+    A text that this process has searched without finding one is not searched again: rows are masked before they are written,
+    and checked as they were written, and most rows of a table are those of the run before.
+    """
+    hashes = texts.hash(_SEED)
+    known = [one in _clean for one in hashes.to_list()]
+    if all(known):
+        return True
+    if count_secrets(texts.filter(~pl.Series(known))):
+        return False
+    if len(_clean) > MOST_CLEAN:
+        _clean.clear()
+    _clean.update(hashes.to_list())
+    return True
 
 
 def secret_rows(frame: pl.DataFrame) -> list[int]:
     """Returns the numbers of the rows in which a text, or a list of texts joined, holds a secret."""
     texts = (_joined(frame[name]) for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String)))
-    suspicious = [column for column in texts if count_secrets(column)]
+    suspicious = [column for column in texts if not _is_clean(column)]
     return sorted({row for column in suspicious for row, text in enumerate(column) if text and find(text)})
 
 

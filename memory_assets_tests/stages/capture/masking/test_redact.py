@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all, mask_frame
+from memory_assets.stages.capture.masking import redact
+from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all, mask_frame, secret_rows
 from memory_assets_tests.stages.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
 
 SEEDS = (1, 2, 3)
@@ -413,6 +414,32 @@ def test_secrets_in_a_column_are_counted_and_empty_rows_are_passed_over() -> Non
     assert count_secrets(texts) == 3
     assert count_secrets(texts.slice(3, 1)) == 0
     assert count_secrets(pl.Series([], dtype=pl.String)) == 0
+
+
+def test_a_clean_text_is_searched_once_and_a_secret_beside_clean_ones_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched, count = list[list[str]](), redact.count_secrets
+
+    def counting(texts: pl.Series) -> int:
+        searched.append(texts.to_list())
+        return count(texts)
+
+    monkeypatch.setattr(redact, "count_secrets", counting)
+    clean = pl.DataFrame({"text": ["searched once", "searched once, too"]})
+    assert mask_frame(clean).equals(clean)
+    assert secret_rows(clean) == []
+    assert searched == [["searched once", "searched once, too"]]
+    for _ in range(2):
+        mixed = pl.concat([clean, pl.DataFrame({"text": [f"new {TOKEN}"]})])
+        assert secret_rows(mixed) == [2]
+        assert mask_frame(mixed)["text"].to_list() == ["searched once", "searched once, too", f"new {'*' * len(TOKEN)}"]
+    assert searched[1:] == [[f"new {TOKEN}"]] * 4
+
+
+def test_no_more_clean_texts_are_remembered_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redact, "MOST_CLEAN", 2)
+    for number in range(4):
+        assert secret_rows(pl.DataFrame({"text": [f"limited {number}", f"limited, too {number}"]})) == []
+        assert len(redact._clean) <= 2 + 2
 
 
 def test_hostile_text_takes_no_longer_than_friendly_text() -> None:
