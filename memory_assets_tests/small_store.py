@@ -12,6 +12,7 @@ from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.services.memory_ids import keep_ids_ready
 from memory_assets.stages.embed.encode import encode_passages, make_passages
 from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.archive import Range, range_id
@@ -60,6 +61,7 @@ def index(store: Store) -> None:
     open_vectors(store).update(pl.DataFrame({**memory, "vector": [vector.tolist()]}), [])
     known = store.tables.read("memories").filter(pl.col("id") == MEMORY)
     open_texts(store).update(text_rows(known, passages_to_index(store.tables)), [])
+    keep_ids_ready(store, store.tables.read("memories"))
 
 
 def write(store: Store, table: str, part: str, *rows: dict) -> None:

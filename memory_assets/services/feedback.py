@@ -5,8 +5,7 @@ from datetime import datetime
 
 from memory_assets.schema.requests import FeedbackRequest
 from memory_assets.services.clean_text import clean_name
-from memory_assets.services.memory_ids import check_not_forgotten, find_memory
-from memory_assets.stages.embed.present import read_present
+from memory_assets.services.memory_ids import check_not_forgotten, find_memory, find_ready
 from memory_assets.store.ledger import FEEDBACK
 from memory_assets.store.store import Store
 from memory_assets.text.short_ids import short_id
@@ -29,8 +28,13 @@ class Rating:
 
 def rate(store: Store, request: FeedbackRequest) -> Rating:
     """Records that the memories helped or did not; raises `NoteError` where one of them does not exist."""
-    memories = read_present(store.tables, store.ledger)
-    rated = tuple(dict.fromkeys(check_not_forgotten(find_memory(memories, id))["id"] for id in request.memory_ids))
+    rated = tuple(dict.fromkeys(find_ready(store, id) or _find(store, id) for id in request.memory_ids))
     payload = {"memory_ids": list(rated), "used": request.used, "session": clean_name(request.session or "", "session")}
     event = store.append_event(FEEDBACK, "all", payload)
     return Rating(event.id, event.at, rated, request.used)
+
+
+def _find(store: Store, id: str) -> str:
+    from memory_assets.stages.embed.present import read_present
+
+    return check_not_forgotten(find_memory(read_present(store.tables, store.ledger), id))["id"]

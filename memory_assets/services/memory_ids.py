@@ -1,12 +1,22 @@
-"""Finds the memory that an id names, in any of the forms in which people and agents give ids."""
+"""Finds the memory that an id names, in any of the forms in which people and agents give ids.
+
+    built/memory_ids.txt    the ids of all memories, for verbs that need no more of them than that: no table is read
+
+Its first line tells which table and which notes it was made from; where these changed, it is not used.
+"""
 
 import re
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import MemoryGoneError, NoteError, UnknownMemoryError
+from memory_assets.store.ledger import NOTES
+from memory_assets.store.ready import changed_at
+from memory_assets.store.store import Store
+from memory_assets.text.files import bytes_of, make_folder, write_atomically
 from memory_assets.text.short_ids import short_id
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SHORTEST_ID = 6
 """Characters of an id that are enough where they identify one memory."""
@@ -14,13 +24,48 @@ SHORTEST_ID = 6
 COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
             "tags", "superseded_by"]  # fmt: skip
 
+READY = "memory_ids.txt"
+SURE_ID = 12
+"""Characters of an id, as recall shows it, of which no two memories share the beginning unless somebody looked for such two."""
+
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 
 
-def find_memory(memories: pl.DataFrame, name: str) -> dict[str, Any]:
+def keep_ids_ready(store: Store, memories: "pl.DataFrame") -> None:
+    """Writes the ids of the memories in the table, each with its state."""
+    plain = memories.select("id", "state").sort("id").iter_rows()
+    lines = [_made_from(store), *(f"{_plain(id)} {id} {state}" for id, state in plain), ""]
+    write_atomically(make_folder(store.root / "built") / READY, "\n".join(lines).encode())
+
+
+def find_ready(store: Store, name: str) -> str | None:
+    """Returns the id of the memory that the name surely names, without a look at the tables; None where that is needed."""
+    prefix, content = _plain(name.strip().removeprefix("mem_")), bytes_of(store.root / "built" / READY) or b""
+    if len(prefix) < SURE_ID or not prefix.isalnum() or not content.startswith(f"{_made_from(store)}\n".encode()):
+        return None
+    at = content.find(start := f"\n{prefix}".encode())
+    if at < 0 or content.find(start, at + 1) > 0:
+        return None
+    _, id, state = content[at + 1 : content.index(b"\n", at + 1)].decode().split(" ")
+    return id if state != "forgotten" else None
+
+
+def _made_from(store: Store) -> str:
+    """Returns when the table of memories was last written, and which notes there are."""
+    notes = [event.id for event in store.ledger.events(NOTES)]
+    return " ".join(map(str, (changed_at(str(store.root / "tables" / "memories")), len(notes), *notes[-1:])))
+
+
+def _plain(id: str) -> str:
+    return id.replace("-", "").lower()
+
+
+def find_memory(memories: "pl.DataFrame", name: str) -> dict[str, Any]:
     """Returns the memory of that id or beginning of an id; ids of its observations work, too."""
+    import polars as pl
+
     given = name.strip()
-    prefix = given.removeprefix("mem_").replace("-", "").lower()
+    prefix = _plain(given.removeprefix("mem_"))
     if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
         raise NoteError(
             f"'{_shown(given)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} more characters, as recall shows it."

@@ -16,11 +16,8 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-import polars as pl
-
 from memory_assets.errors import DamagedError, causes_of
 from memory_assets.schema.announcements import announce
-from memory_assets.store.parquet_tables import COLUMNS_FILE, part_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import append_line, make_folder
 
@@ -29,11 +26,6 @@ T = TypeVar("T")
 FOLDER, LIST = "damaged", "list.jsonl"
 HISTORY = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
 """Dagster's databases, below its home."""
-
-SIGNS = (
-    DamagedError, pl.exceptions.PolarsError, pl.exceptions.PanicException, sqlite3.DatabaseError, UnicodeDecodeError
-)  # fmt: skip
-"""Errors that a damaged file can lead to."""
 
 BESIDE = ("-wal", "-shm", "-journal")
 """Files that SQLite keeps beside a database."""
@@ -82,7 +74,10 @@ def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
 
 def is_damage(error: BaseException) -> bool:
     """Returns whether the error, or one that led to it, may come from a file that is not as it was written."""
-    return any(isinstance(cause, SIGNS) for cause in causes_of(error))
+    from polars.exceptions import PanicException, PolarsError
+
+    signs = (DamagedError, PolarsError, PanicException, sqlite3.DatabaseError, UnicodeDecodeError)
+    return any(isinstance(cause, signs) for cause in causes_of(error))
 
 
 def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True) -> list[Damage]:
@@ -90,6 +85,8 @@ def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is
 
     With `is_deep` it reads every byte, otherwise only the footers of tables.
     """
+    from memory_assets.store.parquet_tables import COLUMNS_FILE
+
     history = damaged_history(store) if is_deep else ()
     found = [put_aside(store, path, why) for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)]
     for one in found:
@@ -100,6 +97,8 @@ def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is
 
 def missing_parts(store: Store) -> dict[str, set[str]]:
     """Returns the partitions that were put aside since the last whole run and are not rebuilt yet, by table."""
+    from memory_assets.store.parquet_tables import part_of
+
     found: dict[str, set[str]] = defaultdict(set)
     for one in list_damage(store)[int(store.note_of(FOLDER) or 0) :]:
         place = PurePosixPath(one.place)
@@ -140,7 +139,7 @@ def despite_damage(store: Store, action: Callable[[], T]) -> T:
     """Returns what the action returns; where a damaged file makes it fail, puts that aside and tries again with the rest."""
     try:
         return action()
-    except (Exception, pl.exceptions.PanicException) as error:
+    except BaseException as error:  # a panic of polars is no `Exception`
         if not is_damage(error) or not put_damaged_aside(store):
             raise
     return action()

@@ -33,13 +33,10 @@ from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import ObjectStoreError, SettingsError, StoreBusyError, StoreError, StoreVersionError
 from memory_assets.schema.announcements import announce
-from memory_assets.schema.records import MEMORY_MD
 from memory_assets.store import staged
-from memory_assets.store.archive import Archive
 from memory_assets.store.documents import Documents
 from memory_assets.store.feeds import Feeds
 from memory_assets.store.ledger import RECALLED, WORDS_ERASED, Event, Ledger
-from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.places import SAMPLE
 from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.slog import Slog
@@ -47,7 +44,9 @@ from memory_assets.store.write_locks import WriteLocks
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
 
 if TYPE_CHECKING:
+    from memory_assets.store.archive import Archive
     from memory_assets.store.mirror import Mirror
+    from memory_assets.store.parquet_tables import ParquetTables
 
 VERSION = 2
 DERIVED = ("tables", "index", "built")
@@ -73,8 +72,10 @@ class Store:
     """For a branch: root of the store whose archive and answers it reads."""
 
     @cached_property
-    def tables(self) -> ParquetTables:
+    def tables(self) -> "ParquetTables":
         """The Parquet tables."""
+        from memory_assets.store.parquet_tables import ParquetTables  # polars takes longer to import than many a verb
+
         return ParquetTables(self.root / "tables")
 
     @cached_property
@@ -90,8 +91,10 @@ class Store:
         return event
 
     @cached_property
-    def archive(self) -> Archive:
+    def archive(self) -> "Archive":
         """The archive of transcript bytes."""
+        from memory_assets.store.archive import Archive
+
         return Archive(self._kept / "resources")
 
     @property
@@ -114,6 +117,8 @@ class Store:
 
     def memory_md(self) -> str:
         """Returns MEMORY.md as on disk; empty if there is none."""
+        from memory_assets.schema.records import MEMORY_MD
+
         return text_of(self.workspace / MEMORY_MD)
 
     def note_of(self, name: str) -> str | None:

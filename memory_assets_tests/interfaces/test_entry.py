@@ -208,7 +208,7 @@ SLOW_TO_IMPORT = {"polars", "numpy", "pyarrow", "pydantic_settings", "dagster", 
     [
         (("--help",), set()),
         (("data", "--help"), set()),
-        (("data", "feedback", MEMORY, "--used"), {"polars", "pydantic_settings"}),
+        (("data", "feedback", MEMORY, "--used"), {"pydantic_settings"}),
         (("recall", "how do we deploy", "--probe"), {"polars", "pydantic_settings", "numpy"}),
     ],
 )

@@ -32,6 +32,7 @@ from memory_assets.services.corpus import (
     passage_heads,
     passages_to_index,
 )
+from memory_assets.services.memory_ids import keep_ids_ready
 from memory_assets.services.model_budget import Budget
 from memory_assets.services.models import at_once, open_model
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
@@ -274,8 +275,9 @@ def vector_index(store: Store, run: Run) -> Report:
 def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages, where they changed."""
     with store.lock():
-        made_by = model_in_use(store)
-        memories, heads = memory_rows(store.tables.read("memories")), passage_heads(store.tables, made_by)
+        made_by, found = model_in_use(store), store.tables.read("memories")
+        keep_ids_ready(store, found)
+        memories, heads = memory_rows(found), passage_heads(store.tables, made_by)
         hashes = hashes_of(memories) | hashes_of_heads(heads)
 
         def plan(published: dict[str, str]) -> IndexPlan:
