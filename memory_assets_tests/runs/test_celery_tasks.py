@@ -27,7 +27,7 @@ class Celery:
         self.looks, self.state, self.asked = list(looks), state, list[dict]()
         self.control = self
 
-    def AsyncResult(self, task: str) -> SimpleNamespace:  # noqa: N802
+    def AsyncResult(self, task: str) -> SimpleNamespace:  # noqa: N802 (the name that Celery has)
         return SimpleNamespace(state=self.state, info={"hostname": "one@test"} if self.state == "STARTED" else None)
 
     def broadcast(self, command: str, **how) -> list[Reply]:
@@ -54,7 +54,7 @@ def on_worker(
     instance: dg.DagsterInstance, celery: Celery, status: dg.DagsterRunStatus = dg.DagsterRunStatus.STARTED
 ) -> dg.DagsterRun:
     """A run whose task is named `task`, of an instance with this queue."""
-    instance._run_launcher = SimpleNamespace(celery=celery, dispose=lambda: None)  # type: ignore[assignment]
+    instance._run_launcher = SimpleNamespace(celery=celery, dispose=lambda: None)
     tags = {TASK: "task", STORE: BUCKET}
     return instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), status=status, tags=tags)
 
@@ -103,7 +103,7 @@ def test_such_a_run_needs_no_lock_here_and_a_lost_one_gives_its_slot_back(
     assert fail_dead_runs(instance, store) == []
     assert log.get_concurrency_run_ids() == set()
     assert not is_executed(instance, store, [run.run_id])
-    assert instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE  # type: ignore[union-attr]
+    assert instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
 
 
 def test_without_an_answer_of_the_queue_no_run_is_lost(instance: dg.DagsterInstance):
