@@ -38,6 +38,11 @@ def keep_ids_ready(store: Store, memories: "pl.DataFrame") -> None:
     write_atomically(make_folder(store.root / "built") / READY, "\n".join(lines).encode())
 
 
+def remove_ready_ids(store: Store) -> None:
+    """Deletes them: ids are hashes of words, and some were forgotten. The next index writes those that are left."""
+    (store.root / "built" / READY).unlink(missing_ok=True)
+
+
 def find_ready(store: Store, name: str) -> str | None:
     """Returns the id of the memory that the name surely names, without a look at the tables; None where that is needed."""
     prefix, content = _plain(name.strip().removeprefix("mem_")), bytes_of(store.root / "built" / READY) or b""

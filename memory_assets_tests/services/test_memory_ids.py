@@ -47,6 +47,7 @@ def test_a_memory_that_was_forgotten_since_is_not_rated(store: Store):
     with pytest.raises((MemoryGoneError, UnknownMemoryError)):
         agent.feedback(MEMORY, used=True)
     assert store.ledger.events([FEEDBACK]) == []
+    assert not (store.root / "built" / READY).exists(), "an id is a hash of forgotten words"
 
 
 def test_a_forgotten_memory_and_two_of_the_same_beginning_are_left_to_the_table(store: Store):

@@ -31,6 +31,7 @@ from memory_assets.services.documents import NOTED, erase_unknown_chunks
 from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
+from memory_assets.services.memory_ids import remove_ready_ids
 from memory_assets.services.model_questions import asked_about
 from memory_assets.services.shared_store import send_workspace
 from memory_assets.stages.capture.messages import build_messages
@@ -181,6 +182,7 @@ def _erase_indexes(store: Store) -> None:
     open_document_texts(store).keep_published_only()
     for name in ("vectors.json", "texts.json", NOTED):
         (store.root / "index" / name).unlink(missing_ok=True)
+    remove_ready_ids(store)
 
 
 def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
