@@ -57,7 +57,7 @@ class OpenStore:
         """Fetches what other machines changed, where they share the store in an object store, and erases what they forgot."""
         if not self.settings.store:
             return
-        self.store.sync_if_old()
+        self.store.sync_if_older()
         if self.store.has_to_erase:
             from memory_assets.services.forget.erase import finish
 

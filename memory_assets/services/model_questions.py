@@ -29,7 +29,7 @@ from memory_assets.stages.distill.model.questions import Images, ObserverQuestio
 from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
 from memory_assets.store.archive import Range
 from memory_assets.store.settings import RULES, Role, harness_of
-from memory_assets.store.store import Store
+from memory_assets.store.store import SEND_SECONDS, Store
 from memory_assets.text.files import make_folder
 
 FEWEST_IN_A_BATCH = 20
@@ -213,7 +213,7 @@ class Consultant:
             self.consultation.budget.check(tokens, out=out, in_batches=in_batches)
             clock, answers = settings.clock, self.consultation.answers
             shown = (self._earlier, self._images, partial(self._established, self._sessions(waiting)))
-            often = self.consultation.store.send_if_due
+            often = partial(self.consultation.store.sync_if_older, SEND_SECONDS)
             asker = ModelAsker(self.model, answers, clock, at_once(settings, self.model.name), *shown, often)
             if in_batches:
                 desk = BatchQueue(folder / "batches", self.model, clock, self.wait, self.poll_seconds)

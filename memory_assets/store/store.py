@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +178,7 @@ class Store:
         if self.mirror is not None:
             with self._locks.whole(wait_seconds):
                 self.mirror.sync(is_erasing=is_erasing)
-                self._sync_state["next"] = time.monotonic() + SYNC_AGE_SECONDS
+                self._sync_state["last"] = time.monotonic()
 
     def try_sync(self) -> None:
         """Does the same, unless another process writes, which does it, too; says so where the object store does not answer."""
@@ -191,20 +192,15 @@ class Store:
         except ObjectStoreError as error:
             if not self.mirror.is_known:
                 raise
-            self._sync_state["pause"] = self._sync_state["next"] = time.monotonic() + WAIT_AFTER_FAILURE_SECONDS
+            self._sync_state["pause"] = time.monotonic() + WAIT_AFTER_FAILURE_SECONDS
             announce(
                 f"{error} The copy in {self.root} is used; what is new there is sent by the next run that can.",
                 about=f"object store {self.root}",
             )
 
-    def sync_if_old(self) -> None:
-        """Tries to synchronise unless this process did within the last minute."""
-        if self.mirror is not None and time.monotonic() >= self._sync_state.get("next", 0.0):
-            self.try_sync()
-
-    def send_if_due(self) -> None:
-        """Tries to synchronise unless this process did within the last few seconds."""
-        if self.mirror is not None and time.monotonic() >= self._sync_state.get("next", 0.0) - SYNC_AGE_SECONDS + SEND_SECONDS:
+    def sync_if_older(self, seconds: float = SYNC_AGE_SECONDS) -> None:
+        """Tries to synchronise unless this process did within so many seconds."""
+        if self.mirror is not None and time.monotonic() >= self._sync_state.get("last", -inf) + seconds:
             self.try_sync()
 
     @property
@@ -215,7 +211,7 @@ class Store:
 
     @cached_property
     def _sync_state(self) -> dict[str, float]:
-        """When this process synchronises next, and until when it does not try."""
+        """When this process synchronised last, and until when it does not try."""
         return {}
 
     @contextmanager
@@ -227,7 +223,7 @@ class Store:
         with self._locks.whole(wait_seconds):
             yield
             if self._locks.depth == 1:
-                self.send_if_due()
+                self.sync_if_older(SEND_SECONDS)
 
     @contextmanager
     def lock_part(self, name: str) -> Iterator[None]:
@@ -239,7 +235,7 @@ class Store:
         with self._locks.part(name, PART_WAIT_SECONDS):
             yield
         if self._locks.depth == 0:
-            self.send_if_due()
+            self.sync_if_older(SEND_SECONDS)
 
     @cached_property
     def _locks(self) -> WriteLocks:
