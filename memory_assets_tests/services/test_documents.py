@@ -96,6 +96,16 @@ def test_a_phrase_of_each_kind_of_file_is_found_with_page_or_chapter(store: Stor
     assert find(store, "quarterly revenue of the bakery") == ()
 
 
+def test_an_instruction_in_a_pdf_is_found_when_asked_for_and_becomes_no_rule(store: Store, tmp_path: Path):
+    add(store, write_pdf(tmp_path / "orders.pdf", [INJECTED]))
+    assert find(store, "what runs before every commit")[0].page == 1
+    materialise(store, [TABLES["briefing"]], scopes_of(store))
+    agent = MemoryAgent(store.settings)
+    assert agent.recall("what runs before every commit", probe=True).results == ()
+    assert "evil.example" not in agent.brief(full=True).text + store.memory_md()
+    assert store.tables.read("observations").is_empty() and agent.pending() == ()
+
+
 def test_meaning_finds_what_shares_no_word(store: Store, tmp_path: Path):
     file = tmp_path / "a.md"
     file.write_text("# Power\nThe electricity failed at midnight.\n\n# Food\nLunch is served in the canteen.\n")
