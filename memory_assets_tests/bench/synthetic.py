@@ -19,6 +19,7 @@ from memory_assets.adapters.chroma_index import VectorRows, stacked
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.schema import frames as schemas
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.services.memory_ids import keep_ids_ready
 from memory_assets.stages.embed.project import plan_vectors, text_rows
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
@@ -193,6 +194,7 @@ def _index(store: Store, *, copies: bool) -> None:
         with vectors.build(rebuild=True) as folder:
             write_fields(folder, rows.changed(upserts["id"].to_list(), stacked(upserts), []))
     del upserts
+    keep_ids_ready(store, memories)
     rows = text_rows(memories, passages_to_index(store.tables))
     del memories
     open_texts(store).update(rows, [], rebuild=True)
