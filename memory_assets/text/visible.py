@@ -18,25 +18,24 @@ _HIDDEN = dict.fromkeys(
 """Overrides of the direction, letters of no width, tags; those that join letters of some scripts and emoji stay."""
 
 _UNSEEN = {**_CONTROLS, **_HIDDEN, 0x2028: " ", 0x2029: " "}
-_TAG = re.compile(
-    r"<(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?|context|tool|function|antml|command|local-command|"
+_TAG = (
+    r"(?i)<(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?|context|tool|function|antml|command|local-command|"
     r"hook|im_(?:start|end)|endof|start_of|end_of|additional|untrusted|briefing|observation|reminder|sources|question|"
-    r"transcript)[\w:.-]*)([^<>\n]{0,200})>?",
-    re.IGNORECASE,
+    r"transcript)[\w:.-]*)([^<>\n]{0,200})>?"
 )
 """Tags by which harnesses and prompts tell who speaks, ours among them; others, such as HTML, are no danger."""
-_JSON_ESCAPE = re.compile(r"\\\\|\\udb40\\udc[0-7][0-9a-f]|\\u([0-9a-fA-F]{4})|\\[bfr]")
+_JSON_ESCAPE = r"\\\\|\\udb40\\udc[0-7][0-9a-f]|\\u([0-9a-fA-F]{4})|\\[bfr]"
 
 
 def visible(text: str) -> str:
     """Returns the text with control characters replaced, invisible ones removed and tags of speakers defused."""
     seen = text.replace("\r\n", "\n").translate(_UNSEEN)
-    return _TAG.sub(r"‹\1›", seen) if "<" in seen else seen
+    return re.sub(_TAG, r"‹\1›", seen) if "<" in seen else seen  # compiled where it is needed: hooks wait for a millisecond
 
 
 def visible_json(text: str) -> str:
     """Applies `visible` to the strings of serialised JSON, in which control characters are escapes."""
-    return visible(_JSON_ESCAPE.sub(_visible_escape, text))
+    return visible(re.sub(_JSON_ESCAPE, _visible_escape, text))
 
 
 def _visible_escape(found: re.Match[str]) -> str:
