@@ -24,8 +24,11 @@ CONTINUED = "##"
 
 
 def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
-    """Returns the codes of the content words (of all words if there are none), int8, shape (pieces, 48)."""
-    projected = unit(unit(states[_content(pieces)]) @ directions())
+    """Returns the codes of the content words (of all words if there are none), int8, shape (pieces, 48).
+
+    With twice the precision of the states, so that the order in which threads add does not change what is rounded.
+    """
+    projected = unit(unit(states[_content(pieces)].astype(np.float64)) @ directions())
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
 
 

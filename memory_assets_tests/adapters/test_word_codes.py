@@ -76,3 +76,11 @@ def test_of_nothing_but_silent_words_all_are_kept():
     states = np.eye(384, dtype=np.float32)[:3]
     assert len(encode_words(states, ["[CLS]", "the", "!"])) == 3
     assert len(encode_words(states, ["[CLS]", "kettle", "!"])) == 1
+
+
+def test_codes_do_not_depend_on_how_many_words_are_computed_at_once():
+    states = np.random.default_rng(4).normal(size=(8_000, 384)).astype(np.float32)
+    whole = encode_words(states, ["word"] * len(states))
+    for size in (1, 7, 60):
+        some = [encode_words(states[at : at + size], ["word"] * size) for at in range(0, 2_100, size)]
+        assert np.array_equal(np.concatenate(some), whole[:2_100])
