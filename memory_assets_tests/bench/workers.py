@@ -29,12 +29,12 @@ def workers(small: bool = False) -> list[Row]:
     wanted = os.environ.get("WORKERS_SESSIONS", "")
     with tempfile.TemporaryDirectory(prefix="bench-workers-") as name:
         sources = folder(small) if small or not wanted else _some(folder(), int(wanted), Path(name, "some"))
+        told = f"{len(list(sources.rglob('*.jsonl')))} transcripts, {os.cpu_count()} cores"
         seconds = {count: _ingest(Path(name), sources, count) for count in (*TIMED, CHECKED)}
         tables = {count: _tables(Path(name), count) for count in seconds}
     one, two = (seconds[count] for count in TIMED)
     first = tables[TIMED[0]]
     differing = [f"{table} with {count}" for count in (TIMED[1], CHECKED) for table in _differing(tables[count], first)]
-    told = f"{len(list(sources.rglob('*.jsonl')))} transcripts, {os.cpu_count()} cores"
     rows = sum(frame.height for frame in first.values())
     return [
         Row("workers: seconds of an ingest with 2 / with 1", two / one, f"{two:.1f} s against {one:.1f} s; {told}"),
