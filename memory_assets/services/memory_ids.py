@@ -26,7 +26,7 @@ COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "pr
 
 READY = "memory_ids.txt"
 SURE_ID = 12
-"""Characters of an id, as recall shows it, of which no two memories share the beginning unless somebody looked for such two."""
+"""Characters of an id that recall shows: enough to name one memory. Shorter ones are looked up in the table."""
 
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 
