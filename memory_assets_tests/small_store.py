@@ -14,12 +14,12 @@ from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.services.memory_ids import keep_ids_ready
 from memory_assets.stages.embed.encode import encode_passages, make_passages
-from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.places import SAMPLE, present_root
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, frame_of_part, message, row
+from memory_assets_tests.text_rows import text_rows
 
 DAY = START.date()
 WINDOW = "w" * 64

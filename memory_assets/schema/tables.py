@@ -426,12 +426,16 @@ def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
     return [table for table in TABLES.values() if _is_in(job, table) and (table.in_branch or not only_in_branch)]
 
 
-def with_sources(names: Iterable[str]) -> set[str]:
-    """Returns the tables and files with all that they are made from, directly or not, and what is built along with these."""
+def with_sources(names: Iterable[str], *, grain: Grain | None = None) -> set[str]:
+    """Returns the tables and files with all that they are made from, directly or not, and what is built along with these.
+
+    With `grain`, only tables with such partitions are followed.
+    """
     found: set[str] = set()
     waiting = [*names]
     while waiting:
-        if (name := waiting.pop()) not in found:
+        name = waiting.pop()
+        if name not in found and grain in (None, TABLES[name].grain):
             found.add(name)
             built = TABLES[name].build
             waiting += [*TABLES[name].made_from, *(one.name for one in TABLES.values() if one.build == built)]

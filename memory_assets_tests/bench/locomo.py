@@ -20,13 +20,13 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.schema.frames import empty
 from memory_assets.services.corpus import open_embedder, open_texts, passages_to_index
 from memory_assets.stages.embed.encode import encode_passages, make_passages
-from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.bench.recipes import Recipes
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import SHARED
 from memory_assets_tests.factories import frame, row
+from memory_assets_tests.text_rows import text_rows
 
 FOLDER = SHARED / "locomo"
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}

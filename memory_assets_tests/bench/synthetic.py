@@ -20,9 +20,10 @@ from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.schema import frames as schemas
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.services.memory_ids import keep_ids_ready
-from memory_assets.stages.embed.project import plan_vectors, text_rows
+from memory_assets.stages.embed.project import plan_vectors
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
+from memory_assets_tests.text_rows import text_rows
 
 TOPICS = 300
 WORDS_OF_TOPIC = 60

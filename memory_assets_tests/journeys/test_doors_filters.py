@@ -19,11 +19,11 @@ from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import MOST_DEEP, Filters, parameters
 from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.once import SEED, sampled
 from memory_assets_tests.small_store import index, small_store, write
+from memory_assets_tests.text_rows import text_rows
 
 CHOICES: dict[str, Any] = {
     "category": ["operations", "system-architecture"],

@@ -12,11 +12,11 @@ from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, passages_to_index
-from memory_assets.stages.embed.project import text_rows
 from memory_assets.store.ledger import ARCHIVED, RECALLED, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import DAY, FACT, HASH, MEMORY, WINDOW, bring_up_to_date, small_store, write
+from memory_assets_tests.text_rows import text_rows
 
 
 def at(day: int, monkeypatch: pytest.MonkeyPatch) -> Store:

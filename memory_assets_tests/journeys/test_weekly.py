@@ -10,12 +10,12 @@ from memory_assets.runs.materialise import materialise
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.corpus import open_texts, passages_to_index
-from memory_assets.stages.embed.project import text_rows
 from memory_assets.stages.maintain.insights import PAGE
 from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import DAY, FACT, HASH, MEMORY, WINDOW, bring_up_to_date, small_store, write
+from memory_assets_tests.text_rows import text_rows
 
 QUESTION = "How are packages installed?"
 WEEKLY, MONTHLY = ("archivals", "memories", "category_summaries", "insights"), ("cold_storage", "memories")

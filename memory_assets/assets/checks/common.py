@@ -20,7 +20,7 @@ from memory_assets.errors import TableError
 from memory_assets.runs.days import RANGE_END, RANGE_START
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema import frames as schemas
-from memory_assets.schema.tables import TABLES, Table
+from memory_assets.schema.tables import TABLES, with_sources
 from memory_assets.stages.capture.masking.redact import mask_frame, secret_rows, secret_rules
 from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
@@ -163,19 +163,9 @@ def settled_days(store: Store, asset: str, days: Days) -> Days:
     """Returns the days without those that another machine's change made stale, in the table or in one that it is made from."""
     if store.mirror is None or days is None:
         return days
-    stale = {part for table in _with_sources(TABLES[asset]) for part in stale_partitions(store, table)}
+    judged = with_sources([asset], grain=TABLES[asset].grain)
+    stale = {part for name in judged for part in stale_partitions(store, TABLES[name])}
     return [day for day in days if day not in stale]
-
-
-def _with_sources(table: Table) -> list[Table]:
-    """Returns the table and all that it is made from, of those that are partitioned like it."""
-    found = {table.name: table}
-    for one in (waiting := [table]):
-        for name in one.made_from:
-            if name not in found and TABLES[name].grain == table.grain:
-                found[name] = TABLES[name]
-                waiting.append(TABLES[name])
-    return list(found.values())
 
 
 def days_of_run(tags: Mapping[str, str]) -> Days:

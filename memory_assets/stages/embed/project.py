@@ -96,12 +96,6 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
     return IndexPlan(upserts, sorted(set(published) - set(wanted["id"])))
 
 
-def text_rows(memories: pl.DataFrame, passages: pl.DataFrame) -> pl.DataFrame:
-    """Returns all rows of the text index, each with its session and its position there."""
-    both = pl.concat([memory_rows(memories), passage_rows(passages)])
-    return both.unique(["corpus", "id"], keep="first", maintain_order=True)
-
-
 def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
     """Returns the rows of memories: all their wordings, and the purposes of the tools that they name."""
     known = memories.filter(pl.col("state").is_in(RETRIEVABLE)).with_columns(wording=pl.col("wordings").list.join("\n"))

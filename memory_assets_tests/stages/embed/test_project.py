@@ -10,9 +10,9 @@ from memory_assets.stages.embed.project import (
     plan_texts,
     plan_vectors,
     rows_named,
-    text_rows,
 )
 from memory_assets_tests.factories import frame, row
+from memory_assets_tests.text_rows import text_rows
 
 
 def memories(*rows_: dict) -> pl.DataFrame:

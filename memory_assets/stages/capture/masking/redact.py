@@ -179,15 +179,15 @@ def _is_clean(texts: pl.Series) -> bool:
     A text that this process has searched without finding one is not searched again: rows are masked before they are written,
     and checked as they were written, and most rows of a table are those of the run before.
     """
-    hashes = texts.hash(_SEED)
-    known = [one in _clean for one in hashes.to_list()]
+    hashes = texts.hash(_SEED).to_list()
+    known = [one in _clean for one in hashes]
     if all(known):
         return True
     if count_secrets(texts.filter(~pl.Series(known))):
         return False
     if len(_clean) > MOST_CLEAN:
         _clean.clear()
-    _clean.update(hashes.to_list())
+    _clean.update(hashes)
     return True
 
 
