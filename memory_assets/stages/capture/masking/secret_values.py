@@ -71,6 +71,7 @@ _FILE_OR_HOST = re.compile(
 )
 _CODES = re.compile(rb"[0-9a-f-]{20,}|[A-Z0-9]{16,}")
 """Hex may have too few letters to judge, and so many capitals without an underscore are seldom a name."""
+_WORD = re.compile(rb"[A-Za-z][a-z]{2}|[A-Z]{3}")
 _DIGITS = re.compile(rb"[0-9]{2}")
 _TEST_WORD = re.compile(rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key", re.IGNORECASE)
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
@@ -121,7 +122,7 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
         _TOY_JWT.fullmatch(value)
         or (_REGEX.search(value) and not _is_long_and_random(value))
         or (_is_path(value) and not _is_aws_secret(value) and not (password and _is_no_file(value)))
-        or (not quoted and _is_code(value) and not (password and is_varied(value) and is_random(value, 0.25)))
+        or (not quoted and _is_code(value) and not (password and _is_no_name(value)))
     ):
         return False
     if _NUMBER.fullmatch(value):
@@ -155,6 +156,11 @@ def _is_path(value: bytes) -> bool:
 def _is_no_file(value: bytes) -> bool:
     """Returns whether a value with a dot in it has all that a password needs and ends like no file and no host."""
     return b"/" not in value and b"\\" not in value and is_varied(value) and not _FILE_OR_HOST.search(value)
+
+
+def _is_no_name(value: bytes) -> bool:
+    """Returns whether a value with dots in it has all that a password needs and holds no word: names in code hold some."""
+    return is_varied(value) and (is_random(value, 0.25) or not _WORD.search(value))
 
 
 def _is_aws_secret(value: bytes) -> bool:
