@@ -25,13 +25,15 @@ RELEVANT = 0.3
 
 MOST_PROJECTS = 3
 _NOT_IN_TAG = re.compile(r"[^\w-]+")
+_HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 
 def note_of(title: str, description: str, text: str, url: str, at: datetime) -> str:
     """Returns what is recalled: the title, the description or else the beginning of the text, and the source."""
     words = " ".join((description or _without_title(text, title)).split())
-    return f"{title}: {_cut(words)} (read at {url} on {at:%Y-%m-%d})"
+    told = f"{title}: {_cut(words)}" if words else title
+    return f"{told} (read at {url} on {at:%Y-%m-%d})"
 
 
 def tags_of(given: Iterable[str], found: Iterable[str]) -> tuple[str, ...]:
@@ -58,7 +60,8 @@ def project_of(relevance: Mapping[str, float]) -> str:
 
 
 def _without_title(text: str, title: str) -> str:
-    return text.removeprefix(title).lstrip()
+    """Returns the text without the marks of Markdown's headings, and without the title that it begins with."""
+    return _HEADING.sub("", text).removeprefix(title).lstrip()
 
 
 def _cut(words: str) -> str:
