@@ -72,6 +72,7 @@ _FILE_OR_HOST = re.compile(
 _CODES = re.compile(rb"[0-9a-f-]{20,}|[A-Z0-9]{16,}")
 """Hex may have too few letters to judge, and so many capitals without an underscore are seldom a name."""
 _WORD = re.compile(rb"[A-Za-z][a-z]{2}|[A-Z]{3}")
+"""Three letters in a row as words have them; a drawn password seldom has so many without a digit or a change of case."""
 _DIGITS = re.compile(rb"[0-9]{2}")
 _TEST_WORD = re.compile(rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key", re.IGNORECASE)
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
@@ -159,7 +160,7 @@ def _is_no_file(value: bytes) -> bool:
 
 
 def _is_no_name(value: bytes) -> bool:
-    """Returns whether a value with dots in it has all that a password needs and holds no word: names in code hold some."""
+    """Returns whether a value with dots has all that a password needs and is random or holds no word, as names in code do."""
     return is_varied(value) and (is_random(value, 0.25) or not _WORD.search(value))
 
 
