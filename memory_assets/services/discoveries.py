@@ -32,7 +32,7 @@ from memory_assets.stages.library.discoveries import note_of, project_of, releva
 from memory_assets.store.documents import KeptDocument, KeptSection
 from memory_assets.store.store import Store, open_store
 
-READER = "discovery/1"
+READER = "discovery/2"
 DISCOVERY = "discovery"
 """The harness and the session of memories that come from a discovery."""
 
