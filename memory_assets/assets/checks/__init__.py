@@ -1,5 +1,8 @@
 """Asset checks of every table and of each stage. To add one, decorate a function in its stage's module."""
 
+from collections.abc import Sequence
+from functools import cache
+
 import dagster as dg
 
 from memory_assets.assets.checks import (  # noqa: F401
@@ -20,7 +23,8 @@ from memory_assets.assets.checks.common import REGISTERED, no_secrets_check, one
 from memory_assets.schema.tables import table_names
 
 
-def make_checks() -> list[dg.AssetChecksDefinition]:
+@cache
+def make_checks() -> Sequence[dg.AssetChecksDefinition]:
     """Returns the checks of every table and those of each stage; the checks of one asset run in one step."""
     of_tables = [make(table) for table in table_names() for make in (schema_check, no_secrets_check)]
-    return one_step_per_asset([*of_tables, *REGISTERED])
+    return tuple(one_step_per_asset([*of_tables, *REGISTERED]))
