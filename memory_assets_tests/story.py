@@ -25,6 +25,9 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
 
+ONE_SESSION = "019eb302"
+"""In the path of one transcript, for tests that need any session and no story."""
+
 KEPT = ("resources", "ledger", "answers")
 """What a rebuild starts from, beside the workspace's git."""
 

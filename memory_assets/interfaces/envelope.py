@@ -38,8 +38,8 @@ def warnings_of(answer: Any) -> Sequence[str]:
 
 
 def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
-    """Returns the envelope of a failure, with the error's type and message."""
-    what = {"type": type(error).__name__, "message": message or message_of(error)}
+    """Returns the envelope of a failure, with the type and the message of the cause, not of Dagster's wrapper."""
+    what = {"type": type(cause_of(error)).__name__, "message": message or message_of(error)}
     return answered(None, ok=False) | {"error": what}
 
 

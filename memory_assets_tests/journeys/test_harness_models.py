@@ -20,6 +20,7 @@ from memory_assets.store.store import open_store
 from memory_assets_tests.clients import client
 from memory_assets_tests.conftest import NOW, SHARED
 from memory_assets_tests.messages_api import Answer, Fault, Said
+from memory_assets_tests.once import sampled
 from memory_assets_tests.story import lay_out_sample, run
 from memory_assets_tests.streaming_api import StreamingApi, stream
 
@@ -59,7 +60,7 @@ class Setting:
         return [*sessions, *self.sent.glob("spool/*.jsonl"), *self.home.glob("trapped")]
 
 
-@pytest.fixture(params=["claude", "codex"])
+@pytest.fixture(params=sampled(["claude", "codex"], 1))
 def program(request: pytest.FixtureRequest) -> str:
     return request.param
 

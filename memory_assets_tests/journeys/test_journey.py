@@ -19,6 +19,7 @@ from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.store import Store
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.readers import READERS
 from memory_assets_tests.story import (
     all_tables,
@@ -163,7 +164,6 @@ def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(places
     assert [step.facts["author"] for step in by_hand.root.behind] == ["mira"]
 
 
-@pytest.mark.slow
 def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(places: tuple[Path, Path]):
     store = open_at(*places)
     tables, vectors, events = all_tables(store), open_vectors(store).ids(), emitted(store)
@@ -178,6 +178,7 @@ def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(pl
 
 
 @pytest.mark.slow
+@only_whole("test_export.py and test_backup.py hold the same of a small store")
 def test_an_export_of_everything_becomes_the_same_store_again(places: tuple[Path, Path], tmp_path: Path):
     store = open_at(*places)
     run(f"data export --all {tmp_path / 'export'}", *places)

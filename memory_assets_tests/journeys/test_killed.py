@@ -12,7 +12,16 @@ import pytest
 from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import FOLDER
 from memory_assets_tests.once import SEED, only_whole, sampled
-from memory_assets_tests.story import all_tables, assert_same_tables, lay_out_sample, open_at, run, run_apart, start
+from memory_assets_tests.story import (
+    ONE_SESSION,
+    all_tables,
+    assert_same_tables,
+    lay_out_sample,
+    open_at,
+    run,
+    run_apart,
+    start,
+)
 
 MOMENTS = (1.5, 3.0, 4.5, 6.0, 8.0)
 """Seconds after the start, spread over capture, distillation, embedding, folding and triage, each with some chance."""
@@ -45,7 +54,7 @@ def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undistu
 @pytest.mark.slow
 def test_an_ingest_waits_for_no_slot_of_a_killed_run(tmp_path: Path):
     """A run killed while it wrote MEMORY.md left Dagster's pool full, and the next ingest waited for ever."""
-    sources, data = lay_out_sample(tmp_path / "transcripts", "/codex/"), tmp_path / "data"
+    sources, data = lay_out_sample(tmp_path / "transcripts", ONE_SESSION), tmp_path / "data"
     store = open_at(data, sources)
     with open_instance(store) as instance:
         job = dg.GraphDefinition(name="triage").to_job()

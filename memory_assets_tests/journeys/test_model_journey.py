@@ -193,72 +193,51 @@ def test_killed_at_any_moment_of_a_batch_nothing_is_paid_twice(
     assert_same_tables(without_measures(all_tables(store)), without_measures(all_tables(open_at(undisturbed[0], sources))))
 
 
-def test_a_wrong_key_stops_the_run_with_what_to_do_and_nothing_is_lost(tmp_path: Path, few_sources: Path):
-    data = tmp_path / "store"
-    with serve(dutiful) as api:
-        process = start("ingest", data, few_sources, **variables(api, ANTHROPIC_API_KEY="wrong"))
-        out, errors = process.communicate(timeout=300)
-        assert process.returncode == 1
-        assert "does not accept the key" in out + errors
-        assert not re.search("traceback|stack trace|dagster", out + errors, re.IGNORECASE)
-        run("ingest", data, few_sources, **variables(api))
-    assert open_at(data, few_sources).tables.read("observer_answers")["state"].unique().to_list() == ["answered"]
-
-
-def test_after_an_overload_the_run_tries_again_and_asks_only_for_the_rest(tmp_path: Path, few_sources: Path):
-    data, overloads = tmp_path / "store", [Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})]
-    how = {"MEMORY_MODEL_RETRIES": "0", "MEMORY_MODEL_AT_ONCE": "1"}
-
-    def answer(body: dict[str, Any]) -> str | Fault:
-        return overloads.pop() if overloads and len(api.requests) == 3 else dutiful(body)
-
-    with serve(answer) as api:
-        run("ingest", data, few_sources, **variables(api, **how))
-        asked = Counter(about_windows(api))
-    answers = open_at(data, few_sources).tables.read("observer_answers")
-    assert set(answers["state"]) == {"answered"}
-    assert sorted(asked.values()) == [*[1] * (answers.height - 1), 2]
-
-
-def test_an_overload_that_lasts_fails_the_run_and_says_so(tmp_path: Path, few_sources: Path):
-    with serve(lambda body: Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})) as api:
-        process = start("ingest", tmp_path / "store", few_sources, **variables(api, MEMORY_MODEL_RETRIES="0"))
-        out, errors = process.communicate(timeout=300)
+def stopped(api: MessagesApi, data: Path, sources: Path, **more: str) -> str:
+    """What an ingest says that fails."""
+    process = start("ingest", data, sources, **variables(api, **more))
+    out, errors = process.communicate(timeout=300)
     assert process.returncode == 1
-    assert "is busy (529 overloaded_error)" in out + errors
-    assert not re.search("traceback|stack trace", out + errors, re.IGNORECASE)
+    assert not re.search("traceback|stack trace|dagster", out + errors, re.IGNORECASE)
+    return out + errors
 
 
-def test_a_refused_window_is_observed_by_the_rules_and_told(tmp_path: Path, few_sources: Path):
-    data, refused = tmp_path / "store", []
+def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the_rest(tmp_path: Path, few_sources: Path):
+    data, busy = tmp_path / "store", Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})
+    with serve(dutiful) as api:
+        assert "MEMORY_MODEL_MOST_USD" in stopped(api, data, few_sources, MEMORY_MODEL_MOST_USD="0.001")
+        assert api.requests == []
+        assert "does not accept the key" in stopped(api, data, few_sources, ANTHROPIC_API_KEY="wrong")
+    with serve(lambda body: busy) as api:
+        assert '"type":"ModelBusyError","message":"claude-haiku-4-5 is busy (529 overloaded_error)' in stopped(
+            api, data, few_sources, MEMORY_MODEL_RETRIES="0"
+        )
 
-    def sometimes(body: dict[str, Any]) -> str | Said | Fault:
+    refused, overloads = list[str](), [busy]
+
+    def answer(body: dict[str, Any]) -> str | Said | Fault:
         if not refused or refused == [material_of(body)]:
             refused[:] = [material_of(body)]
             return Said("", "refusal")
-        return dutiful(body)
+        return overloads.pop() if overloads and len(api.requests) == 3 else dutiful(body)
 
-    with serve(sometimes) as api:
-        run("ingest", data, few_sources, **variables(api, MEMORY_MODEL_AT_ONCE="1"))
-        run("ingest", data, few_sources, **variables(api))
-        assert len(about_windows(api)) == open_at(data, few_sources).tables.read("observer_answers").height
+    with serve(answer) as api:
+        for _ in range(2):
+            run("ingest", data, few_sources, **variables(api, MEMORY_MODEL_RETRIES="0", MEMORY_MODEL_AT_ONCE="1"))
+        asked = Counter(about_windows(api))
     store = open_at(data, few_sources)
-    (row,) = store.tables.read("observer_answers").filter(pl.col("state") == "refused").to_dicts()
+    answers = store.tables.read("observer_answers")
+    assert sorted(asked.values()) == [*[1] * (answers.height - 1), 2]  # the one that met the overload
+    assert sorted(answers["state"]) == [*["answered"] * (answers.height - 1), "refused"]
+    (row,) = answers.filter(state="refused").to_dicts()
     own = store.tables.read("verdicts").filter(pl.col("window_id") == row["window_id"])
     assert (row["problem"], set(own["parse_path"])) == ("The model refused.", {"rules"})
-
-
-def test_a_run_that_would_cost_too_much_asks_nothing(tmp_path: Path, few_sources: Path):
-    with serve(dutiful) as api:
-        process = start("ingest", tmp_path / "store", few_sources, **variables(api, MEMORY_MODEL_MOST_USD="0.001"))
-        out, errors = process.communicate(timeout=300)
-        assert (process.returncode, api.requests) == (1, [])
-        assert "MEMORY_MODEL_MOST_USD" in out + errors
 
 
 RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 2)
 
 
+@only_whole("`test_harness_models.py` takes recorded answers through the pipeline, too")
 @pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist")
 def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real_transcripts: Path):
     chosen, data = tmp_path / "transcripts", tmp_path / "store"

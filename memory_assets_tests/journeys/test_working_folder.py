@@ -17,7 +17,7 @@ from memory_assets_tests.mcp_process import McpProcess
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
 from memory_assets_tests.settings_files import user_settings
 from memory_assets_tests.small_store import FACT, index, small_store
-from memory_assets_tests.story import lay_out_sample
+from memory_assets_tests.story import ONE_SESSION, lay_out_sample
 
 QUESTION = "how do we install packages"
 STATUS = ["status", "--json"]
@@ -128,7 +128,7 @@ def test_transcripts_that_the_working_folder_names_are_not_taken_in(clone: Path,
 
 @pytest.mark.slow
 def test_what_is_taken_in_is_sent_nowhere_and_pushed_nowhere(clone: Path, tmp_path: Path, api: MessagesApi):
-    lay_out_sample(tmp_path / "mine", "/pi/")
+    lay_out_sample(tmp_path / "mine", ONE_SESSION)
     before = files_in(clone)
     built = data_of(run(clone, "ingest", "--json"))
     assert (built["status"]["store"], built["status"]["rows"]["observations"] > 0) == (str(tmp_path / "store"), True)

@@ -32,7 +32,7 @@ from memory_assets_tests.messages_api import KEY, serve
 from memory_assets_tests.once import only_whole
 from memory_assets_tests.small_store import small_store, write
 from memory_assets_tests.stages.distill.models import ScriptedModel
-from memory_assets_tests.story import lay_out_sample, run_apart
+from memory_assets_tests.story import ONE_SESSION, lay_out_sample, run_apart
 
 WATCH = """
 import atexit, os, socket, sys
@@ -134,7 +134,7 @@ def test_only_one_module_makes_the_model_that_is_sent_anything():
 def watched(command: str, tmp_path: Path, **variables: str) -> set[str]:
     (tmp_path / "sitecustomize.py").write_text(WATCH)
     seen = tmp_path / "seen"
-    sources = lay_out_sample(tmp_path / "transcripts", "/pi/")
+    sources = lay_out_sample(tmp_path / "transcripts", ONE_SESSION)
     run_apart(command, tmp_path / "store", sources, PYTHONPATH=str(tmp_path), WATCHED=str(seen), **variables)
     return set(seen.read_text().splitlines())
 
