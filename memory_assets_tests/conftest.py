@@ -22,6 +22,13 @@ SHARED = REPOSITORY.parent / "shared" / "data"
 NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out files without a slow test where only these are wanted: importing all of them takes half a minute."""
+    if config.option.markexpr == "slow" and collection_path.suffix == ".py":
+        return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+    return None
+
+
 @pytest.fixture(autouse=True)
 def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads this machine's settings, transcripts or store, or talks to a service that is not its own."""

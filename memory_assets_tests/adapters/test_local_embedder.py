@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sentence_transformers import SentenceTransformer
 
 from memory_assets.adapters import local_embedder
 from memory_assets.adapters.local_embedder import DEFAULT_MODEL, LocalEmbedder, model_folder
@@ -41,6 +40,8 @@ def test_a_query_is_a_unit_vector_near_what_answers_it(embedder: LocalEmbedder):
 
 @pytest.mark.slow
 def test_vectors_are_those_of_sentence_transformers(embedder: LocalEmbedder):
+    from sentence_transformers import SentenceTransformer  # every worker would import torch
+
     peer = SentenceTransformer(str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True)
     vectors = peer.encode(TEXTS, normalize_embeddings=True)
     assert embedder.encode(TEXTS) == pytest.approx(vectors, abs=1e-5)

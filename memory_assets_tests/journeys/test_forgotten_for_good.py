@@ -27,11 +27,10 @@ from memory_assets_tests.conftest import NOW
 from memory_assets_tests.once import TEST_ALL, sampled
 from memory_assets_tests.story import environment, lay_out_sample, run
 
-COUNT = 20
-SAMPLE = 2
-"""Facts that are forgotten; all under `make test-all`."""
-BY_COMMAND = 3 if TEST_ALL else 1
-"""Facts forgotten by a command of their own; the others by the facade behind it, which need not start each time."""
+SESSIONS = ("/codex/", "/pi/") if TEST_ALL else ("-home-mira-code-notes-site",)
+"""In the paths of the transcripts."""
+COUNT, BY_COMMAND = (20, 3) if TEST_ALL else (2, 1)
+"""Facts that are forgotten, and those of them by a command of their own; the others by the facade behind it."""
 
 ESCAPES = re.compile(r"\\+(?:u00([0-9a-fA-F]{2})|[bfnrt\"/])")
 BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
@@ -40,11 +39,11 @@ BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capture(tmp_path: Path):
-    sources, data = lay_out_sample(tmp_path / "transcripts", "/codex/", "/pi/"), tmp_path / "store"
+    sources, data = lay_out_sample(tmp_path / "transcripts", *SESSIONS), tmp_path / "store"
     run("ingest", data, sources)
     agent = MemoryAgent(read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
     (promoted, *others), known = facts_of(agent), agent.store.tables.read("memories").height
-    facts = [promoted, *sampled(others, SAMPLE - 1)]
+    facts = [promoted, *sampled(others, COUNT - 1)]
     phrases = [normal(text) for _, text in facts]
     plant(data, facts[0][1])
     for number, (id, text) in enumerate(facts):
@@ -73,13 +72,13 @@ def test_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capt
 
 
 def facts_of(agent: MemoryAgent) -> list[tuple[str, str]]:
-    """Twenty facts that are recalled, proposed or written, each of some words, the promoted ones first."""
+    """Facts that are recalled, proposed or written, twenty at the most, each of some words, the promoted ones first."""
     written = agent.store.tables.read("decisions").filter(pl.col("state") == "promoted")["text"].to_list()
     memories = agent.store.tables.read("memories").filter((pl.col("state") == "active") & (pl.col("kind") == "fact"))
     rows = [(id, text) for id, text in memories.select("id", "text").iter_rows() if len(normal(text).split()) >= 5]
     rows.sort(key=lambda row: (row[1] not in written, row))
     assert rows[0][1] in written and len(rows) > COUNT
-    return rows[:COUNT]
+    return rows[:20]
 
 
 def plant(data: Path, text: str) -> None:

@@ -70,12 +70,7 @@ def open_at(data: Path, sources: Path, **more: Any) -> Store:
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lay_out_sample(tmp_path_factory.mktemp("sources") / "transcripts", "/pi/", "/codex/")
-
-
-@pytest.fixture(scope="module")
-def few_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lay_out_sample(tmp_path_factory.mktemp("few") / "transcripts", "-code-harbor-cli--", "-code-tidewatch--")
+    return lay_out_sample(tmp_path_factory.mktemp("sources") / "transcripts", "-code-harbor-cli--", "-code-tidewatch--")
 
 
 @pytest.fixture(scope="module")
@@ -202,15 +197,15 @@ def stopped(api: MessagesApi, data: Path, sources: Path, **more: str) -> str:
     return out + errors
 
 
-def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the_rest(tmp_path: Path, few_sources: Path):
+def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the_rest(tmp_path: Path, sources: Path):
     data, busy = tmp_path / "store", Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})
     with serve(dutiful) as api:
-        assert "MEMORY_MODEL_MOST_USD" in stopped(api, data, few_sources, MEMORY_MODEL_MOST_USD="0.001")
+        assert "MEMORY_MODEL_MOST_USD" in stopped(api, data, sources, MEMORY_MODEL_MOST_USD="0.001")
         assert api.requests == []
-        assert "does not accept the key" in stopped(api, data, few_sources, ANTHROPIC_API_KEY="wrong")
+        assert "does not accept the key" in stopped(api, data, sources, ANTHROPIC_API_KEY="wrong")
     with serve(lambda body: busy) as api:
         assert '"type":"ModelBusyError","message":"claude-haiku-4-5 is busy (529 overloaded_error)' in stopped(
-            api, data, few_sources, MEMORY_MODEL_RETRIES="0"
+            api, data, sources, MEMORY_MODEL_RETRIES="0"
         )
 
     refused, overloads = list[str](), [busy]
@@ -223,9 +218,9 @@ def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the
 
     with serve(answer) as api:
         for _ in range(2):
-            run("ingest", data, few_sources, **variables(api, MEMORY_MODEL_RETRIES="0", MEMORY_MODEL_AT_ONCE="1"))
+            run("ingest", data, sources, **variables(api, MEMORY_MODEL_RETRIES="0", MEMORY_MODEL_AT_ONCE="1"))
         asked = Counter(about_windows(api))
-    store = open_at(data, few_sources)
+    store = open_at(data, sources)
     answers = store.tables.read("observer_answers")
     assert sorted(asked.values()) == [*[1] * (answers.height - 1), 2]  # the one that met the overload
     assert sorted(answers["state"]) == [*["answered"] * (answers.height - 1), "refused"]
