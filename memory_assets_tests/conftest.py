@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, settings
 
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.once import built_once
+from memory_assets_tests.once import TEST_ALL, built_once
 from memory_assets_tests.stages.capture.pipeline import capture
 
 # How fast examples are drawn says how busy the machine is, not whether the law holds.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any machine", max_examples=100 if TEST_ALL else 50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("any machine")
 
 REPOSITORY = Path(__file__).resolve().parent.parent
