@@ -5,8 +5,6 @@ and further ones by name: `agent.recall("how do we deploy", limit=5)`. Results a
 print them. It writes only to the ledger. Heavy modules are imported when they are needed.
 """
 
-import hashlib
-import hmac
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -284,5 +282,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
     def _log_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
         """Appends one event for the whole answer, even an empty one; an event per memory would flush the disk ten times."""
-        query = hmac.new(self.store.key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
+        from memory_assets.stages.recall.log import hash_of_question
+
+        query = hash_of_question(question, self.store.key)
         self.store.append_event("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})

@@ -14,7 +14,14 @@ from memory_assets.schema.vocabulary import MARKS
 from memory_assets.text.words import shortened, squeezed
 
 if TYPE_CHECKING:
-    from memory_assets.services.replay.results import LinkedSession, SessionReplay, TurnMessage, TurnReplay, TurnSummary
+    from memory_assets.services.replay.results import (
+        LinkedSession,
+        RecalledInSession,
+        SessionReplay,
+        TurnMessage,
+        TurnReplay,
+        TurnSummary,
+    )
 
 HARNESSES = {"claude_code": "Claude Code", "codex": "Codex", "pi": "pi"}
 MOST_TURNS = 500
@@ -196,9 +203,14 @@ def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
         yield from _indented(one.text, "    ", "dim")
     for one in replay.recalled:
         when = f"{one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}"
-        yield dim(f"  - recalled at {when}{'' if one.memories else ': nothing'}")
+        yield dim(f"  - recalled at {when}{asked_with(one)}{'' if one.memories else ': nothing'}")
         for id, text in one.memories.items():
             yield dim(f"    - {id} {text or GONE}")
+
+
+def asked_with(one: "RecalledInSession") -> str:
+    """Returns the question of a recall to be put behind its time, shortened; empty where the session does not have it."""
+    return f", asked “{shortened(squeezed(one.question), MEMORY_CHARS)}”" if one.question else ""
 
 
 def _learnt(replay: "TurnReplay") -> Parts:

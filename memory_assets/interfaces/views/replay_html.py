@@ -11,6 +11,7 @@ from memory_assets.interfaces.views.replay import (
     HARNESSES,
     OPEN_SESSION,
     OPEN_TURN,
+    asked_with,
     duration,
     heading_of,
     label_of,
@@ -142,7 +143,7 @@ def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator
         when = "before" if one.is_before else "in this turn"
         yield f'<p class="faint">put into the context {when}, record {one.line:,}</p>{_folded(one.text)}'
     for one in recalled:
-        yield f'<p class="faint">recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}</p><ul>'
+        yield f'<p class="faint">recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{_safe(asked_with(one))}</p><ul>'
         yield from (
             f"<li><code>{_safe(id)}</code> {_safe(text or 'forgotten or merged since')}</li>"
             for id, text in one.memories.items()

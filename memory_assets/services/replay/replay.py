@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import orjson
 import polars as pl
 
 from memory_assets.errors import UnknownIdError
+from memory_assets.services.replay.questions import find_questions
 from memory_assets.services.replay.results import (
     InjectedMemory,
     LearntFact,
@@ -30,6 +32,7 @@ from memory_assets.stages.capture.messages import NAME_CHARS
 from memory_assets.stages.capture.session_ids import find_session, replay_command
 from memory_assets.store.ledger import RECALLED, Event
 from memory_assets.store.store import Store
+from memory_assets.text.sentences import CALL
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import shortened, squeezed
 
@@ -148,6 +151,7 @@ class Replay:
                 RecalledInSession(
                     one.at,
                     one.at < row["started_at"],
+                    self.questions.get(one.target, ""),
                     {short_id(id): self.recalled_texts.get(id, "") for id in one.payload["memory_ids"]},
                 )
                 for one in self.recalls
@@ -232,6 +236,18 @@ class Replay:
     def recalls(self) -> list[Event]:
         """The recalls that the session asked for, or that were made at its prompts."""
         return [one for one in self.store.ledger.events([RECALLED]) if one.payload.get("session") == self.id]
+
+    @cached_property
+    def questions(self) -> Mapping[str, str]:
+        """Words of the questions of these recalls, by their hash in the ledger."""
+        hashes = {one.target for one in self.recalls}
+        if not hashes:
+            return {}
+        days = [day.isoformat() for day in self.windows["day"].drop_nulls().unique()]
+        scans = (self.store.tables.scan("messages", days), self.store.tables.scan("messages_open"))
+        asks = (pl.col("author") == "owner") | pl.col("text").str.contains(CALL, literal=True)
+        said = [scan.filter(asks, session_id=self.id).select("text").collect()["text"] for scan in scans]
+        return find_questions(chain.from_iterable(said), hashes, self.store.key)
 
     @cached_property
     def recalled_texts(self) -> dict[str, str]:

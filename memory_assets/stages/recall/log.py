@@ -1,5 +1,7 @@
 """Reads from the ledger how questions were answered: by which tier and at what cost; of a question only its keyed hash."""
 
+import hashlib
+import hmac
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -20,6 +22,11 @@ UNKNOWN, UNRECORDED = "not in memory", "unrecorded"
 OUTCOMES = (*NAMES.values(), UNKNOWN, UNRECORDED)
 DAYS_SHOWN = 14
 _NO_COST = asdict(Cost())
+
+
+def hash_of_question(question: str, key: bytes) -> str:
+    """Returns what the ledger keeps of a question: a keyed hash, the same for other cases and outer spaces, 24 digits."""
+    return hmac.new(key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
 
 
 def payload_of(answer: Answer, *, is_budget: bool = False) -> dict[str, Any]:

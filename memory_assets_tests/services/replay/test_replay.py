@@ -18,7 +18,7 @@ from memory_assets_tests.factories import row
 from memory_assets_tests.once import built_once
 from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
-from memory_assets_tests.stages.capture.sessions import at, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import assistant, at, dialogue, lines, transcript, user
 from memory_assets_tests.story import lay_out_sample
 
 
@@ -177,6 +177,23 @@ def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: 
         ({"mem_0f3a5c1e0000": "Use uv.", "mem_1f3a5c1e0000": ""}, False)
     ]
     assert [found.is_before for found in three.recalled] == [True]
+
+
+def test_a_recall_shows_its_question_where_the_session_has_its_words(store: Store, sources: Path):
+    asked = ["How do we install packages?", "who owns the depot", "what is the port", "it is not in the session"]
+    given = [{"question": asked[1]}, {"command": f"cd /x && memory recall '{asked[2]}' --json", "timeout": 9}]
+    call = assistant("a", 1, "Let me look.", 0.2)
+    call["message"]["content"] += [
+        {"type": "tool_use", "id": str(n), "name": "Tool", "input": one} for n, one in enumerate(given)
+    ]
+    agent = MemoryAgent(read_settings(timezone="UTC", now=datetime(2026, 8, 3, 9, 0, 20, tzinfo=UTC)))
+    for question in asked:
+        agent.recall(question, own_session="a")
+    (one,) = captured(store, sources, user("a", 0, "How do we\n  install packages?", 0), call).turns([1])
+    assert [found.question for found in one.recalled] == [*asked[:3], ""]
+    shown = "\n".join(str(part) for part in render_turn(one, UTC))
+    assert "recalled at 2026-08-03 09:00:20, asked “who owns the depot”: nothing" in shown
+    assert asked[3].encode() not in b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
 
 
 def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, sources: Path):
