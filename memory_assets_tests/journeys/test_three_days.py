@@ -28,6 +28,7 @@ from memory_assets.stages.deliver.silence import late_input
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import EARLY
+from memory_assets_tests.once import only_whole
 from memory_assets_tests.simulated import advance, at_moment, run, store_at, write_session
 
 START = datetime(2026, 8, 3, 10, tzinfo=UTC)
@@ -121,6 +122,7 @@ def full_disk() -> Iterator[None]:
 
 
 @pytest.mark.slow
+@only_whole("the tests of schedules and of freshness hold what each fault does alone")
 def test_three_days_with_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     sources = tmp_path / "sources"
     sources.mkdir()
