@@ -202,15 +202,15 @@ def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
         yield dim(f"  - put into the context in this turn, record {one.line:,}:")
         yield from _indented(one.text, "    ", "dim")
     for one in replay.recalled:
-        when = f"{one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}"
-        yield dim(f"  - recalled at {when}{asked_with(one)}{'' if one.memories else ': nothing'}")
+        yield dim(f"  - {recalled_when(one, zone)}{'' if one.memories else ': nothing'}")
         for id, text in one.memories.items():
             yield dim(f"    - {id} {text or GONE}")
 
 
-def asked_with(one: "RecalledInSession") -> str:
-    """Returns the question of a recall to be put behind its time, shortened; empty where the session does not have it."""
-    return f", asked “{shortened(squeezed(one.question), MEMORY_CHARS)}”" if one.question else ""
+def recalled_when(one: "RecalledInSession", zone: tzinfo) -> str:
+    """Returns when something was recalled, and the question, shortened, where the session has it."""
+    asked = f", asked “{shortened(squeezed(one.question), MEMORY_CHARS)}”" if one.question else ""
+    return f"recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"
 
 
 def _learnt(replay: "TurnReplay") -> Parts:

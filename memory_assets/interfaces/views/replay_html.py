@@ -8,15 +8,16 @@ from datetime import tzinfo
 from html import escape
 
 from memory_assets.interfaces.views.replay import (
+    GONE,
     HARNESSES,
     OPEN_SESSION,
     OPEN_TURN,
-    asked_with,
     duration,
     heading_of,
     label_of,
     left_out,
     parts_of,
+    recalled_when,
     state_of,
 )
 from memory_assets.services.replay.results import SessionReplay, TurnMessage, TurnReplay
@@ -143,11 +144,8 @@ def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator
         when = "before" if one.is_before else "in this turn"
         yield f'<p class="faint">put into the context {when}, record {one.line:,}</p>{_folded(one.text)}'
     for one in recalled:
-        yield f'<p class="faint">recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{_safe(asked_with(one))}</p><ul>'
-        yield from (
-            f"<li><code>{_safe(id)}</code> {_safe(text or 'forgotten or merged since')}</li>"
-            for id, text in one.memories.items()
-        )
+        yield f'<p class="faint">{_safe(recalled_when(one, zone))}</p><ul>'
+        yield from (f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>" for id, text in one.memories.items())
         yield "</ul>"
 
 

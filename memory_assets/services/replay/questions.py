@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from memory_assets.stages.capture.formats.tool_calls import calls_in
 from memory_assets.stages.recall.log import hash_of_question
 from memory_assets.text.words import squeezed
 
 _QUOTED = re.compile(r"""(["'])(.+?)\1""", re.DOTALL)
-_ARGUMENTS = re.compile(r"^\[toolCall [^\s(]+\((.*?)\)\]$", re.MULTILINE | re.DOTALL)
 
 
 def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) -> dict[str, str]:
@@ -26,7 +26,7 @@ def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) ->
 def _candidates(text: str) -> Iterator[str]:
     """Yields a prompt as its hook asks it, the strings among a tool's arguments, and what is quoted in them, as in a shell."""
     yield squeezed(text)
-    for given in _ARGUMENTS.findall(text):
+    for _, given in calls_in(text):
         try:
             arguments = json.loads(given)
         except ValueError:  # cut, or the arguments of a tool that takes plain text

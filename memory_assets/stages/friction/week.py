@@ -16,12 +16,11 @@ import orjson
 import polars as pl
 
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.capture.formats.tool_calls import shell_command
+from memory_assets.stages.capture.formats.tool_calls import calls_in, shell_command
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
 
 DAYS = 7
 
-_CALL = re.compile(r"\[toolCall ([\w.:-]+)\((.*?)\)\](?=\s*(?:\n\[toolCall |\Z))", re.DOTALL)
 _CUT_COMMAND = re.compile(r'"(?:command|cmd)":"((?:[^"\\]|\\.)*)')
 _PATCHED_FILE = re.compile(r"^\*\*\* Update File: (.+)$", re.MULTILINE)
 
@@ -137,7 +136,7 @@ def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
     waiting: dict[tuple[str, str | None], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         if row["author"] in ("assistant", "subagent"):
-            for tool, given in _CALL.findall(row["text"]) if "[toolCall " in row["text"] else ():
+            for tool, given in calls_in(row["text"]):
                 waiting[row["session_id"], tool].append(len(found))
                 arguments = _arguments(given)
                 command, edit = _command(arguments, given), _edit(arguments)

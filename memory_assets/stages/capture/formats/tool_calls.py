@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from memory_assets.schema.vocabulary import Author
+from memory_assets.text.sentences import CALL
 
 ARGUMENT_CHARS = 1_500
 """Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""
@@ -24,6 +25,7 @@ _WEB_TOOL = re.compile(
 )
 _MEMORY_TOOL = re.compile(r"(?:^|__)memory_(?:recall|reflect|explain|briefing|brief|search)")
 
+_RENDERED = re.compile(r"\[toolCall ([\w.:-]+)\((.*?)\)\](?=\s*(?:\n\[toolCall |\Z))", re.DOTALL)
 _PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+)")
 _SCRIPT_COMMAND = re.compile(r'cmd:\s*("(?:[^"\\]|\\.)*")')
 _JOINED = re.compile(r"[;&|<>`\n\\]|\$\(")
@@ -48,6 +50,11 @@ def render_call(tool: str, arguments: Any) -> str:
     text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode("utf-8", "replace")
     cut = f"{text[:ARGUMENT_CHARS]}…" if len(text) > ARGUMENT_CHARS else text
     return f"[toolCall {tool}({cut})]"
+
+
+def calls_in(text: str) -> list[tuple[str, str]]:
+    """Returns the tool and the arguments of each call that is rendered below a message's text."""
+    return _RENDERED.findall(text) if CALL in text else []
 
 
 def describe_call(tool: str, arguments: Any) -> CallEffect:
