@@ -61,7 +61,7 @@ def render_found(found: "FoundInDocuments") -> Parts:
         yield f"Nothing in {counted(found.document_count, 'document')} fits."
     for one in found.hits:
         yield bold(one.title, f"  {_place(one)}")
-        yield f"   {' '.join(one.content.split())}"
+        yield f"   {_below_heading(one)}"
         yield dim(f"   {one.doc_id} {one.source_path}")
 
 
@@ -116,6 +116,12 @@ def render_polled(polled: "Polled") -> Parts:
 def _place(hit: "DocumentHit") -> str:
     place = [f"page {hit.page}"] if hit.page else []
     return ", ".join([*place, *([hit.chapter] if hit.chapter else []), f"chunk {hit.chunk_index}"])
+
+
+def _below_heading(hit: "DocumentHit") -> str:
+    """Returns the part on one line, without the heading that it begins with, which its place names."""
+    line = " ".join(hit.content.split())
+    return line.lstrip("# ").removeprefix(hit.chapter).lstrip() or line if hit.chapter else line
 
 
 def render_adrs(found: "Sequence[AdrRow]") -> Parts:
