@@ -17,7 +17,7 @@ from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.schema.protocols import CODE_BYTES
 from memory_assets.text.files import make_folder
 from memory_assets.text.signs import signs_of
-from memory_assets.text.terms import bm25, count_terms, key_of
+from memory_assets.text.terms import bm25, bm25_norms, count_terms, key_of
 
 MOST_COUNTED = 255
 """Maximum term count of one row."""
@@ -88,7 +88,7 @@ class TextArrays:
         for term, weight in weights.items():
             rows, counts = self.postings(term)
             if len(rows):
-                scores[rows] += weight * bm25(counts, self.lengths[rows], self._mean_length, len(self))
+                scores[rows] += weight * bm25(counts, self._norms[rows], len(self))
         return scores
 
     @property
@@ -102,8 +102,9 @@ class TextArrays:
         return signs_of(self.vectors)
 
     @cached_property
-    def _mean_length(self) -> float:
-        return max(float(self.lengths.mean()), 1.0)
+    def _norms(self) -> np.ndarray:
+        """Of the lengths, for the scores of words, float32."""
+        return bm25_norms(self.lengths, max(float(self.lengths.mean()), 1.0)).astype(np.float32)
 
 
 def read_arrays(folder: Path) -> TextArrays:

@@ -3,6 +3,7 @@
 What is computed of all rows is computed of a few at once, so that it stays in the cache of the processor.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 import numpy as np
@@ -43,12 +44,8 @@ def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 def fewest(differing: np.ndarray, highest: int, most: int) -> np.ndarray:
     """Returns about so many rows, or at least that many, that differ least, ascending; those above the highest are left out."""
-    counts = np.zeros(highest + 2, dtype=np.int64)
-    for rows in _slices(len(differing), ROWS_AT_ONCE):
-        counts += np.bincount(differing[rows], minlength=len(counts))
-    counted = np.cumsum(counts[: highest + 1])
-    limit = int(np.searchsorted(counted, min(most, int(counted[-1]))))
-    return np.flatnonzero(differing <= min(limit, highest))
+    limit = bisect_left(range(highest), most, key=lambda least: int(np.count_nonzero(differing <= least)))
+    return np.flatnonzero(differing <= limit)
 
 
 def products(vectors: np.ndarray, rows: np.ndarray, vector: np.ndarray) -> np.ndarray:

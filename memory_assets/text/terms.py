@@ -31,17 +31,17 @@ def idf(total: int, matching: int) -> float:
     return float(np.log1p((total - matching + 0.5) / (matching + 0.5)))
 
 
-def bm25(counts: np.ndarray, lengths: np.ndarray, mean_length: float, total: int, matching: int | None = None) -> np.ndarray:
-    """Returns the scores of one term for the texts that contain it, given its count in each and their lengths.
+def bm25_norms(lengths: np.ndarray, mean_length: float) -> np.ndarray:
+    """Returns what `bm25` adds to the counts of texts of these lengths: more for longer ones."""
+    return K1 * (1 - B + B * lengths / mean_length)
+
+
+def bm25(counts: np.ndarray, norms: np.ndarray, total: int, matching: int | None = None) -> np.ndarray:
+    """Returns the scores of one term for the texts that contain it, given its count in each and their `bm25_norms`.
 
     `matching` says how many of all texts these are, where only some are scored.
     """
-    return (
-        idf(total, len(counts) if matching is None else matching)
-        * counts
-        * (K1 + 1)
-        / (counts + K1 * (1 - B + B * lengths / mean_length))
-    )
+    return counts / (counts + norms) * (idf(total, len(counts) if matching is None else matching) * (K1 + 1))
 
 
 LONGEST_QUERY = 64

@@ -1,8 +1,10 @@
 """Writes what the row `scale` measured into docs/scaling.md: a table between two marks, and a chart beside it."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
+from memory_assets.interfaces.views.lines import counted
 from memory_assets.stages.maintain.charts import Series, line_chart
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.bench.transcripts import REPOSITORY
@@ -50,14 +52,14 @@ def company(measured: Sequence[Mapping[str, Any]]) -> list[str]:
         "sessions": f"{a_day:,} a day, {a_day * DAYS_A_YEAR / 1e6:.1f} million a year",
         "transcripts": f"{a_day * SESSION_MB / 1e3:.0f} GB a day, {a_day * DAYS_A_YEAR * SESSION_MB / 1e6:.1f} TB a year",
         "processing": f"{seconds:.1f} s of one core a session: {a_day * seconds / 3_600:,.0f} core hours a day, so "
-        f"{a_day * seconds / 3_600 / HOURS:,.0f} cores for {HOURS} hours; one store has one writer",
+        f"{counted(ceil(a_day * seconds / 3_600 / HOURS), 'core')} for {HOURS} hours; one store has one writer",
         "passages": f"{passages:.0f} a session: {a_day * passages / 1e6:.1f} million a day, "
         f"{a_day * passages * DAYS_A_YEAR / 1e6:,.0f} million a year",
         "disk": f"{1e3 * stored:.1f} MB a session in store: {a_day * stored * DAYS_A_YEAR / 1e3:,.1f} TB a year",
         "memory to build the index": f"{bytes_each / 1e3:.0f} kB a memory with its passage: "
         f"{a_day * passages * bytes_each / 1e9:,.0f} GB for the passages of one day",
         f"a store for a team of {TEAM}": f"{TEAM * SESSIONS_A_DAY} sessions, {of_team:,.0f} passages a day: "
-        f"{TEAM * SESSIONS_A_DAY * seconds / 60:.0f} minutes of one core; {most['passages']:,} passages, the largest size measured, "
+        f"{counted(ceil(TEAM * SESSIONS_A_DAY * seconds / 60), 'minute')} of one core; {most['passages']:,} passages, the largest size measured, "
         f"after {years:.1f} years",
     }
     return ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows.items())]

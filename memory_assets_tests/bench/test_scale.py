@@ -73,6 +73,6 @@ def test_the_page_keeps_what_is_not_measured(monkeypatch: pytest.MonkeyPatch, tm
         scale_docs.write_docs(measured, [])
     text = page.read_text()
     assert "old" not in text and [line for line in text.splitlines() if line in ("a", "b", "c")] == ["a", "b", "c"]
-    assert text.count("| processing | 1.0 s of one core a session: 11 core hours a day, so 1 cores for 8 hours") == 1
+    assert text.count("| processing | 1.0 s of one core a session: 11 core hours a day, so 2 cores for 8 hours") == 1
     assert "| memory to build the index | 10 kB a memory with its passage: 4 GB for the passages of one day |" in text
     assert chart.read_text().startswith("<svg") and company([]) == ["Not measured."]

@@ -24,10 +24,13 @@ from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows, fit_of_words, widened
 from memory_assets.text.best_rows import best_rows
-from memory_assets.text.terms import bm25
+from memory_assets.text.terms import bm25, bm25_norms
 
 REACH = 2
 """Passages on either side that a passage is read together with: about one exchange."""
+
+MOST_COUNTED = 1_000
+"""Terms whose rows are counted once: a common term takes a millisecond in a corpus of a million rows."""
 
 LINES_AROUND = 2
 """Records on either side of a memory's evidence to which its fit counts."""
@@ -128,6 +131,7 @@ class Layout:
         self._starts = np.searchsorted(groups, np.arange(self.group_count + 1))
         self._low = np.maximum(rows - reach, self._starts[groups])
         self._high = np.minimum(rows + reach + 1, self._starts[groups + 1])
+        self._counts: dict[str, int] = {}
 
     def around(self, values: np.ndarray) -> np.ndarray:
         """Returns for each row the sum of the values of the rows around it, its own included; shape (rows,)."""
@@ -147,11 +151,16 @@ class Layout:
             sums[beside[inside]] += values[inside]
         return sums
 
-    def count_around(self, rows: np.ndarray) -> int:
-        """Returns how many rows are around any of these, ascending ones."""
+    def count_around(self, term: str) -> int:
+        """Returns how many rows are around any that contains the term."""
+        if (known := self._counts.get(term)) is not None:
+            return known
+        rows = self.texts.postings(term)[0]
         ends = self._high[rows]
         starts = np.maximum(self._low[rows], np.concatenate([[0], ends[:-1]]))
-        return int((ends - starts).sum())
+        if len(self._counts) >= MOST_COUNTED:
+            self._counts.clear()
+        return self._counts.setdefault(term, int((ends - starts).sum()))
 
     def beside(self, rows: np.ndarray, step: int) -> np.ndarray:
         """Returns the row so many steps from each, or the row itself where its group ends before."""
@@ -198,7 +207,7 @@ def find_messages(
     if len(texts) <= most:
         return _best_messages(query, texts, layout, score_levels(layout, query.terms) | {"near": learnt}, allowed)
     row, group = texts.score(query.terms), score_groups(layout, query.terms)
-    fits = fit_of_words(row, group.astype(np.float32)[texts.groups], layout.reach)
+    fits = fit_of_words(row, group, texts.groups, layout.reach)
     rows = choose_rows(texts, fits, np.flatnonzero(learnt > 0), query.vector, allowed, layout.reach)
     chosen = ChosenTexts(texts, rows)
     scores = {"row": row[rows], "around": score_around(layout, query.terms, rows)}
@@ -401,7 +410,7 @@ def score_around(layout: Layout, terms: Mapping[str, float], rows: np.ndarray | 
 
 def _score_around(part: Layout, terms: Mapping[str, float], whole: Layout) -> np.ndarray:
     """Returns the score around each row of the part, with the frequencies and mean lengths of the whole."""
-    lengths, mean = part.lengths[0], whole.mean_lengths[0]
+    norms = bm25_norms(part.lengths[0], whole.mean_lengths[0])
     scores = np.zeros(len(part.texts))
     for term, weight in terms.items():
         found, counts = part.texts.postings(term)
@@ -409,18 +418,18 @@ def _score_around(part: Layout, terms: Mapping[str, float], whole: Layout) -> np
             continue
         spread = part.spread(found, counts)
         near = np.flatnonzero(spread > 0)
-        matching = len(near) if part is whole else whole.count_around(whole.texts.postings(term)[0])
-        scores[near] += weight * bm25(spread[near], lengths[near], mean, len(whole.texts), matching)
+        matching = len(near) if part is whole else whole.count_around(term)
+        scores[near] += weight * bm25(spread[near], norms[near], len(whole.texts), matching)
     return scores
 
 
 def score_groups(layout: Layout, terms: Mapping[str, float]) -> np.ndarray:
     """Returns the score of each group for the weighted terms, shape (groups,)."""
-    (_, lengths), (_, mean) = layout.lengths, layout.mean_lengths
+    norms = bm25_norms(layout.lengths[1], layout.mean_lengths[1])
     scores = np.zeros(layout.group_count)
     for term, weight in terms.items():
         rows, counts = layout.texts.postings(term)
         sums = np.bincount(layout.texts.groups[rows], counts, layout.group_count)
         held = np.flatnonzero(sums > 0)
-        scores[held] += weight * bm25(sums[held], lengths[held], mean, layout.group_count)
+        scores[held] += weight * bm25(sums[held], norms[held], layout.group_count)
     return scores

@@ -80,11 +80,13 @@ def test_a_question_without_vector_or_known_words_finds_the_same(texts: TextArra
 
 
 def test_a_short_message_between_two_that_fit_is_chosen_by_its_words():
-    row, group = np.zeros(1_000, dtype=np.float32), np.zeros(1_000, dtype=np.float32)
+    row, group, groups = np.zeros(1_000, dtype=np.float32), np.zeros(10), np.repeat(np.arange(10), 100)
     row[[498, 500]] = 4.0
     row[::50] += 0.5
-    fits = passage_choice.fit_of_words(row, group, 2)
+    fits = passage_choice.fit_of_words(row, group, groups, 2)
     assert int(np.argmax(fits)) == 500 and fits[499] > np.delete(fits, [498, 499, 500]).max()
+    in_group = passage_choice.fit_of_words(row, np.where(np.arange(10) == 7, 2.0, 0.0), groups, 2) - fits
+    assert in_group == pytest.approx(np.where(groups == 7, 1.0, 0.0), abs=1e-6)
 
 
 def test_the_nearest_by_signs_hold_the_nearest(texts: TextArrays):
