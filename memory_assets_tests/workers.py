@@ -37,7 +37,7 @@ def store_on_workers(data: Path, sources: Path) -> Store:
 def finish_ingest(ingest: subprocess.Popen[str], log: Path) -> None:
     """Waits for the end of an ingest, which has run several shares of days on workers; `log` is that of one of them."""
     said, errors = ingest.communicate(timeout=500)
-    assert ingest.returncode == 0, errors[-2000:] + read_log(log)
+    assert ingest.returncode == 0, said[-2000:] + errors[-2000:] + read_log(log)
     jobs = json.loads(said)["data"]["jobs"]
     assert all(jobs.count(job) >= 2 for job in BY_DAY)
 
