@@ -119,9 +119,10 @@ def _place(hit: "DocumentHit") -> str:
 
 
 def _below_heading(hit: "DocumentHit") -> str:
-    """Returns the part on one line, without the heading that it begins with, which its place names."""
-    line = " ".join(hit.content.split())
-    return line.lstrip("# ").removeprefix(hit.chapter).lstrip() or line if hit.chapter else line
+    """Returns the part on one line, without a first line that is the heading, which its place names."""
+    first, _, rest = hit.content.partition("\n")
+    is_heading = " ".join(first.lstrip("# ").split()) == hit.chapter
+    return " ".join((rest if is_heading and rest.strip() else hit.content).split())
 
 
 def render_adrs(found: "Sequence[AdrRow]") -> Parts:

@@ -29,7 +29,7 @@ from memory_assets.text.terms import bm25, bm25_norms
 REACH = 2
 """Passages on either side that a passage is read together with: about one exchange."""
 
-MOST_COUNTED = 1_000
+MOST_TERMS = 1_000
 """Terms whose rows are counted once: a common term takes a millisecond in a corpus of a million rows."""
 
 LINES_AROUND = 2
@@ -158,7 +158,7 @@ class Layout:
         rows = self.texts.postings(term)[0]
         ends = self._high[rows]
         starts = np.maximum(self._low[rows], np.concatenate([[0], ends[:-1]]))
-        if len(self._counts) >= MOST_COUNTED:
+        if len(self._counts) >= MOST_TERMS:
             self._counts.clear()
         return self._counts.setdefault(term, int((ends - starts).sum()))
 

@@ -18,6 +18,11 @@ def test_a_part_is_shown_without_the_heading_that_its_place_names(content: str):
     ]
 
 
+@pytest.mark.parametrize("content", ["Neap tides are weak.", "#include <tides.h>", "Neap tidesman"])
+def test_a_part_that_only_begins_like_its_heading_is_shown_whole(content: str):
+    assert _shown(content, "Neap tides")[1] == f"   {content}"
+
+
 def test_a_part_that_is_its_heading_alone_shows_it():
     assert _shown("# Neap tides", "Neap tides")[1] == "   # Neap tides"
 
