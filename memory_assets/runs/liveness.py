@@ -19,6 +19,7 @@ import filelock
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 
 from memory_assets.errors import StoreError
+from memory_assets.runs.days import STORE
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -29,6 +30,9 @@ WORKER = "worker"
 
 STARTING_SECONDS = 300.0
 """A started run without a lock is importing code; after this time its process is taken for dead."""
+
+UNSENT_SECONDS = 60.0
+"""A run for a Celery worker that has no task after this time was never sent: the process that made it was killed before."""
 
 BETWEEN_STEPS_SECONDS = 60.0
 """A run whose last step took the lock less than this ago may be about to start the next one in another process."""
@@ -171,6 +175,8 @@ def _lost(instance: dg.DagsterInstance, runs: Sequence[dg.DagsterRun]) -> set[st
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:
     """Returns whether a process began the run, none executes it, and none is about to."""
     run, now = record.dagster_run, time.time()
+    if STORE in run.tags and TASK not in run.tags:
+        return now - record.create_timestamp.timestamp() >= UNSENT_SECONDS
     has_one_process = run.remote_job_origin is None  # it was made by the process that executes it
     try:
         last, patience = _path(store, run.run_id).stat().st_mtime, 0.0 if has_one_process else BETWEEN_STEPS_SECONDS

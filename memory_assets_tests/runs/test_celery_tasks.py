@@ -1,6 +1,6 @@
 """Runs on Celery workers with folders of their own are dead only where no worker has their task at two looks."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import dagster as dg
@@ -9,8 +9,8 @@ import pytest
 from memory_assets.runs import celery_runs, celery_tasks
 from memory_assets.runs.celery_runs import WorkerRuns
 from memory_assets.runs.celery_tasks import lost_runs
-from memory_assets.runs.days import STORE
-from memory_assets.runs.liveness import STARTING_SECONDS, TASK, fail_dead_runs, hold, is_executed
+from memory_assets.runs.days import STORE, address_of
+from memory_assets.runs.liveness import STARTING_SECONDS, TASK, UNSENT_SECONDS, fail_dead_runs, hold, is_executed
 from memory_assets.store.store import Store
 from memory_assets_tests.runs.test_liveness import killed, let_pass
 from memory_assets_tests.small_store import small_store
@@ -29,6 +29,9 @@ class Celery:
 
     def AsyncResult(self, task: str) -> SimpleNamespace:  # noqa: N802 (the name that Celery has)
         return SimpleNamespace(state=self.state, info={"hostname": "one@test"} if self.state == "STARTED" else None)
+
+    def ping(self, **_) -> list[Reply]:
+        return [{"one@test": {"ok": ["pong"]}}]
 
     def broadcast(self, command: str, **how) -> list[Reply]:
         assert command == "query_task"
@@ -132,3 +135,28 @@ def test_the_next_ingest_waits_for_the_shares_of_a_killed_one_and_fetches_what_t
     assert order == ["fetched"]
     runs.wait_for_others()
     assert order == ["fetched"]
+
+
+@pytest.mark.parametrize("made", [small_store, in_bucket])
+def test_a_run_that_was_never_sent_ends_after_a_minute(
+    made: Callable[[], Store], instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    """Its ingest was killed between two lines of the launch."""
+    waiting, sent = on_worker(instance, Celery(state="PENDING"), dg.DagsterRunStatus.NOT_STARTED), made()
+    unsent = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), tags={STORE: address_of(sent)})
+    let_pass(monkeypatch, UNSENT_SECONDS - 10)
+    assert set(fail_dead_runs(instance, sent)) == {waiting.run_id, unsent.run_id}
+    let_pass(monkeypatch, UNSENT_SECONDS + 1)
+    assert fail_dead_runs(instance, sent) == [waiting.run_id]
+
+
+def test_the_next_ingest_waits_no_longer_for_a_run_that_was_never_sent(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    store = in_bucket()
+    instance.report_run_canceled(on_worker(instance, Celery()))
+    unsent = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), tags={STORE: BUCKET})
+    monkeypatch.setattr(celery_runs, "SLOT_CHECK_SECONDS", 0.0)
+    let_pass(monkeypatch, UNSENT_SECONDS + 1)
+    WorkerRuns(store, instance, "process_days", lambda _: {}, {}).wait_for_others()
+    assert instance.get_run_by_id(unsent.run_id).status == dg.DagsterRunStatus.FAILURE
