@@ -27,7 +27,7 @@ from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.adapters.generations import Generations
 from memory_assets.schema.protocols import Hit
 from memory_assets.text.files import text_of
-from memory_assets.text.signs import nearest_by_signs, products, signs_of
+from memory_assets.text.vectors import nearest_by_signs, products, signs_of
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -78,7 +78,7 @@ class VectorRows:
         if not len(self):
             return []
         unit = (vector / np.linalg.norm(vector)).astype(np.float32)
-        scores = self.vectors @ unit if rows is None else products(self.vectors, rows, unit)
+        scores = products(self.vectors, rows, unit)
         limit = min(limit, len(scores))
         nearest = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
         ordered = nearest[np.argsort(-scores[nearest], kind="stable")]

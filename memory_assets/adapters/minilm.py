@@ -7,7 +7,6 @@ regenerates it. Each text is a run of its own, so that its vector does not depen
 
 import json
 import mmap
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from memory_assets.text.threads import thread_count
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -64,7 +65,7 @@ class MiniLM:
             return [self.read(text) for text in texts]
         from concurrent.futures import ThreadPoolExecutor
 
-        with ThreadPoolExecutor(_threads()) as pool:
+        with ThreadPoolExecutor(thread_count()) as pool:
             return list(pool.map(self.read, texts))
 
     def _embed(self, ids: list[int]) -> np.ndarray:
@@ -79,12 +80,6 @@ class MiniLM:
         used = [name for name in self._weights if name.startswith(("encoder.", "embeddings.LayerNorm."))]
         options.add_external_initializers(used, [onnx.OrtValue.ortvalue_from_numpy(self._weights[name]) for name in used])
         return onnx.InferenceSession(str(GRAPH), options, providers=["CPUExecutionProvider"])
-
-
-def _threads() -> int:
-    """Returns the number of cores, or what OMP_NUM_THREADS, the usual limit of numerical programs, sets."""
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return int(limit) if limit.isdecimal() and int(limit) else os.cpu_count() or 1
 
 
 def map_weights(path: Path) -> dict[str, np.ndarray]:

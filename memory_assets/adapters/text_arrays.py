@@ -16,8 +16,8 @@ import polars as pl
 from memory_assets.adapters.array_files import Names, read_fields, write_fields
 from memory_assets.schema.protocols import CODE_BYTES
 from memory_assets.text.files import make_folder
-from memory_assets.text.signs import signs_of
 from memory_assets.text.terms import bm25, bm25_norms, count_terms, key_of
+from memory_assets.text.vectors import signs_of
 
 MOST_COUNTED = 255
 """Maximum term count of one row."""

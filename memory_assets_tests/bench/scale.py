@@ -40,6 +40,7 @@ from memory_assets_tests.bench.synthetic import LAST, fill, make_topics, questio
 SESSIONS, MEMORIES = (100, 1_000, 10_000), (10_000, 100_000, 1_000_000)
 SMALL_SESSIONS, SMALL_MEMORIES = (2,), (20, 40)
 ASKED, WARMED = 100, 10
+QUESTION_WORDS = 12
 STEPS = 8
 """Steps that are printed, those that take longest."""
 
@@ -175,10 +176,17 @@ def measure_sessions(folder: Path, count: int) -> Measured:
         for stage, job in JOBS_OF.items():
             seconds[stage] = seconds_of(lambda job=job: update(runner, [job]))
     words = store.tables.read("memories", columns=["text"])["text"].to_list()
-    asked = [Random(number).choice(words) for number in range(WARMED + ASKED)] if words else ["what is known"] * (WARMED + 1)
+    asked = [asked_of(words, Random(number)) for number in range(WARMED + ASKED)] if words else ["what is known"] * (WARMED + 1)
     found = _measured("sessions", count, settings, seconds, asked)
     steps = _steps(store.root, sum(seconds.values()))
     return replace(found, steps={name: round(took, 2) for name, took in steps.items()})
+
+
+def asked_of(texts: Sequence[str], random: Random) -> str:
+    """Returns neighbouring words of one of the texts, as many as a long question of a person has."""
+    words = random.choice(texts).split()
+    start = random.randrange(max(len(words) - QUESTION_WORDS, 0) + 1)
+    return " ".join(words[start : start + QUESTION_WORDS])
 
 
 def _steps(root: Path, seconds: float) -> dict[str, float]:

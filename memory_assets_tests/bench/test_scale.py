@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -53,6 +54,14 @@ def test_none_of_a_kind_and_sizes_that_would_take_too_long_are_left_out(
     monkeypatch.setenv("SCALE_SESSIONS", "10,10000")
     assert [row.name for row in scale.scale()][1:] == ["scale: left out: 10,000 sessions: about 167 minutes"]
     assert asked == [("sessions", "10")]
+
+
+def test_a_question_is_twelve_neighbouring_words_or_all_of_a_short_text():
+    words = [str(number) for number in range(40)]
+    for seed in range(30):
+        asked = scale.asked_of([" ".join(words)], Random(seed)).split()
+        assert asked == words[int(asked[0]) :][: scale.QUESTION_WORDS] and len(asked) == 12
+    assert scale.asked_of(["three words only"], Random(1)) == "three words only"
 
 
 def test_the_table_has_the_seconds_that_a_step_takes_a_session():

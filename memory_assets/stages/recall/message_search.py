@@ -25,6 +25,7 @@ from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows, fit_of_words, widened
 from memory_assets.text.best_rows import best_rows
 from memory_assets.text.terms import bm25, bm25_norms
+from memory_assets.text.vectors import products
 
 REACH = 2
 """Passages on either side that a passage is read together with: about one exchange."""
@@ -220,7 +221,7 @@ def _best_messages(
     query: SearchQuery, texts: Passages, layout: Layout, scores: dict[str, np.ndarray], allowed: np.ndarray | None
 ) -> list[MessageHit]:
     if query.vector is not None and len(texts) and texts.vectors.shape[1] == len(query.vector):
-        near = texts.vectors.astype(np.float32, copy=False) @ query.vector
+        near = products(texts.vectors, None, query.vector)
         scores = scores | {"vector": near, "meant": layout.mean_around(near)}
     scores = {name: scores[name] for name in ORDER if name in scores and scores[name].any()}
     if not scores:
@@ -259,7 +260,7 @@ def _turned_scores(vector: np.ndarray, texts: Passages, fused: np.ndarray, low: 
     """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0 for all others."""
     rows = best_rows(fused, TURNED)
     scores = np.zeros(len(texts), dtype=np.float32)
-    near = texts.vectors[rows].astype(np.float32, copy=False) @ _turned(vector, texts, rows, fused[rows])
+    near = products(texts.vectors, rows, _turned(vector, texts, rows, fused[rows]))
     scores[rows] = scale(near, low=float(min(near.min(), low)))
     return scores
 

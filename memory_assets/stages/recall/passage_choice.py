@@ -15,7 +15,7 @@ import numpy as np
 
 from memory_assets.schema.protocols import Texts
 from memory_assets.text.best_rows import best_rows
-from memory_assets.text.signs import count_differing, fewest, products
+from memory_assets.text.vectors import count_differing, fewest, gather, products
 
 MOST_COMPARED = 100_000
 """Passages that are all compared, in about 35 ms; of more, the chosen ones take less."""
@@ -66,7 +66,7 @@ class ChosenTexts:
     @cached_property
     def vectors(self) -> np.ndarray:
         """The vectors of the rows."""
-        return self.whole.vectors[self.rows]
+        return gather(self.whole.vectors, self.rows)
 
     def words_of(self, row: int) -> np.ndarray:
         """Returns the codes of the row's words."""

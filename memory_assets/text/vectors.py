@@ -1,0 +1,99 @@
+"""Compares a vector with many: by products, and by signs, a 32nd of their size and enough to find candidates for the nearest.
+
+What is computed of many rows is divided among the cores, and computed of a few rows at once, so that it stays in the cache of
+the processor. Products are those of single rows: a matrix product would wake threads of its library, which keep every core busy
+for a while after it, so that a question took twice as much of the processor.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from memory_assets.text.threads import in_parts
+
+ROWS_AT_ONCE = 65_536
+
+VECTORS_AT_ONCE = 512
+
+LEAST_SIGNS, LEAST_VECTORS = 131_072, 2_048
+"""Rows from which a part is worth a thread, of signs and of vectors."""
+
+SAMPLED = 64
+"""One row of so many says about how many signs the nearest differ in."""
+
+
+def signs_of(vectors: np.ndarray) -> np.ndarray:
+    """Returns the signs of the components, 64 in a number, uint64; shape (ceil(dimension / 64), rows)."""
+    width = -(-vectors.shape[1] // 64)
+    packed = np.zeros((width, len(vectors)), dtype=np.uint64)
+    for rows in _slices(slice(0, len(vectors)), ROWS_AT_ONCE):
+        part = np.packbits(np.asarray(vectors[rows]) > 0, axis=1)
+        wide = np.zeros((len(part), width * 8), dtype=np.uint8)
+        wide[:, : part.shape[1]] = part
+        packed[:, rows] = wide.view(np.uint64).T
+    return packed
+
+
+def nearest_by_signs(signs: np.ndarray, vector: np.ndarray, most: int) -> np.ndarray:
+    """Returns about so many rows, and at least that many, that differ in the fewest signs, ascending."""
+    return fewest(count_differing(signs, vector), len(vector), most)
+
+
+def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Returns in how many signs each row differs from the vector, uint16."""
+    differing, asked = np.zeros(signs.shape[1], dtype=np.uint16), signs_of(vector.reshape(1, -1))[:, 0]
+
+    def compare(part: slice) -> None:
+        different, count = np.empty(ROWS_AT_ONCE, dtype=np.uint64), np.empty(ROWS_AT_ONCE, dtype=np.uint8)
+        for rows in _slices(part, ROWS_AT_ONCE):
+            size = len(differing[rows])
+            for own, one in zip(signs[:, rows], asked, strict=True):
+                np.bitwise_xor(own, one, out=different[:size])
+                differing[rows] += np.bitwise_count(different[:size], out=count[:size])
+
+    in_parts(compare, len(differing), LEAST_SIGNS)
+    return differing
+
+
+def fewest(differing: np.ndarray, highest: int, most: int) -> np.ndarray:
+    """Returns about so many rows, or at least that many, that differ least, ascending; those above the highest are left out."""
+    sample = np.bincount(differing[::SAMPLED], minlength=highest + 1)[: highest + 1]
+    limit = min(int(np.searchsorted(np.cumsum(sample), most / SAMPLED)), highest)
+    while limit > 0 and _count(differing, limit - 1) >= most:
+        limit -= 1
+    while limit < highest and _count(differing, limit) < most:
+        limit += 1
+    return np.flatnonzero(differing <= limit)
+
+
+def _count(differing: np.ndarray, limit: int) -> int:
+    return int(np.count_nonzero(differing <= limit))
+
+
+def products(vectors: np.ndarray, rows: np.ndarray | None, vector: np.ndarray) -> np.ndarray:
+    """Returns the products of these rows of the vectors, or of all, with the vector, float32."""
+    found = np.empty(len(vectors) if rows is None else len(rows), dtype=np.float32)
+
+    def multiply(part: slice) -> None:
+        for some in _slices(part, VECTORS_AT_ONCE):
+            own = vectors[some if rows is None else rows[some]]
+            np.vecdot(own.astype(np.float32, copy=False), vector, out=found[some])
+
+    in_parts(multiply, len(found), LEAST_VECTORS)
+    return found
+
+
+def gather(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Returns a copy of these rows."""
+    found = np.empty((len(rows), vectors.shape[1]), dtype=vectors.dtype)
+
+    def copy(part: slice) -> None:
+        found[part] = vectors[rows[part]]
+
+    in_parts(copy, len(rows), LEAST_VECTORS)
+    return found
+
+
+def _slices(whole: slice, size: int) -> Iterator[slice]:
+    """Yields consecutive slices of at most that size, which are the whole one together."""
+    return (slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size))
