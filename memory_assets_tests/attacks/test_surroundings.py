@@ -27,7 +27,7 @@ ENVIRONMENT = {
     "adapters/harness_model.py": "what the harness gets",
     "adapters/repositories.py": "what git gets: where it is, and no GIT_ variable",
     "adapters/local_embedder.py": "what the library gets that runs other models: no download",
-    "adapters/minilm.py": "OMP_NUM_THREADS",
+    "text/threads.py": "OMP_NUM_THREADS",
     "adapters/todoist_tasks.py": "the token of the service that the settings name",
     "interfaces/cli/app.py": "MEMORY_DEBUG",
     "interfaces/cli/service.py": "the keys in the user's configuration folder, which are written for the service's process",
