@@ -111,7 +111,8 @@ def is_executed(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[st
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     """Marks runs as failed whose process has ended, frees their slots, and returns the ids of unfinished runs that go on.
 
-    A run that no process has begun to execute is left to Dagster, which knows how long that may take.
+    A run that no process has begun to execute is left to Dagster, which knows how long that may take, unless it is for a Celery
+    worker and was never sent.
     """
     with_slots = instance.event_log_storage.get_concurrency_run_ids()  # before the runs: who has a slot is among them
     alive, records = list[str](), instance.get_run_records(UNFINISHED)
