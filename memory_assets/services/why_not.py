@@ -33,6 +33,7 @@ from memory_assets.store.store import Store
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.terms import query_terms, text_terms
+from memory_assets.text.vectors import products
 from memory_assets.text.words import shortened, squeezed, text_hash
 
 ENOUGH = 0.75
@@ -138,7 +139,7 @@ class Wanted:
             texts = self._present.texts.open(corpus)
             ids = [hit.id for hit in find_in(texts, self.bare, NEAREST)]
             if self.vector is not None and texts is not None and texts.vectors.shape[1] == len(self.vector):
-                scores = texts.vectors @ self.vector
+                scores = products(texts.vectors, None, self.vector)
                 ids += [texts.ids[int(row)] for row in np.argsort(-scores)[:NEAREST] if scores[row] >= NEAR]
             elif self.vector is not None and corpus == "memories":
                 ids += [hit.id for hit in self._present.vectors.find(self.vector, NEAREST)]

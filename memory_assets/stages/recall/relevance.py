@@ -20,6 +20,7 @@ import polars as pl
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.parsed_question import ParsedQuestion, is_away, is_out
 from memory_assets.stages.recall.query_coverage import coverage, covers_any
+from memory_assets.text.vectors import products
 
 WORDS = 0.5
 """Weight of covering all terms of the question, beside a cosine of one."""
@@ -112,7 +113,7 @@ def judge_messages(question: ParsedQuestion, rows: pl.DataFrame, texts: Texts, v
     cosines: dict[str, float] = {}
     if vector is not None and texts.vectors.shape[1] == len(vector):
         places = texts.rows_of(ids)
-        near = texts.vectors[places].astype(np.float32) @ vector
+        near = products(texts.vectors, places, vector)
         cosines = {texts.ids[int(place)]: float(cosine) for place, cosine in zip(places, near, strict=True)}
     away = np.array([bool(home) and project not in home for project in rows["project"]], dtype=bool)
     return _judge(question, rows, texts, cosines, np.zeros(len(ids), dtype=bool), away, kept=MESSAGES_KEPT)
