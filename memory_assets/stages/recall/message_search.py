@@ -13,16 +13,16 @@ row, of the rows around it, and of its group (a session); all from the postings,
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 
-from memory_assets.schema.protocols import Texts
+from memory_assets.schema.protocols import Row, Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
 from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows, fit_of_words, widened
+from memory_assets.stages.recall.speakers import author_of
 from memory_assets.text.best_rows import best_rows
 from memory_assets.text.terms import bm25, bm25_norms
 from memory_assets.text.vectors import products
@@ -68,7 +68,7 @@ HIGH = 0.5
 SPEAKER_BONUS = 0.15
 """Added where the question names the speaker."""
 
-SPEAKER = r"^(\w{2,30}): "
+_SPEAKER = re.compile(r"(\w{2,30}): ")
 """The speaker in a chat; elsewhere it is the person of the session."""
 
 QUESTION_MALUS = 0.05
@@ -376,20 +376,19 @@ def _best_rows(rows: np.ndarray, scores: np.ndarray, parents: np.ndarray, most: 
     return list(best.values())
 
 
-def adjust(found: pl.DataFrame, question: str) -> pl.DataFrame:
-    """Returns the messages with their `score` adjusted by speaker, form and role, best first.
+def words_named(question: str) -> frozenset[str]:
+    """Returns the words of the question that may name a speaker, in small letters."""
+    return frozenset(word.lower() for word in re.findall(r"\w+", question))
 
-    `found` has columns `score`, `passage`, `author`, `role` and `person`.
-    """
-    named = list({word.lower() for word in re.findall(r"\w+", question)})
-    introduced = pl.col("passage").str.extract(SPEAKER).str.to_lowercase()
-    person = pl.when(pl.col("author") == "owner").then(pl.col("person").str.to_lowercase())
-    speaks = pl.coalesce(introduced, person).is_in(named).fill_null(False)
-    asks = pl.col("passage").str.strip_chars_end().str.ends_with("?")
-    passes = (pl.col("role") == "step") & (pl.col("passage").str.len_chars() < STEP_CHARS)
-    change = SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes
-    changed = found.with_columns(score=pl.col("score") + change)
-    return changed[np.argsort(-changed["score"].to_numpy(), kind="stable")]
+
+def adjusted(passage: Row, score: float, named: Collection[str]) -> float:
+    """Returns the score of a passage, adjusted by its speaker, form and role; `named` are the words of the question."""
+    text, introduced = passage["passage"], _SPEAKER.match(passage["passage"])
+    speaker = introduced[1] if introduced else passage["person"] or ""
+    speaks = speaker.lower() in named and (introduced is not None or author_of(passage) == "owner")
+    asks = text.rstrip().endswith("?")
+    passes = passage["role"] == "step" and len(text) < STEP_CHARS
+    return score + SPEAKER_BONUS * speaks - QUESTION_MALUS * asks - STEP_MALUS * passes
 
 
 def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ import polars as pl
 
 from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
-from memory_assets.stages.recall.speakers import said_by
+from memory_assets.stages.recall.speakers import author_of, said_by
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import count_tokens
 
@@ -112,6 +112,7 @@ def result_of(
 
 def message_result(row: Row, now: datetime, *, text: str, score: float, arms: Sequence[str]) -> Recalled:
     """Returns a row of a message as a result."""
+    row = {**row, "author": author_of(row)}
     own = {"memory_id": row["message_id"], "kind": MESSAGE, "text": text, "lines": (row["line"],)}
     return _recalled(row, now, score, arms, {**own, "confidence": 0.5, "category": "raw", "priority": "low"})
 

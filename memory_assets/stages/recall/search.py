@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from time import perf_counter
 from typing import Any
 
@@ -24,7 +25,7 @@ from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.excerpt import around, beside, excerpt
 from memory_assets.stages.recall.lookups import remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
-from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjust, find_messages
+from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjusted, find_messages, words_named
 from memory_assets.stages.recall.parsed_question import (
     KnownNames,
     ParsedQuestion,
@@ -50,10 +51,8 @@ from memory_assets.stages.recall.results import (
     render_line,
     result_of,
 )
-from memory_assets.stages.recall.speakers import mark_pasted
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.text.aliases import expand, words_in
-from memory_assets.text.short_ids import short_id
 from memory_assets.text.terms import idf, query_terms, text_terms
 from memory_assets.text.words import count_tokens
 
@@ -130,15 +129,30 @@ def search(
 
 @dataclass(frozen=True)
 class _Found:
-    """A result with its relevance, and with the passage that was found of a message."""
+    """A candidate: a row of `memories`, or of the passages of messages."""
 
-    result: Recalled
+    id: str
+    row: Row
+    score: float
     relevance: float
     reason: str
     """Why it is left out; empty where it belongs."""
-    passage: Row | None = None
-    row: int = -1
-    """Of the passage in the texts of messages."""
+    retrievers: Sequence[str]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    place: int = -1
+    """Of the passage in the texts of messages; -1 of a memory."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it was said, not distilled."""
+        return self.place >= 0
+
+    def result(self, now: datetime) -> Recalled:
+        """Returns it as a result."""
+        if not self.is_message:
+            return result_of(self.row, now, score=self.score, arms=self.retrievers, weights=self.weights)
+        text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
+        return message_result(self.row, now, text=text, score=self.score, arms=self.retrievers)
 
 
 @dataclass
@@ -177,13 +191,14 @@ class _Search:
         is_known = likelihood >= KNOWN
         if not self.corpora:
             found = list(_linked(list(self._at_home(found))))
-        belonging = [one for one in found if self.corpora or (is_known and not one.reason)]
-        ordered = [one.result for one in sorted(belonging, key=_rank)]
+        belonging = {one.id: one for one in found if self.corpora or (is_known and not one.reason)}
+        results = {one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=_rank)}
+        ordered = list(results.values())
         kept = distinct(in_order(ordered, self._replacements(ordered)))
         if not self.corpora:
             kept = in_order(self.rerank(one_an_exchange(kept)), self._replacements(kept))
-        by_id = {one.result.memory_id: one for one in found}
-        shown = self._within_tokens([by_id[one.memory_id] for one in kept[: self.profile.limit]], query)
+        best = [one.memory_id for one in kept[: self.profile.limit]]
+        shown = self._within_tokens([(belonging[id], results[id]) for id in best], query)
         working = {"keyword", "vector"} - self.lost
         return Answer(
             self.question,
@@ -206,7 +221,7 @@ class _Search:
             return self.profile.messages == "beside"
         return all(one.reason for one in memories) or self._likelihood(memories) < MEMORIES_SUFFICE
 
-    def _within_tokens(self, ordered: Sequence[_Found], query: SearchQuery) -> list[Recalled]:
+    def _within_tokens(self, ordered: Sequence[tuple[_Found, Recalled]], query: SearchQuery) -> list[Recalled]:
         """Returns the results as they are handed out: those that fit into the profile's tokens, or all of named corpora."""
         shown, left = list[Recalled](), self.profile.most_tokens
         for result in self._excerpted(ordered, query):
@@ -216,26 +231,26 @@ class _Search:
             shown.append(result)
         return shown
 
-    def _excerpted(self, ordered: Sequence[_Found], query: SearchQuery) -> Iterator[Recalled]:
+    def _excerpted(self, ordered: Sequence[tuple[_Found, Recalled]], query: SearchQuery) -> Iterator[Recalled]:
         """Yields the results, messages with those before and after them; in a listing these are results of their own, too."""
-        texts, messages = self._texts("messages"), [one for one in ordered if one.passage is not None]
+        texts, messages = self._texts("messages"), [one for one, _ in ordered if one.is_message]
         if texts is None or not messages:
-            yield from (one.result for one in ordered)
+            yield from (result for _, result in ordered)
             return
-        allowed, taken = self._allowed(texts), {int(texts.parents[one.row]) for one in messages if not self.corpora}
+        allowed, taken = self._allowed(texts), {int(texts.parents[one.place]) for one in messages if not self.corpora}
         near: dict[int, list[tuple[int, int]]] = {}
         for one in messages:
-            near[one.row] = beside(texts, one.row, query.vector, allowed=allowed, taken=taken)
-            taken |= {int(texts.parents[place]) for place, _ in near[one.row] if not self.corpora}
+            near[one.place] = beside(texts, one.place, query.vector, allowed=allowed, taken=taken)
+            taken |= {int(texts.parents[place]) for place, _ in near[one.place] if not self.corpora}
         wanted = self._passages([texts.ids[place] for others in near.values() for place, _ in others])
         rows = {row["id"]: row for row in wanted.iter_rows(named=True)}
-        for one in ordered:
-            if one.passage is None:
-                yield one.result
+        for one, result in ordered:
+            if not one.is_message:
+                yield result
                 continue
-            others = [(rows[id], side) for place, side in near[one.row] if (id := texts.ids[place]) in rows]
-            text, lines = excerpt(one.passage, others, query.terms)
-            yield replace(one.result, text=text, lines=lines)
+            others = [(rows[id], side) for place, side in near[one.place] if (id := texts.ids[place]) in rows]
+            text, lines = excerpt(one.row, others, query.terms)
+            yield replace(result, text=text, lines=lines)
 
     def _passages(self, ids: Sequence[str]) -> pl.DataFrame:
         """Returns these passages without those that must not be returned, such as those of replaced memories."""
@@ -346,13 +361,12 @@ class _Search:
 
     def _with_conflicts(self, found: Sequence[_Found]) -> Iterator[_Found]:
         """Yields the candidates; a note that conflicts with another one of those that belong is marked, and the other, too."""
-        belonging = [one.result.memory_id for one in found if self.corpora or not one.reason]
+        belonging = [one.id for one in found if self.corpora or not one.reason]
         new = {id for id in belonging if id in self.corpus.unmerged}
         against = find_conflicts_of(new, rows_of(self.corpus.memories, belonging).to_dicts()) if new else {}
         for one in found:
-            marks = [f"conflict:{short_id(id)}" for id in against.get(one.result.memory_id, ())]
-            tags = tuple(dict.fromkeys((*one.result.tags, *marks)))
-            yield replace(one, result=replace(one.result, tags=tags)) if marks else one
+            others = [*one.row["conflicts_with"], *against.get(one.id, ())]
+            yield replace(one, row={**one.row, "conflicts_with": others}) if one.id in against else one
 
     def _listed(self, passes: pl.Expr) -> Iterator[_Found]:
         """Yields all memories that pass explicit filters, the newest and surest first."""
@@ -361,27 +375,26 @@ class _Search:
         if rows.height:
             self.notes.append(LISTED)
         for place, row in enumerate(rows.iter_rows(named=True)):
-            score = 1.0 - place / (MOST_DEEP + 1)
-            yield _Found(result_of(row, self.asker.now, score=score, arms=("filters",)), 1.0, "")
+            yield _Found(row["id"], row, 1.0 - place / (MOST_DEEP + 1), 1.0, "", ("filters",))
 
     def _at_home(self, found: Sequence[_Found]) -> Iterator[_Found]:
         """Yields the candidates without messages of other projects than relevant ones and messages far behind a memory."""
         home = self.parsed.scope.projects
-        best = max((one.relevance for one in found if not one.reason and one.result.project in home), default=0.0)
-        known = max((one.relevance for one in found if not one.reason and one.passage is None), default=0.0)
+        best = max((one.relevance for one in found if not one.reason and one.row["project"] in home), default=0.0)
+        known = max((one.relevance for one in found if not one.reason and not one.is_message), default=0.0)
         for one in found:
-            is_elsewhere = one.passage is not None and bool(home) and one.result.project not in home
+            is_elsewhere = one.is_message and bool(home) and one.row["project"] not in home
             yields = is_elsewhere and best >= FLOOR and one.relevance * YIELDS < best
-            yields |= one.passage is not None and not self.profile.is_wide and one.relevance < KEPT * known
+            yields |= one.is_message and not self.profile.is_wide and one.relevance < KEPT * known
             yield replace(one, reason=one.reason or "not relevant") if yields else one
 
     def _judged(self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]) -> Iterator[_Found]:
         texts, filters = self._texts("memories"), self.filters
         for one in judge_memories(self.parsed, hits.rows, texts, hits.vector, is_filtered=filters.are_narrow):
-            weights = weights_of(rows[one.id], self.asker, self.question, self.corpus.factors)
-            score, arms = hits.fused[one.id] * math.prod(weights.values()), hits.retrievers_of(one.id)
-            result = result_of(rows[one.id], self.asker.now, score=score, arms=arms, weights=weights)
-            yield _Found(result, one.relevance, one.reason)
+            row = rows[one.id]
+            weights = weights_of(row, self.asker, self.question, self.corpus.factors)
+            score = hits.fused[one.id] * math.prod(weights.values())
+            yield _Found(one.id, row, score, one.relevance, one.reason, hits.retrievers_of(one.id), weights)
 
     def _messages(self, query: SearchQuery, vector: np.ndarray | None) -> Iterator[_Found]:
         texts = self._texts("messages")
@@ -392,18 +405,12 @@ class _Search:
         hits = {one.passage_id: one for one in found}
         if not hits:
             return
-        rows = self._passages(list(hits))
-        ids = rows["id"].to_list()
-        scores = [hits[id].score for id in ids]
-        order = sorted(range(len(ids)), key=lambda place: (-scores[place], ids[place]))
-        scored = rows.hstack([pl.Series("score", scores, pl.Float64)])[order]
-        ranked = adjust(mark_pasted(scored), self.question)
-        judged = judge_messages(self.parsed.covered_by([texts]), ranked, texts, vector)
-        for row, one in zip(ranked.iter_rows(named=True), judged, strict=True):
-            text, score = around(row["whole"], row["char_from"], row["char_to"]), row["score"] * MESSAGE_FACTOR
-            result = message_result(row, self.asker.now, text=text, score=score, arms=hits[one.id].retrievers)
-            is_near_enough = self.profile.is_wide and one.relevance >= WIDE_FLOOR
-            yield _Found(result, one.relevance, "" if is_near_enough else one.reason, row, hits[one.id].row)
+        rows, named = self._passages(list(hits)), words_named(self.question)
+        judged = judge_messages(self.parsed.covered_by([texts]), rows, texts, vector)
+        for row, one in zip(rows.iter_rows(named=True), judged, strict=True):
+            hit, is_near_enough = hits[one.id], self.profile.is_wide and one.relevance >= WIDE_FLOOR
+            score, reason = adjusted(row, hit.score, named) * MESSAGE_FACTOR, "" if is_near_enough else one.reason
+            yield _Found(row["message_id"], row, score, one.relevance, reason, hit.retrievers, place=hit.row)
 
     def _origins(self, query: SearchQuery) -> list[Origin]:
         """Returns where the memories that fit were learnt; a held one points at its messages as well as any other."""
@@ -429,7 +436,7 @@ def _layout(texts: Texts) -> Layout:
 
 
 def _rank(one: _Found) -> tuple[Any, ...]:
-    return -one.result.score, one.passage is not None, one.result.event_at, one.result.memory_id
+    return -one.score, one.is_message, one.row["event_at"], one.id
 
 
 def _linked(found: Sequence[_Found]) -> Iterator[_Found]:
@@ -439,24 +446,24 @@ def _linked(found: Sequence[_Found]) -> Iterator[_Found]:
     at least the score of the messages that it was learnt from.
     """
     best = max((one.relevance for one in found if not one.reason), default=0.0)
-    memories = [one for one in found if one.passage is None and not one.reason]
+    memories = [one for one in found if not one.is_message and not one.reason]
     sources = dict[tuple[str, int], list[_Found]]()
     for memory in memories:
-        for line in memory.result.lines:
-            sources.setdefault((memory.result.session, line), []).append(memory)
+        for line in memory.row["lines"]:
+            sources.setdefault((memory.row["session_id"], line), []).append(memory)
     least = dict[str, float]()
     for one in found:
-        if one.passage is None:
+        if not one.is_message:
             continue
-        learnt = sources.get((one.passage["session_id"], one.passage["line"]), ())
+        learnt = sources.get((one.row["session_id"], one.row["line"]), ())
         for memory in learnt:
-            least[memory.result.memory_id] = max(least.get(memory.result.memory_id, 0.0), one.result.score)
-        says_same = any(_says(memory.result.text, one.passage["passage"]) for memory in learnt)
+            least[memory.id] = max(least.get(memory.id, 0.0), one.score)
+        says_same = any(_says(memory.row["text"], one.row["passage"]) for memory in learnt)
         yield replace(one, reason="says the same") if says_same else one
     for one in found:
-        if one.passage is None:
-            score = one.result.score * min(one.relevance / best, 1.0) if best else one.result.score
-            yield replace(one, result=replace(one.result, score=max(score, least.get(one.result.memory_id, 0.0))))
+        if not one.is_message:
+            score = one.score * min(one.relevance / best, 1.0) if best else one.score
+            yield replace(one, score=max(score, least.get(one.id, 0.0)))
 
 
 def _says(memory: str, passage: str) -> bool:
@@ -492,5 +499,5 @@ def _left_out(found: Sequence[_Found], ordered: Sequence[Recalled], kept: Sequen
         if one.memory_id not in returned:
             yield LeftOut(one.memory_id, "says the same" if one.text.lower() in texts else "over the cap", one.score)
     for one in found:
-        if one.result.memory_id not in ranked:
-            yield LeftOut(one.result.memory_id, one.reason or "not in memory", one.result.score)
+        if one.id not in ranked:
+            yield LeftOut(one.id, one.reason or "not in memory", round(one.score, 6))

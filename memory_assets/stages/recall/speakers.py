@@ -4,8 +4,6 @@ A person's turn may contain text that others wrote: mails, logs, reviews and doc
 distillation attribute less than half of a passage to the person, it is shown as pasted and is not found by the person's name.
 """
 
-import polars as pl
-
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.rules.exchanges import own_paragraphs
 
@@ -23,11 +21,10 @@ def said_by(row: Row) -> str:
     return named.get(row["author"], row["author"])
 
 
-def mark_pasted(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the passages with the author `pasted` for those in an owner's turn that are not the owner's words."""
-    spans = zip(*(rows[name] for name in ("author", "whole", "char_from", "char_to")), strict=True)
-    authors = [PASTED if author == "owner" and is_pasted(*span) else author for author, *span in spans]
-    return rows.clone().replace_column(rows.get_column_index("author"), pl.Series("author", authors, pl.String))
+def author_of(passage: Row) -> str:
+    """Returns the author of a passage: `PASTED` for one in an owner's turn that is not the owner's words."""
+    is_others = passage["author"] == "owner" and is_pasted(passage["whole"], passage["char_from"], passage["char_to"])
+    return PASTED if is_others else passage["author"]
 
 
 def is_pasted(turn: str, start: int, end: int) -> bool:

@@ -9,7 +9,16 @@ import pytest
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
-from memory_assets.stages.recall.message_search import FEEDBACK, Layout, Origin, SearchQuery, adjust, find_messages, match_words
+from memory_assets.stages.recall.message_search import (
+    FEEDBACK,
+    Layout,
+    Origin,
+    SearchQuery,
+    adjusted,
+    find_messages,
+    match_words,
+    words_named,
+)
 from memory_assets_tests.factories import index_rows
 
 SAID = {
@@ -151,16 +160,24 @@ def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):
     assert ids(texts, "tunnel") == ["m#1", "n#0"]
 
 
-def test_a_named_speaker_gains_and_questions_and_remarks_on_the_way_lose():
-    rows = [
-        ("ann", "owner", "turn", "We use uv."),
-        ("bob", "owner", "turn", "We use uv."),
-        ("bob", "owner", "turn", "Do we use uv?"),
-        ("bob", "assistant", "step", "Let me look at uv."),
-        ("bob", "assistant", "step", "uv " * 100),
-        ("bob", "assistant", "answer", "We use uv."),
-        ("bob", "owner", "turn", "ann: we use uv"),
-    ]
-    found = pl.DataFrame(rows, schema=["person", "author", "role", "passage"], orient="row").with_columns(score=pl.lit(0.5))
-    scores = adjust(found, "What did Ann say about uv?").sort("person", "author", "role", "passage")["score"].to_list()
-    assert scores == pytest.approx([0.65, 0.5, 0.4, 0.5, 0.45, 0.5, 0.65])
+@pytest.mark.parametrize(
+    ("person", "author", "role", "text", "expected"),
+    [
+        ("ann", "owner", "turn", "We use uv.", 0.65),
+        ("bob", "owner", "turn", "We use uv.", 0.5),
+        (None, "owner", "turn", "We use uv.", 0.5),
+        ("ann", "assistant", "answer", "We use uv.", 0.5),
+        ("bob", "owner", "turn", "Do we use uv? ", 0.45),
+        ("bob", "assistant", "step", "Let me look at uv.", 0.4),
+        ("bob", "assistant", "step", "uv " * 100, 0.5),
+        ("bob", "assistant", "answer", "We use uv.", 0.5),
+        ("bob", "owner", "turn", "ann: we use uv", 0.65),
+        ("ann", "owner", "turn", "bob: we use uv", 0.5),
+    ],
+)
+def test_a_named_speaker_gains_and_questions_and_remarks_on_the_way_lose(
+    person: str | None, author: str, role: str, text: str, expected: float
+):
+    passage = {"person": person, "author": author, "role": role, "passage": text}
+    passage |= {"whole": text, "char_from": 0, "char_to": len(text)}
+    assert adjusted(passage, 0.5, words_named("What did Ann say about uv?")) == pytest.approx(expected)

@@ -1,10 +1,9 @@
 """A result says who said it, and what a person pasted is not shown as their words."""
 
-import polars as pl
 import pytest
 
-from memory_assets.stages.recall.message_search import adjust
-from memory_assets.stages.recall.speakers import is_pasted, mark_pasted, said_by
+from memory_assets.stages.recall.message_search import adjusted, words_named
+from memory_assets.stages.recall.speakers import author_of, is_pasted, said_by
 
 PASTE = "The cache of the build is never invalidated, so stale objects are linked."
 TURN = f"can you look at this review of the cache?\n\nFrom: Maria\nSubject: build\n\n{PASTE}\n\nRegards\nMaria"
@@ -15,7 +14,7 @@ def passage(turn: str, span: str, author: str = "owner") -> dict:
     start = turn.index(span)
     return {
         "author": author, "person": "ann", "whole": turn, "passage": span, "char_from": start, "char_to": start + len(span),
-        "role": "turn", "score": 0.5,
+        "role": "turn",
     }  # fmt: skip
 
 
@@ -49,11 +48,11 @@ def test_a_result_names_who_said_it(author: str, person: str, expected: str):
 
 
 def test_a_pasted_passage_gets_no_bonus_for_the_person_who_pasted_it():
-    rows = pl.DataFrame([passage(TURN, PASTE), passage(TURN, "can you look at this review of the cache?")])
-    own, pasted = adjust(mark_pasted(rows), "what did ann say about the cache").sort("char_from").iter_rows(named=True)
-    assert (own["author"], pasted["author"]) == ("owner", "pasted")
-    assert own["score"] > pasted["score"] == 0.5
+    own, pasted = passage(TURN, "can you look at this review of the cache?"), passage(TURN, PASTE)
+    named = words_named("what did ann say about the cache")
+    assert (author_of(own), author_of(pasted)) == ("owner", "pasted")
+    assert adjusted(own, 0.5, named) > adjusted(pasted, 0.5, named) == 0.5
 
 
 def test_what_an_assistant_wrote_is_never_pasted():
-    assert mark_pasted(pl.DataFrame([passage(TURN, PASTE, "assistant")]))["author"].to_list() == ["assistant"]
+    assert author_of(passage(TURN, PASTE, "assistant")) == "assistant"
