@@ -105,7 +105,7 @@ def keep(store: Store, found: Source, tags: Iterable[str] = ()) -> Discovered:
         section_count=len(texts),
         masked_count=sum(count for _, count in texts),
         note=note,
-        relevance=_relevance(store, note),
+        relevance=relevance_of_note(store, note),
         feed_id=found.feed_id,
     )
     known = store.documents.find(document.id)
@@ -126,6 +126,18 @@ def table_of(store: Store, document_id: str) -> pl.DataFrame:
 def remembered(store: Store) -> list[dict[str, Any]]:
     """Returns the notes as observations without a session, like decision records."""
     return [_observation(store, row) for row in store.tables.read("discoveries").iter_rows(named=True)]
+
+
+def relevance_of_note(store: Store, note: str) -> dict[str, float]:
+    """Returns the projects of the store that the note is relevant to, the most relevant first; notes do not count."""
+    memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)  # nor an earlier note of it
+    if memories.is_empty():
+        return {}
+    try:
+        vector = open_embedder(store.settings.embedding_model).encode_query(note)
+    except ModelError:
+        return {}  # it is found all the same
+    return relevance_of(vector, memories, embeddings_in_use(store))
 
 
 def _read(source: str, *, allow_private: bool) -> Source:
@@ -150,17 +162,6 @@ def _repository(source: str, address: str = "") -> Source:
     found = read_repository(source, address)
     text = found.readme.strip() or f"The repository {found.name} has no README."
     return Source("repository", source, found.name, "", [text], found.languages)
-
-
-def _relevance(store: Store, note: str) -> dict[str, float]:
-    memories = read_present(store.tables, store.ledger)
-    if memories.is_empty():
-        return {}
-    try:
-        vector = open_embedder(store.settings.embedding_model).encode_query(note)
-    except ModelError:
-        return {}  # it is found all the same
-    return relevance_of(vector, memories, embeddings_in_use(store))
 
 
 def _row(one: KeptDocument) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.questions import questions
 from memory_assets_tests.bench.reading import masking, reading
 from memory_assets_tests.bench.reflections import reflections
+from memory_assets_tests.bench.relevance import relevance
 from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.replay import replay
 from memory_assets_tests.bench.row import Row, render
@@ -59,6 +60,7 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "long-messages": long_messages,
     "honesty": honesty,
     "questions": questions,
+    "relevance": relevance,
     "factors": factors,
     "latency": latency,
     "scale": scale,

@@ -1,7 +1,7 @@
 """Makes notes of pages and repositories: title, tags, a short text, and the projects whose memories are about the same.
 
-Relevance is measured and not judged by a model: the mean cosine of the note with the nearest memories of each project. The
-words of a page are nobody's statement and make no rule.
+Relevance is measured and not judged by a model: the mean cosine of the note with the nearest memories of each project, facts
+and narratives of its sessions. The words of a page are nobody's statement and make no rule.
 """
 
 import re
@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 import polars as pl
 
+from memory_assets.schema.records import VALID_STATES
 from memory_assets.stages.embed.encode import matrix_of
 
 LONGEST_NOTE = 500
@@ -20,8 +21,8 @@ MOST_TAGS, LONGEST_TAG = 8, 40
 NEAREST = 3
 """Memories of a project that are compared."""
 
-RELEVANT = 0.3
-"""Mean cosine from which a note is relevant to a project; pairs of unrelated facts have about 0.1 with MiniLM."""
+RELEVANT = 0.4
+"""Mean cosine from which a note is relevant to a project; `make bench ROWS=relevance` prints how many pages reach it."""
 
 MOST_PROJECTS = 3
 _NOT_IN_TAG = re.compile(r"[^\w-]+")
@@ -43,12 +44,15 @@ def tags_of(given: Iterable[str], found: Iterable[str]) -> tuple[str, ...]:
 
 
 def relevance_of(vector: np.ndarray, memories: pl.DataFrame, embeddings: pl.DataFrame) -> dict[str, float]:
-    """Returns the projects that the vector is relevant to, the most relevant first; `memories` are active facts."""
-    facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (pl.col("project") != ""))
-    vectors = matrix_of(facts["text_hash"], embeddings)
-    if facts.is_empty() or vectors.shape[1] != len(vector):
+    """Returns the projects that the vector is relevant to, the most relevant first.
+
+    Held memories count, too, as they are about their project whether they are true or not; replaced and forgotten ones do not.
+    """
+    about = memories.filter(pl.col("state").is_in([*VALID_STATES, "held"]) & (pl.col("project") != ""))
+    vectors = matrix_of(about["text_hash"], embeddings)
+    if about.is_empty() or vectors.shape[1] != len(vector):
         return {}
-    scored = facts.select("project").with_columns(cosine=pl.Series(vectors @ vector, dtype=pl.Float64))
+    scored = about.select("project").with_columns(cosine=pl.Series(vectors @ vector, dtype=pl.Float64))
     nearest = scored.sort("cosine", descending=True).group_by("project", maintain_order=True).head(NEAREST)
     means = nearest.group_by("project").agg(pl.col("cosine").mean()).sort(["cosine", "project"], descending=[True, False])
     return {name: round(cosine, 3) for name, cosine in means.head(MOST_PROJECTS).iter_rows() if cosine >= RELEVANT}
