@@ -57,6 +57,8 @@ def read_repository(source: str, address: str = "") -> Repository:
         part = ["--filter=blob:none"] if remote else []
         git.run(folder, *"clone --quiet --bare --depth 1 --no-tags --single-branch".split(), *part, "--", place, "copy")
         copy = str(Path(folder, "copy"))
+        if not git.run(copy, "for-each-ref", "--count=1"):
+            raise git.problem("it has no commits")
         files = git.run(copy, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
         commit = git.run(copy, "rev-parse", "HEAD").decode().strip()
         readme = next((one for one in sorted(files, key=len) if one.lower().startswith("readme")), "")

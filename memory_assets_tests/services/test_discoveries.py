@@ -160,6 +160,12 @@ def test_reading_a_page_again_adds_nothing_and_a_changed_one_replaces_it(store: 
     assert len(documents.list_documents(store)) == 1
 
 
+def test_a_repository_without_commits_is_refused(store: Store, tmp_path: Path):
+    subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
+    with pytest.raises(FetchError, match=r"new: it has no commits\.$"):
+        read(store, tmp_path / "new")
+
+
 def test_a_local_repository_is_read_without_running_anything_of_it(store: Store, repository: Path):
     hook = repository / ".git" / "hooks" / "post-checkout"
     hook.parent.mkdir(exist_ok=True)
