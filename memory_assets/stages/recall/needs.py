@@ -13,8 +13,9 @@ from itertools import pairwise, zip_longest
 
 from memory_assets.stages.recall.profiles import Profile
 from memory_assets.stages.recall.query_coverage import talk_terms
+from memory_assets.stages.recall.ranking import distinct, one_an_exchange
 from memory_assets.stages.recall.results import MESSAGE, Answer, Cost, LeftOut, fit, in_order
-from memory_assets.stages.recall.search import LONGEST_QUESTION, distinct, one_an_exchange
+from memory_assets.stages.recall.search import LONGEST_QUESTION
 from memory_assets.stages.recall.tiers import MEMORIES, MESSAGES
 from memory_assets.text.sentences import split_message
 from memory_assets.text.terms import query_terms

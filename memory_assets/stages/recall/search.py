@@ -3,17 +3,14 @@
 Words and vectors find candidates among the memories; their scores are fused, decay with age and prefer the present project
 and person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing known
 gets no answer. Messages are searched beside the memories, in the profile `lean` only where the memories hardly have the answer;
-both are ranked together: a memory comes before the messages it was learnt from, and messages of one exchange are one result.
-Without vectors the words answer alone, without words the vectors, and the answer says so.
+both are ranked together (`ranking`). Without vectors the words answer alone, without words the vectors, and the answer says so.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +19,7 @@ from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
-from memory_assets.stages.recall.excerpt import around, beside, excerpt
+from memory_assets.stages.recall.excerpt import beside, excerpt
 from memory_assets.stages.recall.lookups import remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
 from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjusted, find_messages, words_named
@@ -37,19 +34,17 @@ from memory_assets.stages.recall.parsed_question import (
     states_as_of,
 )
 from memory_assets.stages.recall.profiles import Profile, choose_profile
+from memory_assets.stages.recall.ranking import Found, distinct, left_out, linked, one_an_exchange, rank
 from memory_assets.stages.recall.relevance import FLOOR, KEPT, KNOWN, YIELDS, answerability, judge_memories, judge_messages
 from memory_assets.stages.recall.results import (
     MESSAGE,
     Answer,
     Asker,
     Cost,
-    LeftOut,
     Recalled,
     condition,
     in_order,
-    message_result,
     render_line,
-    result_of,
 )
 from memory_assets.stages.recall.wording import one_line
 from memory_assets.text.aliases import expand, words_in
@@ -60,12 +55,6 @@ LONGEST_QUESTION = 2_000
 
 MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
-
-EXCHANGE_LINES = 2
-"""Messages of a session within so many records are one exchange: the excerpt of one shows the other."""
-
-SAYS_IT = 0.8
-"""A memory that was learnt from a message says the same if it has at least this share of the message's terms."""
 
 MEMORIES_SUFFICE = 0.5
 """Likelihood of an answer among the memories from which the profile `lean` does not search messages, too."""
@@ -127,34 +116,6 @@ def search(
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A candidate: a row of `memories`, or of the passages of messages."""
-
-    id: str
-    row: Row
-    score: float
-    relevance: float
-    reason: str
-    """Why it is left out; empty where it belongs."""
-    retrievers: Sequence[str]
-    weights: Mapping[str, float] = field(default_factory=dict)
-    place: int = -1
-    """Of the passage in the texts of messages; -1 of a memory."""
-
-    @property
-    def is_message(self) -> bool:
-        """Whether it was said, not distilled."""
-        return self.place >= 0
-
-    def result(self, now: datetime) -> Recalled:
-        """Returns it as a result."""
-        if not self.is_message:
-            return result_of(self.row, now, score=self.score, arms=self.retrievers, weights=self.weights)
-        text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
-        return message_result(self.row, now, text=text, score=self.score, arms=self.retrievers)
-
-
 @dataclass
 class _Search:
     """The search for one question; collects its cost and what goes wrong."""
@@ -182,7 +143,7 @@ class _Search:
         """Returns the answer."""
         self.parsed, whole = self._parse(), f"{self.question} {self.context}".strip()
         query = self._query(whole if self.corpora else self.parsed.text, whole)
-        found: list[_Found] = []
+        found: list[Found] = []
         if not self.corpora or {"memories", "segments"} & set(self.corpora):
             found += self._memories(query)
         if "messages" in self.corpora or (not self.corpora and self._needs_messages(found)):
@@ -190,9 +151,9 @@ class _Search:
         likelihood = self._likelihood(found)
         is_known = likelihood >= KNOWN
         if not self.corpora:
-            found = list(_linked(list(self._at_home(found))))
+            found = list(linked(list(self._at_home(found))))
         belonging = {one.id: one for one in found if self.corpora or (is_known and not one.reason)}
-        results = {one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=_rank)}
+        results = {one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)}
         ordered = list(results.values())
         kept = distinct(in_order(ordered, self._replacements(ordered)))
         if not self.corpora:
@@ -206,7 +167,7 @@ class _Search:
             tuple(shown),
             len(found),
             asked=query.text,
-            left_out=tuple(_left_out(found, ordered, shown)),
+            left_out=tuple(left_out(found, ordered, shown)),
             degraded=next(iter(working), "nothing") if self.lost else None,
             notes=tuple(dict.fromkeys(self.notes)),
             cost=Cost(embeddings=self.embeddings, index_queries=self._index_queries()),
@@ -215,13 +176,13 @@ class _Search:
             tier=3 if shown and all(one.kind == MESSAGE for one in shown) else 2,
         )
 
-    def _needs_messages(self, memories: Sequence[_Found]) -> bool:
+    def _needs_messages(self, memories: Sequence[Found]) -> bool:
         """Returns whether messages are searched, too: in `lean` only where hardly any memory is the answer."""
         if self.profile.messages != "in need":
             return self.profile.messages == "beside"
         return all(one.reason for one in memories) or self._likelihood(memories) < MEMORIES_SUFFICE
 
-    def _within_tokens(self, ordered: Sequence[tuple[_Found, Recalled]], query: SearchQuery) -> list[Recalled]:
+    def _within_tokens(self, ordered: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> list[Recalled]:
         """Returns the results as they are handed out: those that fit into the profile's tokens, or all of named corpora."""
         shown, left = list[Recalled](), self.profile.most_tokens
         for result in self._excerpted(ordered, query):
@@ -231,7 +192,7 @@ class _Search:
             shown.append(result)
         return shown
 
-    def _excerpted(self, ordered: Sequence[tuple[_Found, Recalled]], query: SearchQuery) -> Iterator[Recalled]:
+    def _excerpted(self, ordered: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> Iterator[Recalled]:
         """Yields the results, messages with those before and after them; in a listing these are results of their own, too."""
         texts, messages = self._texts("messages"), [one for one, _ in ordered if one.is_message]
         if texts is None or not messages:
@@ -275,7 +236,7 @@ class _Search:
         names = KnownNames(*known_names(self.corpus.memories), self.corpus.aliases)
         return parse_question(self.question, self.asker, self.filters, texts, names, self.context)
 
-    def _likelihood(self, found: Sequence[_Found]) -> float:
+    def _likelihood(self, found: Sequence[Found]) -> float:
         """Returns how likely the answer is among what was searched."""
         if self.filters.are_narrow:
             return float(any(not one.reason for one in found))  # the filters say what the question need not
@@ -345,7 +306,7 @@ class _Search:
     def _index_queries(self) -> int:
         return self.message_queries + sum(candidates.queries for candidates in self.candidates.values())
 
-    def _memories(self, query: SearchQuery) -> Iterator[_Found]:
+    def _memories(self, query: SearchQuery) -> Iterator[Found]:
         filters = self.filters
         if self.corpora and "memories" not in self.corpora:
             if filters.kind and "narrative" not in filters.kind:
@@ -359,7 +320,7 @@ class _Search:
             found = list(self._listed(passes))
         yield from self._with_conflicts(found)
 
-    def _with_conflicts(self, found: Sequence[_Found]) -> Iterator[_Found]:
+    def _with_conflicts(self, found: Sequence[Found]) -> Iterator[Found]:
         """Yields the candidates; a note that conflicts with another one of those that belong is marked, and the other, too."""
         belonging = [one.id for one in found if self.corpora or not one.reason]
         new = {id for id in belonging if id in self.corpus.unmerged}
@@ -368,16 +329,16 @@ class _Search:
             others = [*one.row["conflicts_with"], *against.get(one.id, ())]
             yield replace(one, row={**one.row, "conflicts_with": others}) if one.id in against else one
 
-    def _listed(self, passes: pl.Expr) -> Iterator[_Found]:
+    def _listed(self, passes: pl.Expr) -> Iterator[Found]:
         """Yields all memories that pass explicit filters, the newest and surest first."""
         rows = self.corpus.memories.filter(passes, ~is_out(self.parsed.scope), ~is_away(self.parsed.scope))
         rows = rows.sort(pl.col("event_at").dt.date(), "confidence", "id", descending=[True, True, False]).head(MOST_DEEP)
         if rows.height:
             self.notes.append(LISTED)
         for place, row in enumerate(rows.iter_rows(named=True)):
-            yield _Found(row["id"], row, 1.0 - place / (MOST_DEEP + 1), 1.0, "", ("filters",))
+            yield Found(row["id"], row, 1.0 - place / (MOST_DEEP + 1), 1.0, "", ("filters",))
 
-    def _at_home(self, found: Sequence[_Found]) -> Iterator[_Found]:
+    def _at_home(self, found: Sequence[Found]) -> Iterator[Found]:
         """Yields the candidates without messages of other projects than relevant ones and messages far behind a memory."""
         home = self.parsed.scope.projects
         best = max((one.relevance for one in found if not one.reason and one.row["project"] in home), default=0.0)
@@ -388,15 +349,15 @@ class _Search:
             yields |= one.is_message and not self.profile.is_wide and one.relevance < KEPT * known
             yield replace(one, reason=one.reason or "not relevant") if yields else one
 
-    def _judged(self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]) -> Iterator[_Found]:
+    def _judged(self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]) -> Iterator[Found]:
         texts, filters = self._texts("memories"), self.filters
         for one in judge_memories(self.parsed, hits.rows, texts, hits.vector, is_filtered=filters.are_narrow):
             row = rows[one.id]
             weights = weights_of(row, self.asker, self.question, self.corpus.factors)
             score = hits.fused[one.id] * math.prod(weights.values())
-            yield _Found(one.id, row, score, one.relevance, one.reason, hits.retrievers_of(one.id), weights)
+            yield Found(one.id, row, score, one.relevance, one.reason, hits.retrievers_of(one.id), weights)
 
-    def _messages(self, query: SearchQuery, vector: np.ndarray | None) -> Iterator[_Found]:
+    def _messages(self, query: SearchQuery, vector: np.ndarray | None) -> Iterator[Found]:
         texts = self._texts("messages")
         if self.filters.are_for_memories or texts is None or not len(texts) or self.corpus.read_passages is None:
             return
@@ -410,7 +371,7 @@ class _Search:
         for row, one in zip(rows.iter_rows(named=True), judged, strict=True):
             hit, is_near_enough = hits[one.id], self.profile.is_wide and one.relevance >= WIDE_FLOOR
             score, reason = adjusted(row, hit.score, named) * MESSAGE_FACTOR, "" if is_near_enough else one.reason
-            yield _Found(row["message_id"], row, score, one.relevance, reason, hit.retrievers, place=hit.row)
+            yield Found(row["message_id"], row, score, one.relevance, reason, hit.retrievers, place=hit.row)
 
     def _origins(self, query: SearchQuery) -> list[Origin]:
         """Returns where the memories that fit were learnt; a held one points at its messages as well as any other."""
@@ -433,71 +394,3 @@ class _Search:
 @remembered
 def _layout(texts: Texts) -> Layout:
     return Layout(texts, REACH)
-
-
-def _rank(one: _Found) -> tuple[Any, ...]:
-    return -one.score, one.is_message, one.row["event_at"], one.id
-
-
-def _linked(found: Sequence[_Found]) -> Iterator[_Found]:
-    """Yields the candidates with scores that memories and messages share, and no message that only repeats a memory.
-
-    The scores of memories were scaled among memories alone; a memory less relevant than the best of all gets less. A memory has
-    at least the score of the messages that it was learnt from.
-    """
-    best = max((one.relevance for one in found if not one.reason), default=0.0)
-    memories = [one for one in found if not one.is_message and not one.reason]
-    sources = dict[tuple[str, int], list[_Found]]()
-    for memory in memories:
-        for line in memory.row["lines"]:
-            sources.setdefault((memory.row["session_id"], line), []).append(memory)
-    least = dict[str, float]()
-    for one in found:
-        if not one.is_message:
-            continue
-        learnt = sources.get((one.row["session_id"], one.row["line"]), ())
-        for memory in learnt:
-            least[memory.id] = max(least.get(memory.id, 0.0), one.score)
-        says_same = any(_says(memory.row["text"], one.row["passage"]) for memory in learnt)
-        yield replace(one, reason="says the same") if says_same else one
-    for one in found:
-        if not one.is_message:
-            score = one.score * min(one.relevance / best, 1.0) if best else one.score
-            yield replace(one, score=max(score, least.get(one.id, 0.0)))
-
-
-def _says(memory: str, passage: str) -> bool:
-    terms = set(query_terms(passage))
-    return len(terms & set(text_terms(memory))) >= SAYS_IT * len(terms)
-
-
-def one_an_exchange(ordered: Sequence[Recalled]) -> list[Recalled]:
-    """Returns the results without messages beside a better one."""
-    kept, lines = list[Recalled](), dict[str, list[int]]()
-    for one in ordered:
-        known = lines.setdefault(one.session, [])
-        if one.kind == MESSAGE:
-            if any(abs(line - other) <= EXCHANGE_LINES for line in one.lines for other in known):
-                continue
-            known.extend(one.lines)
-        kept.append(one)
-    return kept
-
-
-def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
-    """Returns the results without those whose text another one has."""
-    kept: dict[str, Recalled] = {}
-    for result in ordered:
-        kept.setdefault(" ".join(result.text.lower().split()), result)
-    return list(kept.values())
-
-
-def _left_out(found: Sequence[_Found], ordered: Sequence[Recalled], kept: Sequence[Recalled]) -> Iterator[LeftOut]:
-    returned, ranked = {one.memory_id for one in kept}, {one.memory_id for one in ordered}
-    texts = {one.text.lower() for one in kept}
-    for one in ordered:
-        if one.memory_id not in returned:
-            yield LeftOut(one.memory_id, "says the same" if one.text.lower() in texts else "over the cap", one.score)
-    for one in found:
-        if one.id not in ranked:
-            yield LeftOut(one.id, one.reason or "not in memory", round(one.score, 6))

@@ -1,0 +1,119 @@
+"""Ranks what was found among memories and among messages together.
+
+A memory comes before the messages that it was learnt from, a message that only repeats a memory is left out, and messages of
+one exchange are one result.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from memory_assets.schema.protocols import Row
+from memory_assets.stages.recall.excerpt import around
+from memory_assets.stages.recall.results import MESSAGE, LeftOut, Recalled, message_result, result_of
+from memory_assets.text.terms import query_terms, text_terms
+
+EXCHANGE_LINES = 2
+"""Messages of a session within so many records are one exchange: the excerpt of one shows the other."""
+
+SAYS_IT = 0.8
+"""A memory that was learnt from a message says the same if it has at least this share of the message's terms."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate: a row of `memories`, or of the passages of messages."""
+
+    id: str
+    row: Row
+    score: float
+    relevance: float
+    reason: str
+    """Why it is left out; empty where it belongs."""
+    retrievers: Sequence[str]
+    weights: Mapping[str, float] = field(default_factory=dict)
+    place: int = -1
+    """Of the passage in the texts of messages; -1 of a memory."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it was said, not distilled."""
+        return self.place >= 0
+
+    def result(self, now: datetime) -> Recalled:
+        """Returns it as a result."""
+        if not self.is_message:
+            return result_of(self.row, now, score=self.score, arms=self.retrievers, weights=self.weights)
+        text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
+        return message_result(self.row, now, text=text, score=self.score, arms=self.retrievers)
+
+
+def rank(one: Found) -> tuple[Any, ...]:
+    """Returns what candidates are sorted by, the best first."""
+    return -one.score, one.is_message, one.row["event_at"], one.id
+
+
+def linked(found: Sequence[Found]) -> Iterator[Found]:
+    """Yields the candidates with scores that memories and messages share, and no message that only repeats a memory.
+
+    The scores of memories were scaled among memories alone; a memory less relevant than the best of all gets less. A memory has
+    at least the score of the messages that it was learnt from.
+    """
+    best = max((one.relevance for one in found if not one.reason), default=0.0)
+    memories = [one for one in found if not one.is_message and not one.reason]
+    sources = dict[tuple[str, int], list[Found]]()
+    for memory in memories:
+        for line in memory.row["lines"]:
+            sources.setdefault((memory.row["session_id"], line), []).append(memory)
+    least = dict[str, float]()
+    for one in found:
+        if not one.is_message:
+            continue
+        learnt = sources.get((one.row["session_id"], one.row["line"]), ())
+        for memory in learnt:
+            least[memory.id] = max(least.get(memory.id, 0.0), one.score)
+        says_same = any(_says(memory.row["text"], one.row["passage"]) for memory in learnt)
+        yield replace(one, reason="says the same") if says_same else one
+    for one in found:
+        if not one.is_message:
+            score = one.score * min(one.relevance / best, 1.0) if best else one.score
+            yield replace(one, score=max(score, least.get(one.id, 0.0)))
+
+
+def _says(memory: str, passage: str) -> bool:
+    terms = set(query_terms(passage))
+    return len(terms & set(text_terms(memory))) >= SAYS_IT * len(terms)
+
+
+def one_an_exchange(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """Returns the results without messages beside a better one."""
+    kept, lines = list[Recalled](), dict[str, list[int]]()
+    for one in ordered:
+        known = lines.setdefault(one.session, [])
+        if one.kind == MESSAGE:
+            if any(abs(line - other) <= EXCHANGE_LINES for line in one.lines for other in known):
+                continue
+            known.extend(one.lines)
+        kept.append(one)
+    return kept
+
+
+def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
+    """Returns the results without those whose text another one has."""
+    kept: dict[str, Recalled] = {}
+    for result in ordered:
+        kept.setdefault(" ".join(result.text.lower().split()), result)
+    return list(kept.values())
+
+
+def left_out(found: Sequence[Found], ordered: Sequence[Recalled], kept: Sequence[Recalled]) -> Iterator[LeftOut]:
+    """Yields the candidates that are not among the kept results; `ordered` are the results that belong."""
+    returned, ranked = {one.memory_id for one in kept}, {one.memory_id for one in ordered}
+    texts = {one.text.lower() for one in kept}
+    for one in ordered:
+        if one.memory_id not in returned:
+            yield LeftOut(one.memory_id, "says the same" if one.text.lower() in texts else "over the cap", one.score)
+    for one in found:
+        if one.id not in ranked:
+            yield LeftOut(one.id, one.reason or "not in memory", round(one.score, 6))
