@@ -7,7 +7,7 @@ records: it confirms nothing, becomes no proposal and is in no briefing, whateve
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -105,12 +105,12 @@ def keep(store: Store, found: Source, tags: Iterable[str] = ()) -> Discovered:
         section_count=len(texts),
         masked_count=sum(count for _, count in texts),
         note=note,
-        relevance=relevance_of_note(store, note),
         feed_id=found.feed_id,
     )
     known = store.documents.find(document.id)
     if known and (known.content_hash, known.reader, known.tags) == (document.content_hash, READER, document.tags):
         return _discovered(known, "unchanged")
+    document = replace(document, relevance=relevance_of_note(store, note))
     with store.lock():
         store.documents.write(document, [KeptSection(text, None, "") for text, _ in texts])
     log_own(store, "ingest", f"Read {found.kind} {url} as {document.id}", SLOG_REASON)

@@ -326,8 +326,8 @@ class _Search:
         new = {id for id in belonging if id in self.corpus.unmerged}
         against = find_conflicts_of(new, rows_of(self.corpus.memories, belonging).to_dicts()) if new else {}
         for one in found:
-            others = [*one.row["conflicts_with"], *against.get(one.id, ())]
-            yield replace(one, row={**one.row, "conflicts_with": others}) if one.id in against else one
+            others = against.get(one.id, ())
+            yield replace(one, row={**one.row, "conflicts_with": [*one.row["conflicts_with"], *others]}) if others else one
 
     def _listed(self, passes: pl.Expr) -> Iterator[Found]:
         """Yields all memories that pass explicit filters, the newest and surest first."""
