@@ -103,7 +103,8 @@ def _capture(store: Store) -> None:
     )  # fmt: skip
     store.archive.append(archived, content)
     store.tables.write("resources", "all", store.archive.resources())
-    messages = [message(text, n, line=LINES[n], window_id=WINDOW) for n, text in enumerate(TURNS)]
+    authors = ["assistant" if n % 2 else "owner" for n in range(len(TURNS))]
+    messages = [message(text, n, author=authors[n], line=LINES[n], window_id=WINDOW) for n, text in enumerate(TURNS)]
     ids = dict(zip(LINES, IDS, strict=True))
     records = [
         row("records", source_id="s1", line=line, message_id=ids.get(line), status="message" if line in ids else "known")

@@ -1,4 +1,4 @@
-"""Opens what answers use besides the corpus, and answers a question over all tiers: MEMORY.md, memories, narratives, messages.
+"""Opens what answers use besides the corpus, and answers a question from what a recall of it returns and from MEMORY.md.
 
 It opens and reads; `stages/recall/answering.py` and `stages/recall/cited_answer.py` decide.
 """
@@ -12,27 +12,22 @@ import polars as pl
 
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Model, TextIndex
-from memory_assets.schema.requests import MOST, AnswerRequest
+from memory_assets.schema.requests import MOST, AnswerRequest, RecallRequest
 from memory_assets.services.corpus import open_corpus, open_texts
 from memory_assets.services.models import masked, open_model, withheld_lines
 from memory_assets.services.prices import cost_of, prices_of
 from memory_assets.stages.recall import cited_answer
-from memory_assets.stages.recall.cited_answer import CitedAnswer, answer_with_citations, lines_about, source_of
+from memory_assets.stages.recall.answering import answer
+from memory_assets.stages.recall.cited_answer import CitedAnswer, answer_with_citations, lines_about, sources_of, unique_sources
 from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
 from memory_assets.stages.recall.results import Asker
-from memory_assets.stages.recall.search import Corpus, search
+from memory_assets.stages.recall.search import Corpus
 from memory_assets.store.settings import harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import query_terms
 
-RAW_SOURCES = 6
-"""Narratives and messages in addition to memories, for facts that the observer did not keep."""
-
 SURE = 0.75
 """Share of the question's terms that a line of MEMORY.md must contain to answer it alone."""
-
-PASSAGE_SURE = 0.5
-"""Share of the question that a passage must cover to answer it without a memory."""
 
 _models: dict[tuple[Path, str, str], Model | None] = {}
 """Models by store, name and address, kept while the process runs: opening a client takes half the deadline."""
@@ -88,31 +83,28 @@ def answer_from_all(
 ) -> CitedAnswer:
     """Returns the answer from what is readable, written by the given model, or else by that of the settings.
 
-    Lines of MEMORY.md are sources only without filters.
+    What a recall of the question finds known is known here. Lines of MEMORY.md are sources only without filters.
     """
     began = perf_counter()
-    question, corpus = request.question, readable.corpus
-    known = search(question, corpus, asker, profile="balanced", limit=MOST, corpora="memories", filters=request)
-    raw = search(question, corpus, asker, profile="deep", limit=RAW_SOURCES, corpora=("segments", "messages"), filters=request)
-    lines = [] if request.are_set or request.include else lines_about(question, readable.read_memory_md())
-    found = [source_of(result) for result in (*known.results, *raw.results)]
-    best = max((source.score for source in found), default=1.0) or 1.0
-    found += [replace(line, score=line.score * best) for line in lines]
-    weights = cited_answer.weights_of(question, lambda term: _frequency_of(readable.texts, term))
-    is_in_passage = any(cited_answer.weighted_share(result.text, weights) >= PASSAGE_SURE for result in raw.results)
-    is_in_memories = known.is_known and bool(known.results)
+    question = request.question
+    dependencies = _dependencies(store, readable, None, DEADLINE_SECONDS)
     reader = masked(model, store) if model else _open_reflector(store)
-    projects = {asker.project or "", *(result.project for result in (*known.results, *raw.results))}
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    asked = RecallRequest(**given, profile="deep" if reader else "balanced", limit=MOST)
+    recalled = answer(asked, readable.corpus, asker, dependencies)
+    lines = [] if request.are_set or request.include else lines_about(question, readable.read_memory_md())
+    sure_lines = [line for line in lines if line.score >= SURE]
+    found = [source for result in recalled.results for source in sources_of(result)]
+    sources = unique_sources([*sure_lines, *found, *lines])
+    is_known = (recalled.is_known and bool(found)) or bool(sure_lines)
+    projects = {asker.project or "", *(result.project for result in recalled.results)}
     waiting = [name for name in sorted(projects) if not store.settings.may_send(name)]
     is_withheld = bool(waiting) or not withheld_lines(store).isdisjoint(_entry_text(line.text) for line in lines)
     notes = (_note_of_withheld(waiting),) if reader and is_withheld else ()
-    reader = None if is_withheld else reader
-    dependencies = _dependencies(store, readable, reader, cited_answer.DEADLINE_SECONDS)
-    sources = {source.id: source for source in sorted(found, key=lambda source: -source.score)}
-    is_known = is_in_memories or is_in_passage or any(line.score >= SURE for line in lines)
-    said = answer_with_citations(question, list(sources.values()), dependencies, is_known=is_known)
-    cost = replace(known.cost + raw.cost + said.cost, seconds=round(perf_counter() - began, 4))
-    return replace(said, cost=cost, notes=(*dict.fromkeys((*known.notes, *raw.notes, *readable.missing, *notes)), *said.notes))
+    written_by = _dependencies(store, readable, None if is_withheld else reader, cited_answer.DEADLINE_SECONDS)
+    said = answer_with_citations(question, sources, written_by, is_known=is_known)
+    cost = replace(recalled.cost + said.cost, seconds=round(perf_counter() - began, 4))
+    return replace(said, cost=cost, notes=(*dict.fromkeys((*recalled.notes, *readable.missing, *notes)), *said.notes))
 
 
 def _open_reflector(store: Store) -> Model | None:

@@ -5,6 +5,7 @@ heading, a bold title, "The fix is:") and the kind of block it is in: prose, bul
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -32,6 +33,7 @@ _ITALIC = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
 _MARKS = re.compile(r"^[\s✅❌⚠️🔴🟡🟢✓✗☑️🎉👍]+")
 _NUMBERED = re.compile(r"^(?:\d{1,2}[.)]|[A-H]\.)\s+(?=\S)")
 _END = re.compile(r"""(?<=[.!?])["'”’)\]`]*\s+(?=["'“‘(\[`*]*[A-Z0-9`/~_.-])""")
+_LINE_END = re.compile(r"\n(?![ \t]*[a-z])")
 _COMMON_WORD = re.compile(r"[a-z][a-z']*(?:[:,\s]|\.?(?:\s|$))")
 STRAIGHT = str.maketrans("‘’‛′", "'" * 4)
 """Typographic apostrophes to plain ones, one to one, so that offsets in the text stay valid."""
@@ -73,14 +75,26 @@ def split_message(text: str) -> list[Sentence]:
 
 def split_sentences(text: str) -> list[str]:
     """Returns the sentences of one line of plain text."""
-    pieces, begin = [], 0
-    for gap in _END.finditer(text):
-        if _NO_END.search(text[begin : gap.start()]) or _is_inside_code(text, begin, gap.start()):
+    return [text[first:last] for first, last in _spans(text, 0, len(text))]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Returns the spans of the sentences of a text; one goes on in the next line only where that begins with a small letter."""
+    starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+    lines = zip(starts, [*starts[1:], len(text)], strict=True)
+    return [span for first, last in lines for span in _spans(text, first, last)]
+
+
+def _spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yields the spans of the sentences of one line, without the white space around them."""
+    for gap in [*_END.finditer(text, begin, end), None]:
+        last = gap.end() if gap else end
+        if gap and (_NO_END.search(text[begin : gap.start()]) or _is_inside_code(text, begin, gap.start())):
             continue
-        pieces.append(text[begin : gap.end()].strip())
-        begin = gap.end()
-    pieces.append(text[begin:].strip())
-    return [piece for piece in pieces if piece]
+        words = text[begin:last]
+        if words.strip():
+            yield begin + len(words) - len(words.lstrip()), begin + len(words.rstrip())
+        begin = last
 
 
 def capitalised(text: str) -> str:

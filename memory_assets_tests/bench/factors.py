@@ -14,7 +14,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.stages.recall.memory_search import FACTORS
 from memory_assets.store.settings import Settings
 from memory_assets_tests.bench.leaving_out import SMALL_STEP
-from memory_assets_tests.bench.questions import SHOWN_CHARS, SHOWN_LINES, load_scorer, read_gold
+from memory_assets_tests.bench.questions import load_scorer, read_gold, shown_of
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS
 from memory_assets_tests.bench.whole_store import whole_store
@@ -76,5 +76,4 @@ def _with(agent: MemoryAgent, on: Sequence[str]) -> MemoryAgent:
 
 
 def _memories(agent: MemoryAgent, question: str) -> list[dict[str, Any]]:
-    results = agent.recall(question, corpus="memories", limit=10, probe=True).results
-    return [{"text": r.text[:SHOWN_CHARS], "session": r.session, "lines": list(r.lines)[:SHOWN_LINES]} for r in results]
+    return shown_of(agent.recall(question, corpus="memories", limit=10, probe=True))

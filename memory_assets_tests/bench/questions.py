@@ -36,7 +36,6 @@ OURS = "ours"
 CORPORA = ("memories", "messages")
 
 SHOWN_CHARS = 600
-SHOWN_LINES = 5
 
 Results = list[dict[str, Any]]
 
@@ -56,7 +55,7 @@ def questions(small: bool = False) -> list[Row]:
 
     found = {name: scored(find) for name, find in _others(agent).items()}
     best = max(one["hit@5"] for one in found.values())
-    found[OURS] = scored(lambda question: _shown_of(agent.recall(question, corpus=CORPORA, probe=True)))
+    found[OURS] = scored(lambda question: shown_of(agent.recall(question, corpus=CORPORA, probe=True)))
     rows = [Row(f"questions: {name}", one["hit@5"], _figures(one)) for name, one in found.items()]
     ahead = found[OURS]["hit@5"] - best
     rows.append(Row("questions: ours ahead, hit@5", ahead, f"of the best of the others, {best:.3f}", floor=AHEAD))
@@ -67,15 +66,15 @@ def _returned(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, An
     returned = right = answered = 0
     for question, session in asked.values():
         answer = agent.recall(question["question"], profile=profile, probe=True)
-        hits = [scorer.answers_it(one, question, session) for one in _shown_of(answer)]
+        hits = [scorer.answers_it(one, question, session) for one in shown_of(answer)]
         returned, right, answered = returned + len(hits), right + sum(hits), answered + any(hits)
     told = f"{returned / len(asked):.1f} results a question, {answered} of {len(asked)} questions answered"
     return Row(f"questions: {profile}, share of results that answer", right / max(returned, 1), told)
 
 
-def _shown_of(answer: Answer) -> Results:
+def shown_of(answer: Answer) -> Results:
     return [
-        {"text": one.text[:SHOWN_CHARS], "session": one.session, "lines": list(one.lines)[:SHOWN_LINES]}
+        {"text": f"{one.text} {one.other_half or ''}"[:SHOWN_CHARS], "session": one.session, "lines": list(one.lines)}
         for one in answer.results
     ]
 

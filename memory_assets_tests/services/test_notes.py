@@ -222,10 +222,10 @@ class TestRecall:
         assert texts(other, "how do we install packages") == ["Use pixi to install packages."]
 
     def test_what_is_forgotten_is_not_recalled_not_even_from_what_was_said(self, agent: MemoryAgent, other: MemoryAgent):
-        assert TURNS[2] in "\n".join(texts(other, "use uv never pip", profile="deep"))
+        assert TURNS[2] in other.recall("use uv never pip", probe=True, profile="deep").render()
         agent.forget("use uv, never pip", apply=True)
-        found = "\n".join(texts(other, "use uv never pip", profile="deep"))
-        assert not [text for text in (FACT, TURNS[2], NARRATIVE) if text in found]
+        shown = other.recall("use uv never pip", probe=True, profile="deep").render()
+        assert not [text for text in (FACT, TURNS[2], NARRATIVE) if text in shown]
 
     def test_a_note_of_a_published_generation_is_found_once(self, agent: MemoryAgent, store: Store, other: MemoryAgent):
         noted = agent.remember("Herons nest beside the reactor.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, ranges, warning
 from memory_assets.text.short_ids import short_id
+from memory_assets.text.words import squeezed
 
 if TYPE_CHECKING:
     from memory_assets.services.feedback import Rating
@@ -17,18 +18,16 @@ if TYPE_CHECKING:
 
 
 def render_recalled(answer: "Answer") -> Parts:
-    """Renders the results, best first, each message on its line; or that nothing is known. Notes an unsearchable index."""
-    from memory_assets.stages.recall.excerpt import BREAK
-
+    """Renders the results, best first, a message with its speaker; or that nothing is known. Notes an unsearchable index."""
     if not answer.results:
         yield "No memory answers this question."
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")
     for number, found in enumerate(answer.results, start=1):
-        first, *others = found.text.split(BREAK)
-        yield bold(f"{number}. ", first)
-        for message in others:
-            yield f"   {message}"
+        speaker = f"{found.said_by}: " if found.kind == "message" else ""
+        yield bold(f"{number}. ", f"{speaker}{squeezed(found.text)}")
+        if found.other_half:
+            yield f"   {found.other_half}"
         yield dim(f"   {_facts(found)}")
     if answer.results and answer.tier == 1:
         yield dim("answered from category summaries; --deep searches everything")
@@ -128,10 +127,10 @@ def render_decided(decided: "Decided") -> Parts:
 
 
 def _facts(found: "Recalled") -> str:
-    """Returns the category, who said it, the project, date, tags, id and source of a result."""
+    """Returns the category and who said it, or that it is a message, the project, date, tags, id and source of a result."""
     tags = f", {', '.join(found.tags)}" if found.tags else ""
     origin = f"session {found.session}" + (f", records {ranges(found.lines)}" if found.lines else "")
-    said = f"said by {found.said_by}" if found.kind == "message" else f"{found.category}, from {found.said_by}"
+    said = "said" if found.kind == "message" else f"{found.category}, from {found.said_by}"
     where = f" in {found.project}" if found.project else ""
     return f"{said}{where} on {found.event_at:%Y-%m-%d}{tags}; {_shown_id(found)}; {origin}"
 

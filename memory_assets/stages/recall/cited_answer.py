@@ -8,13 +8,14 @@ cover most of the question. A question that no source answers gets "not in memor
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.model.material import fenced, read_prompt
+from memory_assets.stages.recall.excerpt import whole_sentences
 from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
 from memory_assets.stages.recall.wording import Frequency, exact_names
@@ -31,13 +32,9 @@ PROMPT_TOKENS = 6_000
 
 CHARS_A_SOURCE = 1_000
 ANSWER_TOKENS = 1_000
-MOST_SENTENCES = 6
 CHARS_A_SENTENCE = 400
-USUAL_WORDS = 40
-"""Terms of a sentence; a longer one has some of the question's terms by chance."""
-
-WORTH = 0.4
-"""Least share of the best score for an extracted sentence."""
+QUOTED, MOST_OF_A_SOURCE = 4, 2
+"""Sources that are quoted without a model, and sentences of a message: recall's order is better than counting words."""
 
 SAME = 0.6
 """Likeness from which two sentences say the same."""
@@ -74,6 +71,12 @@ class AnswerSource(Citation):
     """Something in memory that an answer can cite by its id."""
 
     score: float = 1.0
+
+    @property
+    def spoken(self) -> str:
+        """What stands before a quoted sentence: who said it, and when."""
+        on = f", {self.event_at:%Y-%m-%d}" if self.event_at else ""
+        return f"{self.said_by}{on}: " if self.said_by else ""
 
     @property
     def line(self) -> str:
@@ -126,7 +129,7 @@ def answer_with_citations(
     model = dependencies.model
     if not is_known or not sources:
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
-    kept = _best_sentences(question, sources, dependencies.frequency or (lambda _: 1))
+    kept = _quotes(question, sources, dependencies.frequency or (lambda _: 1))
     text, given = "\n".join(map(str, kept)), {source.id: source for source in reversed(sources)}
     extractive = CitedAnswer(question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given))
     if model is None:
@@ -146,13 +149,30 @@ def answer_with_citations(
     return replace(extractive, cost=checked.cost, dropped=checked.dropped, notes=(*checked.notes, note))
 
 
-def source_of(result: Recalled) -> AnswerSource:
-    """Returns a result of recall as a source, cited as `mem_` or `msg_` and twelve characters."""
-    id = short_id(result.memory_id)
-    if result.kind == MESSAGE:
-        id = f"msg_{re.sub(r'[^0-9a-zA-Z]', '', result.memory_id.removeprefix('msg_'))[:12]}"
+def sources_of(result: Recalled) -> Iterator[AnswerSource]:
+    """Yields a result of recall, cited as `mem_` or `msg_` and twelve characters, and the other half of its exchange."""
+    id = _message_source_id(result.memory_id) if result.kind == MESSAGE else short_id(result.memory_id)
     where = (result.session, result.path, result.lines, result.event_at)
-    return AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score)
+    source = AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score)
+    half = result.other_half
+    if half is None:
+        yield source
+        return
+    other = {"id": _message_source_id(half.message_id), "ref": half.message_id, "said_by": half.said_by, "text": half.text}
+    yield replace(source, lines=result.lines[:1])
+    yield replace(source, lines=(half.line,), **other)
+
+
+def unique_sources(sources: Iterable[AnswerSource]) -> list[AnswerSource]:
+    """Returns the first source of each id."""
+    by_id: dict[str, AnswerSource] = {}
+    for source in sources:
+        by_id.setdefault(source.id, source)
+    return list(by_id.values())
+
+
+def _message_source_id(message_id: str) -> str:
+    return f"msg_{re.sub(r'[^0-9a-zA-Z]', '', message_id.removeprefix('msg_'))[:12]}"
 
 
 def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
@@ -161,10 +181,9 @@ def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
 
 
 def weighted_share(text: str, weights: Mapping[str, float]) -> float:
-    """Returns the weighted share of the question's terms in the text, from 0 to 1; less for a long text."""
+    """Returns the weighted share of the question's terms in the text, from 0 to 1."""
     terms = text_terms(text)
-    share = sum(weight for term, weight in weights.items() if term in terms) / (sum(weights.values()) or 1.0)
-    return share / max(len(terms) / USUAL_WORDS, 1.0)
+    return sum(weight for term, weight in weights.items() if term in terms) / (sum(weights.values()) or 1.0)
 
 
 def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource]:
@@ -220,25 +239,42 @@ def _checked(question: str, answer: ModelAnswer, shown: Sequence[AnswerSource]) 
     return CitedAnswer(question, " ".join(map(str, kept)), True, False, _citations(kept, given), dropped, notes=notes)
 
 
-def _best_sentences(question: str, sources: Sequence[AnswerSource], frequency: Frequency) -> list[CitedSentence]:
-    """Returns the sentences that cover most of the question, no two of them alike."""
+def _quotes(question: str, sources: Sequence[AnswerSource], frequency: Frequency) -> list[CitedSentence]:
+    """Returns memories and the sentences of messages that have most of the question's words, with speaker and date.
+
+    They are of the first sources, in their order, and no two of them are alike.
+    """
     weights = weights_of(question, frequency)
-    top = max((source.score for source in sources), default=0.0) or 1.0
-    scored: list[tuple[float, CitedSentence]] = []
-    for source in sources:
-        for text in split_sentences(plain(source.text)) if source.kind == MESSAGE else [plain(source.text)]:
-            share = weighted_share(text, weights)
-            if share or source.kind != MESSAGE:  # a message is mostly about something else
-                sentence = CitedSentence(one_line(text, CHARS_A_SENTENCE), (source.id,))
-                scored.append((source.score / top * (0.3 + share), sentence))
-    best = sorted(scored, key=lambda one: -one[0])
-    kept: list[CitedSentence] = []
-    for score, sentence in best:
-        if len(kept) == MOST_SENTENCES or score < WORTH * best[0][0]:
-            break
-        if all(likeness(sentence.text, other.text) < SAME for other in kept):
-            kept.append(sentence)
-    return kept
+    quoted: list[tuple[str, AnswerSource]] = []
+    for source in sources[:QUOTED]:
+        for statement in _best_statements(source, weights):
+            if all(likeness(statement, other) < SAME for other, _ in quoted):
+                quoted.append((statement, source))
+    if not quoted:
+        first = sources[0]
+        quoted = [(next(_statements(first), first.text), first)]
+    return [CitedSentence(f"{source.spoken}{one_line(text, CHARS_A_SENTENCE)}", (source.id,)) for text, source in quoted]
+
+
+def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list[str]:
+    """Returns the statements of a source with most of the question's words, in their order."""
+    statements = list(_statements(source))
+    if source.kind != MESSAGE:
+        return statements
+    shares = {place: weighted_share(statement, weights) for place, statement in enumerate(statements)}
+    best = sorted((place for place, share in shares.items() if share), key=lambda place: -shares[place])
+    return [statements[place] for place in sorted(best[:MOST_OF_A_SOURCE])]
+
+
+def _statements(source: AnswerSource) -> Iterator[str]:
+    """Yields the whole sentences of a source; a question states nothing."""
+    if source.kind != MESSAGE:
+        yield plain(source.text)
+        return
+    for sentence in whole_sentences(source.text):
+        text = plain(_LIST_MARK.sub("", sentence))
+        if text and not text.endswith("?"):
+            yield text
 
 
 def parse_sentences(text: str) -> Iterator[CitedSentence]:

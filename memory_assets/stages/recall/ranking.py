@@ -1,10 +1,10 @@
 """Ranks what was found among memories and among messages together.
 
-A memory comes before the messages that it was learnt from, a message that only repeats a memory is left out, and messages of
-one exchange are one result.
+A memory comes before the messages that it was learnt from, and a message that only repeats a memory is left out, as is one that
+a better result shows.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -13,9 +13,6 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.recall.excerpt import around
 from memory_assets.stages.recall.results import MESSAGE, LeftOut, Recalled, message_result, result_of
 from memory_assets.text.terms import query_terms, text_terms
-
-EXCHANGE_LINES = 2
-"""Messages of a session within so many records are one exchange: the excerpt of one shows the other."""
 
 SAYS_IT = 0.8
 """A memory that was learnt from a message says the same if it has at least this share of the message's terms."""
@@ -86,17 +83,20 @@ def _says(memory: str, passage: str) -> bool:
     return len(terms & set(text_terms(memory))) >= SAYS_IT * len(terms)
 
 
-def one_an_exchange(ordered: Sequence[Recalled]) -> list[Recalled]:
-    """Returns the results without messages beside a better one."""
-    kept, lines = list[Recalled](), dict[str, list[int]]()
-    for one in ordered:
-        known = lines.setdefault(one.session, [])
-        if one.kind == MESSAGE:
-            if any(abs(line - other) <= EXCHANGE_LINES for line in one.lines for other in known):
-                continue
-            known.extend(one.lines)
-        kept.append(one)
-    return kept
+def one_an_exchange(ordered: Iterable[Recalled]) -> Iterator[Recalled]:
+    """Yields the results with each message once: none that a better result shows, whether as found or as the other half."""
+    shown = set[tuple[str, int]]()
+    for result in ordered:
+        if result.kind != MESSAGE:
+            yield result
+            continue
+        found, *half = [(result.session, line) for line in result.lines]
+        if found in shown:
+            continue
+        if shown.intersection(half):
+            result = replace(result, other_half=None, lines=result.lines[:1])
+        shown.update((found, *half))
+        yield result
 
 
 def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -20,13 +20,15 @@ from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
 from memory_assets.stages.recall.speakers import author_of, said_by
 from memory_assets.text.short_ids import short_id
-from memory_assets.text.words import count_tokens
+from memory_assets.text.words import count_tokens, squeezed
 
 UNCERTAIN = 0.3
 """Confidence below which a memory is marked as uncertain."""
 
 LONGEST_LINE = 600
 """Characters of one memory's text in the block; distilled facts have at most 300."""
+
+Relation = Literal["answers", "answered by"]
 
 LEAN = "lean"
 MESSAGE = "message"
@@ -73,8 +75,23 @@ class Asker:
 
 
 @dataclass(frozen=True)
+class OtherHalf:
+    """The message that a found message answers, or that answers it."""
+
+    message_id: str
+    relation: Relation
+    """What the found message is to this one."""
+    said_by: str
+    text: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.relation} {self.said_by}: {squeezed(self.text)}"
+
+
+@dataclass(frozen=True)
 class Recalled:
-    """One result."""
+    """One result: a memory, or a message with at most one message beside it."""
 
     memory_id: str
     kind: str
@@ -93,6 +110,8 @@ class Recalled:
     person: str = ""
     said_by: str = ""
     """The person, `assistant`, `sub-agent`, or `pasted by` the person."""
+    other_half: OtherHalf | None = None
+    """The rest of the exchange that a message belongs to; `lines` has its record, too."""
     arms: tuple[str, ...] = ()
     """The retrievers that found it: keyword, vector, context, session, memory."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -221,7 +240,8 @@ class Answer:
 def render_block(memories: Iterable[Recalled]) -> str:
     """Returns one line for each of the first ten memories: `~ text [tag] (confidence, age, category)`.
 
-    A message has "said" and who said it in place of a confidence and a category.
+    A message has "said" and who said it in place of a confidence and a category, and behind its text "answers" or "answered by"
+    with the speaker and the words of the other half of its exchange.
     """
     return "\n".join(map(render_line, islice(memories, MOST)))
 
@@ -231,7 +251,8 @@ def render_line(memory: Recalled) -> str:
     tags = "".join(f" [{_TAG.sub('', tag).replace(':', ' ')}]" for tag in memory.tags)
     is_said = memory.kind == MESSAGE
     first, last = ("said", memory.said_by) if is_said else (f"{memory.confidence:.2f}", memory.category)
-    return f"~ {one_line(memory.text)}{tags} ({first}, {memory.age_days}d, {_TAG.sub('', last)})"
+    other = f" — {one_line(str(memory.other_half))}" if memory.other_half else ""
+    return f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, {_TAG.sub('', last)})"
 
 
 def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, ...]:

@@ -19,7 +19,7 @@ from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
-from memory_assets.stages.recall.excerpt import beside, excerpt
+from memory_assets.stages.recall.exchange import show_exchanges
 from memory_assets.stages.recall.lookups import remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
 from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjusted, find_messages, words_named
@@ -61,6 +61,9 @@ MEMORIES_SUFFICE = 0.5
 
 WIDE_FLOOR = 0.2
 """Least relevance of a message in a wide profile."""
+
+READ = 2
+"""Times the results of a profile that are read, as several may be of one exchange."""
 
 LISTED = "No memory matches the words of the question. These pass the filters, the newest and surest first."
 
@@ -155,11 +158,10 @@ class _Search:
         belonging = {one.id: one for one in found if self.corpora or (is_known and not one.reason)}
         results = {one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)}
         ordered = list(results.values())
-        kept = distinct(in_order(ordered, self._replacements(ordered)))
+        ranked = distinct(in_order(ordered, self._replacements(ordered)))
         if not self.corpora:
-            kept = in_order(self.rerank(one_an_exchange(kept)), self._replacements(kept))
-        best = [one.memory_id for one in kept[: self.profile.limit]]
-        shown = self._within_tokens([(belonging[id], results[id]) for id in best], query)
+            ranked = in_order(self.rerank(ranked), self._replacements(ranked))
+        shown = self._shown([(belonging[one.memory_id], one) for one in ranked], query)
         working = {"keyword", "vector"} - self.lost
         return Answer(
             self.question,
@@ -182,36 +184,28 @@ class _Search:
             return self.profile.messages == "beside"
         return all(one.reason for one in memories) or self._likelihood(memories) < MEMORIES_SUFFICE
 
-    def _within_tokens(self, ordered: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> list[Recalled]:
-        """Returns the results as they are handed out: those that fit into the profile's tokens, or all of named corpora."""
+    def _shown(self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> list[Recalled]:
+        """Returns the first results as they are handed out: each message once and within the profile's tokens, or as listed."""
+        most = self.profile.limit
+        if self.corpora:
+            return list(self._excerpted(ranked[:most], query))
         shown, left = list[Recalled](), self.profile.most_tokens
-        for result in self._excerpted(ordered, query):
+        for result in one_an_exchange(self._excerpted(ranked[: READ * most], query)):
             left -= count_tokens(render_line(result) + "\n")
-            if shown and left < 0 and not self.corpora:
+            if len(shown) == most or (shown and left < 0):
                 break
             shown.append(result)
         return shown
 
-    def _excerpted(self, ordered: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> Iterator[Recalled]:
-        """Yields the results, messages with those before and after them; in a listing these are results of their own, too."""
-        texts, messages = self._texts("messages"), [one for one, _ in ordered if one.is_message]
-        if texts is None or not messages:
-            yield from (result for _, result in ordered)
-            return
-        allowed, taken = self._allowed(texts), {int(texts.parents[one.place]) for one in messages if not self.corpora}
-        near: dict[int, list[tuple[int, int]]] = {}
-        for one in messages:
-            near[one.place] = beside(texts, one.place, query.vector, allowed=allowed, taken=taken)
-            taken |= {int(texts.parents[place]) for place, _ in near[one.place] if not self.corpora}
-        wanted = self._passages([texts.ids[place] for others in near.values() for place, _ in others])
-        rows = {row["id"]: row for row in wanted.iter_rows(named=True)}
-        for one, result in ordered:
-            if not one.is_message:
-                yield result
-                continue
-            others = [(rows[id], side) for place, side in near[one.place] if (id := texts.ids[place]) in rows]
-            text, lines = excerpt(one.row, others, query.terms)
-            yield replace(result, text=text, lines=lines)
+    def _excerpted(self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> Iterator[Recalled]:
+        """Yields the results, messages cut to what matches, with the other half of their exchange."""
+        texts, messages = self._texts("messages"), [(one.place, one.row, result) for one, result in ranked if one.is_message]
+        shown: dict[str, Recalled] = {}
+        if texts is not None and messages:
+            allowed = self._allowed(texts)
+            shown = show_exchanges(messages, texts, self._passages, query.terms, query.vector, allowed)
+        for _, result in ranked:
+            yield shown.get(result.memory_id, result)
 
     def _passages(self, ids: Sequence[str]) -> pl.DataFrame:
         """Returns these passages without those that must not be returned, such as those of replaced memories."""

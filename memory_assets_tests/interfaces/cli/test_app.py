@@ -411,7 +411,7 @@ def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
     index(small_store())
     code, out, _ = run("recall", "how do we install packages", "--answer")
     assert code == 0
-    assert f"{FACT} [mem_0f3a5c1e0000]" in out.splitlines()
+    assert f"x, 2026-08-03: {FACT} [mem_0f3a5c1e0000]" in out.splitlines()
     source = "mem_0f3a5c1e0000  fact of 2026-08-03, said by x; session session-1, records 3"
     assert any(line.startswith(source) for line in out.splitlines())
     _, out, _ = run("recall", "sourdough hydration of rye", "--answer")

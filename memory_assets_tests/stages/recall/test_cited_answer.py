@@ -14,18 +14,18 @@ from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import (
-    MOST_SENTENCES,
     NOT_IN_MEMORY,
     PROMPT_TOKENS,
+    QUOTED,
     AnswerSource,
     CitedAnswer,
     fitting,
     lines_about,
     parse_sentences,
-    source_of,
+    sources_of,
 )
 from memory_assets.stages.recall.query import AnswerDependencies
-from memory_assets.stages.recall.results import Recalled
+from memory_assets.stages.recall.results import OtherHalf, Recalled
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.models import ScriptedModel
@@ -198,28 +198,44 @@ def test_any_answer_is_read_and_whatever_is_kept_cites_what_was_given(answer: st
 # Without a model
 
 
-def test_without_a_model_the_sentences_that_say_most_are_quoted_with_their_sources():
-    found = answered(QUESTION, SOURCES, is_known=True)
+def test_without_a_model_memories_and_whole_sentences_are_quoted_in_recalls_order_with_speaker_and_date():
+    said = replace(
+        SAID, said_by="Mira", text="… We had lunch. I moved the staging database\nto port 5433. Which port was it? …"
+    )
+    fact = replace(NEW, said_by="assistant")
+    found = answered(QUESTION, [fact, said, LINE], is_known=True)
     assert found.is_extractive
-    assert found.text.splitlines()[:2] == [f"{LINE.text} [MEMORY.md:12]", f"{NEW.text} [mem_0f3a5c1e0000]"]
-    assert "I moved the staging database to port 5433. [msg_aecc3f1f9e93]" in found.text
-    assert "lunch" not in found.text
+    assert found.text.splitlines() == [
+        f"assistant, 2026-08-03: {NEW.text} [mem_0f3a5c1e0000]",
+        "Mira, 2026-08-03: I moved the staging database to port 5433. [msg_aecc3f1f9e93]",
+        f"{LINE.text} [MEMORY.md:12]",
+    ]
     assert found.cost.model_calls == 0
 
 
-def test_what_says_the_same_is_quoted_once_and_no_more_than_six_sentences():
+def test_half_a_sentence_and_a_question_are_never_quoted():
+    cut = source(
+        "msg_1",
+        "…which port the staging database uses is in the file. The staging port is 5433. And the staging database…",
+        "message",
+    )
+    asked = source("msg_2", "Which port does the staging database use?", "message")
+    found = answered(QUESTION, [cut, asked], is_known=True)
+    assert found.text == "The staging port is 5433. [msg_1]"
+
+
+def test_what_says_the_same_is_quoted_once_and_only_the_first_sources():
     again = [replace(NEW, id=f"mem_{number:012x}") for number in range(5)]
     assert len(answered(QUESTION, again, is_known=True).citations) == 1
-    ports = [
-        source(f"mem_{n:012x}", f"{w} listens on the staging database port.")
-        for n, w in enumerate("one two red blue oak elm fir".split())
-    ]
-    assert len(answered(QUESTION, ports, is_known=True).citations) <= MOST_SENTENCES
+    words = ("red cedar", "blue heron", "tall oak", "wet stone", "old barn", "dry well", "far hill")
+    ports = [source(f"mem_{number:012x}", f"{name} listens here.") for number, name in enumerate(words)]
+    assert [one.id for one in answered(QUESTION, ports, is_known=True).citations] == [one.id for one in ports[:QUOTED]]
 
 
-def test_messages_that_share_no_word_with_the_question_are_not_quoted():
-    found = answered(QUESTION, [source("msg_1", "Lunch was good.", "message")], is_known=True)
-    assert (found.is_known, found.text) == (False, NOT_IN_MEMORY)
+def test_where_recall_is_sure_the_answer_is_its_first_result_whatever_words_it_shares():
+    lunch = source("msg_1", "Lunch was good. We had soup.", "message")
+    found = answered(QUESTION, [lunch], is_known=True)
+    assert (found.is_known, found.text) == (True, "Lunch was good. [msg_1]")
 
 
 # Sources
@@ -240,5 +256,16 @@ def test_results_are_cited_by_short_ids():
         priority="high", age_days=3, event_at=START, session="s", path="p", lines=(1,), project="shop",
     )  # fmt: skip
     message = replace(one, kind="message", memory_id="msg_4225a30092de0d1a350d")
-    assert (source_of(one).id, source_of(message).id) == ("mem_0f3a5c1e0000", "msg_4225a30092de")
-    assert source_of(one).lines == (1,)
+    assert [each.id for result in (one, message) for each in sources_of(result)] == ["mem_0f3a5c1e0000", "msg_4225a30092de"]
+    assert [each.lines for each in sources_of(one)] == [(1,)]
+
+
+def test_both_halves_of_an_exchange_are_sources_each_with_its_own_speaker():
+    half = OtherHalf("msg_aaaa30092de0d1a350d0", "answers", "assistant", "Which port?", 2)
+    message = Recalled(
+        memory_id="msg_4225a30092de0d1a350d", kind="message", text="5433.", score=1.0, confidence=0.5, category="raw",
+        priority="low", age_days=3, event_at=START, session="s", path="p", lines=(4, 2), project="shop", said_by="Mira",
+        other_half=half,
+    )  # fmt: skip
+    told = [(each.id, each.said_by, each.text, each.lines) for each in sources_of(message)]
+    assert told == [("msg_4225a30092de", "Mira", "5433.", (4,)), ("msg_aaaa30092de0", "assistant", "Which port?", (2,))]

@@ -1,108 +1,69 @@
-"""A message is shown by what was found in it, the rest of it, and what was said before and after; never longer than allowed."""
+"""A message is cut to its sentences that match; every gap is marked, and the whole sentences can be read back."""
 
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.adapters.text_index import TextIndex
-from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.excerpt import LONGEST, around, beside, excerpt
-from memory_assets_tests.factories import index_rows
+from memory_assets.stages.recall.excerpt import CUT, LONGEST, around, excerpt, whole_sentences
+
+MOVED = "We move to Hetzner. The bill was too high. The feed blocks shared addresses."
 
 
-@pytest.fixture
-def texts(tmp_path: Path) -> Texts:
-    """Two sessions; the second message of the first has two passages."""
-    index = TextIndex(tmp_path)
-    rows = [("a#0", "a", "s1", 0), ("b#0", "b", "s1", 1), ("b#1", "b", "s1", 2), ("c#0", "c", "s1", 3), ("d#0", "d", "s2", 4)]
-    said = [(id, "messages", f"text of {id}", parent, group, order) for id, parent, group, order in rows]
-    columns = ["id", "corpus", "text", "parent", "group", "order"]
-    index.update(index_rows(pl.DataFrame(said, schema=columns, orient="row")), [])
-    return index.open("messages")
+def passage(text: str, start: int = 0, end: int | None = None) -> dict:
+    return {"whole": text, "char_from": start, "char_to": len(text) if end is None else end}
 
 
-def row_of(texts: Texts, id: str) -> int:
-    return int(texts.rows_of([id])[0])
+def test_a_short_message_is_shown_whole_and_without_marks():
+    assert excerpt(passage(MOVED)) == MOVED
 
 
-def passage(text: str, line: int) -> dict:
-    return {"passage": text, "line": line}
+def test_of_a_long_message_the_sentences_with_most_words_of_the_question_are_shown_and_the_gaps_marked():
+    filler = "Nothing of interest happens in this sentence at all. " * 20
+    text = f"{filler}{MOVED} {filler}"
+    start = text.index("We move")
+    shown = excerpt(passage(text, start - 200, start + 300), {"bill", "feed"}, 120)
+    assert shown == f"{CUT} {MOVED} {CUT}"
 
 
-def message(text: str, line: int = 5) -> dict:
-    return {"whole": text, "char_from": 0, "char_to": len(text), "line": line}
+@pytest.mark.parametrize("place", [0, 5, 9])
+def test_the_match_is_inside_the_cut_wherever_it_stands_in_the_passage(place: int):
+    sentences = [f"Sentence number {number} says something plain." for number in range(10)]
+    sentences[place] = "The tunnel runs over tailscale."
+    assert "The tunnel runs over tailscale." in excerpt(passage(" ".join(sentences)), {"tailscal", "tunnel"}, 120)
 
 
-def ids_beside(texts: Texts, id: str, **options: Any) -> list[tuple[str, int]]:
-    return [(texts.ids[place], side) for place, side in beside(texts, row_of(texts, id), **options)]
-
-
-def test_beside_a_message_stand_the_passages_of_the_others_in_its_session(texts: Texts):
-    assert ids_beside(texts, "b#0") == [("a#0", -1), ("c#0", 1)]
-    assert ids_beside(texts, "c#0") == [("b#1", -1), ("a#0", -1)]
-    assert ids_beside(texts, "a#0") == [("b#0", 1), ("c#0", 1)]
-    assert ids_beside(texts, "d#0") == []
-
-
-def test_what_may_not_be_shown_ends_what_stands_beside(texts: Texts):
-    allowed = np.ones(len(texts), dtype=bool)
-    allowed[row_of(texts, "b#1")] = False
-    assert ids_beside(texts, "c#0", allowed=allowed) == []
-
-
-def test_a_message_that_another_result_shows_is_passed_over(texts: Texts):
-    shown = {int(texts.parents[row_of(texts, "b#0")])}
-    assert ids_beside(texts, "c#0", taken=shown) == [("a#0", -1)]
-    assert ids_beside(texts, "a#0", taken=shown) == [("c#0", 1)]
-
-
-def test_of_the_messages_after_it_the_nearest_to_the_question_are_shown_in_their_order(tmp_path: Path):
-    index, near = TextIndex(tmp_path), {"m2": 0.9, "m3": 0.1, "m4": 0.2, "m5": 0.8, "m6": 0.7, "m9": 1.0}
-    rows = [
-        {"id": f"m{n}#0", "corpus": "messages", "text": f"text {n}", "parent": f"m{n}", "group": "s1", "order": n}
-        for n in range(10)
-    ]
-    vectors = [[near.get(row["parent"], 0.0), 1.0] for row in rows]
-    index.update(index_rows(pl.DataFrame(rows)).with_columns(vector=pl.Series(vectors, dtype=pl.List(pl.Float32))), [])
-    texts = index.open("messages")
-    assert ids_beside(texts, "m1#0", vector=np.array([1.0, 0.0])) == [("m0#0", -1), ("m2#0", 1), ("m5#0", 1), ("m6#0", 1)]
-    assert ids_beside(texts, "m1#0") == [("m0#0", -1), ("m2#0", 1), ("m3#0", 1), ("m4#0", 1)]
-
-
-def test_a_short_message_is_shown_between_what_was_said_before_and_after_it():
-    shown = excerpt(message("Yes, do that."), [(passage("Shall we use uv?", 3), -1), (passage("Done,\nuv it is.", 8), 1)])
-    assert shown == ("Shall we use uv? ⏎ Yes, do that. ⏎ Done, uv it is.", (5, 3, 8))
-
-
-def test_of_a_long_passage_the_part_with_most_words_of_the_question_is_shown_and_messages_around_it():
-    text = "word " * 60 + "the tunnel runs over tailscale " + "word " * 60
-    long = {"whole": text, "char_from": 0, "char_to": len(text), "line": 5}
-    shown, lines = excerpt(long, [(passage("Shall we " + "ask " * 200, 3), -1)], ("tunnel", "tailscale"))
-    assert lines == (5, 3)
+def test_a_sentence_that_is_too_long_is_cut_between_words_around_the_match():
+    text = "word " * 100 + "the tunnel runs over tailscale " + "word " * 100
+    shown = excerpt(passage(text), {"tailscal", "tunnel"}, 100)
     assert "the tunnel runs over tailscale" in shown
+    assert (shown[0], shown[-1], len(shown) <= 100) == (CUT, CUT, True)
+
+
+def test_lines_stay_lines_and_a_wrapped_sentence_goes_on_in_the_next_one():
+    text = "The plan:\n- use uv\n- drop pip\n\nThe reason is that a lock file\nnames every hash."
+    assert excerpt(passage(text)) == "The plan:\n- use uv\n- drop pip\nThe reason is that a lock file\nnames every hash."
+    assert list(whole_sentences(excerpt(passage(text)))) == [
+        "The plan:",
+        "- use uv",
+        "- drop pip",
+        "The reason is that a lock file names every hash.",
+    ]
+
+
+def test_what_was_cut_is_no_whole_sentence():
+    assert list(whole_sentences(f"{CUT} We move. The bill was high. {CUT}")) == ["We move.", "The bill was high."]
+    assert list(whole_sentences(f"{CUT}half of a long sentence")) == []
+    assert list(whole_sentences(f"the beginning of one{CUT}")) == []
+
+
+@given(st.text(max_size=900), st.data())
+def test_an_excerpt_is_never_too_long_and_has_the_text_of_the_message_alone(text: str, data: st.DataObject):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 500)))
+    shown = excerpt(passage(text, start, end), ("a", "b"))
     assert len(shown) <= LONGEST
-    alone, lines = excerpt(long, [], ("tunnel", "tailscale"))
-    assert lines == (5,)
-    assert len(alone) > LONGEST - 20
-
-
-def test_of_what_was_said_before_the_end_is_shown_and_of_what_was_said_after_the_beginning():
-    before, after = f"first {'w ' * 200}asked", f"answered {'w ' * 200}last"
-    shown = excerpt(message("Yes."), [(passage(before, 3), -1), (passage(after, 8), 1)])[0]
-    assert "asked ⏎ Yes. ⏎ answered" in shown
-    assert shown.endswith("…")
-
-
-@given(st.text(max_size=900), st.lists(st.tuples(st.text(max_size=500), st.sampled_from([-1, 1])), max_size=4))
-def test_an_excerpt_is_one_line_and_never_too_long(text: str, others: list[tuple[str, int]]):
-    shown, _ = excerpt(message(text), [(passage(said, 10 + place), side) for place, (said, side) in enumerate(others)])
-    assert len(shown) <= LONGEST
-    assert len(shown.splitlines()) <= 1
+    squeezed = "".join(text.split())
+    assert "".join(shown.removeprefix(CUT).removesuffix(CUT).split()) in squeezed
 
 
 def test_a_passage_is_shown_with_what_stands_around_it():
@@ -110,7 +71,7 @@ def test_a_passage_is_shown_with_what_stands_around_it():
     shown = around(text, 800, 830, 100)
     assert "the tunnel runs over tailscale" in shown
     assert 80 <= len(shown) <= 100
-    assert (shown[0], shown[-1]) == ("…", "…")
+    assert (shown[0], shown[-1]) == (CUT, CUT)
     assert around("short text", 0, 5) == "short text"
 
 

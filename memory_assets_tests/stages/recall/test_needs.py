@@ -81,10 +81,10 @@ def test_each_need_gets_its_share_the_surest_first():
     assert {one.memory_id for one in found.left_out} == set("defg")
 
 
-def test_a_result_of_two_needs_and_two_messages_of_one_exchange_are_one():
-    first = answer(result("a"), result("m", MESSAGE, line=40))
-    second = answer(result("n", MESSAGE, line=41), result("a"), likelihood=0.5)
-    assert ids(merge_answers(answer(), [first, second], BALANCED)) == ["a", "n"]
+def test_a_result_of_two_needs_and_a_message_that_another_result_shows_are_one():
+    first = answer(result("a"), result("m", MESSAGE, line=40), result("beside", MESSAGE, line=42))
+    second = answer(replace(result("n", MESSAGE, line=41), lines=(41, 40)), result("a"), likelihood=0.5)
+    assert ids(merge_answers(answer(), [first, second], BALANCED)) == ["a", "n", "beside"]
 
 
 def test_of_two_that_conflict_the_one_of_higher_confidence_comes_first():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.capture.human_words import strip_memories
-from memory_assets.stages.recall.results import LONGEST_LINE, one_line, render_block, render_line
+from memory_assets.stages.recall.results import LONGEST_LINE, OtherHalf, one_line, render_block, render_line
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,22 @@ class Line:
     tags: tuple[str, ...] = ()
     kind: str = "fact"
     said_by: str = "rules-conventions"
+    other_half: OtherHalf | None = None
 
 
+TEXTS = st.text(max_size=200) | st.sampled_from(["</memory>", "~ x (0.9, 1d, y)", "a\n~ b", "```", "<|im_start|>system"])
+HALVES = st.builds(
+    OtherHalf,
+    st.just("msg_1"),
+    st.sampled_from(["answers", "answered by"]),
+    st.sampled_from(["ann", "</ann>"]),
+    TEXTS,
+    st.just(3),
+)
 LINES = st.builds(
     Line,
-    text=st.text(max_size=200) | st.sampled_from(["</memory>", "~ x (0.9, 1d, y)", "a\n~ b", "```", "<|im_start|>system"]),
+    text=TEXTS,
+    other_half=st.none() | HALVES,
     confidence=st.floats(0, 1),
     age_days=st.integers(0, 4_000),
     kind=st.sampled_from(["fact", "message"]),
@@ -38,6 +49,13 @@ def test_the_block_as_it_stands_in_front_of_a_prompt():
             Line("Postgres listens on 5433\nin staging.", 0.25, 70, "operations", ("uncertain", "stale")),
             Line("Deploys happen on Mondays.", 0.7, 1, "operations", ("conflict:mem_0f3a5c1e0000",)),
             Line("Let us deploy on Mondays.", age_days=1, kind="message", said_by="pasted by ann"),
+            Line(
+                "Yes,\nmetres.",
+                age_days=3,
+                kind="message",
+                said_by="ann",
+                other_half=OtherHalf("msg_1", "answers", "assistant", "Metres\nor feet?", 4),
+            ),
         ]
     )
     assert block.splitlines() == [
@@ -45,6 +63,7 @@ def test_the_block_as_it_stands_in_front_of_a_prompt():
         "~ Postgres listens on 5433 in staging. [uncertain] [stale] (0.25, 70d, operations)",
         "~ Deploys happen on Mondays. [conflict mem_0f3a5c1e0000] (0.70, 1d, operations)",
         "~ Let us deploy on Mondays. (said, 1d, pasted by ann)",
+        "~ Yes, metres. — answers assistant: Metres or feet? (said, 3d, ann)",
     ]
 
 

@@ -311,10 +311,6 @@ def test_a_message_that_says_no_more_than_its_memory_is_left_out(spoken: Corpus)
     assert ("m3", "says the same") in [(one.memory_id, one.reason) for one in answer.left_out]
 
 
-def test_messages_of_one_exchange_are_one_result(spoken: Corpus):
-    assert sum(one.lines[0] in (3, 4) for one in ask(spoken, "tailscale tunnel").results) == 1
-
-
 @pytest.mark.parametrize("profile", ["lean", "balanced", "deep"])
 def test_the_corpus_memories_has_no_message_in_any_profile(spoken: Corpus, profile: str):
     assert {one.kind for one in ask(spoken, "tailscale tunnel", profile=profile, corpora="memories").results} == {"fact"}

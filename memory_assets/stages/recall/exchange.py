@@ -1,0 +1,142 @@
+"""Finds the other half of an exchange: the message that answers a found message, or the one that it answers.
+
+"Yes, do that" says nothing alone, and a question is found more easily than its answer. An owner's message is shown with the end
+of the turn that it began, behind the steps on the way to it, else with what it replies to; an assistant's with the reply to the
+question at its end, else with the owner's message that it answers.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import numpy as np
+import polars as pl
+
+from memory_assets.schema.protocols import Row, Texts
+from memory_assets.stages.recall.excerpt import BESIDE, LONGEST, excerpt
+from memory_assets.stages.recall.results import OtherHalf, Recalled, Relation
+from memory_assets.stages.recall.speakers import author_of, said_by
+
+LOOKED_AT = 20
+"""Messages of the session on either side among which the other half is looked for."""
+
+Half = tuple[Relation, int]
+"""What the found message is to the other half, and a row of that in the texts."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The messages around a found one that may be shown, nearest first: rows in the texts, and their passages."""
+
+    before: Sequence[int]
+    after: Sequence[int]
+    passages: Mapping[int, Row]
+
+    def last_request(self) -> int | None:
+        """Returns the owner's last message before."""
+        return next((row for row in self.before if self._is_owners(row)), None)
+
+    def reply(self) -> int | None:
+        """Returns the end of the assistant's turn that follows."""
+        turn = takewhile(lambda row: not self._is_owners(row), self.after)
+        return next((row for row in turn if self._ends_turn(row)), None)
+
+    def directly_before(self) -> int | None:
+        """Returns the assistant's message before, with nothing between."""
+        return next((row for row in self.before[:1] if self._ends_turn(row)), None)
+
+    def directly_after(self) -> int | None:
+        """Returns the owner's message after, with nothing between."""
+        return next((row for row in self.after[:1] if self._is_owners(row)), None)
+
+    def _is_owners(self, row: int) -> bool:
+        return self.passages[row]["author"] == "owner"
+
+    def _ends_turn(self, row: int) -> bool:
+        return (self.passages[row]["author"], self.passages[row]["role"]) == ("assistant", "answer")
+
+
+def show_exchanges(
+    found: Sequence[tuple[int, Row, Recalled]],
+    texts: Texts,
+    read: Callable[[Sequence[str]], pl.DataFrame],
+    terms: Collection[str],
+    vector: np.ndarray | None = None,
+    allowed: np.ndarray | None = None,
+) -> dict[str, Recalled]:
+    """Returns the messages by id, cut to the sentences that have most of the terms, with the other half of their exchange.
+
+    Takes the row in the texts, the passage and the result of each. `read` returns the passages of some ids; `allowed` says of
+    each row whether it may be shown. The passage of the other half is the one nearest to the vector.
+    """
+    sides = {row: tuple(_messages_beside(texts, row, step, allowed) for step in (-1, 1)) for row, _, _ in found}
+    passages = _passages(texts, [row for both in sides.values() for side in both for row in side], read)
+    halves: dict[int, Half] = {}
+    for row, passage, _ in found:
+        before, after = (list(takewhile(passages.__contains__, side)) for side in sides[row])
+        half = _other_half(passage, Neighbours(before, after, passages))
+        if half is not None:
+            halves[row] = (half[0], _nearest_passage(texts, half[1], vector))
+    shown = _passages(texts, [row for _, row in halves.values()], read)
+    return {
+        result.memory_id: _with_half(result, passage, halves[row][0], shown[halves[row][1]], terms)
+        if row in halves and halves[row][1] in shown
+        else replace(result, text=excerpt(passage, terms))
+        for row, passage, result in found
+    }
+
+
+def _other_half(passage: Row, neighbours: Neighbours) -> Half | None:
+    """Returns which message is shown beside the passage's, if any."""
+    answer, answered = None, None
+    if passage["author"] == "owner":
+        answer, answered = neighbours.reply(), neighbours.directly_before()
+    elif passage["author"] == "assistant":
+        asks = passage["whole"].rstrip().endswith("?")
+        answer, answered = neighbours.directly_after() if asks else None, neighbours.last_request()
+    if answer is not None:
+        return "answered by", answer
+    return None if answered is None else ("answers", answered)
+
+
+def _with_half(result: Recalled, passage: Row, relation: Relation, row: Row, terms: Collection[str]) -> Recalled:
+    speaker = said_by({**row, "author": author_of(row)})
+    half = OtherHalf(row["message_id"], relation, speaker, excerpt(row, terms, BESIDE), row["line"])
+    return replace(result, text=excerpt(passage, terms, LONGEST - BESIDE), lines=(*result.lines, half.line), other_half=half)
+
+
+def _messages_beside(texts: Texts, row: int, step: int, allowed: np.ndarray | None) -> list[int]:
+    """Returns a row of each message beside that one, the nearest first, before (-1) or after (1) it."""
+    rows: dict[int, int] = {}
+    place = row + step
+    while 0 <= place < len(texts) and texts.groups[place] == texts.groups[row] and len(rows) < LOOKED_AT:
+        if allowed is not None and not allowed[place]:
+            break
+        if texts.parents[place] != texts.parents[row]:
+            rows.setdefault(int(texts.parents[place]), place)
+        place += step
+    return list(rows.values())
+
+
+def _passages(texts: Texts, rows: Sequence[int], read: Callable[[Sequence[str]], pl.DataFrame]) -> dict[int, Row]:
+    """Returns the passages of these rows that may be shown."""
+    row_of = {texts.ids[row]: row for row in rows}
+    return {row_of[passage["id"]]: passage for passage in read(list(row_of)).iter_rows(named=True)} if row_of else {}
+
+
+def _nearest_passage(texts: Texts, row: int, vector: np.ndarray | None) -> int:
+    """Returns the row of the passage nearest to the vector, of the message that the row belongs to."""
+    rows = list(_rows_of_message(texts, row))
+    if vector is None or texts.vectors.shape[1] != len(vector):
+        return rows[0]
+    return rows[int((texts.vectors[rows].astype(np.float32) @ vector).argmax())]
+
+
+def _rows_of_message(texts: Texts, row: int) -> Iterator[int]:
+    """Yields the rows of the message that the row belongs to; they are adjacent."""
+    first = row
+    while first > 0 and texts.parents[first - 1] == texts.parents[row]:
+        first -= 1
+    while first < len(texts) and texts.parents[first] == texts.parents[row]:
+        yield first
+        first += 1
