@@ -251,7 +251,7 @@ TABLES: dict[str, Table] = {
               doc="A readable log of each day, one section per window, a handoff per session; text between them is kept."),
         _rows("quality", r.QualityRow, "quality", "process_days", "quality/3", grain="day",
               made_from=("observations", "messages", "verdicts"), report="quality:quality_report"),
-        _rows("evaluation", r.EvaluationRow, "quality", "evaluate", "evaluation/1", made_from=("windows", "observations"),
+        _rows("evaluation", r.EvaluationRow, "quality", "evaluate", "evaluation/2", made_from=("windows", "observations"),
               settings=("gold",), inputs="evaluation"),
         # embed: vectors, merges, memories and their indexes
         _rows("embedding_failures", r.EmbeddingFailure, "embed", "process_days", "embed/2", build="embeddings", grain="day",

@@ -20,7 +20,7 @@ from memory_assets.errors import LabelsError
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.standards import MOST_ALLOWED
-from memory_assets.stages.evaluate.labels import LabelledFact, LabelledSession, read_labels
+from memory_assets.stages.evaluate.labels import LabelledFact, LabelledSession, read_labels, session_id
 from memory_assets.stages.evaluate.score import REACH, Counts, Fact, Score, find_noise, is_placed, score
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
 from memory_assets.store.parquet_tables import ParquetTables
@@ -93,8 +93,8 @@ class Evaluation:
 def evaluate(tables: ParquetTables, folder: Path, *, against: Path | None = None, show: Shown | None = None) -> Evaluation:
     """Returns how well the store covers the labels of the folder; raises `LabelsError` where it has none of the sessions."""
     labelled = read_labels(folder)
-    captured = sessions_in(tables)
-    present = [one for one in labelled if one.session in captured]
+    captured = {session_id(session): session for session in sessions_in(tables)}
+    present = [labels.model_copy(update={"session": captured[labels.id]}) for labels in labelled if labels.id in captured]
     if not present:
         raise LabelsError(
             f"None of the {len(labelled)} labelled sessions in {folder} is in this store. Name the folder of their transcripts "
@@ -107,7 +107,7 @@ def evaluate(tables: ParquetTables, folder: Path, *, against: Path | None = None
     return Evaluation(
         labels=folder,
         score=scored,
-        missing=tuple(one.session for one in labelled if one.session not in captured),
+        missing=tuple(labels.session for labels in labelled if labels.id not in captured),
         observers=tuple(sorted(observers["observer"])),
         against=score(present, read_against(against, tables, sessions)) if against else None,
         shown=tuple(find_faults(present, scored, facts, show)) if show else (),
@@ -196,7 +196,12 @@ def read_against(path: Path, tables: ParquetTables, sessions: Sequence[str]) -> 
 
 
 def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> Iterator[Fact]:
-    files = {session: found[0] for session in sessions if (found := sorted(folder.glob(f"{session}.*")))}
+    session_of = {session_id(session): session for session in sessions}
+    files = dict[str, Path]()
+    for file in sorted(folder.iterdir()):
+        session = session_of.get(session_id(file.name.split(".")[0]))
+        if session:
+            files.setdefault(session, file)
     if not files:
         raise LabelsError(
             f"{folder} holds no answer about any of the {len(sessions)} labelled sessions. Name each file after its session, "

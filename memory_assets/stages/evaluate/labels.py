@@ -6,6 +6,7 @@ invalid file names the place in it and what to do. Unknown fields are ignored.
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -61,6 +62,16 @@ class LabelledSession(_Labels):
     facts: tuple[LabelledFact, ...]
     noise: tuple[LabelledNoise, ...] = ()
 
+    @property
+    def id(self) -> str:
+        """The session's id without a day in front of it."""
+        return session_id(self.session)
+
+
+def session_id(name: str) -> str:
+    """Returns a session's id without the day that some publishers of transcripts put in front of it."""
+    return re.sub(r"^\d{4}-\d\d-\d\d-", "", name)
+
 
 def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
     """Returns the labelled sessions of the folder; raises `LabelsError` where there are none or a file cannot be used."""
@@ -70,11 +81,11 @@ def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
         raise LabelsError(f"There are no labelled sessions: {folder} {what}. docs/evaluation.md describes how to label some.")
     found: dict[str, tuple[Path, LabelledSession]] = {}
     for path in files:
-        one = _read(path)
-        if one.session in found:
-            raise _unusable(path, f"session {one.session} is labelled in {found[one.session][0].name} already")
-        found[one.session] = path, one
-    return tuple(one for _, one in found.values())
+        labelled = _read(path)
+        if labelled.id in found:
+            raise _unusable(path, f"session {labelled.session} is labelled in {found[labelled.id][0].name} already")
+        found[labelled.id] = path, labelled
+    return tuple(labelled for _, labelled in found.values())
 
 
 def label_files(folder: Path) -> list[Path]:

@@ -6,11 +6,12 @@ are paired one to one, best first; the second fact for a label is neither right 
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession
+from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession, session_id
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
 
 WEIGHTS = {"high": 3, "medium": 2, "low": 1}
@@ -137,7 +138,10 @@ class Score:
 
 def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: int = 0) -> Score:
     """Returns how well the facts cover the labels of at least one session."""
-    sessions = tuple(pair(labels, [fact for fact in facts if fact.session == labels.session]) for labels in labelled)
+    facts_of: defaultdict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        facts_of[session_id(fact.session)].append(fact)
+    sessions = tuple(pair(labels, facts_of[labels.id]) for labels in labelled)
     return Score(sessions, sum((one.counts for one in sessions), Counts()), _intervals(sessions, seed))
 
 

@@ -22,6 +22,9 @@ DENIED_CHARS = 80
 CONTRADICTED = 0.5
 """Share of one text's denied words that the other states plainly, from which the two contradict each other."""
 
+REWORDED = 0.6
+"""Agreement from which two texts are wordings of one sentence, so that a denial in only one of them reverses its meaning."""
+
 MOST_CHARS = 300
 """A longer fact is several facts and matches nothing."""
 
@@ -87,7 +90,13 @@ def share_of_terms(terms: Sequence[str], text: str) -> float:
 
 
 def contradict(one: str, other: str) -> bool:
-    """Returns whether a text denies what the other says plainly; two texts that deny the same words agree."""
+    """Returns whether a text denies what the other says plainly in nearly the same words; two that deny the same words agree.
+
+    Texts that share less of their wording are not compared: "rejected, no longer right after a rebase" and "rejected: after a
+    rebase it is not correct any more" say the same.
+    """
+    if agreement(content_words(one), content_words(other)) < REWORDED:
+        return False
     (denied_one, plain_one), (denied_other, plain_other) = _by_denial(one), _by_denial(other)
     return _is_denied(denied_one, denied_other, plain_other) or _is_denied(denied_other, denied_one, plain_one)
 

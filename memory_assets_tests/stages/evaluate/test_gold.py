@@ -60,6 +60,15 @@ def test_sessions_that_the_store_does_not_hold_are_listed_and_left_out(store: St
     assert found.score.counts.recall == 1.0
 
 
+def test_labels_of_a_session_with_the_day_in_front_of_its_id_count(store: Store, tmp_path: Path):
+    others = tmp_path / "others.jsonl"
+    others.write_text(json.dumps({"session": "2026-08-01-session-1", "text": FACT, "lines": [3]}), "utf-8")
+    found = evaluate(store.tables, labelled(tmp_path, LABEL, session="2026-08-01-session-1"), against=others)
+    assert (found.missing, found.score.counts.recall) == ((), 1.0)
+    assert found.against is not None
+    assert found.against.counts.recall == 1.0
+
+
 def test_with_no_session_in_the_store_the_way_out_is_told(store: Store, tmp_path: Path):
     with pytest.raises(LabelsError, match="None of the 1 labelled sessions in .* Name the folder of their transcripts"):
         evaluate(store.tables, labelled(tmp_path, PORT, session="elsewhere"))

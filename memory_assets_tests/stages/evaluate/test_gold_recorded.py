@@ -29,8 +29,9 @@ def folder(tmp_path: Path, **answers: str) -> Path:
     return found
 
 
-def test_an_answer_goes_through_parser_grounding_and_gate(store: Store, tmp_path: Path):
-    found = read_against(folder(tmp_path, session_1=ANSWER), store.tables, ["session-1"])
+@pytest.mark.parametrize("name", ["session_1", "2026_08_01_session_1"])
+def test_an_answer_goes_through_parser_grounding_and_gate(store: Store, tmp_path: Path, name: str):
+    found = read_against(folder(tmp_path, **{name: ANSWER}), store.tables, ["session-1"])
     facts = [(fact.session, fact.gate, fact.lines) for fact in found if "uv, never pip" in fact.text]
     assert facts == [("session-1", "allow", (3,))]
     assert [fact.gate for fact in found if "moon" in fact.text] == ["hold"]

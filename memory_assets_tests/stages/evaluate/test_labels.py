@@ -77,10 +77,10 @@ def test_of_many_faults_the_first_few_are_told(tmp_path: Path):
         read_labels(folder(tmp_path, wrong={"session": "s1", "facts": [{**FACT, "priority": 1} for _ in range(10)]}))
 
 
-def test_a_session_that_is_labelled_twice_is_refused(tmp_path: Path):
-    labels = {"session": "s1", "facts": [FACT]}
-    with pytest.raises(LabelsError, match=r"b\.json: session s1 is labelled in a\.json already"):
-        read_labels(folder(tmp_path, a=labels, b=labels))
+@pytest.mark.parametrize("again", ["s1", "2026-04-12-s1"])
+def test_a_session_that_is_labelled_twice_is_refused(tmp_path: Path, again: str):
+    with pytest.raises(LabelsError, match=rf"b\.json: session {again} is labelled in a\.json already"):
+        read_labels(folder(tmp_path, a={"session": "s1", "facts": [FACT]}, b={"session": again, "facts": [FACT]}))
 
 
 @pytest.mark.parametrize(("name", "told"), [("empty", "holds no"), ("missing", "is no folder")])

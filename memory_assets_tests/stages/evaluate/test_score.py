@@ -62,6 +62,13 @@ def test_a_held_label_is_neither_wanted_nor_wrong():
     assert (paired.counts.judged, paired.counts.want, paired.counts.got) == (0, 3, 0)
 
 
+@pytest.mark.parametrize(("labelled", "captured"), [("2026-04-12-s1", "s1"), ("s1", "2026-04-12-s1")])
+def test_a_session_counts_without_the_day_in_front_of_its_id(labelled: str, captured: str):
+    labels = LabelledSession(session=labelled, facts=(label(),))
+    assert score([labels], [fact(session=captured)]).counts.recall == 1.0
+    assert score([labels], [fact(session=f"other-{captured}")]).counts.recall == 0.0
+
+
 def test_held_facts_do_not_count():
     assert outcomes(session(label()), fact(gate="hold")) == []
 
@@ -134,7 +141,7 @@ def invented(gold: list[dict[str, Any]], rng: random.Random) -> list[dict[str, A
     facts = []
     for each in gold:
         for label in (*each["facts"], *each["noise"], *rng.choices(each["facts"], k=5)):
-            facts.append({"session": each["session"], **worded(label, rng)})
+            facts.append({"session": rng.choice(["", "2026-04-12-"]) + each["session"], **worded(label, rng)})
         facts.append({"session": each["session"], "text": each["facts"][0]["text"] * 4, "lines": [1], "gate": "allow"})
     rng.shuffle(facts)
     return facts

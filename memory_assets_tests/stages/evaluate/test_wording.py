@@ -1,4 +1,4 @@
-"""Texts that contradict each other: a denial counts only where the other text says the same words plainly."""
+"""Texts that contradict each other: a denial counts only where the other text says plainly the same, in nearly the same words."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from memory_assets.stages.evaluate.wording import contradict, likeness
     [
         ("Never push to the release branch.", "Push to the release branch."),
         ("The importer does not retry failed uploads.", "The importer retries failed uploads."),
-        ("Use pip instead of uv for packages.", "Install packages with uv."),
+        ("Install packages with pip instead of uv.", "Install packages with uv."),
         ("Deploy without running the migrations.", "Deploy, running the migrations first."),
     ],
 )
@@ -36,7 +36,26 @@ def test_a_denial_of_something_else_or_of_the_same_contradicts_nothing(one: str,
     assert likeness(one, other) > 0.0
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "A patch is rejected, no longer right after a rebase.",
+            "The server rejects a patch: right after each rebase its base commit is another one.",
+        ),
+        (
+            "Exports run on one worker, never at night beside the backup.",
+            "The exports wait for the backup, which at night takes the only worker for an hour.",
+        ),
+    ],
+)
+def test_texts_that_share_less_of_their_wording_are_not_compared(one: str, other: str):
+    assert not contradict(one, other)
+    assert not contradict(other, one)
+    assert likeness(one, other) > 0.0
+
+
 def test_a_denial_reaches_four_content_words_and_ends_with_its_clause():
     assert contradict("Not alpha bravo.", "Alpha bravo.")
     assert not contradict("It is not alpha, bravo charlie delta.", "bravo charlie delta")
-    assert not contradict("Not alpha bravo charlie delta echo foxtrot.", "echo foxtrot")
+    assert not contradict("Not alpha bravo charlie delta echo foxtrot golf hotel.", "echo foxtrot golf hotel")
