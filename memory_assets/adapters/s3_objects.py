@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import ObjectStoreError, SettingsError
 
 CONNECT, ANSWER = "3s", "60s"
@@ -93,7 +94,7 @@ class S3Objects:
             import obstore.store
         except ImportError:
             raise SettingsError(
-                f"The store {self.url} needs obstore. Install it with `pip install 'memory_assets[scaling]'`."
+                f"The store {self.url} needs obstore. Install it with `{install_command('scaling')}`."
             ) from None
         return obstore
 

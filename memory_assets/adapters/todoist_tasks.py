@@ -13,6 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import TaskListError
 from memory_assets.schema.protocols import Task
 
@@ -134,7 +135,7 @@ class TodoistTasks:
             from todoist_api_python.api import TodoistAPI
         except ImportError:
             raise TaskListError(
-                f"{TOKEN} is set, but its package is not installed. Run `pip install 'memory_assets[todoist]'`, or unset it."
+                f"{TOKEN} is set, but its package is not installed. Run `{install_command('todoist')}`, or unset it."
             ) from None
         token = os.environ.get(TOKEN, "")
         if not re.fullmatch(r"[!-~]+", token):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urljoin, urlsplit
 from urllib.robotparser import RobotFileParser
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import FetchError
 
 AGENT = "memory_assets"
@@ -29,7 +30,6 @@ FEEDS = (
     "text/html",
     "text/plain",
 )
-HOW_TO_INSTALL = "pip install 'memory_assets[library]'"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,9 @@ def _get(
     try:
         import httpx
     except ImportError:
-        raise FetchError(f"Cannot fetch {url}: the package 'httpx' is not installed. Run `{HOW_TO_INSTALL}`.") from None
+        raise FetchError(
+            f"Cannot fetch {url}: the package 'httpx' is not installed. Run `{install_command('library')}`."
+        ) from None
 
     check_url(url)
     parts = urlsplit(url)

@@ -14,13 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import StoreError
 from memory_assets.interfaces.ports import LOOPBACK
 from memory_assets.store.places import CHECKOUT
 from memory_assets.text.files import write_atomically
 
 FOLDER, NAME = "notebooks", "memory.ipynb"
-HOW_TO_INSTALL = "python -m pip install -c constraints.txt -e '.[notebook]'"
 
 HOOK = f"{__name__}.without_outputs"
 """What Jupyter calls before it saves a notebook."""
@@ -43,7 +43,7 @@ def own_copy(root: Path) -> Path:
 def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
     """Returns the command that serves the notebook to this machine alone, with a token; raises `StoreError` without Jupyter."""
     if find_spec("notebook") is None:
-        raise StoreError(f"Jupyter is not installed. Run `{HOW_TO_INSTALL}` with the Python of memory, then try again.")
+        raise StoreError(f"Jupyter is not installed. Run `{install_command('notebook')}`, then try again.")
     options = {
         "ServerApp.ip": LOOPBACK[0],
         "ServerApp.port": port,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import StoreError, causes_of
 from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
 from memory_assets.stages.capture.masking.redact import mask_text
@@ -50,7 +51,7 @@ def _open(home: Path) -> "dg.DagsterInstance":
         because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
         raise StoreError(
             f"Cannot use the storage that {file} names: {because}. Start the server, or fix DAGSTER_POSTGRES_URL; for missing "
-            "packages run `pip install 'memory_assets[scaling]'`."
+            f"packages run `{install_command('scaling')}`."
         ) from error
     finally:
         del os.environ["DAGSTER_HOME"]

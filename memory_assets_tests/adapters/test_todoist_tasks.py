@@ -1,12 +1,14 @@
 """Tasks through the official SDK, against a local server that speaks the API: what became of each, and what goes wrong."""
 
 import builtins
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.adapters.todoist_tasks import TodoistTasks
 from memory_assets.errors import TaskListError
 from memory_assets_tests.todoist_api import INBOX, TOKEN, Fault, TodoistApi, serve
@@ -164,7 +166,7 @@ def test_a_token_that_is_none_is_not_sent(api: TodoistApi, monkeypatch: pytest.M
 
 def test_a_missing_package_is_named_with_the_line_that_installs_it(api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(builtins, "__import__", _without("todoist_api_python"))
-    with pytest.raises(TaskListError, match=r"pip install 'memory_assets\[todoist\]'"):
+    with pytest.raises(TaskListError, match=re.escape(f"Run `{install_command('todoist')}`")):
         tasks_of(api).labelled(SINCE)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from memory_assets.adapters.documents.contents import LARGEST_FILE, MEGABYTE, Contents, Section
 from memory_assets.adapters.documents.worker import LARGE, MISSING
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import DocumentError
 
 MOST_SECONDS = 180.0
-HOW_TO_INSTALL = "python -m pip install -c constraints.txt -e '.[library]'"
 
 
 def read_document(path: Path, seconds: float = MOST_SECONDS) -> Contents:
@@ -61,10 +61,7 @@ def check_file(path: Path) -> int:
 
 def _in_words(path: Path | str, failed: str, why: str) -> str:
     if failed == MISSING:
-        return (
-            f"Cannot add {path}: the package '{why}' is not installed. Run `{HOW_TO_INSTALL}` in the checkout, or "
-            "`pip install 'memory_assets[library]'`."
-        )
+        return f"Cannot add {path}: the package '{why}' is not installed. Run `{install_command('library')}`."
     if failed == LARGE:
         return f"Cannot add {path}: reading it takes too much memory. Split it."
     return f"Cannot add {path}. {why}"

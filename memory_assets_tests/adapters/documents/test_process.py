@@ -1,5 +1,6 @@
 """A file is read by a process of its own; what goes wrong there is an error that names the file."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from memory_assets.adapters.documents import process, worker
 from memory_assets.adapters.documents.process import read_document
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import DocumentError
 
 
@@ -33,7 +35,7 @@ def test_a_folder_a_missing_file_and_a_large_one_are_refused(tmp_path: Path):
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (b'{"failed": "missing", "why": "pypdf"}', r"'pypdf' is not installed. Run `python -m pip install .*\[library\]'"),
+        (b'{"failed": "missing", "why": "pypdf"}', re.escape(f"'pypdf' is not installed. Run `{install_command('library')}`")),
         (b'{"failed": "large", "why": ""}', "takes too much memory"),
         (b"", "the process that read it crashed"),
     ],
