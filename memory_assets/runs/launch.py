@@ -41,6 +41,7 @@ from memory_assets.schema.tables import JOBS, TABLES, tables_in, with_sources
 from memory_assets.services import housekeeping
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.shared_store import fetch, hand_over
+from memory_assets.services.which_store import is_sample
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -70,6 +71,8 @@ WORKS = {
 }
 """What a person can use once the job has run."""
 
+OF_SAMPLE = "This is the bundled sample, not the memory of your own sessions."
+
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of the terminal; the UI shows
 both, and a command prints the error as one line."""
@@ -87,7 +90,8 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
     """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
     fetch(store)
     finish(store)  # what other machines forgot
-    with Runner(store) as runner, expect(partial(expected_seconds, store)):
+    notice = OF_SAMPLE if is_sample(store.settings) else ""
+    with Runner(store) as runner, expect(partial(expected_seconds, store), notice):
         update(runner, [job.name for job in JOBS.values() if reflect or job.is_at_once])
         hand_over(store)
         if reflect:

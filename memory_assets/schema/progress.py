@@ -18,8 +18,11 @@ class Reporter(Protocol):
         """Yields the items and shows how many of the total were taken, if it is known."""
         ...
 
-    def expect(self, seconds: Mapping[str, float]) -> None:
-        """Takes the tables of the work that begins, with the time that each may take; none when the work has ended."""
+    def expect(self, seconds: Mapping[str, float], notice: str = "") -> None:
+        """Takes the tables of the work that begins, with the time that each may take; none when the work has ended.
+
+        The notice says what a person has to know of the work first.
+        """
         ...
 
     def part(self, share: float) -> None:
@@ -57,13 +60,16 @@ def track(items: Iterable[T], description: str, total: float | None = None) -> I
 
 
 @contextmanager
-def expect(estimate: Callable[[], Mapping[str, float]]) -> Iterator[None]:
-    """Announces the tables that the block builds, with the time in seconds that each may take; asked only if that is shown."""
+def expect(estimate: Callable[[], Mapping[str, float]], notice: str = "") -> Iterator[None]:
+    """Announces the tables that the block builds, with the time in seconds that each may take; asked only if that is shown.
+
+    Where there are any, the notice is shown before everything else.
+    """
     reporter = _reporter
     if reporter is None or not (seconds := estimate()):
         yield
         return
-    reporter.expect(seconds)
+    reporter.expect(seconds, notice)
     try:
         yield
     finally:

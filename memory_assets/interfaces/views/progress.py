@@ -61,8 +61,10 @@ class Bars:
                 bars.stop()
                 self._bars = None
 
-    def expect(self, seconds: Mapping[str, float]) -> None:
-        """Shows one bar for all of these tables from now on; without tables, removes it."""
+    def expect(self, seconds: Mapping[str, float], notice: str = "") -> None:
+        """Shows one bar for all of these tables from now on, below the notice; without tables, removes it."""
+        if notice:
+            self._console.print(notice)
         if self._bars is not None:
             self._bars.stop()
         self._bars, self._overall = None, Overall(seconds, self._clock()) if seconds else None

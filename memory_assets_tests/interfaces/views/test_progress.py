@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from memory_assets.interfaces.views.progress import Bars, Overall, render_remaining
+from memory_assets.schema.progress import expect, report_to, works
 
 
 def terminal(shown: io.StringIO, width: int = 120) -> Console:
@@ -72,6 +73,13 @@ def test_without_a_terminal_announced_work_says_in_a_line_what_works():
     bars.building("memories", "Merging")
     bars.works("recall works")
     assert shown.getvalue() == "Recall works after 12 s.\n"
+
+
+def test_a_notice_comes_before_what_works():
+    shown = io.StringIO()
+    with report_to(Bars(Console(file=shown, width=100), clock(0.0, 12.0))), expect(lambda: {"memories": 60.0}, "A notice."):
+        works("recall works")
+    assert shown.getvalue() == "A notice.\nRecall works after 12 s.\n"
 
 
 def test_what_was_not_announced_is_not_reported_as_working():
