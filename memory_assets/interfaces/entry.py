@@ -149,7 +149,9 @@ def ingest(root: str) -> int | None:
     if not is_unchanged(root) or not (text := _prepared_status(root)):
         return None
     seconds = time.monotonic() - started
-    _print(visible(f"Nothing new: every transcript was read already ({seconds:.1f} s).\n{text}"))
+    is_all_read = "\nnot read " not in text
+    what = f"Nothing new{': every transcript was read already' if is_all_read else ''}"
+    _print(visible(f"{what} ({seconds:.1f} s).\n{text}"))
     return 0
 
 

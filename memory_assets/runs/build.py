@@ -19,7 +19,7 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.runs.look import Look
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
-from memory_assets.services.sources import find_sources, widen_since
+from memory_assets.services.sources import find_all, find_foreign, find_sources, widen_since
 from memory_assets.services.transfer.backup import restore as restore_backup
 from memory_assets.services.transfer.export import changed_tables, import_all
 from memory_assets.services.transfer.place import Placed
@@ -82,7 +82,7 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
     ran = work() if work else launch.ingest(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))
     learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
-    is_empty = store.settings.source_folders() and not find_sources(store.settings)
+    is_empty = store.settings.source_folders() and not (after.unread or after.left_out or find_sources(store.settings))
     warnings = (f"No transcripts were found in {store.settings.sources}.",) if is_empty else ()
     if look and not ran.jobs and not warnings:
         look.end(store)
@@ -158,8 +158,9 @@ def _prepare_sample(sample: Settings, settings: Settings, *, may_create: bool) -
     from memory_assets.stages.capture.sample import lay_out, sample_root
 
     if not may_create and not (sample.data / "VERSION").is_file():
+        foreign = "".join(f"{line}. " for line in find_foreign(settings, find_all(settings)))
         raise StoreError(
-            "There are no transcripts on this machine: none in the folders of Claude Code, pi and Codex. "
-            "Name folders in MEMORY_SOURCES, give an earlier --since, or run `memory up` to see the bundled sample."
+            f"{foreign}There are no transcripts of Claude Code, pi or Codex on this machine. "
+            "Name folders or files in MEMORY_SOURCES, or run `memory up` to see the bundled sample."
         )
     lay_out(sample_root(), Path(sample.sources), settings.clock())

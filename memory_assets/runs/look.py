@@ -13,7 +13,7 @@ from memory_assets.services.housekeeping import next_time
 from memory_assets.services.ignoring import ignore_paths
 from memory_assets.services.review import tasks_of
 from memory_assets.services.which_store import is_sample
-from memory_assets.stages.capture.discover import all_places
+from memory_assets.stages.capture.discover import all_places, unread_places
 from memory_assets.stages.capture.intake import QUIET
 from memory_assets.store.places import data_settings_file, user_settings_file
 from memory_assets.store.settings import Settings
@@ -48,7 +48,8 @@ def _watched(store: Store) -> Iterator[Path]:
     """Yields the files and folders outside the store that an ingest reads, present or not."""
     settings = store.settings
     yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
-    yield from settings.source_folders() or all_places(Path.home(), os.environ)
+    everywhere = (*all_places(Path.home(), os.environ), *unread_places(Path.home(), os.environ))
+    yield from settings.source_folders() or everywhere
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)
     yield from adrs.searched_folders(store)

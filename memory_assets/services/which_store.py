@@ -70,12 +70,13 @@ class StoreChoice:
 
 def store_to_fill(settings: "Settings") -> StoreChoice:
     """Returns the main store if it exists or there are transcripts to read, else the sample's."""
-    from memory_assets.services.sources import find_sources, places
+    from memory_assets.services.sources import find_all, find_foreign, places
 
     if named := settings.source_folders():
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
-    if settings.store or (settings.data / "VERSION").is_file() or find_sources(settings):
+    found = find_all(settings)
+    if settings.store or (settings.data / "VERSION").is_file() or found.transcripts or found.older:
         return StoreChoice(settings, "This machine's own transcripts, from " + (", ".join(map(str, places())) or "nowhere yet"))
-    return StoreChoice(
-        sample_settings(settings), "No transcripts on this machine yet: the bundled sample, in a store of its own"
-    )
+    foreign = "; ".join(find_foreign(settings, found))
+    why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
+    return StoreChoice(sample_settings(settings), f"{why}: the bundled sample, in a store of its own")

@@ -189,7 +189,7 @@ class Settings(BaseSettings):
         description="S3 address (s3://bucket/prefix) that holds the store; the data folder is then its cache. Needs `remote`.",
     )
     store_endpoint: Address = Field("", description="Another server with the S3 API.")
-    sources: str = Field("", description="Folders with transcripts, separated as in PATH; each is read completely.")
+    sources: str = Field("", description="Folders with transcripts, or files, separated as in PATH; each is read whole.")
     adr_folders: str = Field("", description="Folders of decision records, as in PATH, beside those of projects.")
     timezone: Zone = Field(default_factory=local_zone, description="The owner's time zone, for days and clock times.")
     date_order: Literal["auto", "dmy", "mdy"] = Field("auto", description="Order in 05/06/2026; `auto`: by time zone.")
@@ -323,7 +323,7 @@ class Settings(BaseSettings):
         return self.clock().astimezone(self.zone).date()
 
     def source_folders(self) -> list[Path]:
-        """Returns the folders named in `sources`."""
+        """Returns the folders and files named in `sources`."""
         return [Path(part).expanduser() for part in self.sources.split(os.pathsep) if part.strip()]
 
 

@@ -62,11 +62,8 @@ def _files(place: str, own: "set[str]") -> "Iterator[str]":
     """Yields path, size, time and inode of the file, or of each file below the folder; links are not followed."""
     try:
         entries = os.scandir(place)
-    except NotADirectoryError:
-        yield _facts(place, os.stat(place))
-        return
     except OSError as error:
-        yield f"{place} {error.errno}"
+        yield _facts(place, os.stat(place)) if os.path.isfile(place) else f"{place} {error.errno}"
         return
     with entries:
         for entry in entries:

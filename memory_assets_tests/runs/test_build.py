@@ -45,7 +45,7 @@ def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(ingested: list[
 
 
 def test_ingest_alone_does_not_show_the_sample(ingested: list[Store], tmp_path: Path):
-    with pytest.raises(StoreError, match="There are no transcripts on this machine"):
+    with pytest.raises(StoreError, match="There are no transcripts of Claude Code, pi or Codex on this machine"):
         build()
     assert ingested == []
     assert not (tmp_path / "store" / "sample" / "VERSION").exists()

@@ -133,6 +133,26 @@ def test_a_damaged_note_is_no_note(damage: bytes, store: Store):
     assert not is_unchanged(str(store.root), AT)
 
 
+@pytest.mark.parametrize("name", ["session.jsonl", "missing.jsonl"])
+def test_a_single_file_is_watched_as_a_folder_is(name: str, sources: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_SOURCES", str(sources / name))
+    store = small_store()
+    store.note(housekeeping.NOTE, NOW.isoformat())
+    Look.begin(store).end(store)
+    assert is_unchanged(str(store.root), AT)
+    append(sources / name, "{}\n")
+    assert not is_unchanged(str(store.root), AT)
+
+
+def test_a_new_file_of_a_harness_without_a_reader_is_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MEMORY_SOURCES")
+    usual = MemoryAgent().store
+    Look.begin(usual).end(usual)
+    assert is_unchanged(str(usual.root), AT)
+    append(Path.home() / ".qwen" / "projects" / "-shop" / "chats" / "s.jsonl", "{}\n")
+    assert not is_unchanged(str(usual.root), AT)
+
+
 def test_the_second_of_two_ingests_without_news_loads_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -1,5 +1,6 @@
 """Which store is filled: the main one where there is something to take in, the sample's on an empty machine."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,17 @@ def test_transcripts_of_this_machine_fill_the_main_store(tmp_path: Path, monkeyp
     monkeypatch.setenv("MEMORY_SINCE_DAYS", "100000")
     monkeypatch.delenv("MEMORY_NOW")
     assert store_to_fill(read_settings()).settings == read_settings()
+
+
+def test_older_transcripts_fill_the_main_store_which_stays_empty(tmp_path: Path):
+    folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
+    folder.mkdir(parents=True)
+    path = folder / "0a000001-1111-4222-8333-444455556666.jsonl"
+    path.write_bytes(lines(*dialogue("a", 1)))
+    os.utime(path, (0, 0))
+    choice = store_to_fill(read_settings())
+    assert choice.settings == read_settings()
+    assert "No transcripts" not in choice.reason
 
 
 def test_folders_named_in_settings_fill_the_main_store_even_when_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -25,7 +25,8 @@ LABELS = {"window_messages": "messages in windows", "segment_messages": "message
 def render_built(built: "Built") -> Parts:
     """Renders what is new and where it is."""
     if built.is_unchanged:
-        yield f"Nothing new: every transcript was read already ({built.seconds:.1f} s)."
+        is_all_read = not (built.status.unread or built.status.left_out)
+        yield f"Nothing new{': every transcript was read already' if is_all_read else ''} ({built.seconds:.1f} s)."
     else:
         yield f"{built.reason}."
         new = ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"

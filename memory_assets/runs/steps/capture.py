@@ -14,7 +14,7 @@ from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.passed_on import finish_passed_on
 from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
-from memory_assets.services.sources import find_left_out, find_sources, this_machine
+from memory_assets.services.sources import find_left_out, find_sources, find_unread, this_machine
 from memory_assets.stages.capture.checkpoints import build_checkpoints, open_checkpoints
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files
@@ -46,7 +46,8 @@ def resources(store: Store, _: str) -> Rows:
         "unreadable_files": len(taken.unreadable),
         "files_left_out": len(left_out),
     }
-    return Rows(frame, figures, warnings=[f"Not captured: {one.path}: {one.reason}" for one in left_out])
+    warnings = [*find_unread(store), *(f"{file.path}: {file.reason}" for file in left_out)]
+    return Rows(frame, figures, warnings=[f"Not captured: {warning}" for warning in warnings])
 
 
 def records(store: Store, _: Run) -> Report:

@@ -21,7 +21,7 @@ from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
 from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection
 from memory_assets.services.housekeeping import disk_use
-from memory_assets.services.sources import find_ignored, find_left_out
+from memory_assets.services.sources import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.present import overlay
@@ -167,6 +167,7 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "secrets": lambda: check_secrets(store.tables, store.root),
         "identity": lambda: _check_identity(store, now),
         "left out": lambda: surroundings.check_left_out(find_left_out(store)),
+        "not read": lambda: surroundings.check_unread(find_unread(store)),
         "ignored": lambda: surroundings.check_ignored(find_ignored(store.settings)),
         "record types": lambda: surroundings.check_record_types(store.tables.read("records", columns=RECORD_COLUMNS)),
     }

@@ -14,7 +14,7 @@ from typing import get_args
 import polars as pl
 
 from memory_assets.services.models import projects_of, waiting_projects
-from memory_assets.services.sources import find_ignored, find_left_out
+from memory_assets.services.sources import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.ledger import NOTED
@@ -55,6 +55,8 @@ class Status:
     briefing_md: Path
     left_out: tuple[LeftOut, ...] = ()
     """Files that look like transcripts and are not taken in."""
+    unread: tuple[str, ...] = ()
+    """Older sessions, and files of harnesses without a reader: how many, and what to do."""
     ignored: tuple[LeftOut, ...] = ()
     """Transcripts that `.memoryignore` or their harness leaves out."""
     model: str = ""
@@ -98,6 +100,7 @@ def status_of(store: Store, *, is_sample: bool = False) -> Status:
         review_md=store.workspace / "REVIEW.md",
         briefing_md=store.workspace / "briefing.md",
         left_out=tuple(find_left_out(store)),
+        unread=tuple(find_unread(store)),
         ignored=tuple(find_ignored(store.settings)),
         model=_models(store.settings),
         sent_projects=tuple(name for name in projects_of(store) if store.settings.may_send(name)),
@@ -120,16 +123,18 @@ def keep_status(store: Store, *, is_sample: bool = False) -> Status:
 def render_status(status: Status) -> str:
     """Returns the status as text, with the command to run next; without the alarm, which is added when it is printed."""
     if status.is_empty:
-        unread = f"\n{'not read':<{NAME_WIDTH}}  {_left_out(status.left_out)}" if status.left_out else ""
+        was_up = (status.store / "VERSION").is_file()
+        following = "" if was_up and (status.unread or status.left_out) else " Run `memory up` to take in transcripts."
+        unread = f"\n{'not read':<{NAME_WIDTH}}  {_not_read(status)}" if status.unread or status.left_out else ""
         unread += f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}" if status.ignored else ""
-        return f"There is no memory in {status.store} yet. Run `memory up` to take in transcripts.{unread}"
+        return f"There is no memory in {status.store} yet.{following}{unread}"
     shown = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
         **({"kept in": f"{status.objects}; the folder is a copy"} if status.objects else {}),
         "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
         "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
-        **({"not read": _left_out(status.left_out)} if status.left_out else {}),
+        **({"not read": _not_read(status)} if status.unread or status.left_out else {}),
         **({"ignored": _ignored(status.ignored)} if status.ignored else {}),
         **({"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"} if status.damaged_lines else {}),
         "observations": f"{status.rows['observations']:,}",
@@ -176,11 +181,11 @@ def _models(settings: Settings) -> str:
     return ", ".join(name for name in used if name != RULES)
 
 
-def _left_out(files: Sequence[LeftOut]) -> str:
-    """Returns the first files with the reasons, one per line; the doctor lists all."""
-    lines = [f"{one.path}: {one.reason}" for one in files[:SHOWN_FILES]]
-    if len(files) > SHOWN_FILES:
-        lines.append(f"and {len(files) - SHOWN_FILES:,} more; `memory doctor` lists them")
+def _not_read(status: Status) -> str:
+    """Returns what is not read, one per line, and the first files that are left out; the doctor lists all."""
+    lines = [*status.unread, *(f"{file.path}: {file.reason}" for file in status.left_out[:SHOWN_FILES])]
+    if len(status.left_out) > SHOWN_FILES:
+        lines.append(f"and {len(status.left_out) - SHOWN_FILES:,} more; `memory doctor` lists them")
     return f"\n{'':<{NAME_WIDTH}}  ".join(lines)
 
 

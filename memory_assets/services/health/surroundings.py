@@ -138,6 +138,13 @@ def check_left_out(files: Sequence[LeftOut]) -> Check:
     return Check("left out", promise, False, f"{len(files):,} not{listed}", "Fix, move or delete them.", is_advice=True)
 
 
+def check_unread(lines: Sequence[str]) -> Check:
+    """Checks that no session is too old to be read, or of a harness that has no reader yet; lists those that are."""
+    promise = "every session on this machine is read"
+    listed = "".join(f"\n    {line}" for line in lines)
+    return Check("not read", promise, not lines, f"these are not{listed}" if lines else "", is_advice=True)
+
+
 def check_ignored(files: Sequence[LeftOut]) -> Check:
     """Lists the transcripts that are left out on purpose, with the rule; they break no promise."""
     promise = "transcripts left out on purpose are known"

@@ -1,30 +1,33 @@
 """Finds transcript files in the harnesses' usual folders and in configured folders, and reads their raw bytes.
 
-A transcript is recognised by its first records, whatever it is called: copies, backups and exports are transcripts, too. What
-looks like one and cannot be read is listed with the reason. Only regular files are opened. `intake` finds what is new in a
-file. Offsets are those of the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer line makes a
-longer chunk.
+A transcript is recognised by its first records (`formats.recognisers`), whatever it is called: copies, backups and exports are
+transcripts, too. What looks like one and cannot be read is listed with the reason, and so is each file that was named itself.
+Files of harnesses without a reader are counted. Only regular files are opened. `intake` finds what is new in a file. Offsets
+are those of the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer line makes a longer chunk.
 """
 
 import gzip
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from stat import S_ISREG
-from typing import Any, BinaryIO, cast
+from stat import S_ISDIR, S_ISREG
+from typing import BinaryIO, cast
 
 import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.stages.capture.formats.known_types import CODEX_RECORDS
+from memory_assets.stages.capture.formats.recognisers import Recogniser, recognise, recognise_tables
 from memory_assets.store.places import harness_homes
 from memory_assets.text.files import UTF8_BOM
 
@@ -50,7 +53,11 @@ _RENAMED = (".json", ".txt", ".log", ".bak", ".old", ".orig", ".gz", ".zst")
 
 _UNFINISHED = (".lock", ".tmp", ".swp", ".part", ".crdownload")
 
-_CODEX = CODEX_RECORDS | {"session_meta", "response_item", "event_msg", "compacted"}
+_TWINS = (".gz", ".zst")
+"""Endings of a compressed copy beside the file."""
+
+_DATABASES = (".db", ".sqlite", ".vscdb")
+_SQLITE = b"SQLite format 3\0"
 
 _COMPRESSED: dict[bytes, str] = {
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -65,6 +72,10 @@ _COMPRESSED: dict[bytes, str] = {
 
 class _NotTakenInError(Exception):
     """The reason why a file that looks like a transcript is not one that can be read."""
+
+
+class _NoReaderError(_NotTakenInError):
+    """The name of the harness that wrote the file, which has no reader yet."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +122,10 @@ class FoundFiles:
 
     transcripts: list[TranscriptFile] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    older: int = 0
+    older: list[TranscriptFile] = field(default_factory=list)
     """Transcripts that did not change since the moment from which on they are taken in."""
+    unread: Mapping[str, int] = field(default_factory=dict)
+    """The number of files of each harness that has no reader yet."""
     ignored: list[LeftOut] = field(default_factory=list)
     """Transcripts that are left out on purpose: by the owner's `.memoryignore`, or marked by their harness."""
 
@@ -129,25 +142,39 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     """Returns the transcripts as `find_transcripts` does, and the files that are left out, with the reason."""
     found: dict[Path, TranscriptFile] = {}
     left_out: dict[Path, str] = {}
-    oldest, older = since.timestamp() * 1e9 if since else 0, 0
-    for path in dict.fromkeys(path for folder in folders for path in _walk(folder.expanduser().absolute(), left_out)):
+    unread: dict[Path, str] = {}
+    named = [folder.expanduser().absolute() for folder in folders]
+    for path in dict.fromkeys(path for folder in named for path in _walk(folder, left_out)):
         try:
-            file = _look_at(path)
+            file = _look_at(path, is_given=path in named)
         except FileNotFoundError:
             if path.is_symlink():  # else it was deleted since the folder was listed
                 left_out[path] = "it links to a file that does not exist"
+        except _NoReaderError as error:
+            unread[path] = str(error)
         except _NotTakenInError as error:
             left_out[path] = str(error)
         except (OSError, EOFError, zstandard.ZstdError) as error:
             left_out[path] = f"it cannot be read: {getattr(error, 'strerror', None) or error}"
         else:
-            if file is not None and file.mtime_ns < oldest:
-                older += 1
-            elif file is not None:
+            if file is not None:
                 found[path] = file
-    kept = (file for path, file in found.items() if not (file.compression and path.with_suffix("") in found))
+    oldest = since.timestamp() * 1e9 if since else 0
+    recent = [path for path, file in found.items() if file.mtime_ns >= oldest]
+    older = [path for path, file in found.items() if file.mtime_ns < oldest]
     missed = (LeftOut(str(path), reason) for path, reason in left_out.items() if _changed_at(path) >= oldest)
-    return FoundFiles(sorted(kept, key=lambda file: str(file.path)), sorted(missed, key=lambda one: one.path), older)
+    return FoundFiles(
+        [found[path] for path in _without_twins(recent)],
+        sorted(missed, key=lambda file: file.path),
+        [found[path] for path in _without_twins(older)],
+        Counter(unread[path] for path in _without_twins(unread)),
+    )
+
+
+def _without_twins(paths: Collection[Path]) -> list[Path]:
+    """Returns the paths in order, without compressed files that lie beside the plain one."""
+    plain = set(paths)
+    return sorted((path for path in paths if not (path.suffix in _TWINS and path.with_suffix("") in plain)), key=str)
 
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -161,6 +188,13 @@ def all_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
     codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
     pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
     return [homes["claude_code"] / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
+
+
+def unread_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Returns the usual places of harnesses that have no reader yet, whether or not they exist."""
+    data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    below_home = (".qwen/projects", ".copilot/session-state", ".gemini/tmp", ".cursor/projects")
+    return [*(home / place for place in below_home), data / "opencode" / "opencode.db"]
 
 
 def harness_of(path: Path) -> Harness | None:
@@ -180,18 +214,25 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
 
     def fail(error: OSError) -> None:
         if error.filename == str(folder):
-            why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-            advice = "Correct or remove it in MEMORY_SOURCES, or grant reading."
-            raise TranscriptError(f"The transcript folder {folder} {why}. {advice}") from error
+            raise _missing(folder, error) from error
         left_out[Path(error.filename)] = f"this folder cannot be read: {error.strerror}"
 
-    if folder.is_file():
+    try:
+        is_folder = S_ISDIR(folder.stat().st_mode)
+    except OSError as error:
+        raise _missing(folder, error) from error
+    if not is_folder:
         yield folder
         return
     for parent, folders, names in os.walk(folder, onerror=fail):
         is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
         folders[:] = [] if is_deepest else [name for name in folders if name not in _SKIPPED_FOLDERS]
         yield from (Path(parent, name) for name in names if _is_candidate(name))
+
+
+def _missing(path: Path, error: OSError) -> TranscriptError:
+    why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+    return TranscriptError(f"The transcript path {path} {why}. Correct or remove it in MEMORY_SOURCES, or grant reading.")
 
 
 def _changed_at(path: Path) -> float:
@@ -205,32 +246,37 @@ def _is_candidate(name: str) -> bool:
     """Returns whether the file is worth a look."""
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
-    return bool(_LINES.search(name) or (name.endswith(_RENAMED) and _OF_SESSION.search(name)))
+    return bool(_LINES.search(name) or name.endswith(_DATABASES) or (name.endswith(_RENAMED) and _OF_SESSION.search(name)))
 
 
-def _look_at(path: Path) -> TranscriptFile | None:
-    """Returns the transcript; None for a file that is none and has not the name of one."""
-    if not _is_candidate(path.name):
+def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
+    """Returns the transcript; None for a file that is none, has not the name of one, and was not given itself."""
+    if not (is_given or _is_candidate(path.name)):
         return None
-    found, is_named = path.stat(), bool(_LINES.search(path.name) and _OF_SESSION.search(path.name))
+    found = path.stat()
+    is_named = is_given or bool(_LINES.search(path.name) and _OF_SESSION.search(path.name))
     try:
         if not S_ISREG(found.st_mode):
             raise _NotTakenInError("it is not a regular file")
-        harness, compression = _judge(str(path), found.st_size, found.st_mtime_ns, found.st_ino)
+        recogniser, compression = _judge(str(path), found.st_size, found.st_mtime_ns, found.st_ino)
     except _NotTakenInError:
         if is_named:
             raise
         return None
-    return TranscriptFile(path, harness, found.st_size, found.st_mtime_ns, found.st_ino, compression)
+    if recogniser.harness is None:
+        raise _NoReaderError(recogniser.title)
+    return TranscriptFile(path, recogniser.harness, found.st_size, found.st_mtime_ns, found.st_ino, compression)
 
 
 @lru_cache(maxsize=100_000)
-def _judge(path: str, size: int, *_: int) -> tuple[Harness, str]:
+def _judge(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
     """Returns the harness and the compression by the first records of the file, once for each of its states."""
     if not size:
         raise _NotTakenInError("it is empty")
     with Path(path).open("rb") as stream:
-        begins = stream.read(8)
+        begins = stream.read(len(_SQLITE))
+    if begins == _SQLITE:
+        return _judge_database(Path(path)), ""
     compression = next((known for magic, known in _COMPRESSED.items() if begins.startswith(magic)), "")
     if compression not in ("", "zstd", "gzip"):
         raise _NotTakenInError(f"it is compressed with {compression}; unpack it")
@@ -242,28 +288,27 @@ def _judge(path: str, size: int, *_: int) -> tuple[Harness, str]:
                 record = orjson.loads(line.removeprefix(UTF8_BOM))
             except orjson.JSONDecodeError:
                 continue
-            if isinstance(record, dict) and (harness := _harness_of_record(record)):
-                return harness, compression
+            recogniser = recognise(record) if isinstance(record, dict) else None
+            if recogniser is not None:
+                return recogniser, compression
     if count == 1 and not line.endswith(b"\n"):
         raise _NotTakenInError("its first line is not complete yet")
     lines = "its only line is not" if count == 1 else f"none of its first {count} lines is"
     raise _NotTakenInError(f"{lines} a record of Claude Code, Codex or pi")
 
 
-def _harness_of_record(record: Mapping[str, Any]) -> Harness | None:
-    """Returns the harness that writes such records; None where several do, or none is known to."""
-    kind, payload = record.get("type"), record.get("payload")
-    if not isinstance(kind, str):
-        return None
-    if isinstance(payload, dict) and kind in _CODEX:
-        return "codex"
-    if isinstance(record.get("sessionId"), str) or (kind == "file-history-snapshot" and "snapshot" in record):
-        return "claude_code"
-    if "leafUuid" in record or (kind in ("user", "assistant") and isinstance(record.get("message"), dict)):
-        return "claude_code"
-    if kind == "session" and "id" in record and ("cwd" in record or "timestamp" in record):
-        return "pi"
-    return "pi" if "parentId" in record and "id" in record and "timestamp" in record else None
+def _judge_database(path: Path) -> Recogniser:
+    """Returns the harness by the tables of the SQLite file, which is not changed."""
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"  # without a log, `ro` would create one
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as database:
+            names = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    except sqlite3.Error as error:
+        raise _NotTakenInError(f"it is an SQLite file that cannot be opened: {error}") from error
+    recogniser = recognise_tables(names)
+    if recogniser is None:
+        raise _NotTakenInError("it is an SQLite file without the tables of a harness")
+    return recogniser
 
 
 def _open(path: Path, compression: str) -> BinaryIO:

@@ -1,0 +1,63 @@
+"""Each harness is recognised by any of its records or by its tables, and none is taken for another one."""
+
+import gzip
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memory_assets.stages.capture.discover import find_files, harness_of
+from memory_assets.stages.capture.formats.recognisers import RECOGNISERS, recognise
+from memory_assets_tests.stages.capture.formats.harness_records import TABLES, WRITTEN
+from memory_assets_tests.stages.capture.sessions import lines
+
+READ = {"Claude Code": "claude_code", "Codex": "codex", "pi": "pi"}
+RECORDS = [
+    pytest.param(title, record, id=f"{title} {n}") for title, records in WRITTEN.items() for n, record in enumerate(records)
+]
+
+
+@pytest.mark.parametrize(("title", "record"), RECORDS)
+def test_each_record_alone_is_recognised_as_its_harness_s(title: str, record: dict):
+    recogniser = recognise(record)
+    assert recogniser is not None
+    assert recogniser.title == title
+
+
+def test_every_harness_has_a_fixture():
+    assert {recogniser.title for recogniser in RECOGNISERS} == {*WRITTEN, *TABLES}
+
+
+@pytest.mark.parametrize("title", WRITTEN)
+def test_a_file_is_read_or_counted_as_its_harness_s_whatever_its_name(tmp_path: Path, title: str):
+    for name in ("0b000001-1111-4222-8333-444455556666.jsonl", "events.jsonl"):
+        (tmp_path / name).write_bytes(lines(*WRITTEN[title]))
+    found = find_files([tmp_path])
+    assert [file.harness for file in found.transcripts] == ([READ[title]] * 2 if title in READ else [])
+    assert found.unread == ({} if title in READ else {title: 2})
+    assert found.left_out == []
+    assert harness_of(tmp_path / "events.jsonl") == READ.get(title)
+
+
+def test_a_compressed_copy_beside_the_file_is_not_counted_twice(tmp_path: Path):
+    content = lines(*WRITTEN["Copilot CLI"])
+    (tmp_path / "events.jsonl").write_bytes(content)
+    (tmp_path / "events.jsonl.gz").write_bytes(gzip.compress(content))
+    assert find_files([tmp_path, tmp_path / "events.jsonl"]).unread == {"Copilot CLI": 1}
+
+
+@pytest.mark.parametrize("title", TABLES)
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_database_is_recognised_by_its_tables_and_left_as_it_is(tmp_path: Path, title: str, is_open: bool):
+    path = tmp_path / "opencode.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        for name in TABLES[title]:
+            database.execute(f"CREATE TABLE {name} (id TEXT)")
+        if is_open:  # the tables are in the log alone
+            assert find_files([tmp_path]).unread == find_files([path]).unread == {title: 1}
+    if not is_open:
+        before = {file.name: file.read_bytes() for file in tmp_path.glob("*.db*")}
+        assert find_files([tmp_path]).unread == find_files([path]).unread == {title: 1}
+        assert {file.name: file.read_bytes() for file in tmp_path.glob("*.db*")} == before
