@@ -93,10 +93,14 @@ def _hooked(
     planned = [one for one in harnesses(str(store), tools=tools, recalling=recalling) if not names or one.name in names]
     changes = plan(planned, store)
     done = changes if is_dry else install.carry_out(changes, store)
+    is_wanted = plan is install.plan_install and not is_dry
     data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
     following = after_hooks(data, is_installing=plan is install.plan_install)
     failed = any(change.state == install.FAILED for change in done)
-    return shown(render_changes, data, exit_code=int(failed), next_step="" if failed else following)
+    is_nowhere = all(change.state == install.ELSEWHERE for change in done)
+    return shown(
+        render_changes, data, exit_code=int(failed or (is_nowhere and is_wanted)), next_step="" if failed else following
+    )
 
 
 @model_app.callback(invoke_without_command=True)

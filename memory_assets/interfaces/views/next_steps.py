@@ -93,7 +93,7 @@ def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     from memory_assets.stages.deliver.install import ABSENT, ELSEWHERE, OUTDATED
 
     if all(one.state == ELSEWHERE for one in changes["files"]):
-        return "`memory hooks install`, once Claude Code, Codex or pi was started on this machine."
+        return "`memory hooks install`, once Claude Code, Codex or pi is installed on this machine."
     if is_installing:
         is_planned = changes["is_dry_run"] and any(one.is_change for one in changes["files"])
         return (

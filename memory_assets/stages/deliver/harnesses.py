@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,11 @@ class HarnessSettings:
 
     name: str
     title: str
+    program: str
+    """The command of its client."""
     home: Path
+    is_here: bool
+    """Whether it has settings already, or its client is on the search path: it makes them when it is started first."""
     parts: tuple[HookPart, ...]
 
 
@@ -51,6 +56,9 @@ def harnesses(
     servers = (claude if environ.get("CLAUDE_CONFIG_DIR") else home) / ".claude.json"
     rules = [f"mcp__{SERVER}__{tool}" for tool in tools]
 
+    def is_here(folder: Path, program: str) -> bool:
+        return folder.is_dir() or shutil.which(program, path=environ.get("PATH", "")) is not None
+
     def entry(harness: str) -> dict[str, object]:
         program, *arguments = _server(store, is_recalling=harness in recalling)
         return {"command": program, "args": arguments}
@@ -59,7 +67,9 @@ def harnesses(
         HarnessSettings(
             "claude_code",
             "Claude Code",
+            "claude",
             claude,
+            is_here(claude, "claude"),
             (
                 _hooks(claude / "settings.json", "claude_code", store, rules=rules, is_recalling="claude_code" in recalling),
                 JsonServer(path=servers, entry={"type": "stdio", **entry("claude_code"), "env": {}}),
@@ -68,7 +78,9 @@ def harnesses(
         HarnessSettings(
             "pi",
             "pi",
+            "pi",
             pi,
+            is_here(pi, "pi"),
             (
                 OwnFile(
                     path=pi / "extensions" / PI_FILE, content=_pi_extension(store, is_recalling="pi" in recalling), mark=PI_MARK
@@ -81,7 +93,9 @@ def harnesses(
         HarnessSettings(
             "codex",
             "Codex",
+            "codex",
             codex,
+            is_here(codex, "codex"),
             (
                 _hooks(codex / "hooks.json", "codex", store, beside=codex / "config.toml", is_recalling="codex" in recalling),
                 CodexConfig(

@@ -39,8 +39,8 @@ class InstallRecord:
     """Start and end of each insertion in the file after it."""
     kept: list[str]
     """Containers that were there before, and stay even if they become empty."""
-    is_folder_new: bool = False
-    """The folder of the file was created too."""
+    new_folders: int = 0
+    """The folders above the file that were created too."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,9 @@ def carry_out(changes: Sequence[HookChange], store: Path) -> list[HookChange]:
 def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
     found = list[HookChange]()
     for harness in harnesses:
-        if not harness.home.is_dir():
-            found.append(HookChange(harness.name, harness.home, ELSEWHERE, f"{harness.title} has no settings here."))
+        if not harness.is_here:
+            note = f"{harness.title} has no settings here, and `{harness.program}` is not on PATH."
+            found.append(HookChange(harness.name, harness.home, ELSEWHERE, note))
             continue
         for part in harness.parts:
             try:
@@ -124,7 +125,7 @@ def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, m
         after=text_hash(after),
         inserted=_spans(insertions),
         kept=part.kept(text),
-        is_folder_new=not part.path.parent.is_dir() or bool(made and made.is_folder_new),
+        new_folders=_count_missing(part.path.parent) or (made.new_folders if made else 0),
     )
     return HookChange(harness.name, part.path, INSTALLED, "", before, after, now)
 
@@ -190,8 +191,7 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
         if change.after is None:
             path.unlink()
             made = _read_record(store).get(str(change.path))
-            if made and made.is_folder_new and not any(path.parent.iterdir()):
-                path.parent.rmdir()
+            _remove_empty(path.parent, made.new_folders if made else 0)
         elif not _replace(path, change.before, change.after):
             raise HooksError("another program changed it at the same time; try again")
         if not change.made:
@@ -199,6 +199,18 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
     except (OSError, HooksError) as error:
         return HookChange(change.harness, change.path, FAILED, f"Cannot write {change.path}: {error}.")
     return change
+
+
+def _count_missing(folder: Path) -> int:
+    """Returns the number of folders that have to be created for this one to exist."""
+    return 0 if folder.is_dir() else 1 + _count_missing(folder.parent)
+
+
+def _remove_empty(folder: Path, count: int) -> None:
+    """Removes the folder and those above it, at most so many, up to one that is not empty."""
+    if count and not any(folder.iterdir()):
+        folder.rmdir()
+        _remove_empty(folder.parent, count - 1)
 
 
 def _replace(path: Path, before: str | None, after: str) -> bool:
@@ -236,9 +248,16 @@ def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
 
 def _read_record(store: Path) -> dict[str, InstallRecord]:
     try:
-        return {path: InstallRecord(**made) for path, made in json.loads((store / RECORD).read_text("utf-8")).items()}
+        records = json.loads((store / RECORD).read_text("utf-8"))
+        return {path: InstallRecord(**_as_written_now(made)) for path, made in records.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}  # without the record, our part is found by its text
+
+
+def _as_written_now(made: dict[str, Any]) -> dict[str, Any]:
+    """Returns the record of a file; earlier releases recorded at most one new folder."""
+    fields = {name: value for name, value in made.items() if name != "is_folder_new"}
+    return {"new_folders": int(made.get("is_folder_new", 0)), **fields}
 
 
 def _keep_record(store: Path, change: HookChange) -> None:

@@ -374,6 +374,54 @@ def test_a_harness_that_is_not_here_is_left_out(tmp_path: Path, store: Path):
     assert tree(home) == {}
 
 
+def client(tmp_path: Path, *names: str) -> dict[str, str]:
+    """The environment of a machine with these clients, which were never started."""
+    folder = tmp_path / "bin"
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    return {"PATH": str(folder)}
+
+
+@pytest.mark.parametrize(("name", "program"), [("claude_code", "claude"), ("codex", "codex"), ("pi", "pi")])
+def test_a_client_that_was_never_started_gets_its_settings_and_loses_every_folder_again(
+    tmp_path: Path, store: Path, name: str, program: str
+):
+    home = tmp_path / "bare"
+    home.mkdir()
+    planned = harnesses(str(store), home, client(tmp_path, program), TOOLS)
+    done = carry_out(plan_install(planned, store), store)
+    assert {change.state for change in done if change.harness == name} == {INSTALLED}
+    assert {change.state for change in done if change.harness != name} == {ELSEWHERE}
+    assert set(states(carry_out(plan_install(planned, store), store)).values()) == {CURRENT, ELSEWHERE}
+    carry_out(plan_uninstall(planned, store), store)
+    assert list(home.iterdir()) == []
+
+
+def test_a_folder_that_was_there_or_has_something_new_in_it_stays(tmp_path: Path, store: Path):
+    home = tmp_path / "bare"
+    (home / ".pi").mkdir(parents=True)
+    planned = harnesses(str(store), home, client(tmp_path, "pi", "codex"), TOOLS)
+    carry_out(plan_install(planned, store), store)
+    (home / ".codex" / "auth.json").write_text("{}\n")
+    carry_out(plan_uninstall(planned, store), store)
+    assert sorted(str(path.relative_to(home)) for path in home.rglob("*")) == [".codex", ".codex/auth.json", ".pi"]
+
+
+def test_the_record_of_an_earlier_release_still_removes_its_folder(home: Path, store: Path):
+    put_in(home, store)
+    record = store / "hooks.json"
+    record.write_text(
+        record.read_text()
+        .replace('"new_folders": 1', '"is_folder_new": true')
+        .replace('"new_folders": 0', '"is_folder_new": false')
+    )
+    assert "is_folder_new" in record.read_text()
+    take_out(home, store)
+    assert not (home / ".pi/agent/extensions").exists()
+
+
 def test_harnesses_are_found_where_the_environment_says(tmp_path: Path, store: Path):
     environ = {
         "CLAUDE_CONFIG_DIR": str(tmp_path / "c"),
