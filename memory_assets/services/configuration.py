@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from memory_assets.errors import QuestionError
+from memory_assets.services.model_names import check_name
 from memory_assets.services.prices import price_of, price_problems, prices_of
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.places import settings_files, user_settings_file
@@ -58,13 +59,15 @@ class Models:
     """The settings file, where a model was chosen."""
     price_problems: tuple[str, ...] = ()
     """Why the models would not be asked: no known price."""
+    uncertain_names: tuple[str, ...] = ()
+    """Why a chosen model may not exist."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning where the environment overrides the settings file, and where a price is missing."""
         overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
         found = (f"The {self.origin} overrides {self.path}: {self.used} is still used.",) if overridden else ()
-        return (*found, *self.price_problems)
+        return (*found, *self.uncertain_names, *self.price_problems)
 
 
 ENVIRONMENT = "environment"
@@ -117,17 +120,21 @@ def use_model(
 ) -> Models:
     """Writes the models, and the projects that they may be sent, into the settings file; free ones with a price of 0.
 
-    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an invalid name or address.
+    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an invalid name or address, and
+    `QuestionError` for a model that does not exist.
     """
     given = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
     wanted = {setting: value for setting, value in given.items() if value is not None}
     chosen = changed_settings(read_settings(), wanted)
+    names: dict[Role, str | None] = {"observer": name, "reflector": reflector}
+    uncertain = [check_name(model, role, chosen, is_free=is_free) for role, model in names.items() if model]
     written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
     written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
     if is_free and name != RULES:
         prices = {model: {**price} for model, price in chosen.model_prices.items()}
         written["model_prices"] = prices | {model: {"input": 0.0, "output": 0.0} for model in (name, reflector) if model}
-    return list_models(write_settings({**written, "model_projects": list(projects)} if name != RULES else written))
+    path = write_settings({**written, "model_projects": list(projects)} if name != RULES else written)
+    return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
 
 
 def add_projects(projects: Sequence[str]) -> Models:

@@ -7,7 +7,6 @@ and the usual ports of local servers on this machine, which are asked for the li
 import json
 import os
 import socket
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import polars as pl
 from memory_assets.adapters.anthropic_model import KEYS
 from memory_assets.adapters.harness_model import find_program
 from memory_assets.services.model_budget import Budget
+from memory_assets.services.model_names import listed_models
 from memory_assets.services.model_questions import asked_about
 from memory_assets.stages.distill.model import short_sessions
 from memory_assets.stages.distill.model.material import QUOTED_CHARS
@@ -173,12 +173,9 @@ def local_models(port: int) -> list[str]:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=SECONDS):
             pass
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(f"http://127.0.0.1:{port}/v1/models", timeout=SECONDS) as answer:
-            listed = json.loads(answer.read(1_000_000))["data"]
-        return [str(one["id"]) for one in listed]
-    except (OSError, ValueError, KeyError, TypeError):
+    except OSError:
         return []
+    return listed_models(f"http://127.0.0.1:{port}", SECONDS)
 
 
 def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:

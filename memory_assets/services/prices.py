@@ -115,7 +115,8 @@ def check_price(model: str, settings: Settings) -> None:
     price = json.dumps({model: {"input": 0, "output": 0}})
     raise ModelSetupError(
         f"No price is known for {model}, so MEMORY_MODEL_MOST_USD (${settings.model_most_usd:.2f}) cannot be held. Nothing was "
-        f"sent. Set MEMORY_MODEL_PRICES='{price}' with its US dollars per million tokens, or choose it with `memory model use "
+        "sent. `memory model list` shows the models that have one. Set "
+        f"MEMORY_MODEL_PRICES='{price}' with its US dollars per million tokens, or choose it with `memory model use "
         "NAME --free` if no question is billed."
     )
 
@@ -139,9 +140,14 @@ def _own_price(model: str, prices: Mapping[str, Price]) -> Price | None:
 def _is_near(model: str, settings: Settings) -> bool:
     """Returns whether the model is on a server of this machine or of its private network."""
     urls = {settings.url_of(role) for role in get_args(Role) if settings.model_of(role) == model}
-    hosts = [urlsplit(url).hostname or "" for url in urls]
+    return bool(urls) and all(map(is_near, urls))
+
+
+def is_near(url: str) -> bool:
+    """Returns whether the server is on this machine or in its private network, as far as its address says."""
+    host = urlsplit(url).hostname or ""
     try:
-        return bool(hosts) and all(host == "localhost" or ip_address(host).is_private for host in hosts)
+        return host == "localhost" or ip_address(host).is_private
     except ValueError:
         return False
 

@@ -21,6 +21,7 @@ from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
 from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection
 from memory_assets.services.housekeeping import disk_use
+from memory_assets.services.model_names import name_problems
 from memory_assets.services.sources import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
@@ -156,6 +157,7 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
     checks: dict[str, Callable[[], Check]] = {
         "git": surroundings.check_git,
         "permissions": lambda: surroundings.check_permissions(store.root),
+        "models": lambda: surroundings.check_model_names(tuple(name_problems(store.settings))),
         "disk": lambda: surroundings.check_disk(store.root),
         "disk use": lambda: surroundings.check_disk_use(disk_use(store.root), store.settings.disk_gb),
         "MEMORY.md": lambda: surroundings.check_text(store.workspace / "MEMORY.md"),

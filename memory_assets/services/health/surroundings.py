@@ -83,6 +83,12 @@ def check_model(name: str, version: Callable[[], str]) -> Check:
     return Check("embedding model", f"the weights of {name} are here and unchanged", True, f"sha256 {version()}…")
 
 
+def check_model_names(problems: Sequence[str]) -> Check:
+    """Checks that the configured models exist, as far as that is known without a question."""
+    remedy = "`memory model` shows what this machine offers, and `memory model use` chooses it." if problems else ""
+    return Check("models", "the configured models are known", not problems, " ".join(problems), remedy, is_advice=True)
+
+
 def check_text(path: Path) -> Check:
     """Checks that a file of the workspace can be read as text; it may not exist yet."""
     promise = f"{path.name} is readable text"

@@ -563,9 +563,13 @@ def test_the_projects_can_be_chosen_with_the_model(options: tuple[str, ...], pro
 
 def test_a_model_whose_questions_are_not_billed_is_given_the_price_of_nothing(run: Run, monkeypatch: pytest.MonkeyPatch):
     store = small_store()
-    assert "No price is known for gpt-9" in run("model", "use", "gpt-9")[2]
+    code, _, err = run("model", "use", "gpt-9")
+    assert (code, "No price is known for gpt-9" in err) == (2, True)
+    assert not (store.root / "memory.toml").exists()
     monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "1")
-    assert "No price is known for codex" in run("model", "use", "codex", "--reflector", "gpt-9")[2]
+    assert "No price is known for gpt-9" in run("model", "use", "codex", "--reflector", "gpt-9")[2]
+    assert "No price is known for codex" in run("model", "use", "codex")[2]
+    (store.root / "memory.toml").unlink()
     code, out, err = run("model", "use", "codex", "--reflector", "gpt-9", "--free")
     assert (code, "No price" in out + err) == (0, False)
     free = {"input": 0.0, "output": 0.0}
