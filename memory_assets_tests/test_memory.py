@@ -185,7 +185,7 @@ def test_the_briefing_is_the_file_that_lies_ready():
 def test_status_counts_and_names_the_files():
     store = small_store()
     status = MemoryAgent().status()
-    assert status.rows == {"sessions": 1, "messages": 5, "observations": 1, "memories": 1, "proposals": 1}
+    assert status.rows == {"sessions": 1, "messages": 5, "facts": 1, "memories": 1, "proposals": 1}
     assert (status.memories, status.pending, status.open_windows) == ({"active": 1}, 1, 0)
     assert (status.first_day, status.last_day) == (DAY.isoformat(), DAY.isoformat())
     assert status.memory_md == store.workspace / "MEMORY.md"

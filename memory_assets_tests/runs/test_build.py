@@ -33,7 +33,7 @@ def test_folders_named_in_settings_are_taken_in(ingested: list[Store], tmp_path:
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
     built = build()
     assert built.reason == f"Transcripts from {tmp_path / 'home'}"
-    assert (built.learnt, built.jobs, built.is_unchanged) == ({"observations": 1}, ("capture", "process_days"), False)
+    assert (built.learnt, built.jobs, built.is_unchanged) == ({"facts": 1}, ("capture", "process_days"), False)
     assert built.warnings == (f"No transcripts were found in {tmp_path / 'home'}.",)
 
 

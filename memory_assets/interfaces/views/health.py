@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COUNTS = (
     "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost", "windows", "window_messages",
-    "segments", "segment_messages", "candidates", "observations",
+    "segments", "segment_messages", "candidates", "facts",
 )  # fmt: skip
 LABELS = {"window_messages": "messages in windows", "segment_messages": "messages in segments"}
 

@@ -78,8 +78,10 @@ def nightly_stats(store: Store, day: str) -> Rows:
     on, found = date.fromisoformat(day), store.tables.read("missed", [day])
     left = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
     extracted = found.join(left, on="id", how="anti").height
-    memories, observations = memories_at_end_of(store, on), store.tables.read("observations", [day])
-    row = count_night(on, memories, observations, store.ledger.events([BOOSTED]), missed=found.height, extracted=extracted)
+    memories, facts = (
+        frame.filter(kind="fact") for frame in (memories_at_end_of(store, on), store.tables.read("observations", [day]))
+    )
+    row = count_night(on, memories, facts, store.ledger.events([BOOSTED]), missed=found.height, extracted=extracted)
     frame = frame_of("nightly_stats", [row])
     mix = dict(zip(row["categories"], row["category_counts"], strict=True))
     return Rows(frame, {"category_mix": mix}, version=_version("nightly_stats", frame), log=[render_line(row)])

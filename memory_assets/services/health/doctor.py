@@ -1,4 +1,4 @@
-"""The doctor: checks that the counts from files to observations add up, the indexes, and the store's environment.
+"""The doctor: checks that the counts from files to facts add up, the indexes, and the store's environment.
 
 Takes an open store and returns a report of checks. Changes nothing, except that a deep examination puts damaged files aside.
 """

@@ -29,7 +29,9 @@ SHOWN_PROJECTS = 8
 SHOWN_FILES = 5
 """Files in the status that are not taken in."""
 
-COUNTED = ("sessions", "messages", "observations", "memories", "proposals")
+COUNTED = ("sessions", "messages", "facts", "memories", "proposals")
+FACTS = {"facts": "observations", "memories": "memories"}
+"""Tables of which only the facts are counted, not a model's narratives of what happened."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Status:
     store: Path
     is_sample: bool
     rows: dict[str, int]
-    """Number of rows by table."""
+    """Number of rows by table, and of facts among the observations and the memories."""
     memories: dict[str, int]
     """Memories by state."""
     noted: int
@@ -83,13 +85,13 @@ class Status:
 def status_of(store: Store, *, is_sample: bool = False) -> Status:
     """Returns the state of the store."""
     tables = store.tables
-    days = [day for day, info in tables.parts("observations").items() if info.rows]
+    days = [day for day, info in tables.parts("segments").items() if info.rows]
     written = [info.written_at for info in tables.parts("memories").values()]
     return Status(
         store=store.root,
         is_sample=is_sample,
-        rows={table: sum(info.rows for info in tables.parts(table).values()) for table in COUNTED},
-        memories=_count(tables, "memories", "state"),
+        rows={name: _rows(tables, name) for name in COUNTED},
+        memories=_count(tables, "memories", "state", pl.col("kind") == "fact"),
         noted=len(store.ledger.events([NOTED])),
         pending=_count(tables, "decisions", "state").get("pending", 0),
         open_windows=_count(tables, "windows", "status").get("open", 0),
@@ -132,12 +134,12 @@ def render_status(status: Status) -> str:
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
         **({"kept in": f"{status.objects}; the folder is a copy"} if status.objects else {}),
         "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
-        "messages": f"{status.rows['messages']:,} in {status.rows['sessions']:,} sessions",
+        "messages": f"{status.rows['messages']:,}",
+        "facts": f"{status.rows['facts']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
         **({"not read": _not_read(status)} if status.unread or status.left_out else {}),
         **({"ignored": _ignored(status.ignored)} if status.ignored else {}),
         **({"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"} if status.damaged_lines else {}),
-        "observations": f"{status.rows['observations']:,}",
         "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
         or f"none built yet; notes: {status.noted:,}",
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
@@ -189,6 +191,12 @@ def _not_read(status: Status) -> str:
     return f"\n{'':<{NAME_WIDTH}}  ".join(lines)
 
 
-def _count(tables: ParquetTables, table: str, column: str) -> dict[str, int]:
-    frame = tables.scan(table).group_by(column).agg(pl.len().alias("count")).sort(column).collect()
+def _rows(tables: ParquetTables, name: str) -> int:
+    if name in FACTS:
+        return sum(_count(tables, FACTS[name], "kind", pl.col("kind") == "fact").values())
+    return sum(info.rows for info in tables.parts(name).values())
+
+
+def _count(tables: ParquetTables, table: str, column: str, *conditions: pl.Expr) -> dict[str, int]:
+    frame = tables.scan(table).filter(*conditions).group_by(column).agg(pl.len().alias("count")).sort(column).collect()
     return dict(frame.iter_rows())

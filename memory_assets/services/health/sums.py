@@ -1,4 +1,4 @@
-"""Counts files, records, messages and observations by harness, and checks that the numbers of each stage add up."""
+"""Counts files, records, messages and facts by harness, and checks that the numbers of each stage add up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ REMEDY = "Run `memory ingest`; if the check still fails, run `memory data rebuil
 
 @dataclass(frozen=True)
 class HarnessCounts:
-    """The counts of one harness, from files to observations."""
+    """The counts of one harness, from files to facts."""
 
     harness: str
     files: int
@@ -35,7 +35,7 @@ class HarnessCounts:
     segments: int
     segment_messages: int
     """Messages in segments of observed windows; short sessions have only those segments in which something was taught."""
-    observations: dict[str, int]
+    facts: dict[str, int]
     candidates: dict[str, int]
 
 
@@ -115,7 +115,7 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
         window_messages=dict(sizes.iter_rows()),
         segments=segments.height,
         segment_messages=int(of_observed["message_ids"].list.len().sum()),
-        observations=_by(frames["observations"].join(ids, on="window_id"), "gate"),
+        facts=_by(frames["observations"].filter(kind="fact").join(ids, on="window_id"), "gate"),
         candidates=_by(frames["verdicts"].join(ids, on="window_id"), "verdict"),
     )
 
@@ -131,7 +131,7 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> l
     kept = verdicts.filter(pl.col("verdict") != "discard").height
     hashes, embedded = observations["text_hash"].unique(), frames["embeddings"]["text_hash"].unique()
     merged = frames["memories"]["observation_ids"].explode().drop_nulls()
-    states, facts = _by(frames["decisions"], "state"), observations.height + noted
+    states = _by(frames["decisions"], "state")
     proposed = sum(frames[name].height for name in ("proposals", "amendments", "friction"))
     loss = f"{lost:,} lost" if lost else ""
     return [
@@ -146,7 +146,7 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> l
         _same("segments", "messages of observed windows = messages in segments", observed, segmented),
         _same("gate", "candidates allowed or held = observations", kept, observations.height),
         _same("embeddings", "every observation has its vector", hashes.len(), int(hashes.is_in(embedded.implode()).sum())),
-        _same("memories", "every observation and note is in exactly one memory", facts, merged.len()),
+        _same("memories", "every observation and note is in exactly one memory", observations.height + noted, merged.len()),
         _same("memories once", "no observation is in two memories", merged.n_unique(), merged.len()),
         _same("decisions", "proposals = " + (" + ".join(states) or "decisions"), proposed, sum(states.values())),
     ]

@@ -37,7 +37,7 @@ def test_a_whole_store_is_well_and_its_counts_are_told_by_harness():
     assert (claude.harness, claude.files, claude.records, claude.messages, claude.known) == ("claude_code", 1, 6, 5, 1)
     assert (claude.windows, claude.window_messages) == ({"observed": 1}, {"observed": 5})
     assert (claude.segments, claude.segment_messages) == (1, 5)
-    assert (claude.candidates, claude.observations) == ({"allow": 1, "discard": 1}, {"allow": 1})
+    assert (claude.candidates, claude.facts) == ({"allow": 1, "discard": 1}, {"allow": 1})
 
 
 def test_unknown_types_are_named_and_counted():

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.interfaces.views.health import render_status_line
+from memory_assets.schema.tables import WHOLE
+from memory_assets.services.health.doctor import Projections, examine
 from memory_assets.services.health.status import render_status, status_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
@@ -17,13 +20,27 @@ def test_a_store_without_rows_is_empty():
     assert (status.first_day, status.last_day, status.updated_at) == (None, None, None)
 
 
-def test_the_days_are_those_that_have_observations():
+def test_the_days_are_those_that_have_segments():
     store = small_store()
-    write(store, "observations", "2026-07-30", row("observations", id="older"))
-    write(store, "observations", "2026-08-09")
+    write(store, "segments", "2026-07-30", row("segments", segment_id="older"))
+    write(store, "segments", "2026-08-09")
     status = status_of(store)
     assert (status.first_day, status.last_day) == ("2026-07-30", "2026-08-03")
-    assert status.rows["observations"] == 2
+
+
+def test_facts_are_counted_and_narratives_are_not():
+    store = small_store()
+    write(store, "observations", "2026-07-30", *(row("observations", id=kind, kind=kind) for kind in ("fact", "narrative")))
+    memories = [
+        row("memories", id=state, kind=kind, state=state) for kind, state in (("fact", "active"), ("narrative", "held"))
+    ]
+    write(store, "memories", WHOLE, *memories)
+    status = status_of(store)
+    assert (status.rows["facts"], status.rows["memories"], status.memories) == (2, 1, {"active": 1})
+    assert "\nfacts         2 in 1 sessions\n" in render_status(status)
+    assert [*render_status_line(status)] == ["memory: 1 memories · 1 to review"]
+    (claude,) = examine(store, Projections(str, set, lambda _: set())).harnesses
+    assert claude.facts == {"allow": 1}
 
 
 def test_decided_proposals_do_not_wait():
