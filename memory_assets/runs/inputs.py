@@ -5,7 +5,7 @@ Each function takes the store and the table's declaration, and returns the input
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 import polars as pl
@@ -13,6 +13,7 @@ import polars as pl
 from memory_assets.runs.scopes import scopes_of
 from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
 from memory_assets.schema.frames import empty, hash_of
+from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
 from memory_assets.services.adrs import find_folders
@@ -29,7 +30,7 @@ from memory_assets.stages.deliver.events import COMPACTION_PENDING, ENDED
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.stages.friction.week import DAYS as FRICTION_DAYS
 from memory_assets.stages.maintain.states import MOVES
-from memory_assets.stages.reflect.subjects import SPANS
+from memory_assets.stages.reflect.subjects import SPANS, WEEK, Span
 from memory_assets.store.ledger import FEEDBACK, NOTES
 from memory_assets.store.settings import RULES, Settings
 from memory_assets.store.store import Store
@@ -298,23 +299,29 @@ def _running(store: Store, version: str) -> dict[str, str]:
 
 def distillates(store: Store, table: Table) -> dict[str, str]:
     """The reflections of the days of each finished week or month."""
-    span = next(span for span in SPANS if span.name == table.grain)
-    today, how = store.settings.today(), reflector_and_prompt(store.settings)
-    reflected: dict[date, list[str]] = {}
-    for day, info in store.tables.parts("reflections").items():
-        first = span.first_day(date.fromisoformat(day))
-        if info.rows and span.last_day(first) < today:
-            reflected.setdefault(first, []).append(f"{day}={info.fingerprint}:{info.inputs}")
-    return {first.isoformat(): f"{hash_of(table.version, *days)} {how}".rstrip() for first, days in reflected.items()}
+    span, how = next(span for span in SPANS if span.name == table.grain), reflector_and_prompt(store.settings)
+    reflected = _finished(store, span, "reflections", lambda info: f"{info.fingerprint}:{info.inputs}")
+    return {first: f"{hash_of(table.version, *days)} {how}".rstrip() for first, days in reflected.items()}
 
 
 weekly_distillates = monthly_distillates = distillates
 
 
 def timeline(store: Store, table: Table) -> dict[str, str]:
-    """The reflections of the days of each finished week, in the zone."""
+    """The reflections and segments of the days of each finished week, in the zone."""
+    rules, segments = rules_of(store, table), _finished(store, WEEK, "segments", lambda info: info.fingerprint)
     weeks = distillates(store, TABLES["weekly_distillates"])
-    return {week: hash_of(*rules_of(store, table), unpaid(version)) for week, version in weeks.items()}
+    return {week: hash_of(*rules, unpaid(version), *segments.get(week, ())) for week, version in weeks.items()}
+
+
+def _finished(store: Store, span: Span, table: str, version: Callable[[PartInfo], str]) -> dict[str, list[str]]:
+    """Returns the versions of the days with rows, by the first day of each finished week or month."""
+    today, found = store.settings.today(), dict[str, list[str]]()
+    for day, info in store.tables.parts(table).items():
+        first = span.first_day(date.fromisoformat(day))
+        if info.rows and span.last_day(first) < today:
+            found.setdefault(first.isoformat(), []).append(f"{day}={version(info)}")
+    return found
 
 
 def friction(store: Store, table: Table) -> dict[str, str]:
@@ -326,7 +333,7 @@ def friction(store: Store, table: Table) -> dict[str, str]:
 
 def friction_version(store: Store, table: Table, day: str, *, is_found: bool) -> str:
     """Returns the input version of the day; if a friction was found on it, also of the messages of the next six days."""
-    is_enough = observations_until(store, day) >= store.settings.friction_observations
+    is_enough = observed_until(store, day) >= store.settings.friction_observations
     upstream = [store.tables.parts(name) for name in ("messages", "observations")]
     read = (fingerprint(parts, one) for parts in upstream for one in friction_days(day, is_found=is_found))
     return hash_of(*rules_of(store, table), is_enough, *(one for one in read if one != "-"))
@@ -339,9 +346,10 @@ def friction_days(day: str, *, is_found: bool = False) -> list[str]:
     return [(last + timedelta(days=days)).isoformat() for days in back]
 
 
-def observations_until(store: Store, day: str) -> int:
-    """Returns the number of observations up to the day."""
-    return sum(info.rows for part, info in store.tables.parts("observations").items() if part <= day)
+def observed_until(store: Store, day: str) -> int:
+    """Returns the number of observations and segments up to the day."""
+    parts = [one for table in ("observations", "segments") for one in store.tables.parts(table).items()]
+    return sum(info.rows for part, info in parts if part <= day)
 
 
 def summaries_version(store: Store) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -18,15 +19,16 @@ from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets.stages.brief.lessons import active_lessons
-from memory_assets.stages.distill.handoff import NOT_DONE, NOT_PUSHED, STOPPED, find_handoff, what_is_next
+from memory_assets.stages.distill.handoff import NOT_PUSHED, STOPPED, find_handoff, what_is_next
 from memory_assets.stages.distill.items import entities_of
 from memory_assets.stages.distill.model.answer_rows import OPEN_WORK, open_work_of
 from memory_assets.stages.distill.rules.grammar import ERRAND, is_clear, strip_opening
+from memory_assets.stages.distill.spoken import spoken
 from memory_assets.stages.embed.notes import hidden_sources
 from memory_assets.stages.triage.decisions import EXPIRES_SOON
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
-from memory_assets.text.sentences import split_sentences
+from memory_assets.text.sentences import excerpt, split_sentences
 from memory_assets.text.words import shared
 
 LESSONS_MD = "lessons.md"
@@ -55,7 +57,7 @@ _IS_DONE = re.compile(
 """Says of a named task that it is over."""
 
 _POINTS_BACK = re.compile(
-    r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said|ment)\w*)\b|…$"
+    r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said|ment)\w*)\b"
     r"|\b[B-F]\b|\bA\b(?=[,.]|$| (?:for|and|or)\b)"
 )
 """Words that refer to something said before, or to the letter of an option."""
@@ -76,7 +78,7 @@ class OpenWork:
     request: str = ""
     """Empty if it cannot be understood alone."""
     state: str = ""
-    """What of the assistant's last words leaves something open."""
+    """What of the assistant's last words leaves something open, quoted, with a note."""
 
 
 def open_work(store: Store) -> tuple[OpenWork, ...]:
@@ -106,9 +108,9 @@ def _open_work(window: Row, named: tuple[str, str] | None, messages: Sequence[di
     stopped, next_step = find_handoff(messages, branch), what_is_next(next_step)
     if _IS_DONE.search(task):
         task = ""
-    is_pushing = NOT_PUSHED in stopped.left and "push" in f"{task} {next_step}"
-    is_said = stopped.left == STOPPED or is_pushing or shared(stopped.left.removesuffix(NOT_DONE), next_step) >= SAME_STEP
-    state = "" if task and is_said else stopped.left
+    is_pushing = stopped.note == NOT_PUSHED and "push" in f"{task} {next_step}"
+    is_said = stopped.note == STOPPED or is_pushing or shared(stopped.left, next_step) >= SAME_STEP
+    state = "" if task and is_said else " ".join(filter(None, (spoken("Assistant", stopped.left), stopped.note)))
     request = "" if task else _clear(stopped.request)
     return OpenWork(**own, branch=branch, title=title, task=task, next_step=next_step, request=request, state=state)
 
@@ -136,11 +138,11 @@ def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
 
 
 def _clear(request: str) -> str:
-    """Returns the first sentence of a request, or its beginning, that says alone what is wanted; empty if none does."""
-    said = [strip_opening(one) for one in split_sentences(request)]
-    parts = [*said, *(one.split(", ")[0] for one in said)]
-    clear = (one for one in parts if ERRAND.match(one) and is_clear(one) and not _POINTS_BACK.search(one))
-    return next((one for one in clear if len(one) <= REQUEST_CHARS), "")
+    """Returns the first sentence of a quoted request that says alone what is wanted; empty if none does."""
+    said = [one for part in request.split("…") for one in split_sentences(part) if len(one) <= REQUEST_CHARS]
+    bare = ((one, strip_opening(one)) for one in said)
+    clear = (one for one, words in bare if ERRAND.match(words) and is_clear(words) and not _POINTS_BACK.search(words))
+    return excerpt(request, [*islice(clear, 1)])
 
 
 def refused_lines(store: Store) -> dict[str, list[str]]:

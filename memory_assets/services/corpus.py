@@ -205,6 +205,16 @@ def embeddings_in_use(store: Store) -> pl.DataFrame:
     return store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect() if made_by else empty("embeddings")
 
 
+def requests_in_use(store: Store) -> pl.DataFrame:
+    """Returns the beginnings of the requests of segments without a narrative, with their vectors of the model in use."""
+    name, version = model_in_use(store) or _configured_model(store)
+    asked = store.tables.scan("segments").filter(pl.col("narrative") == "").select("project", message_id="request_id")
+    first = store.tables.scan("passages").filter(pl.col("number") == 0).select("message_id", "text_hash")
+    vectors = store.tables.scan("passage_vectors").filter(_is_made_by((name, version))).select("text_hash", "vector")
+    found = asked.join(first, on="message_id").join(vectors, on="text_hash")
+    return found.unique(["project", "text_hash"]).with_columns(dimension=pl.col("vector").list.len().cast(pl.Int64)).collect()
+
+
 def is_switching_models(store: Store) -> bool:
     """Returns whether the configured embedding model is still encoding what another one encoded before."""
     several = store.tables.read("embeddings", columns=MADE_BY).n_unique() > 1

@@ -22,7 +22,7 @@ from memory_assets.errors import FetchError, ModelError
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.requests import DiscoverRequest
 from memory_assets.services.clean_text import masked_warnings
-from memory_assets.services.corpus import embeddings_in_use, open_embedder
+from memory_assets.services.corpus import embeddings_in_use, open_embedder, requests_in_use
 from memory_assets.services.slog import log_own
 from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import tombstones_of
@@ -37,6 +37,9 @@ DISCOVERY = "discovery"
 """The harness and the session of memories that come from a discovery."""
 
 SLOG_REASON = "discover"
+
+ABOUT = ["project", "state", "text_hash"]
+"""Columns of the texts that say what a project is about."""
 
 
 @dataclass(frozen=True)
@@ -131,13 +134,13 @@ def remembered(store: Store) -> list[dict[str, Any]]:
 def relevance_of_note(store: Store, note: str) -> dict[str, float]:
     """Returns the projects of the store that the note is relevant to, the most relevant first; notes do not count."""
     memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)  # nor an earlier note of it
-    if memories.is_empty():
-        return {}
     try:
-        vector = open_embedder(store.settings.embedding_model).encode_query(note)
+        vector, requests = open_embedder(store.settings.embedding_model).encode_query(note), requests_in_use(store)
     except ModelError:
         return {}  # it is found all the same
-    return relevance_of(vector, memories, embeddings_in_use(store))
+    rows = [memories.select(ABOUT), requests.with_columns(state=pl.lit("active")).select(ABOUT)]
+    vectors = [frame.select("text_hash", "vector", "dimension") for frame in (embeddings_in_use(store), requests)]
+    return relevance_of(vector, pl.concat(rows), pl.concat(vectors))
 
 
 def _read(source: str, *, allow_private: bool) -> Source:

@@ -247,7 +247,7 @@ class Settings(BaseSettings):
     idle_minutes: int = Field(60, ge=1, description="A session without a message for this long has ended.")
     short_turns: int = Field(5, ge=0, description="Of sessions with fewer user turns only corrections and rules are kept.")
     context_tokens: int = Field(200_000, ge=8_000, description="Context size that budgets derive from.")
-    friction_observations: int = Field(100, ge=0, description="Minimum observations before friction is searched.")
+    friction_observations: int = Field(100, ge=0, description="Minimum observations and segments before friction is searched.")
     review_days: int = Field(7, ge=1, description="Days after which an undecided proposal expires.")
     trust_after: int = Field(0, ge=0, description="Approvals until a category is trusted (high priority only); 0: never.")
     sections: Sections = Field(default_factory=lambda: dict(SECTIONS), description="Category → section of MEMORY.md.")

@@ -5,9 +5,11 @@ heading, a bold title, "The fix is:") and the kind of block it is in: prose, bul
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from memory_assets.text.words import squeezed
 
 Place = Literal["prose", "bullet", "quote", "code", "table"]
 _Kind = Literal["title", "blank"] | Place
@@ -71,6 +73,26 @@ def split_message(text: str) -> list[Sentence]:
             before = (lead if place == "bullet" else "") or title
             found += (Sentence(sentence, place, before, number) for sentence in split_sentences(cleaned))
     return found
+
+
+def written_sentences(text: str, places: Sequence[Place] = ("prose", "bullet")) -> list[str]:
+    """Returns the sentences of the message in these places as they are written, Markdown's marks included."""
+    written = (squeezed(content) for place, content in _blocks(text) if place in places)
+    return [sentence for content in written for sentence in split_sentences(content)]
+
+
+def excerpt(text: str, sentences: Iterable[str]) -> str:
+    """Returns these sentences as the text has them, on one line; `…` stands wherever something is left out."""
+    whole, pieces, end = squeezed(text), list[str](), 0
+    searched = whole.translate(STRAIGHT)
+    for sentence in sentences:
+        start = searched.find(sentence.translate(STRAIGHT), end)
+        if start < 0:
+            continue
+        pieces += ["…"] if whole[end:start].strip() else []
+        end = start + len(sentence)
+        pieces.append(whole[start:end])
+    return " ".join([*pieces, *(["…"] if pieces and whole[end:].strip() else [])])
 
 
 def split_sentences(text: str) -> list[str]:

@@ -365,6 +365,19 @@ def test_the_schedule_polls_each_feed_as_a_partition_and_nothing_without_feeds(s
         assert instance.get_dynamic_partitions("feed") == [feed.id]
 
 
+def test_without_a_model_a_page_is_relevant_to_projects_whose_first_requests_are_about_it(store: Store, site: Site):
+    model = open_embedder(store.settings.embedding_model)
+    for number, (project, narrative) in enumerate([("harbour", ""), ("bakery", "A model's words.")]):
+        segment = row("segments", segment_id=project, project=project, narrative=narrative, request_id=f"m{number}")
+        passage = row("passages", id=f"m{number}-0", message_id=f"m{number}", number=0, text_hash=project)
+        write(store, "segments", f"2026-08-0{number + 1}", segment)
+        write(store, "passages", f"2026-08-0{number + 1}", passage)
+        vector = model.encode_query("How do checkpoints of the write-ahead log work?").tolist()
+        made = {"text_hash": project, "model": model.name, "model_version": model.version, "vector": vector}
+        write(store, "passage_vectors", f"2026-08-0{number + 1}", row("passage_vectors", **made))
+    assert list(read(store, site.put("/wal", ARTICLE)).relevance) == ["harbour"]
+
+
 def test_relevance_is_measured_against_the_memories_of_projects():
     rows = [
         ("1", "harbour", "active", "fact", [1.0, 0.0]),

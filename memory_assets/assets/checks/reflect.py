@@ -107,16 +107,18 @@ for _span in (WEEK, MONTH):
 
 @check("timeline")
 def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
-    """Every sentence cites observations or commits that exist."""
+    """Every sentence cites observations, messages or commits that exist."""
     sentences = store.tables.read("timeline", days)
     covered = {day for first in sentences["day"].unique() for day in days_of(WEEK, first)}
     known = set(store.tables.read("observations", covered, columns=["id"])["id"])
-    results = store.tables.read("messages", covered, columns=["kind", "text"]).filter(kind="tool_result")["text"]
+    messages = store.tables.read("messages", covered, columns=["message_id", "kind", "text"])
+    known.update(messages["message_id"])
+    results = messages.filter(kind="tool_result")["text"]
     made = {hash for text in results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S")) for hash, _ in commits_in(text)}
     broken = [
         row["sentence_id"]
         for row in sentences.iter_rows(named=True)
-        if not (row["observation_ids"] or row["commits"])
-        or not (known.issuperset(row["observation_ids"]) and made.issuperset(row["commits"]))
+        if not (row["observation_ids"] or row["message_ids"] or row["commits"])
+        or not (known.issuperset([*row["observation_ids"], *row["message_ids"]]) and made.issuperset(row["commits"]))
     ]
     return sentences.filter(pl.col("sentence_id").is_in(broken)).select("sentence_id", "on", "project")

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.runs.inputs import friction_days, friction_version, observations_until
+from memory_assets.runs.inputs import friction_days, friction_version, observed_until
 from memory_assets.runs.materialise import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
@@ -31,12 +31,12 @@ def friction(store: Store, _: Run) -> Builder:
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:
-        count = observations_until(store, day)
+        count = observed_until(store, day)
         if count >= least:
             rows = find_frictions(store, day, embedder())
             version = friction_version(store, TABLES["friction"], day, is_found=not rows.is_empty())
             return Rows(rows, {"skipped": dict(skipped)}, version=version)
-        skipped[day] = f"{count} observations; frictions are looked for from {least} on"
+        skipped[day] = f"{count} observations and segments; frictions are looked for from {least} on"
         return Rows(empty("friction"), {"skipped": dict(skipped)})
 
     return build

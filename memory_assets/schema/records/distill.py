@@ -60,14 +60,18 @@ class ObserverAnswer(Record):
 
 
 class Segment(Record):
-    """Consecutive messages about one topic, with a narrative of one to three sentences."""
+    """Consecutive messages about one topic: what was asked and stated, verbatim, and what a model says of them."""
 
     segment_id: str = Field(description="UUIDv5 of the window and the segment's first message.")
     window_id: str = Field(description="The window.")
     session_id: str = Field(description="The session.")
     day: date = Field(description="Local day of the window.")
     ordinal: Count = Field(description="Position in the window, from 0.")
-    narrative: str = Field(description="One to three sentences on what happened.")
+    narrative: str = Field(description="One to three sentences of a model on what happened; empty without a model.")
+    request: str = Field(description="The owner's first request, verbatim; `…` marks each cut. Empty if there is none.")
+    request_id: str = Field(description="The message that it is from.")
+    state: str = Field(description="The state that the assistant's last words give, verbatim, likewise.")
+    state_id: str = Field(description="The message that it is from.")
     message_ids: list[str] = Field(description="Its messages, in order; each message of a window is in exactly one segment.")
     line_from: Count = Field(description="Record number of the first message.")
     line_to: Count = Field(description="Record number of the last message.")
@@ -76,7 +80,7 @@ class Segment(Record):
     user_turn_count: Count = Field(description="Turns typed by the human.")
     project: str = Field(description="Project.")
     person: str = Field(description="The human of the session.")
-    observer: str = Field(description="Who wrote the narrative: `rules/<version>` or a model's name.")
+    observer: str = Field(description="Who split the window: `rules/<version>` or a model's name.")
 
 
 class VerdictRow(Record):

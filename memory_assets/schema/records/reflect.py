@@ -73,7 +73,7 @@ class DroppedFact(Record):
 
 
 class TimelineSentence(Record):
-    """One sentence of a week's chapter, with its sources: observations, or commits that a session made."""
+    """One sentence of a week's chapter, with its sources: observations, quoted messages, or commits that a session made."""
 
     sentence_id: str = Field(description="`tl_` and a hash of day, person, project and text.")
     day: date = Field(description="First local day of the week.")
@@ -83,6 +83,7 @@ class TimelineSentence(Record):
     person: str = Field(description="The human of the sessions.")
     text: str = Field(description="The sentence.")
     observation_ids: list[str] = Field(description="Observations it is based on.")
+    message_ids: list[str] = Field(description="Messages it quotes.")
     commits: list[str] = Field(description="Hashes of the commits it is based on, as git printed them.")
 
 

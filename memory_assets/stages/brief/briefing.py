@@ -22,6 +22,7 @@ from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
 from memory_assets.stages.capture.human_words import BRIEFING
+from memory_assets.stages.distill.spoken import spoken
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import OF_DOCUMENTS
 from memory_assets.stages.embed.merge import NORMS
@@ -164,7 +165,7 @@ def project_line(project: ActiveProject) -> str:
 def work_line(work: Row) -> str:
     """Returns what a session left open, in one line, with its day and branch, so that a reader can tell how old it is."""
     where = f"{work['day']}, branch {work['branch']}" if work["branch"] else work["day"]
-    return f"- ({where}) {task_line({name: one_line(str(text)) for name, text in work.items()})}"
+    return f"- ({where}) {task_line({name: one_line(str(text), WHOLE_LINE) for name, text in work.items()})}"
 
 
 def _relabelled(label: re.Match[str]) -> str:
@@ -177,10 +178,10 @@ def _relabelled(label: re.Match[str]) -> str:
 def task_line(work: Row) -> str:
     """Returns the task, or what the session was about, with its state and the next step."""
     task = _LABELS.sub(_relabelled, work["task"]).strip().replace(".;", ";")
-    asked = f"Last request: “{work['request']}”" if work["request"] else ""
+    asked = spoken("Owner", work["request"])
     title = f"{work['title']}:" if work["title"] and not task else ""
-    named = (("State: " if task or (asked and not title) else "", work["state"]), ("Next: ", work["next_step"]))
-    return " ".join(filter(None, [task or title or asked, *(f"{name}{text}" for name, text in named if text)]))
+    next_step = f"Next: {work['next_step']}" if work["next_step"] else ""
+    return " ".join(filter(None, [task or title or asked, work["state"], next_step]))
 
 
 def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) -> str:

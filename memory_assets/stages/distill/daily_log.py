@@ -15,6 +15,7 @@ import polars as pl
 from memory_assets.schema.vocabulary import MARKS
 from memory_assets.stages.distill.handoff import Handoff
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.stages.distill.spoken import spoken
 from memory_assets.text.words import shortened, squeezed
 
 WINDOW_DIGITS = 12
@@ -58,8 +59,8 @@ def render_section(
         lines += _segment(segment, facts.filter(pl.col("segment_id") == segment["segment_id"]), zone)
     lines += ["Nothing worth keeping.", ""] if facts.is_empty() else []
     (task, next_step), is_end = open_work, bool(is_handoff and session)
-    named = {"In progress": task, "Last request": stopped.request if is_end and not task else ""}
-    named |= {"State": stopped.state if is_end else "", "Next": next_step}
+    named = {"In progress": task, "Last request": spoken("Owner", stopped.request) if is_end and not task else ""}
+    named |= {"State": spoken("Assistant", stopped.state) if is_end else "", "Next": next_step}
     ends = [f"**{title}**: {squeezed(text)}" for title, text in named.items() if text]
     ends = ["#### Handoff", *_handoff(session), *ends] if is_end else ends
     lines += [*ends, ""] if ends else []
@@ -123,7 +124,11 @@ def _update(pattern: re.Pattern[str], text_before: str, sections: Iterable[str],
 def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
     if facts.is_empty():
         return []
-    lines = [f"#### {_title(segment['narrative'])}", f"*{squeezed(segment['narrative']).replace('*', '')}*", ""]
+    started, ended = (segment[name].astimezone(zone) for name in ("started_at", "ended_at"))
+    quotes = [spoken("Owner", segment["request"]), spoken("Assistant", segment["state"])]
+    lines = [f"#### {started:%H:%M} to {ended:%H:%M}", *filter(None, quotes), ""]
+    if segment["narrative"]:
+        lines = [f"#### {_title(segment['narrative'])}", f"*{squeezed(segment['narrative']).replace('*', '')}*", ""]
     for fact in facts.iter_rows(named=True):
         lines.append(f"* {MARKS[fact['priority']]} ({fact['event_at'].astimezone(zone):%H:%M}) {squeezed(fact['text'])}")
     return [*lines, ""]
@@ -131,6 +136,6 @@ def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:
 
 def _title(narrative: str) -> str:
     """Returns the beginning of the narrative, as a heading."""
-    bare = re.sub(r"[“”*]", "", squeezed(narrative).removeprefix("The owner: ").strip("“”\"' ")).lstrip("#")
+    bare = squeezed(narrative).replace("*", "").lstrip("#")
     sentence = re.split(r"(?<=[.!?])\s", bare)[0].rstrip(".")
     return shortened(sentence, TITLE_CHARS)

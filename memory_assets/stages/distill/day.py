@@ -16,13 +16,14 @@ from memory_assets.schema.frames import frame_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import READ_STATUSES
 from memory_assets.stages.distill.grounding import without_orders
+from memory_assets.stages.distill.items import items_of, quote_from
 from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
-from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate, Observed
+from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, START_CONFIDENCE, Candidate, Observed, candidate_of
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
 from memory_assets.stages.distill.rules.rules import mark_overturned
-from memory_assets.stages.distill.rules.segments import EMPTY, narrative_candidate
+from memory_assets.stages.distill.spoken import Quote, find_request, find_state
 from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, Standards, plan_allowances
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
 from memory_assets.stages.distill.write_gate import GateResult, judge
@@ -95,11 +96,14 @@ def find_in_windows(
         observed = replace(observed, candidates=_looked_up(observed.candidates, sessions[session_id]))
         groups = [[rows[row] for row in group] for group in observed.segments]
         texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
-        segments = [segment_row(window, group, n, texts[n], observed.observer) for n, group in enumerate(groups)]
+        segments = [
+            segment_row(window, group, n, observed.observer, narrative=texts[n], **_quotes(group))
+            for n, group in enumerate(groups)
+        ]
         if window["status"] == "short":
             yield WindowFindings(window, segments, replace(observed, candidates=_lessons(observed.candidates)))
             continue
-        narratives = [narrative_candidate(group, texts[n], n) for n, group in enumerate(groups) if texts[n] != EMPTY]
+        narratives = [_narrative(group, texts[n], n) for n, group in enumerate(groups) if texts[n]]
         yield WindowFindings(window, segments, replace(observed, candidates=(*observed.candidates, *narratives)))
 
 
@@ -158,7 +162,26 @@ def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def _safe(own: list[Row], narrative: str) -> str:
-    """Returns the narrative without orders that the owner did not give, so that it cannot instruct a reader of the log."""
-    kept = without_orders(narrative, own)
-    return EMPTY if not kept or judge([narrative_candidate(own, kept, 0)])[0].verdict == "discard" else kept
+def _quotes(own: Sequence[Row]) -> dict[str, Quote]:
+    """Returns the first request and the last state of a segment; none that orders what the owner did not."""
+    exchanges = parse_exchanges(own)
+    state = find_state(exchanges)
+    return {"request": find_request(exchanges), "state": state if _safe(own, state.text) == state.text else Quote()}
+
+
+def _safe(own: Sequence[Row], text: str) -> str:
+    """Returns the text without orders that the owner did not give, so that it cannot instruct a reader of the log."""
+    kept = without_orders(text, own)
+    return "" if not kept or judge([_narrative(own, kept, 0)])[0].verdict == "discard" else kept
+
+
+def _narrative(own: Sequence[Row], text: str, segment: int) -> Candidate:
+    """Returns a model's narrative of a segment as a candidate; `own` are the messages of the segment."""
+    spoken = [row for row in own if row["kind"] == "text" and row["author"] in ("owner", "assistant")] or list(own)
+    asked = next((row for row in spoken if row["is_user_turn"]), spoken[0])
+    evidence = [asked] if asked is spoken[-1] else [asked, spoken[-1]]
+    items = items_of(text, [row["text"] for row in own], text)
+    quote = quote_from([evidence[-1]["text"]], text)
+    found = candidate_of("narrative", 0.5, text, quote, *evidence, author="assistant")
+    guessed = {"strength": "inferred", "confidence": START_CONFIDENCE["inferred"], "priority": "low"}
+    return replace(found, segment=segment, event_at=max(row["event_at"] for row in own), **guessed, **items)

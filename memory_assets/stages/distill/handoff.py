@@ -1,36 +1,26 @@
-"""Says where a session stopped: its owner's last request, the assistant's last words on it, and what they leave open.
+"""Says where a session stopped: its owner's last request, the state that the assistant stated last, and what is left open.
 
-Takes the messages of the session's last window in order; uses no model. The request is verbatim; of the last words the first
-sentence stays, with those that say what is left to do. Open is what was not pushed or merged, a pull request, a question or an
-offer to the owner, an announced step that no later reply confirms, and an error that remains. A finished task leaves nothing.
+Takes the messages of the session's last window in order; uses no model. All of it is quoted in whole sentences. Open is what
+was not pushed or merged, a pull request, a question or an offer to the owner, an announced step that no later reply confirms,
+and an error that remains. A finished task leaves nothing. A note of ours says what follows from it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
-from memory_assets.stages.distill.rules.grammar import LEAST_NAMED, strip_opening
-from memory_assets.text.sentences import Sentence, split_sentences
-from memory_assets.text.words import shortened, specifics_in, squeezed, stems_of
+from memory_assets.stages.distill.rules.grammar import LEAST_NAMED
+from memory_assets.stages.distill.spoken import find_request, find_state, fitting, says_enough
+from memory_assets.text.sentences import excerpt, split_sentences, written_sentences
+from memory_assets.text.words import specifics_in, stems_of
 
-REQUEST_CHARS, STATE_CHARS = 200, 320
+LEFT_CHARS = 320
 MOST_SENTENCES = 3
-"""Of the last words: the first, and two that say what is left."""
+"""Of those that leave something open: the last ones."""
 
 LONG_CHARS = 240
 """A longer sentence explains more than it leaves open; it is left out beside others."""
-
-SHORT_WORDS = 6
-"""A first sentence of fewer words ("Committed as 749b51f.") says too little: the next one stays, too."""
-
-_IS_LEFT = re.compile(
-    r"(?i)\?$|\bnot (?:yet )?(?:pushed|committed|merged|tested|verified|done|started|run|fixed)\b|\b(?:un(?:pushed|committed"
-    r"|merged|tested|verified)|ready (?:to|for)|once (?:you|it|that|the)|waiting (?:for|on)|want me to|shall I|should I"
-    r"|say the word|left to do|remain(?:s|ing)|still (?:needs?|fails?|missing|open|red|running)|next(?: step)?(?: is)?"
-    r"|blocked|follow-?up|needs? your|to ?do)\b"
-)
 
 _OPEN = re.compile(
     r"(?i)\bnot (?:yet )?(?:been )?(?:pushed|committed|merged|tested|verified|done|started|run|fixed|published|deployed)\b"
@@ -93,68 +83,50 @@ class Handoff:
     state: str = ""
     left: str = ""
     """The sentences of the last words that leave something open."""
+    note: str = ""
+    """What follows from what was not said."""
 
 
 def find_handoff(messages: Sequence[Row], branch: str = "") -> Handoff:
     """Returns where the window's session stopped; what was committed on a branch is open until it is said to be pushed."""
     every = parse_exchanges(messages)
-    exchanges = [one for one in every if _says_enough(one) or not one.said.endswith("?")]
-    said = [one.said for one in reversed(exchanges) if stems_of(one.said)]
-    asked = squeezed(next((one.said for one in reversed(exchanges) if _says_enough(one)), "") or next(iter(said), ""))
-    left = _left(every, is_trunk=branch in _TRUNKS)
-    if not left and every and _says_enough(every[-1]) and messages[-1]["kind"] in ("tool_call", "tool_result"):
-        left = STOPPED
-    left = shortened(left, STATE_CHARS)
-    return Handoff(shortened(asked, REQUEST_CHARS), shortened(_last_words(exchanges), STATE_CHARS), left)
+    exchanges = [one for one in every if says_enough(one) or not one.said.endswith("?")]
+    turns = [one for one in reversed(exchanges) if says_enough(one)] or exchanges[::-1]
+    left, note = _left(every, is_trunk=branch in _TRUNKS)
+    if not left and every and says_enough(every[-1]) and messages[-1]["kind"] in ("tool_call", "tool_result"):
+        note = STOPPED
+    return Handoff(find_request(turns).text, find_state(exchanges).text, left, note)
 
 
-def _says_enough(exchange: Exchange) -> bool:
-    """Returns whether the turn says what it is about; "commit" and "yes" go on with what was asked before."""
-    return len(stems_of(strip_opening(exchange.said))) >= LEAST_NAMED
-
-
-def _last_words(exchanges: Sequence[Exchange]) -> str:
-    """Returns what the last reply with words says of the state."""
-    replies = (reply for one in reversed(exchanges) for reply in reversed(one.replies))
-    for reply in islice(replies, MOST_SENTENCES):
-        said = [one for one in reply.sentences if one.place in ("prose", "bullet") and not one.text.endswith(":")]
-        said = [one for one in said if stems_of(one.text)]
-        if len(stems_of(" ".join(one.text for one in said))) >= LEAST_NAMED:
-            first = said[: 1 + (len(said[0].text.split()) < SHORT_WORDS)]
-            left = [one for one in said[len(first) :] if _IS_LEFT.search(one.text)]
-            return " ".join(_sentences([*first, *left[len(first) - MOST_SENTENCES :]]))
-    return ""
-
-
-def _left(exchanges: Sequence[Exchange], *, is_trunk: bool) -> str:
+def _left(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
     """Returns what the last reply leaves open, or the one before it, if the last one only answers a short question."""
     is_answered = False
     for one in reversed(exchanges):
-        spoken = [reply for reply in one.replies if stems_of(" ".join(said.text for said in reply.sentences))]
-        if spoken:
-            left = _open_in(spoken[-1].sentences, is_answered=is_answered, is_trunk=is_trunk)
-            if left or _says_enough(one) or not one.said.endswith("?"):
-                return left
+        texts = [reply.message["text"] for reply in one.replies]
+        text = next((text for text in reversed(texts) if stems_of(" ".join(written_sentences(text)))), "")
+        if text:
+            left, note = _open_in(written_sentences(text), is_answered=is_answered, is_trunk=is_trunk)
+            if left or says_enough(one) or not one.said.endswith("?"):
+                return excerpt(text, fitting(left, LEFT_CHARS)), note
         is_answered |= bool(one.said)
-    return ""
+    return "", ""
 
 
-def _open_in(sentences: Sequence[Sentence], *, is_answered: bool, is_trunk: bool) -> str:
-    """Returns the sentences of a reply that leave something open; `is_answered` if the owner spoke after it."""
-    said = [one for one in sentences if one.place in ("prose", "bullet") and stems_of(one.text)]
-    whole = " ".join(one.text for one in said)
+def _open_in(sentences: Sequence[str], *, is_answered: bool, is_trunk: bool) -> tuple[list[str], str]:
+    """Returns the sentences of a reply that leave something open, and a note; `is_answered` if the owner spoke after it."""
+    said = [one for one in sentences if stems_of(one)]
     left = [one for one in said if _is_open(one, said[-1], is_answered=is_answered)]
-    if not left and not is_trunk and not _MOVED_ON.search(whole):
-        at = next((n for n, one in enumerate(said) if _COMMITTED.search(one.text)), len(said))
-        made = " ".join(one.text for one in said[at : at + 1 + said[at].text.endswith(":")]) if at < len(said) else ""
-        return f"{_ended(made)} {NOT_PUSHED}" if made else ""
-    if left and all(_names(one.text) <= LEAST_NAMED and not _ANNOUNCES.search(one.text) for one in left):
-        before = [one for one in said[: said.index(left[0])] if not one.text.endswith(":")]
+    if not left and not is_trunk and not _MOVED_ON.search(" ".join(said)):
+        at = next((n for n, one in enumerate(said) if _COMMITTED.search(one)), len(said))
+        commit = said[at : at + 1 + said[at].endswith(":")] if at < len(said) else []
+        return commit, NOT_PUSHED if commit else ""
+    if left and all(_names(one) <= LEAST_NAMED and not _ANNOUNCES.search(one) for one in left):
+        before = [one for one in said[: said.index(left[0])] if not one.endswith(":")]
         left = [*before[:1], *left]  # "Want me to open it?" says nothing alone
-    brief = [one for one in left if len(one.text) <= LONG_CHARS] or left
-    last = brief[-1].text if brief and brief[-1] is said[-1] else ""
+    brief = [one for one in left if len(one) <= LONG_CHARS] or left
+    last = brief[-1] if brief and brief[-1] is said[-1] else ""
     is_announced = _ANNOUNCES.search(last) is not None and not _OPEN.search(last)
-    return " ".join([*_sentences(brief[-MOST_SENTENCES:]), *([NOT_DONE] if is_announced else [])])
+    return brief[-MOST_SENTENCES:], NOT_DONE if is_announced else ""
 
 
 def _names(text: str) -> int:
@@ -163,33 +135,17 @@ def _names(text: str) -> int:
 
 def what_is_next(named: str) -> str:
     """Returns the sentences of a named next step, without those that only report what is done."""
-    said = [Sentence(one, "prose") for one in split_sentences(named)]
-    return " ".join(one.text for one in said if not _DONE.search(one.text) or _is_open(one, said[-1], is_answered=False))
+    said = split_sentences(named)
+    return " ".join(one for one in said if not _DONE.search(one) or _is_open(one, said[-1], is_answered=False))
 
 
-def _is_open(sentence: Sentence, last: Sentence, *, is_answered: bool) -> bool:
-    text = sentence.text
-    if _PASSES.search(text) or (text.endswith(":") and sentence is not last):
+def _is_open(text: str, last: str, *, is_answered: bool) -> bool:
+    if _PASSES.search(text) or (text.endswith(":") and text is not last):
         return False
-    if not text[:1].isalnum() and text[:1] not in '`“"(#':
+    if not text[:1].isalnum() and text[:1] not in '`“"(#*[':
         return False  # the rest of a sentence that began in a block of code
     if text.endswith("?"):
         return not is_answered and bool(_ASKS.search(text))
     if _PULL_REQUEST.search(text) and _STANDS_OPEN.search(text):
         return not _MERGED.search(text)
     return bool(_OPEN.search(text) or (not is_answered and _ANNOUNCES.search(text)))
-
-
-def _ended(text: str) -> str:
-    """Returns the text as a sentence with its stop; one behind "!" or a symbol would be odd."""
-    plain = text.rstrip(": ")
-    return f"{plain}." if plain[-1:].isalnum() or plain[-1:] in "`)]”\"'*" else plain
-
-
-def _sentences(said: Sequence[Sentence]) -> Iterator[str]:
-    """Yields the sentences, the first bullet of a list with the line that introduces it."""
-    leads = ["", *(one.lead for one in said)]
-    for before, sentence in zip(leads, said, strict=False):
-        is_first = sentence.place == "bullet" and sentence.lead and sentence.lead != before
-        text = f"{sentence.lead}: {sentence.text}" if is_first else sentence.text
-        yield _ended(text)

@@ -10,6 +10,7 @@ from memory_assets.schema.records.distill import NAMESPACE, SCHEMA_VERSION
 from memory_assets.schema.vocabulary import Category, Scope
 from memory_assets.stages.distill.rules.candidates import MOST_LINES, Candidate, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
+from memory_assets.stages.distill.spoken import Quote
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
 
@@ -37,13 +38,19 @@ def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
     return str(uuid.uuid5(NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text_hash(candidate.text)}"))
 
 
-def segment_row(window: Row, own: Sequence[Row], ordinal: int, narrative: str, observer: str) -> Row:
+def segment_row(
+    window: Row, own: Sequence[Row], ordinal: int, observer: str, *, narrative: str, request: Quote, state: Quote
+) -> Row:
     """Returns the row of a segment with these messages."""
     return {
         **{name: window[name] for name in ("window_id", "session_id", "day", "project", "person")},
         "segment_id": str(uuid.uuid5(NAMESPACE, f"{window['window_id']}/{own[0]['message_id']}")),
         "ordinal": ordinal,
         "narrative": narrative,
+        "request": request.text,
+        "request_id": request.message_id,
+        "state": state.text,
+        "state_id": state.message_id,
         "message_ids": [row["message_id"] for row in own],
         "line_from": own[0]["line"],
         "line_to": own[-1]["line"],

@@ -1,7 +1,7 @@
 """Makes notes of pages and repositories: title, tags, a short text, and the projects whose memories are about the same.
 
-Relevance is measured and not judged by a model: the mean cosine of the note with the nearest memories of each project, facts
-and narratives of its sessions. The words of a page are nobody's statement and make no rule.
+Relevance is measured and not judged by a model: the mean cosine of the note with the nearest texts of each project, its facts
+and what its sessions were about: narratives, or without a model first requests. The words of a page make no rule.
 """
 
 import re
@@ -19,7 +19,7 @@ LONGEST_NOTE = 500
 
 MOST_TAGS, LONGEST_TAG = 8, 40
 NEAREST = 3
-"""Memories of a project that are compared."""
+"""Texts of a project that are compared."""
 
 RELEVANT = 0.4
 """Mean cosine from which a note is relevant to a project; `make bench ROWS=relevance` prints how many pages reach it."""
@@ -43,12 +43,12 @@ def tags_of(given: Iterable[str], found: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in made if one and len(one) <= LONGEST_TAG))[:MOST_TAGS]
 
 
-def relevance_of(vector: np.ndarray, memories: pl.DataFrame, embeddings: pl.DataFrame) -> dict[str, float]:
-    """Returns the projects that the vector is relevant to, the most relevant first.
+def relevance_of(vector: np.ndarray, texts: pl.DataFrame, embeddings: pl.DataFrame) -> dict[str, float]:
+    """Returns the projects that the vector is relevant to, the most relevant first; `texts` are memories and requests.
 
     Held memories count, too, as they are about their project whether they are true or not; replaced and forgotten ones do not.
     """
-    about = memories.filter(pl.col("state").is_in([*VALID_STATES, "held"]) & (pl.col("project") != ""))
+    about = texts.filter(pl.col("state").is_in([*VALID_STATES, "held"]) & (pl.col("project") != ""))
     vectors = matrix_of(about["text_hash"], embeddings)
     if about.is_empty() or vectors.shape[1] != len(vector):
         return {}

@@ -20,7 +20,7 @@ from memory_assets.stages.recall.query import AnswerDependencies, ask_in_time
 from memory_assets.stages.recall.results import MESSAGE, Cost, Recalled, cost_of_call, one_line
 from memory_assets.stages.recall.wording import Frequency, exact_names
 from memory_assets.text.sentences import plain, split_sentences
-from memory_assets.text.short_ids import short_id
+from memory_assets.text.short_ids import short_id, short_message_id
 from memory_assets.text.terms import query_terms, text_terms
 from memory_assets.text.words import CHARS_A_TOKEN, likeness
 
@@ -151,14 +151,14 @@ def answer_with_citations(
 
 def sources_of(result: Recalled) -> Iterator[AnswerSource]:
     """Yields a result of recall, cited as `mem_` or `msg_` and twelve characters, and the other half of its exchange."""
-    id = _message_source_id(result.memory_id) if result.kind == MESSAGE else short_id(result.memory_id)
+    id = short_message_id(result.memory_id) if result.kind == MESSAGE else short_id(result.memory_id)
     where = (result.session, result.path, result.lines, result.event_at)
     source = AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score)
     half = result.other_half
     if half is None:
         yield source
         return
-    other = {"id": _message_source_id(half.message_id), "ref": half.message_id, "said_by": half.said_by, "text": half.text}
+    other = {"id": short_message_id(half.message_id), "ref": half.message_id, "said_by": half.said_by, "text": half.text}
     yield replace(source, lines=result.lines[:1])
     yield replace(source, lines=(half.line,), **other)
 
@@ -169,10 +169,6 @@ def unique_sources(sources: Iterable[AnswerSource]) -> list[AnswerSource]:
     for source in sources:
         by_id.setdefault(source.id, source)
     return list(by_id.values())
-
-
-def _message_source_id(message_id: str) -> str:
-    return f"msg_{re.sub(r'[^0-9a-zA-Z]', '', message_id.removeprefix('msg_'))[:12]}"
 
 
 def weights_of(question: str, frequency: Frequency) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """Writes a finished week as a chapter: what was worked on, which rules and facts were established, and commits, day by day.
 
-Takes the week's narratives, facts, segments and messages; gives the table `timeline`, a row a sentence, and the chapter as
-Markdown. Every sentence cites its observations or commits. Commits are those that git printed in the sessions; no repository is
-opened.
+Takes the week's segments, facts and messages; gives the table `timeline`, a row a sentence, and the chapter as Markdown. What
+was worked on is a model's narrative, or without a model the first request and the last state, quoted. Every sentence cites its
+observations, messages or commits. Commits are those that git printed in the sessions; no repository is opened.
 """
 
 import re
@@ -16,15 +16,19 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.distill.spoken import spoken
 from memory_assets.stages.reflect.subjects import WEEK
 from memory_assets.text.sentences import split_sentences
-from memory_assets.text.short_ids import short_id
+from memory_assets.text.short_ids import short_id, short_message_id
 
-MOST_NARRATIVES, MOST_FACTS, MOST_COMMITS = 3, 3, 5
+MOST_SEGMENTS, MOST_FACTS, MOST_COMMITS = 3, 3, 5
 """Of one day of one project."""
 
 _COMMIT = re.compile(r"^\[[^\s\]]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
 """What `git commit` prints."""
+
+NOTHING: dict[str, Any] = {"observation_ids": [], "message_ids": [], "commits": []}
+"""What a sentence cites, before it is known."""
 
 Key = tuple[str, date, str]
 """Person, day, project."""
@@ -34,17 +38,19 @@ def build_timeline(
     first: date, observations: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo
 ) -> pl.DataFrame:
     """Returns the sentences of the week that begins on `first`; the frames hold its days alone, `windows` may hold more."""
-    lengths = dict(segments.select("segment_id", pl.col("message_ids").list.len()).iter_rows())
-    observed: dict[Key, list[Row]] = defaultdict(list)
-    for row in observations.sort("event_at", "id").iter_rows(named=True):
-        observed[_key(row, row["event_at"], zone)].append(row)
+    facts: dict[Key, list[Row]] = defaultdict(list)
+    for row in observations.filter(kind="fact", gate="allow", priority="high").sort("event_at", "id").iter_rows(named=True):
+        facts[_key(row, row["event_at"], zone)].append(row)
+    narratives = {row["segment_id"]: row for row in observations.filter(kind="narrative").iter_rows(named=True)}
+    worked: dict[Key, list[Row]] = defaultdict(list)
+    for row in segments.sort("ended_at", "segment_id").iter_rows(named=True):
+        worked[_key(row, row["ended_at"], zone)].append(row)
     commits = _commits(messages, windows, zone)
     rows = []
-    for key in sorted({*observed, *commits}):
+    for key in sorted({*facts, *worked, *commits}):
         person, on, project = key
-        seen = observed[key]
-        cited = (sentence for row in (*_happened(seen, lengths), *_established(seen)) for sentence in _cited(row))
-        for sentence in (*cited, *_committed(list(commits[key].items()))):
+        cited = (*_happened(worked[key], narratives), *_established(facts[key]), *_committed(list(commits[key].items())))
+        for sentence in cited:
             about = {"day": first, "on": on, "project": project, "person": person, "ordinal": len(rows)}
             rows.append(about | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"} | sentence)
     return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort("ordinal")
@@ -64,17 +70,26 @@ def name_of_chapter(first: date) -> str:
     return f"timeline/{first:%G-W%V}.md"
 
 
-def _happened(seen: Sequence[Row], lengths: Mapping[str, int]) -> list[Row]:
-    """Returns the narratives of the longest conversations, in order of time."""
-    narratives = [row for row in seen if row["kind"] == "narrative"]
-    longest = sorted(narratives, key=lambda row: (-lengths.get(row["segment_id"], 0), row["id"]))[:MOST_NARRATIVES]
-    return [row for row in narratives if row in longest]
+def _happened(worked: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[dict[str, Any]]:
+    """Yields what the longest conversations were about, in order of time: their narratives, else request and state."""
+    about = [row for row in worked if row["segment_id"] in narratives or row["request"] or row["state"]]
+    longest = sorted(about, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))[:MOST_SEGMENTS]
+    for segment in (row for row in about if row in longest):
+        narrative = narratives.get(segment["segment_id"])
+        yield from _cited(narrative) if narrative else _quoted(segment)
 
 
-def _established(seen: Sequence[Row]) -> list[Row]:
-    """Returns the 🔴 facts, the owner's first."""
-    high = [row for row in seen if (row["kind"], row["gate"], row["priority"]) == ("fact", "allow", "high")]
-    return sorted(high, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]
+def _quoted(segment: Row) -> Iterator[dict[str, Any]]:
+    """Yields the first request and the last state of the segment, each with its message."""
+    for speaker, name in (("Owner", "request"), ("Assistant", "state")):
+        if segment[name]:
+            yield NOTHING | {"text": spoken(speaker, segment[name]), "message_ids": [segment[f"{name}_id"]]}
+
+
+def _established(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Yields the sentences of the 🔴 facts, the owner's first."""
+    for fact in sorted(facts, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]:
+        yield from _cited(fact)
 
 
 def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
@@ -82,14 +97,14 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     if commits:
         named = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
         more = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
-        yield {"text": f"Committed: {named}{more}.", "observation_ids": [], "commits": [hash for hash, _ in commits]}
+        yield NOTHING | {"text": f"Committed: {named}{more}.", "commits": [hash for hash, _ in commits]}
 
 
 def _cited(row: Row) -> Iterator[dict[str, Any]]:
     """Yields the sentences of an observation, each with its id; a quotation is never cut."""
     for sentence in _unquoted_sentences(" ".join(row["text"].split())):
         ended = sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
-        yield {"text": ended, "observation_ids": [row["id"]], "commits": []}
+        yield NOTHING | {"text": ended, "observation_ids": [row["id"]]}
 
 
 def _unquoted_sentences(text: str) -> list[str]:
@@ -124,5 +139,6 @@ def commits_in(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _sentence(row: Row) -> str:
-    cites = ", ".join([*map(short_id, row["observation_ids"]), *(hash[:7] for hash in row["commits"])])
+    messages = map(short_message_id, row["message_ids"])
+    cites = ", ".join([*map(short_id, row["observation_ids"]), *messages, *(hash[:7] for hash in row["commits"])])
     return f"{row['text']} [{cites}]"

@@ -103,6 +103,9 @@ def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_chang
     assert (
         store.tables.read("dropped_facts").filter(span="week")["observation_id"].is_in(ids(["b0", "b1", "b2", "b3"])).sum() == 0
     )
+    assert list(stale_days(store, "distil_weeks")) == []
+    write(store, "segments", MONDAY.isoformat(), row("segments", segment_id="s1"))
+    assert list(stale_days(store, "distil_weeks")) == [MONDAY]
 
 
 def test_a_week_that_is_not_over_waits(store: Store, monkeypatch: pytest.MonkeyPatch):
@@ -136,6 +139,7 @@ def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, mo
         ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"observation_ids": []}),
         ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"observation_ids": ["gone"]}),
         ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"commits": ["abcdef0"]}),
+        ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"message_ids": ["gone"]}),
         ("dropped_facts", "week-2026-08-03", "dropped_facts.nothing_vanished", None),
         ("dropped_facts", "day-2026-08-03", "dropped_facts.nothing_vanished", None),
     ],

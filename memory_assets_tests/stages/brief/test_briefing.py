@@ -75,8 +75,8 @@ def test_what_sessions_of_the_project_left_open_has_its_day_branch_state_and_nex
     alone = {**asked, "request": ""}
     text = briefing(tasks=[SHIP, asked, named, alone, {**SHIP, "project": "shop", "task": "Sell."}])
     assert text.partition("## Left open\n")[2].splitlines()[:4] == [
-        "- (2026-08-19, branch release) Ship v0.3.0. State: Committed, not pushed. Next: Write the notes.",
-        "- (2026-08-19) Last request: “Move to uv.” State: Committed, not pushed.",
+        "- (2026-08-19, branch release) Ship v0.3.0. Committed, not pushed. Next: Write the notes.",
+        "- (2026-08-19) Owner: “Move to uv.” Committed, not pushed.",
         "- (2026-08-19) Move the harbor to uv: Committed, not pushed.",
         "- (2026-08-19) Committed, not pushed.",
     ]
@@ -86,7 +86,7 @@ def test_what_sessions_of_the_project_left_open_has_its_day_branch_state_and_nex
 def test_a_continued_session_is_told_what_was_in_progress():
     row = {"fact_count": 1, "told_count": 1, "session_id": "s", "text": "- 🔴 Use uv."}
     assert render_session(row, SHIP).endswith(
-        "- 🔴 Use uv.\nIn progress: Ship v0.3.0. State: Committed, not pushed. Next: Write the notes.\n"
+        "- 🔴 Use uv.\nIn progress: Ship v0.3.0. Committed, not pushed. Next: Write the notes.\n"
     )
     assert "In progress" not in render_session(row)
 

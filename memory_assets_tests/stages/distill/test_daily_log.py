@@ -1,5 +1,6 @@
 """The daily log: readable, in the format of A21; what people wrote between the sections survives."""
 
+from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,8 +15,9 @@ from memory_assets_tests.stages.distill.sessions import said, window
 UTC = ZoneInfo("UTC")
 ROWS = said(("owner", "use uv, never pip"), ("assistant", "Switched to uv."))
 SEGMENT = row(
-    "segments", segment_id="s1", window_id=ROWS[0]["window_id"], narrative="The owner: “use uv, never pip” Switched to uv."
-)
+    "segments", segment_id="s1", window_id=ROWS[0]["window_id"], narrative="", request="use uv, never pip",
+    state="Switched to uv. …", started_at=START, ended_at=START + timedelta(minutes=1),
+)  # fmt: skip
 
 
 def section(*facts: dict, **changes) -> str:
@@ -60,12 +62,29 @@ def test_a_section_reads_as_the_seeds_show_it():
         "\n"
         "Date: 2026-08-03\n"
         "\n"
-        "#### use uv, never pip Switched to uv\n"
-        "*The owner: “use uv, never pip” Switched to uv.*\n"
+        "#### 09:00 to 09:01\n"
+        "Owner: “use uv, never pip”\n"
+        "Assistant: “Switched to uv. …”\n"
         "\n"
         "* 🔴 (09:00) Use uv, never pip.\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "head"),
+    [
+        ({"state": ""}, "#### 09:00 to 09:01\nOwner: “use uv, never pip”\n\n"),
+        ({"state": "", "request": ""}, "#### 09:00 to 09:01\n\n"),
+        (
+            {"narrative": "They **moved** to uv. All tests pass."},
+            "#### They moved to uv\n*They moved to uv. All tests pass.*\n\n",
+        ),
+    ],
+)
+def test_a_segment_has_what_was_asked_and_stated_or_what_a_model_says(changes: dict, head: str):
+    frames = frame("segments", {**SEGMENT, **changes}), frame("observations", fact("Use uv."))
+    assert f"Date: 2026-08-03\n\n{head}* 🔴" in render_section(window(ROWS), *frames, zone=UTC)
 
 
 HANDED_OVER = row(
@@ -85,12 +104,13 @@ def test_the_last_section_of_a_session_hands_it_over():
         "**Modified**: `src/0.py`, `src/1.py`, `src/2.py`, `src/3.py`, `src/4.py`, `src/5.py`, `src/6.py`, `src/7.py` and 2 more\n"
         "**Read**: `uv.lock`, `/etc/hosts`\n"
         "**In progress**: Move the build to uv\n"
-        "**State**: The lock file is written, not committed.\n"
+        "**State**: Assistant: “The lock file is written, not committed.”\n"
         "<!-- /window a1b2c3d4e5f6 -->\n"
     )
     assert "Handoff" not in render_section(*frames, **how)
     without = render_section(*frames, is_handoff=True, **{**how, "open_work": ("", "")})
-    assert "**Last request**: Move on, please.\n**State**: The lock file is written, not committed.\n" in without
+    quoted = "**Last request**: Owner: “Move on, please.”\n**State**: Assistant: “The lock file is written, not committed.”\n"
+    assert quoted in without
 
 
 def test_a_handoff_names_what_there_is():
@@ -201,7 +221,5 @@ def test_names_stay_on_their_line(name: str):
 
 
 def test_facts_come_in_the_order_they_were_said():
-    from datetime import timedelta
-
     text = section(fact("later", event_at=START + timedelta(minutes=5)), fact("earlier", event_at=START))
     assert text.index("earlier") < text.index("later")

@@ -83,11 +83,20 @@ def test_all_evidence_stands_in_the_messages():
         assert any(fact["quote"] in rows[message_id]["text"] for message_id in fact["message_ids"])
 
 
-def test_narratives_are_kept_and_held():
-    (narrative,) = distilled().observations.filter(pl.col("kind") == "narrative").rows(named=True)
-    assert (narrative["gate"], narrative["priority"]) == ("hold", "low")
-    assert narrative["text"] == distilled().segments["narrative"][0]
-    assert narrative["text"].startswith("The owner: “install the dependencies please”")
+def test_a_models_narrative_is_kept_and_held():
+    day = distilled(rows=ROWS, answers=answered(messages(ROWS), ANSWER))
+    narratives = day.observations.filter(kind="narrative")
+    assert narratives["text"].to_list() == day.segments["narrative"].to_list()
+    assert set(narratives["gate"]) == {"hold"} and set(narratives["priority"]) == {"low"}
+
+
+def test_without_a_model_a_segment_has_its_request_and_state_and_nothing_is_observed_of_them():
+    rows = said(*CORRECTED)
+    day = distilled(rows=rows)
+    (segment,) = day.segments.to_dicts()
+    assert (segment["narrative"], segment["request"], segment["state"]) == ("", CORRECTED[0][1], CORRECTED[-1][1])
+    assert (segment["request_id"], segment["state_id"]) == (rows[0]["message_id"], rows[-1]["message_id"])
+    assert set(day.observations["kind"]) == {"fact"}
 
 
 def test_the_same_day_gives_the_same_rows_whatever_else_is_there():
@@ -128,7 +137,7 @@ def test_of_a_short_session_only_what_the_owner_taught_is_kept():
     assert day.segments["segment_id"].to_list() == [fact["segment_id"]]
     whole = distilled(window(rows), rows=rows)
     assert fact["id"] in whole.observations["id"]
-    assert whole.observations.height > 1
+    assert whole.observations["id"].to_list() == [fact["id"]]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +212,7 @@ def test_a_models_answer_goes_through_the_gate():
 
 def test_a_planted_instruction_leaves_no_trace():
     day = distilled()
-    texts = " ".join([*day.observations["text"], *day.segments["narrative"]])
+    texts = " ".join([*day.observations["text"], *day.segments["request"], *day.segments["state"]])
     assert "conda" not in texts
 
 

@@ -1,8 +1,8 @@
-"""A session's end in two texts: the last request that says what it is about, and the state that the assistant leaves."""
+"""A session's end, quoted: the last request that says what it is about, the state that was stated, and what it leaves open."""
 
 import pytest
 
-from memory_assets.stages.distill.handoff import REQUEST_CHARS, STATE_CHARS, STOPPED, Handoff, find_handoff, what_is_next
+from memory_assets.stages.distill.handoff import NOT_DONE, NOT_PUSHED, STOPPED, Handoff, find_handoff, what_is_next
 from memory_assets_tests.factories import message
 
 
@@ -25,20 +25,14 @@ def test_a_short_question_and_its_answer_are_left_out():
     assert end_of(*RENAME, "what was that?", "That was the test suite of the harbour.") == end_of(*RENAME)
 
 
-def test_the_state_is_the_first_sentence_with_those_that_say_what_is_left():
+def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
     reply = (
         "The relay sends the new event to all consumers. It took two attempts because the port was taken by Redis.\n\n"
         "- The dashboard still needs the new name.\n\nWant me to open the PR?"
     )
-    assert end_of("Rename the event tide.turned.", reply).state == (
-        "The relay sends the new event to all consumers. The dashboard still needs the new name. Want me to open the PR?"
-    )
-
-
-def test_a_short_first_sentence_keeps_the_next_one():
-    assert end_of("Rename the event tide.turned.", "The event is renamed. It has nine consumers.").state == (
-        "The event is renamed. It has nine consumers."
-    )
+    found = end_of("Rename the event tide.turned.", reply)
+    assert found.state == f"{reply.partition(chr(10))[0]} …"
+    assert found.left == "… The dashboard still needs the new name. Want me to open the PR?"
 
 
 @pytest.mark.parametrize("last", ["👍", "```\nls -la\n```", "| a | b |\n|---|---|"])
@@ -46,10 +40,10 @@ def test_a_reply_without_words_is_passed_over(last: str):
     assert end_of(*RENAME, "ok", last).state == RENAME[1]
 
 
-def test_the_line_that_introduces_a_list_is_said_once():
+def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
     reply = "Two tests are left:\n\n- The relay test still fails.\n- The dashboard test still needs a port."
-    assert end_of("Rename the event tide.turned.", reply).state == (
-        "Two tests are left: The relay test still fails. The dashboard test still needs a port."
+    assert end_of("Rename the event tide.turned.", reply).left == (
+        "… The relay test still fails. … The dashboard test still needs a port."
     )
 
 
@@ -59,10 +53,10 @@ def test_without_a_request_or_reply_the_texts_are_empty():
     assert end_of("yes", "The branch is not pushed yet.", "push it", "Pushed to origin as `tides`.").request == "push it"
 
 
-def test_both_texts_have_a_limit():
-    found = end_of("Rename " + "the events and their consumers " * 20, "The relay " + "sends the new event " * 60)
-    assert len(found.request) <= REQUEST_CHARS and len(found.state) <= STATE_CHARS
-    assert found.request.endswith("…") and found.state.endswith("…")
+def test_a_cut_is_at_the_end_of_a_sentence_and_marked():
+    found = end_of("Rename the events and their consumers. " * 20, "The relay sends the new event and the old one. " * 20)
+    assert found.request == "Rename the events and their consumers. " * 5 + "…"
+    assert found.state == "The relay sends the new event and the old one. " * 5 + "…"
 
 
 @pytest.mark.parametrize(
@@ -88,18 +82,19 @@ def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply
     [
         (
             "The event is renamed. PR open: https://git.example/tide/pull/9. It has three files.",
-            "PR open: https://git.example/tide/pull/9.",
+            "… PR open: https://git.example/tide/pull/9. …",
         ),
-        ("Renamed. The relay test still fails on arm64. The docs are new.", "The relay test still fails on arm64."),
-        ("Renamed in 4 files. I suggest a new review before you merge.", "I suggest a new review before you merge."),
-        ("Renamed in 4 files. Next I'll open the PR.", "Next I'll open the PR."),
-        ("All tests pass. Committing and pushing:", "Committing and pushing. Nothing says that it was done."),
+        ("Renamed. The relay test still fails on **arm64**. The docs are new.", "… The relay test still fails on **arm64**. …"),
+        ("Renamed in 4 files. I suggest a new review before you merge.", "… I suggest a new review before you merge."),
+        ("Renamed in 4 files. Next I'll open the PR.", "… Next I'll open the PR."),
+        ("All tests pass. Committing and pushing:", "… Committing and pushing:"),
         ("Pushed to origin as `tides`. Want me to open it?", "Pushed to origin as `tides`. Want me to open it?"),
-        ("Two things are left:\n\n- The relay still needs a port.", "Two things are left: The relay still needs a port."),
+        ("Two things are left:\n\n- The relay still needs a port.", "… The relay still needs a port."),
     ],
 )
-def test_only_the_sentences_that_leave_something_open_are_said(reply: str, left: str):
-    assert end_of("Rename the event tide.turned.", reply).left == left
+def test_only_the_sentences_that_leave_something_open_are_quoted(reply: str, left: str):
+    found = end_of("Rename the event tide.turned.", reply)
+    assert (found.left, found.note) == (left, NOT_DONE if left.endswith(":") else "")
 
 
 def test_a_question_that_the_owner_answered_is_not_open():
@@ -116,24 +111,21 @@ def test_a_short_question_does_not_hide_what_was_open_before_it():
 @pytest.mark.parametrize(
     ("branch", "reply", "left"),
     [
-        ("tides", "Committed as `749b51f`.", "Committed as `749b51f`. Nothing says that it was pushed."),
-        (
-            "tides",
-            "Committed:\n\n`749b51f` Rename the event.",
-            "Committed: `749b51f` Rename the event. Nothing says that it was pushed.",
-        ),
+        ("tides", "Committed as `749b51f`.", "Committed as `749b51f`."),
+        ("tides", "Committed:\n\n`749b51f` Rename the event.", "Committed: `749b51f` Rename the event."),
         ("main", "Committed as `749b51f`.", ""),
         ("tides", "Committed as `749b51f` and pushed.", ""),
         ("tides", "The committed tree has a new identity.", ""),
     ],
 )
 def test_a_commit_on_a_branch_is_open_until_it_is_said_to_be_pushed(branch: str, reply: str, left: str):
-    assert end_of("Rename the event tide.turned.", reply, branch=branch).left == left
+    found = end_of("Rename the event tide.turned.", reply, branch=branch)
+    assert (found.left, found.note) == (left, NOT_PUSHED if left else "")
 
 
 def test_a_request_during_which_the_session_ended_was_stopped():
     rows = [message("Rename the event tide.turned.", 0), message("[toolCall sed()]", 1, author="assistant", kind="tool_call")]
-    assert find_handoff(rows).left == STOPPED
+    assert find_handoff(rows) == Handoff(rows[0]["text"], note=STOPPED)
 
 
 def test_of_a_named_next_step_reports_are_left_out():

@@ -56,11 +56,12 @@ def believing(theme: Theme) -> str:
 
 
 def observe(rows: list[Row], answer: str | None = None) -> tuple[pl.DataFrame, list[str]]:
-    """The allowed observations of a session, and the narratives of its segments."""
+    """The allowed observations of a session, and what its segments say of it."""
     own, frame = windows(window(rows)), messages(rows)
     answers = answered(frame, answer)
     day = build_day(own, frame, answers=answers)
-    return day["observations"].filter(pl.col("gate") == "allow"), day["segments"]["narrative"].to_list()
+    texts = [text for name in ("narrative", "request", "state") for text in day["segments"][name]]
+    return day["observations"].filter(pl.col("gate") == "allow"), texts
 
 
 def bare(text: str) -> str:

@@ -20,8 +20,16 @@ def observed(number: int, text: str, *, days: int = 0, **changes) -> dict:
     return row("observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, event_at=at, **plain | changes)
 
 
-def condense_subjects(*observations: dict, printed: str = PRINTED, lengths: dict[str, int] | None = None) -> pl.DataFrame:
-    segments = [row("segments", segment_id=name, message_ids=["m"] * count) for name, count in (lengths or {}).items()]
+def segment(one: dict, length: int, **quotes) -> dict:
+    about = {"request": "", "state": "", **{name: one[name] for name in ("segment_id", "project", "person")}}
+    return row("segments", ended_at=one["event_at"], message_ids=["m"] * length, **about | quotes)
+
+
+def condense_subjects(
+    *observations: dict, printed: str = PRINTED, lengths: dict[str, int] | None = None, quoted: tuple[dict, ...] = ()
+) -> pl.DataFrame:
+    told = [one for one in observations if one["kind"] == "narrative"]
+    segments = [*(segment(one, (lengths or {}).get(one["segment_id"], 1)) for one in told), *quoted]
     windows = frame("windows", row("windows", window_id="w1", project="shop", person="mira"))
     said = frame("messages", message(printed, 7, kind="tool_result", author="tool", window_id="w1"))
     found = build_timeline(MONDAY, frame("observations", *observations), frame("segments", *segments), said, windows, UTC)
@@ -36,6 +44,24 @@ def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
         "**Monday, 2026-08-03, shop.** Packages were moved to uv. [mem_000000010000] "
         "The owner: “use uv, never pip”. [mem_000000020000] Committed: “Use uv everywhere”. [1a2b3c4]\n"
     )
+
+
+def test_without_a_narrative_the_request_and_the_state_are_quoted_with_their_messages():
+    asked = {
+        "request": "use uv. never pip!",
+        "request_id": "msg_0123456789abcdef0123",
+        "state_id": "5f1c-22",
+        "state": "Switched to uv. …",
+    }
+    found = condense_subjects(printed="", quoted=(segment(observed(1, ""), 3, **asked),))
+    assert found.select("text", "message_ids", "observation_ids").rows() == [
+        ("Owner: “use uv. never pip!”", ["msg_0123456789abcdef0123"], []),
+        ("Assistant: “Switched to uv. …”", ["5f1c-22"], []),
+    ]
+    assert render_chapter(MONDAY, found).endswith(
+        "Owner: “use uv. never pip!” [msg_0123456789ab] Assistant: “Switched to uv. …” [msg_5f1c22]\n"
+    )
+    assert condense_subjects(printed="", quoted=(segment(observed(1, ""), 3),)).is_empty()
 
 
 def test_a_citation_is_never_inside_a_quotation():

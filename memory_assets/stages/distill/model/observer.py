@@ -22,7 +22,7 @@ from memory_assets.stages.distill.model.split import split_facts
 from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
-from memory_assets.stages.distill.rules.segments import find_segments, narrate
+from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, category_named
 from memory_assets.text.words import count_tokens
 
@@ -54,14 +54,11 @@ class Answered:
 
 
 def observe_window(rows: list[Row], answered: Sequence[Answered] = (), embedder: Embedder | None = None) -> Observed:
-    """Returns the segments, narratives and candidates of a window; `rows` are its messages in order."""
+    """Returns the segments and candidates of a window, with the narratives of a model; `rows` are its messages in order."""
     segments = find_segments(rows)
     if any(answer.text is not None for answer in answered):
-        observed = _observe_with_model(rows, segments, answered, embedder)
-    else:
-        observed = Observed(OBSERVER, "rules", [""] * len(segments), segments, find_candidates(rows, segments))
-    found = zip(observed.narratives, observed.segments, strict=True)
-    return replace(observed, narratives=[text or narrate([rows[row] for row in group]) for text, group in found])
+        return _observe_with_model(rows, segments, answered, embedder)
+    return Observed(OBSERVER, "rules", [""] * len(segments), segments, find_candidates(rows, segments))
 
 
 def _observe_with_model(

@@ -1,4 +1,4 @@
-"""The result of observing a window: candidate facts, and the narrative of each segment."""
+"""The result of observing a window: candidate facts, and a model's narrative of each segment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ class Observed:
     observer: str
     parse_path: str
     narratives: Sequence[str]
-    """One per segment, in order."""
+    """One per segment, in order; empty without a model."""
     segments: Sequence[Sequence[int]]
     """Row numbers of the messages of each segment; each message belongs to exactly one."""
     candidates: Sequence[Candidate]

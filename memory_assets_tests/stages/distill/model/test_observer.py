@@ -115,7 +115,7 @@ def test_a_flat_answer_keeps_the_segments_that_the_words_show():
     observed = observe("* 🔴 (09:02) The owner wants uv here, never pip")
     assert [row for segment in observed.segments for row in segment] == list(range(len(ROWS)))
     assert observed.parse_path == "flat"
-    assert all(observed.narratives)
+    assert not any(observed.narratives)
 
 
 def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
