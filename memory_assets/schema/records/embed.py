@@ -84,7 +84,9 @@ class MergeEdge(Record):
     relation: Relation = Field(
         description="`same`: they merge; `conflict`: they contradict each other; `doubtful`: near, a model may decide."
     )
-    reason: str = Field(description="Why they merge, how they conflict (replaced, opposite, other value), or why not.")
+    reason: str = Field(
+        description="Why they merge, how they conflict (replaced, reversed, opposite, other value), or why not."
+    )
 
 
 class Memory(Record):

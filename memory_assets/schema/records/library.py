@@ -54,7 +54,7 @@ class AdrConflict(Record):
     project: str = Field(description="The project of the record.")
     statement: str = Field(description="The sentence of the record.")
     text: str = Field(description="The memory.")
-    reason: str = Field(description="How they conflict: replaced, opposite, or other value.")
+    reason: str = Field(description="How they conflict: replaced, reversed, opposite, or other value.")
 
 
 class Document(Record):

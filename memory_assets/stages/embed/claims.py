@@ -22,7 +22,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
-from memory_assets.stages.embed.changes import read_changes
+from memory_assets.text.changes import read_changes
 from memory_assets.text.opposites import NEGATING, opposites_by
 from memory_assets.text.word_forms import (
     IRREGULAR,

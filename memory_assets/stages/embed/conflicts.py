@@ -2,7 +2,8 @@
 
 Invalidating facts by similarity hits unrelated ones, so a conflict is read from the claims; in doubt there is none:
 
-    replaced      the newer one says that what the older one asserts was replaced by something else
+    replaced      the newer one says that what the older one asserts was replaced by something else, or is gone
+    reversed      the newer one returns to what the older one says was replaced or is gone
     opposite      the same words, one with and one without a "not" (or enabled and disabled, required and optional)
     other value   the same words around another value, in a place that holds one value at a time: a port, a limit, a
                   version something runs on, an owner, one of several tools that exclude each other
@@ -16,13 +17,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.stages.embed.changes import Change, clauses, read_changes
 from memory_assets.stages.embed.claims import Claim, is_momentary, is_past, opposition, read_claim, without_introduction
 from memory_assets.stages.embed.project import concept_words
+from memory_assets.text.aliases import names_of
+from memory_assets.text.changes import AT, WAYS, Change, clauses, read_changes, read_state_changes
 from memory_assets.text.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
 from memory_assets.text.words import word_set
 
-REPLACED, OPPOSITE, OTHER_VALUE = "replaced", "opposite", "other value"
+REPLACED, REVERSED, OPPOSITE, OTHER_VALUE = "replaced", "reversed", "opposite", "other value"
+STATED = frozenset({REPLACED, REVERSED})
+"""The newer one itself states the change; it need be neither near the older one in meaning nor filed alike."""
 
 CONSIDERED_FROM = 0.5
 """Cosine from which two statements are compared by their words."""
@@ -101,9 +105,23 @@ _PLACE = (
     r"requires?)\s+"
 )
 _USE = (
-    r"\b(?:use[sd]?|using|deploy\w*(?:\s+[\w-]+){0,3}\s+(?:to|on)|runs?\s+on|hosted\s+(?:on|at)|built\s+(?:with|on)|"
-    r"based\s+on|lives?\s+(?:on|in)|stored\s+in|managed\s+(?:with|by)|tests?\s+with)\s+"
+    rf"\b(?:use[sd]?\s+|using\s+|(?:is|are)\s+(?:(?:on|in|at)\s+)?|{WAYS}{AT}|"
+    r"(?:mov|switch|migrat)\w*\s[^.;!?]{0,60}?\bto\s+)(?:the\s+)?"
 )
+_SERVES = r"\s+(?:(?:is|are)\s+(?:our|the|where)|runs|hosts|builds|stores|serves)\b"
+_DOMAIN = r"\.(?:io|com|org|net|dev|app)"
+_DETAIL = re.compile(r"[,;(]|\s[—–]\s")
+_GENERAL = _TAKING | frozenset(
+    map(
+        root,
+        word_set("""app application service site system product project repo everything whole entire stuff setup stack code team
+    account server cluster instance subscription workspace deploy deployment host hosting listen port week month quarter year
+    today yesterday finally completely officially using gone retire decommission shut down phase drop ditch abandon stop rid
+    back off monday tuesday wednesday thursday friday saturday sunday"""),
+    )
+)
+"""Words that name no subject of their own in a statement about what is used."""
+
 _MEASURES = frozenset(
     map(root, "time second minute hour day week month year byte kb mb gb ms m cm mm km percent fps approval".split())
 )
@@ -136,7 +154,8 @@ class _Features:
 @lru_cache(maxsize=65_536)
 def _read(text: str) -> _Features:
     asserted = tuple(filter(_asserts, clauses(text)))
-    changes, text = read_changes(text), " ".join(asserted) or text
+    changes = tuple(dict.fromkeys((*read_changes(text), *read_state_changes(text))))
+    text = " ".join(asserted) or text
     claim, tokens = read_claim(text), tokens_of(without_introduction(text).lower().replace("’", "'"))
     words = claim.words | {root(token) for token in tokens if token in ("on", "off", "before", "after")}
     return _Features(
@@ -157,10 +176,13 @@ def _asserts(clause: str) -> bool:
     return not (is_past(clause) or _HEDGED.search(clause) or read_claim(clause).mood)
 
 
-def find_conflict(newer: str, older: str) -> str | None:
-    """Returns how the newer statement conflicts with the older one, or None."""
+def find_conflict(newer: str, older: str, project: str = "") -> str | None:
+    """Returns how the newer statement conflicts with the older one, or None; both are about the `project`."""
     a, b = _read(newer), _read(older)
-    if any(_replaces(change, sentence, b.changes) for change in a.changes for sentence in b.asserted):
+    about_all = _GENERAL | _roots(project)
+    if any(_reverses(change, other, about_all) for change in a.changes for other in b.changes):
+        return REVERSED
+    if any(_replaces(change, sentence, about_all) for change in a.changes if change.gone for sentence in b.asserted):
         return REPLACED
     if not (a.is_settled and b.is_settled):
         return None
@@ -169,21 +191,29 @@ def find_conflict(newer: str, older: str) -> str | None:
     return OTHER_VALUE if _differ_in_a_value(a, b) else None
 
 
-def _replaces(change: Change, older: str, before: Sequence[Change]) -> bool:
-    """Returns whether the older sentence asserts the replaced name about the subject of the change."""
-    if not _holds(older, change.gone):
+def _reverses(change: Change, other: Change, about_all: frozenset[str]) -> bool:
+    """Returns whether the change brings back what the other one says is gone, of the same subject."""
+    if not change.came or change.came != other.gone or (change.gone and other.came and change.gone != other.came):
         return False
-    if any((change.gone, change.came) == (other.came, other.gone) for other in before):
-        return True
-    asserted, said = read_claim(older), read_claim(change.clause)
-    if asserted.is_negated or _holds(older, change.came):
+    subject, about = (_subject(read_claim(one.clause), one) - about_all for one in (change, other))
+    return not (subject and about) or bool(subject & about)
+
+
+def _replaces(change: Change, older: str, about_all: frozenset[str]) -> bool:
+    """Returns whether the older sentence asserts the replaced name about the subject of the change.
+
+    A statement without a subject of its own is about everything; `about_all` are words that name no subject.
+    """
+    main = _main_part(older, change.gone)
+    asserted, said = read_claim(main), read_claim(change.clause)
+    if not main or _HAPPENED.search(main) or asserted.is_negated or (change.came and _holds(older, change.came)):
         return False
-    about, subject = (_subject(claim, change) - _TAKING for claim in (asserted, said))
-    about -= _roots(concept_words(change.gone))
+    concepts = _roots(concept_words(change.gone))
+    about, subject = (_subject(claim, change) - _TAKING - concepts - about_all for claim in (asserted, said))
     if not about or not subject:
-        return _relies_on(older, change.gone)
-    opening = next((word for word in map(root, older.lower().split()) if word in asserted.words), "")
-    names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)}
+        return not (subject - about_all) and _relies_on(main, change.gone)
+    opening = next((word for word in map(root, main.lower().split()) if word in asserted.words), "")
+    names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)} - about_all
     names |= {opening} & about  # a statement begins with its subject
     return names <= said.specifics | said.names | said.words and len(about & subject) >= _HALF * len(about)
 
@@ -203,12 +233,27 @@ def _roots(text: str) -> frozenset[str]:
 
 def _relies_on(text: str, name: str) -> bool:
     """Returns whether the text says that the name is in use, so that a general change applies to it."""
-    return re.search(rf"{_USE}(?:the\s+)?[`'\"]?{re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
+    spelled = rf"[`'\"]?{_spellings(name)}"
+    return re.search(rf"{_USE}{spelled}|^{spelled}{_SERVES}", text, re.IGNORECASE) is not None
 
 
-def _holds(text: str, name: str) -> bool:
-    """Returns whether the name is the subject of the text, or stands where something in use is named."""
-    return re.search(rf"(?:^|{_PLACE}){_ARTICLE}[`'\"]?{re.escape(name)}(?![\w/-]|\.\w)", text, re.IGNORECASE) is not None
+def _holds(text: str, name: str) -> re.Match[str] | None:
+    """Returns where the name is the subject of the text, or stands where something in use is named."""
+    return re.search(rf"(?:^|{_PLACE}){_ARTICLE}[`'\"]?{_spellings(name)}", text, re.IGNORECASE)
+
+
+def _main_part(text: str, name: str) -> str:
+    """Returns the text up to the first detail behind the name; empty if the text does not hold the name."""
+    held = _holds(text, name)
+    detail = _DETAIL.search(text, held.end()) if held else None
+    return text[: detail.start() if detail else None] if held else ""
+
+
+def _spellings(name: str) -> str:
+    """Returns a pattern of the name, its other names, and both with and without a domain: Fly and Fly.io."""
+    names = {re.sub(rf"{_DOMAIN}$", "", name), *names_of(name)}
+    words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return rf"(?:{words})(?:{_DOMAIN})?(?![\w/-]|\.\w)"
 
 
 def _are_opposite(newer: _Features, older: _Features) -> bool:

@@ -2,7 +2,8 @@
 
 A memory shows the newest allowed wording and keeps all; its id is that of the oldest observation. Its confidence starts with
 the highest of its observations and follows the evidence of its sources (`evidence`). If two memories contradict each other,
-what the owner said later replaces the other; any other contradiction is held, both name each other, and somebody has to decide.
+what the owner said later replaces the other; if the owner returns to what a change had replaced, that holds again. Any other
+contradiction is held, both name each other, and somebody has to decide.
 Notes (`notes`) are folded with the observations, and what was forgotten stays forgotten. Folding the observations up to an
 earlier day gives the memories of that day.
 """
@@ -17,6 +18,7 @@ import polars as pl
 
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
+from memory_assets.stages.embed.conflicts import REVERSED
 from memory_assets.stages.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
 from memory_assets.stages.embed.merge import find_roots
 from memory_assets.stages.embed.notes import (
@@ -88,6 +90,8 @@ def _relate(
     superseded: dict[str, str] = {}
     for one in conflicts:
         if one.newer["author"] == "owner" and _moment(one.newer) > said[one.older_root]:
+            if one.reason == REVERSED:  # what the older one replaced holds again
+                superseded = {older: newer for older, newer in superseded.items() if newer != one.older_root}
             _supersede(superseded, one.older_root, one.newer_root)
     for older, newer in _corrected(effects, roots, clusters).items():
         _supersede(superseded, older, newer)

@@ -2,11 +2,14 @@
 
 An edge is a fact about two texts, so it does not depend on the order of arrival: the newer of a pair is the later by event
 time. Only pairs with an observation that was not compared before are examined, within one project, or within what one person
-says of their own. A conflict also needs the same scope, and the same category unless the newer one states the change.
+says of their own. A conflict also needs the same scope, and the same category unless the newer one states the change: that one
+is also compared with every older fact that has the name which is gone, or back, however far apart the two are in meaning.
 Narratives merge only with the same text. A near pair of one scope that is neither is in doubt: a model may decide it
 (`pair_questions`), without one nothing follows. `memories` and `evidence` decide what an edge does to a memory.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
@@ -17,8 +20,10 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import CONFLICT, DOUBTFUL, SAME
 from memory_assets.stages.embed.claims import NEAR, same_claim
-from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, REPLACED, find_conflict
+from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, STATED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
+from memory_assets.text.aliases import names_of
+from memory_assets.text.changes import CUES, read_state_changes
 
 BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})
@@ -37,18 +42,19 @@ def find_edges(
     is_new = (~facts["id"].is_in(list(compared))).to_numpy()
     if not is_new.any():
         return kept
-    rows = facts.to_dicts()
+    rows, vectors = facts.to_dicts(), matrix_of(facts["text_hash"], embeddings)
+    judged = [(i, j, cosine, _judge(rows[j], rows[i], cosine)) for i, j, cosine in _near_pairs(vectors, is_new)]
+    stated = [(i, j, float(vectors[i] @ vectors[j]), _stated(rows[j], rows[i])) for i, j in _stated_pairs(facts, is_new)]
     found = [
         {"newer_id": rows[j]["id"], "older_id": rows[i]["id"], "similarity": round(cosine, 6), **edge}
-        for i, j, cosine in _near_pairs(facts, embeddings, is_new)
-        if (edge := _judge(rows[j], rows[i], cosine))
+        for i, j, cosine, edge in (*judged, *stated)
+        if edge
     ]
     return pl.concat([kept, schemas.frame_of("merges", found)]).unique(["newer_id", "older_id"]).sort("newer_id", "older_id")
 
 
-def _near_pairs(facts: pl.DataFrame, embeddings: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int, int, float]]:
+def _near_pairs(vectors: np.ndarray, is_new: np.ndarray) -> Iterator[tuple[int, int, float]]:
     """Yields (older row, newer row, cosine) of the pairs to compare, at least one of them new."""
-    vectors = matrix_of(facts["text_hash"], embeddings)
     fresh = np.flatnonzero(is_new)
     for start in range(0, len(fresh), BLOCK_ROWS):
         block = fresh[start : start + BLOCK_ROWS]
@@ -58,6 +64,30 @@ def _near_pairs(facts: pl.DataFrame, embeddings: pl.DataFrame, is_new: np.ndarra
             if i == j or (is_new[j] and j < i):
                 continue
             yield min(i, j), max(i, j), float(near[row, column])
+
+
+def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yields (older row, newer row), at least one of them new, if the newer one changes a name that the older one has."""
+    texts, is_cued = facts["text"].to_list(), facts["text"].str.contains(CUES).to_numpy()
+    changing: dict[str, set[int]] = defaultdict(set)
+    for row in np.flatnonzero(is_cued & (facts["kind"] == "fact").to_numpy()).tolist():
+        for change in read_state_changes(texts[row]):
+            for name in (*names_of(change.gone), *names_of(change.came)):
+                changing[_words(name)[0] if name else ""].add(row)
+    has_new_change = any(is_new[row] for rows in changing.values() for row in rows)
+    for older in range(len(texts)) if has_new_change else np.flatnonzero(is_new).tolist():
+        newer = set[int]().union(*(changing[word] for word in changing.keys() & set(_words(texts[older]))))
+        yield from ((older, row) for row in sorted(newer) if row > older and (is_new[older] or is_new[row]))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def _stated(newer: Row, older: Row) -> dict[str, str] | None:
+    """Returns the conflict of the two, if the newer one states that what the older one says has changed."""
+    how = _conflict_of(newer, older) if newer["kind"] == older["kind"] and _share_scope(newer, older) else None
+    return {"relation": CONFLICT, "reason": how} if how in STATED else None
 
 
 def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
@@ -75,8 +105,8 @@ def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
 
 def _conflict_of(newer: Row, older: Row) -> str | None:
     """Returns how the newer one of two facts that share a scope conflicts with the older one."""
-    how = find_conflict(newer["text"], older["text"]) if newer["scope"] == older["scope"] else None
-    return how if how == REPLACED or _are_filed_alike(newer, older) else None
+    how = find_conflict(newer["text"], older["text"], newer["project"]) if newer["scope"] == older["scope"] else None
+    return how if how in STATED or _are_filed_alike(newer, older) else None
 
 
 def find_conflicts_of(new: Collection[str], memories: Sequence[Row]) -> dict[str, list[str]]:

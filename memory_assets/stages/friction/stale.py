@@ -11,11 +11,11 @@ from datetime import date, datetime
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.embed.changes import read_changes
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, REPLACED, find_conflict
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
 from memory_assets.stages.friction.week import SessionInfo, Week
+from memory_assets.text.changes import read_changes
 from memory_assets.text.word_forms import family_of, form_of, tokens_of
 from memory_assets.text.words import specifics_in
 

@@ -101,6 +101,23 @@ UNRELATED = [
     (Said("Redis is used for sessions."), Said("Redis is used for rate limits.")),
     (Said("It lists the refs of the target."), Said("It lists the refs of the source.")),
     (Said("The import of the test data took 38 seconds."), Said("The import of the test data took 41 seconds.")),
+    # A change of something else, one that is not done, and what was only said beside the old name.
+    (Said("We moved the docs from Fly to Netlify."), Said("We deploy the checkout to Fly.io, region lhr.")),
+    (Said("Priya's team switched from Slack to Discord."), Said("Deploy notices go to Slack.")),
+    (Said("We moved the worker from port 8081 to 8082."), Said("The api listens on port 8081.")),
+    (Said("We're thinking of moving from Fly to Hetzner."), Said("We deploy the shop to Fly.io.")),
+    (Said("Don't move from Fly to Hetzner."), Said("We deploy the shop to Fly.io.")),
+    (Said("If Fly is gone, use the backup."), Said("We deploy the shop to Fly.io.")),
+    (Said("Fly is down today."), Said("We deploy the shop to Fly.io.")),
+    (Said("The Fly volume is gone."), Said("We deploy the shop to Fly.io.")),
+    (Said("Staging moved from Fly to Hetzner."), Said("Production runs on Fly.")),
+    (Said("We moved from GitHub to GitLab."), Said("Customers log in with GitHub.")),
+    (Said("We no longer use Redis for sessions."), Said("Rate limits are stored in Redis.")),
+    (Said("We're moving from Fly to Hetzner."), elsewhere("We deploy the blog to Fly.io.")),
+    (Said("We're moving from Fly to Hetzner."), Said("Fly's volumes were too slow.")),
+    (Said("We're moving from Fly to Hetzner."), Said("The Fly bill of the test is 61 dollars, mostly the database.")),
+    (Said("We're moving from Fly to Hetzner."), Said("A deploy took four minutes on Fly, the image was too large.")),
+    (Said("We're moving from Fly to Hetzner."), Said("Never deploy to Fly on a Friday.")),
 ]
 
 OTHERWISE = [
@@ -161,6 +178,26 @@ OTHERWISE = [
     (Said("The lamp blinks 4 times per second."), Said("The lamp blinks 2 times per second.")),
     (Said("Never use pip, use uv."), Said("Use pip, not uv.")),
     (Said("Letters are written in French."), Said("Letters are written in German.")),
+    # However far apart in meaning, and whichever details the older one has.
+    (
+        Said("We're moving from Fly to Hetzner."),
+        filed("rules-conventions", "We deploy it to Fly.io, app shop-lhr, region lhr."),
+    ),
+    (Said("The Fly app is gone."), filed("rules-conventions", "We deploy it to Fly.io, app shop-lhr, region lhr.")),
+    (Said("We migrated the database from MySQL to Postgres."), filed("projects", "Orders are stored in MySQL, schema shop.")),
+    (Said("MySQL is gone."), filed("rules-conventions", "We use MySQL 8 as our database.")),
+    (Said("The api no longer listens on port 8080."), Said("The api listens on port 8080, bound to localhost.")),
+    (Said("We moved the shop from port 8080 to 9090 last week."), Said("The service listens on port 8080.")),
+    (Said("We switched from Poetry to uv, it is faster."), filed("projects", "Dependencies are managed with Poetry.")),
+    (Said("We don't use yarn any more."), Said("Always use yarn in the frontend.")),
+    (Said("We've switched from Slack to Discord."), Said("Deploy notices go to Slack, channel #deploys.")),
+    (Said("The Slack workspace is gone."), Said("Releases are announced in the #releases channel on Slack.")),
+    (Said("CI moved from Jenkins to Buildkite."), Said("CI runs on Jenkins, job deploy-all on box ci-1.")),
+    (Said("Jenkins is retired."), filed("projects", "Jenkins builds every branch.")),
+    (Said("The team moved from Slack to Zulip last Monday."), Said("We meet in Slack, channel #shop.")),
+    (Said("The api moved from 8080 to 9090."), Said("The api listens on port 8080.")),
+    (Said("Sentry is gone, errors go to GlitchTip."), Said("Errors are reported to Sentry.")),
+    (Said("We moved from Hetzner to OVH."), Said("We're moving from Fly to Hetzner.")),
     (filed("preferences", "Use spaces for indentation."), filed("rules-conventions", "Use tabs for indentation.")),
     (wanted_by("ann", "I prefer spaces over tabs."), wanted_by("ann", "I prefer tabs over spaces.")),
 ]
@@ -229,11 +266,14 @@ def test_one_statement_in_two_wordings_merges(embedder: LocalEmbedder, newer: Sa
     [
         ("The api uses Redis, not Memcached.", "The api caches in Memcached.", "replaced"),
         ("We're moving from Fly to Hetzner.", "We deploy the shop to Fly.", "replaced"),
+        ("We moved back from Hetzner to Fly.", "We're moving from Fly to Hetzner.", "reversed"),
+        ("We're back on Jenkins.", "Jenkins is gone.", "reversed"),
+        ("We moved the blog back from Netlify to Fly.", "We moved the shop from Fly to Hetzner.", None),
         ("Never force-push to main.", "Always force-push to main.", "opposite"),
         ("The timeout is 60 seconds.", "The timeout is 30 seconds.", "other value"),
     ],
 )
-def test_a_conflict_says_of_which_kind_it_is(newer: str, older: str, how: str):
+def test_a_conflict_says_of_which_kind_it_is(newer: str, older: str, how: str | None):
     assert find_conflict(newer, older) == how
 
 

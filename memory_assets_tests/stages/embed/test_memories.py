@@ -163,6 +163,16 @@ def test_what_the_owner_says_again_after_replacing_it_stands_and_settles_the_con
     assert (folded["1"]["confidence"], folded["1"]["confirmed_count"]) == (0.4, 1)
 
 
+@pytest.mark.parametrize(("author", "state"), [("owner", "active"), ("assistant", "superseded")])
+def test_what_a_change_replaced_holds_again_when_the_owner_returns_to_it(author: str, state: str):
+    returning = row("merges", newer_id="3", older_id="2", relation="conflict", reason="reversed", similarity=0.9)
+    folded = fold([said("1"), said("2"), said("3", author=author)], [against("2", "1"), returning])
+    assert folded["1"]["state"] == state
+    assert (folded["2"]["state"], folded["3"]["state"]) == (
+        ("superseded", "active") if author == "owner" else ("active", "held")
+    )
+
+
 def test_what_an_assistant_repeats_does_not_bring_back_what_the_owner_replaced():
     folded = fold([said("1"), said("2"), said("3", author="assistant")], [against("2", "1"), edge("3", "1"), against("3", "2")])
     assert (folded["1"]["state"], folded["2"]["state"]) == ("superseded", "active")

@@ -22,6 +22,9 @@ TEXTS = (
     "Never run make check first.",
     "We moved from Jenkins to Buildkite for make check.",
     "Jenkins runs make check first.",
+    "We use Jenkins for the nightly build.",
+    "Jenkins is gone.",
+    "We moved back to Jenkins.",
 )
 
 
@@ -73,6 +76,14 @@ def test_an_edge_goes_with_either_of_its_ends():
 
 def test_what_is_less_alike_than_the_threshold_is_not_compared():
     assert pairs(edges([said("1"), said("2", "Do run make check first.", "d")])) == []
+
+
+def test_a_change_of_state_is_compared_with_what_names_the_old_state_however_far_apart_the_two_are():
+    rows = [said("1", "We use Jenkins for the nightly build."), said("2", "Jenkins is gone.", "d")]
+    assert edges(rows).select("newer_id", "older_id", "relation", "reason").rows() == [("2", "1", "conflict", "replaced")]
+    assert pairs(edges(rows, compared=["2"])) == [("2", "1")]
+    rows[0]["project"] = "blog"
+    assert pairs(edges(rows)) == []
 
 
 @pytest.mark.parametrize(

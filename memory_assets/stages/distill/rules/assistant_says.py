@@ -17,9 +17,8 @@ VERIFIED_CAUSE = 0.85
 """Worth of a cause that was verified."""
 
 CAUSE = re.compile(
-    r"(?i)^(?!so if\b|if\b).*(?:(?<!\ba )\b(?:root cause|(?:actual|real|underlying) (?:cause|problem|bug))\b[^.;,]*?"
-    r"(?:\b(?:is|was|were)\b|:)|\b(?:is|was|were) caused by\b|\bcame from\b"
-    r"|\b(?:failed|broke|crashed|hung|leaked|grew) because\b)"
+    r"(?i)^(?!so if\b|if\b).*(?:(?<!\ba )\b(?:root cause|(?:actual|real|underlying) (?:cause|problem|bug))\b[^.;,]*?(?:\b(?:is"
+    r"|was|were)\b|:)|\b(?:is|was|were) caused by\b|\bcame from\b|\b(?:failed|broke|crashed|hung|leaked|grew) because\b)"
 )
 _VERIFIED = re.compile(
     r"(?i)\b(?:verified|confirmed|passe[sd]|tests? pass|(?:it|now) works|fixed it|(?:is|are) (?:gone|fixed|green|back))\b"

@@ -2,8 +2,9 @@
 
 Takes a sentence that the owner typed; returns its speech acts with the words that perform them. An order holds in general: it
 says always, never, each time, must, or forbids something. A wish prefers one thing. A correction puts one thing in the place
-of another. A decision says so. A declaration has a concrete subject, a verb in the present, and an exact value. Questions,
-errands, hedged and hypothetical remarks, reports of trouble, words of others, and words without their referent are none.
+of another. A decision says so. A change of state says what is no longer used. A declaration has a concrete subject, a verb in
+the present, and an exact value. Questions, errands, hedged and hypothetical remarks, reports of trouble, words of others, and
+words without their referent are none.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from memory_assets.stages.distill.items import strength_of
 from memory_assets.stages.distill.rules.candidates import FactKind
+from memory_assets.text.changes import read_state_changes
 from memory_assets.text.sentences import plain
 from memory_assets.text.words import specifics_in, stems_of
 
@@ -76,11 +78,10 @@ _POINTS = re.compile(
 _CLAUSE = re.compile(r"(?i)[,;:.] |\b(?:without|and|or|but|before|after|when|if|unless|until|so|that|because|while)\b")
 
 _UNREAL = re.compile(
-    r"(?i)^(?:suppose|imagine|say|let's say)\b|(?<!\bi )\bwould(?! (?:rather|prefer))\b"
-    r"|^if\b(?!.*\b(?:always|never)\b)"
+    r"(?i)^(?:suppose|imagine|say|let's say)\b|(?<!\bi )\bwould(?! (?:rather|prefer))\b|^if\b(?!.*\b(?:always|never)\b)"
     r"|\b(?:for now|right now|this time|just this once|today|tonight|tomorrow|yesterday|immediately|yet|until (?:i|we))\b"
 )
-"""Is supposed, or holds for the moment."""
+"""Is supposed, or holds for the moment; a change of state that happened today lasts."""
 
 _TROUBLE = re.compile(
     r"(?i)\b(?:fail\w*|crash\w*|br[eo]ak\w*|broken?|errors?|bugs?|wrong|hangs?|stuck|slow\w*|flaky|missing|lost|gone|clean|i"
@@ -95,9 +96,8 @@ _NOT_TOLD = r"(?!(?:mind|again|happen|have to|heard|seen|been|had|got|knew|saw|d
 _CHOOSE = r"(?:use|prefer|call|name|put|keep|write|go with|stick (?:to|with))\b"
 _NOT = r"(?:,? (?:and )?(?:not|never)(?! (?:yet|now|sure|only|just|too|because)\b)|,? instead of|,? rather than|, no) \S"
 _CORRECTS = re.compile(
-    rf"(?i)^let'?s \w+ [^;]{{1,60}}? (?:instead of|rather than) \S|(?:^|[,;:.] ){_CHOOSE}[^;]{{1,60}}?{_NOT}"
-    rf"|^(?:instead of|rather than|not(?! (?:now|yet|only))|don'?t {_CHOOSE}) "
-    rf"[^,;.]+[,;.] (?:but |just )?{_CHOOSE}"
+    rf"(?i)^let'?s \w+ [^;]{{1,60}}? (?:instead of|rather than) \S|(?:^|[,;:.] ){_CHOOSE}[^;]{{1,60}}?{_NOT}|^(?:instead of"
+    rf"|rather than|not(?! (?:now|yet|only))|don'?t {_CHOOSE}) [^,;.]+[,;.] (?:but |just )?{_CHOOSE}"
 )
 _ORDERS = re.compile(
     rf"(?i)\bfrom now on\b|(?:^|[,;:.] |\b(?:and|but|so|please|we|must|should) )(?:always|never(?: ever)?) {_NOT_TOLD}"
@@ -197,7 +197,8 @@ def strip_opening(text: str) -> str:
 def _is_unreal(words: str) -> bool:
     """Returns whether the words ask, suppose, doubt, pass on what somebody else said, or hold for the moment only."""
     said = _QUOTED.sub(" ", words)
-    return strength_of(said, is_owners=True) != "explicit" or any(one.search(said) for one in (_QUESTION, _UNREAL, RELAYS))
+    unreal = (_QUESTION, RELAYS) if read_state_changes(said) else (_QUESTION, RELAYS, _UNREAL)
+    return strength_of(said, is_owners=True) != "explicit" or any(one.search(said) for one in unreal)
 
 
 def _act(words: str, is_errand: bool) -> SpeechAct | None:
@@ -208,6 +209,7 @@ def _act(words: str, is_errand: bool) -> SpeechAct | None:
         ("rule", 0.95, _ORDERS.search(said) or (not is_errand and _FORBIDS.match(said))),
         ("preference", 0.85, _PREFERS.match(said)),
         ("decision", 0.85, _DECIDES.match(said)),
+        ("state_change", 0.85, read_state_changes(said)),
         ("rule", 0.9, is_calm and _LAYS_DOWN.search(said)),
         ("fact", 0.8, is_calm and _declares(said)),
     )

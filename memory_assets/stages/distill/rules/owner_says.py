@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from memory_assets.stages.distill.rules.assistant_says import SPEAKS
 from memory_assets.stages.distill.rules.candidates import FACT_CHARS, Candidate, candidate_of
 from memory_assets.stages.distill.rules.exchanges import AssistantReply, Exchange, Row
-from memory_assets.stages.distill.rules.grammar import ERRAND, LEAST_NAMED, acts_in, is_clear, strip_opening
+from memory_assets.stages.distill.rules.grammar import ERRAND, LEAST_NAMED, acts_in, is_clear, stands_alone, strip_opening
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.words import squeezed, stems_of
 
@@ -63,7 +63,7 @@ def _laid_down(exchange: Exchange, turn: Row) -> Iterator[Candidate]:
     is_errand, previous = bool(ERRAND.match(strip_opening(exchange.said))), ""
     for sentence in exchange.owner_sentences:
         for act in acts_in(sentence, is_errand=is_errand, is_named=False):
-            if is_clear(act.words):
+            if is_clear(act.words) or (act.kind == "state_change" and stands_alone(act.words)):
                 yield candidate_of(act.kind, act.worth, phrase(act.words), act.words, turn)
             elif act.kind != "fact" and not is_errand and is_clear(previous):
                 yield candidate_of(act.kind, act.worth, f"{previous} {sentence}", sentence, turn)
