@@ -137,6 +137,18 @@ def test_recall_answers_with_the_session_that_said_it(store: Store):
     assert len(answer.results) <= 10
 
 
+def test_what_a_later_session_changed_is_nowhere_told_as_the_present(store: Store):
+    agent, question = MemoryAgent(store.settings), "where do we deploy tidewatch"
+    found = agent.recall(question, probe=True).results
+    assert "Hetzner" in found[0].text
+    assert not any("to Fly" in result.text for result in found)
+    said = agent.answer(question).text
+    assert "Hetzner" in said.splitlines()[0] and "to Fly.io" not in said
+    current = [store.workspace / "lessons.md", store.workspace / "MEMORY.md", store.workspace / TIDEWATCH]
+    current += [*(store.workspace / "summaries").glob("*.md"), *(store.workspace / "briefings").rglob("*.md")]
+    assert not any("to Fly.io" in path.read_text("utf-8") for path in current)
+
+
 def test_the_doctor_finds_that_everything_adds_up(places: tuple[Path, Path]):
     assert all(check["passed"] for check in run("doctor", *places)["checks"])
 

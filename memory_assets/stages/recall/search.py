@@ -1,14 +1,15 @@
 """Finds the few memories that help with a question.
 
 Words and vectors find candidates among the memories; their scores are fused, decay with age and prefer the present project
-and person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing known
-gets no answer. Messages are searched beside the memories, in the profile `lean` only where the memories hardly have the answer;
-both are ranked together (`ranking`). Without vectors the words answer alone, without words the vectors, and the answer says so.
+and person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing
+known gets no answer. A question that a replaced memory answers is answered by the one that replaced it. Messages are searched
+beside the memories, in the profile `lean` only where the memories hardly have the answer; both are ranked together
+(`ranking`). Without vectors the words answer alone, without words the vectors, and the answer says so.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -20,7 +21,7 @@ from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.exchange import show_exchanges
-from memory_assets.stages.recall.lookups import remembered, rows_of
+from memory_assets.stages.recall.lookups import fulfilling, places_of, remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
 from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjusted, find_messages, words_named
 from memory_assets.stages.recall.parsed_question import (
@@ -309,10 +310,40 @@ class _Search:
         passes = condition(filters, self.corpus.memories.columns)
         hits = self._hits(query, passes)
         rows = {row["id"]: row for row in hits.rows.iter_rows(named=True)}
-        found = list(self._judged(query, hits, rows))
+        found = list(self._with_successors(list(self._judged(query, hits, rows)), query, passes))
         if filters.are_a_selection and all(one.reason for one in found):
             found = list(self._listed(passes))
         yield from self._with_conflicts(found)
+
+    def _with_successors(self, found: Sequence[Found], query: SearchQuery, passes: pl.Expr) -> Iterator[Found]:
+        """Yields the candidates; what replaced a memory that would belong is as good an answer as that would be."""
+        filters = self.filters.model_copy(update={"include": (*self.filters.include, "superseded")})
+        hits = self._hits(query, condition(filters, self.corpus.memories.columns))
+        newest = self._newest(hits.rows["id"], passes)
+        if all(id == newer for id, newer in newest.items()):
+            yield from found
+            return
+        current = {row["id"]: row for row in rows_of(self.corpus.memories, newest.values()).iter_rows(named=True)}
+        compared = replace(hits, rows=hits.rows.filter(pl.col("id").is_in(list(newest))))
+        best = {one.id: one for one in found}
+        for one in self._judged(query, compared, {id: current[newer] for id, newer in newest.items()}):
+            known = best.get(one.row["id"])
+            if one.id != one.row["id"] and not one.reason and (known is None or known.reason or known.score < one.score):
+                best[one.row["id"]] = replace(one, id=one.row["id"])
+        yield from best.values()
+
+    def _newest(self, ids: Iterable[str], passes: pl.Expr) -> dict[str, str]:
+        """Returns for each memory itself or what replaced it: the first in that line that passes, if one does."""
+        memories = self.corpus.memories
+        fulfils, places, successors = fulfilling(memories, passes), places_of(memories), _successors(memories)
+        found: dict[str, str] = {}
+        for id in ids:
+            newest: str | None = id
+            while newest is not None and not (newest in places and fulfils[places[newest]]):
+                newest = successors.get(newest)
+            if newest is not None:
+                found[id] = newest
+        return found
 
     def _with_conflicts(self, found: Sequence[Found]) -> Iterator[Found]:
         """Yields the candidates; a note that conflicts with another one of those that belong is marked, and the other, too."""
@@ -383,6 +414,12 @@ class _Search:
         if own is not None:
             allowed &= texts.groups != own
         return None if allowed.all() else allowed
+
+
+@remembered
+def _successors(memories: pl.DataFrame) -> dict[str, str]:
+    """Returns by its id what replaced each replaced memory."""
+    return dict(memories.select("id", "superseded_by").drop_nulls().iter_rows())
 
 
 @remembered
