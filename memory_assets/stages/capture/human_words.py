@@ -10,8 +10,10 @@ from typing import Literal
 
 Voice = Literal["person", "harness", "summary"]
 
-_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.S)
-_COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.S)
+_MESSAGE = r"(?:<command-message>[^<]*</command-message>\s*)?"
+_COMMAND = re.compile(
+    rf"\A\s*{_MESSAGE}<command-name>([^<]*)</command-name>\s*{_MESSAGE}(?:<command-args>(.*?)</command-args>)?", re.S
+)
 _BASH_INPUT = re.compile(r"\A\s*<bash-input>(.*?)</bash-input>\s*\Z", re.S)
 _MEMORY_INPUT = re.compile(r"\A\s*<user-memory-input>(.*?)</user-memory-input>\s*\Z", re.S)
 
@@ -24,11 +26,13 @@ _TAGS = (
     "system-reminder|local-command-caveat|local-command-stdout|local-command-stderr|task-notification|bash-stdout|"
     "bash-stderr|command-message|command-name|command-args|command-contents|ide_opened_file|ide_selection|"
     "ide_diagnostics|post-tool-use-hook|user-prompt-submit-hook|session-start-hook|new-diagnostics|tick|"
-    "fork-boilerplate|cross-session-message|channel|"
+    "fork-boilerplate|cross-session-message|teammate-message|channel|"
     # Codex
     "environment_context|user_instructions|INSTRUCTIONS|permissions instructions|collaboration_mode|apps_instructions|"
     "skills_instructions|plugins_instructions|recommended_plugins|app-context|multi_agent_mode|subagent_notification|"
-    "turn_aborted|user_action|user_shell_command|model_switch|personality_spec|skill|goal_context|hook_prompt"
+    "turn_aborted|user_action|user_shell_command|model_switch|personality_spec|skill|goal_context|hook_prompt|"
+    # pi
+    "file name=[^>]*"
 )
 _TAG = re.compile(rf"[ \t]*<({_TAGS})(?:\s[^<>\n]*)?>")
 _TAG_OPENS = re.compile(rf"^{_TAG.pattern}", re.M)
@@ -41,6 +45,10 @@ _HARNESS_STARTS = (
     "Stop hook feedback:", "Unknown skill: ", "Unknown slash command: ", "Warning: apply_patch was requested via ",
     "Warning: The maximum number of unified exec processes", "Base directory for this skill: ", "[Image: source: ",
     "[Image: original ", "[SYSTEM NOTIFICATION",
+    # Messages of their own that hold output, or another agent's words, which may contain any closing tag.
+    "<bash-stdout>", "<bash-stderr>", "<local-command-stdout>", "<local-command-stderr>", "<task-notification",
+    "<teammate-message", "<cross-session-message", "<channel source", "<subagent_notification", "<user_shell_command",
+    "<user_action",
 )  # fmt: skip
 _SUMMARY_STARTS = (
     "This session is being continued from a previous conversation",
@@ -76,7 +84,8 @@ def parse_user_text(text: str) -> UserText:
         return UserText("summary", text, False)
     if start.startswith(_HARNESS_STARTS):
         return UserText("harness", text, False)
-    if start.startswith("<") and (action := _action(text)):
+    action = parse_action(text)
+    if action:
         return action
     if start.startswith(_CONTEXT_HEADINGS) and (request := list(_REQUEST.finditer(text))):
         text = text[request[-1].end() :]
@@ -85,12 +94,15 @@ def parse_user_text(text: str) -> UserText:
 
 
 def strip_scaffolding(text: str) -> str:
-    """Returns the text without the blocks that harnesses add; a tag quoted inside a sentence stays."""
+    """Returns the text without the blocks that harnesses add; a tag quoted inside a sentence stays.
+
+    A block ends at the last closing tag of its name, because what is inside may be output that contains such a tag.
+    """
     kept, at = [], 0
     while opened := (at and _TAG.match(text, at)) or _TAG_OPENS.search(text, at):
         kept.append(text[at : opened.start()])
         closing = f"</{opened[1].split()[0]}"
-        end = text.find(closing, opened.end())
+        end = text.rfind(closing, opened.end())
         at = len(text) if end < 0 else text.find(">", end) + 1 or len(text)
     return "".join(kept) + text[at:]
 
@@ -118,14 +130,13 @@ def count_images(text: str) -> int:
     return len(set(_IMAGE.findall(text))) if "[Image #" in text else 0
 
 
-def _action(text: str) -> UserText | None:
-    """Returns what the person did where the text is a slash command, a shell command or a note, else None."""
+def parse_action(text: str) -> UserText | None:
+    """Returns what the person did where the whole text is a slash command, a shell command or a note, else None."""
     if typed := _BASH_INPUT.match(text):
         return UserText("person", f"! {typed[1].strip()}", False)
     if noted := _MEMORY_INPUT.match(text):
         return UserText("person", noted[1].strip(), True)
-    if name := _COMMAND.search(text):
-        args = _COMMAND_ARGS.search(text)
-        words = args[1].strip() if args else ""
-        return UserText("person", f"{name[1].strip()} {words}".strip(), bool(words))
+    if command := _COMMAND.match(text):
+        words = (command[2] or "").strip()
+        return UserText("person", f"{command[1].strip()} {words}".strip(), bool(words))
     return None

@@ -1,17 +1,17 @@
 """Reads Claude Code's transcripts: `projects/<slug>/<session>.jsonl` and `<session>/subagents/agent-<id>.jsonl`.
 
 One record per line, one content block per assistant record. A person's words are also in queued attachments, answers to
-questions and reasons for rejecting a tool call. Sidechains are sub-agents, in files of their own or, in old versions, among
-the lines of the main thread.
+questions and reasons for refusing a tool call. The last two count only where `toolUseResult`, which Claude Code writes, has
+them: the text of a result may be any tool's. Sidechains are sub-agents, in files of their own or, in old versions, among the
+lines of the main thread.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from memory_assets.stages.capture.formats.known_types import CLAUDE_ATTACHMENTS, CLAUDE_RECORDS, CLAUDE_SYSTEM
 from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
-from memory_assets.stages.capture.human_words import parse_user_text, strip_memories
+from memory_assets.stages.capture.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
 
 SYNTHETIC = "<synthetic>"
@@ -19,11 +19,12 @@ SYNTHETIC = "<synthetic>"
 
 _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
 
-_ANSWERED = re.compile(
-    r"\A(?:Your questions have been answered|User has answered your questions): (.*?)\.? ?(?:You can now continue.*)?\Z", re.S
-)
-_REJECTED = re.compile(r"\AThe user doesn't want to (?:proceed|take this action).*?\bthe user said:\n(.*)\Z", re.S)
-_REJECTED_NOTE = "\n\nNote: The user's next message may contain"
+_REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
+"""The first line of the result of a call that the person refused with a reason; the reason follows."""
+
+_REFUSAL_NOTE = "\n\nNote: The user's next message may contain"
+_MCP = "mcp"
+"""In the names of all tools of MCP servers and of those that read from such a server."""
 
 
 class ClaudeCodeReader(TranscriptReader):
@@ -67,12 +68,12 @@ class ClaudeCodeReader(TranscriptReader):
     def _user(self, record: dict[str, Any]) -> Parsed:
         content = record["message"]["content"]
         if not isinstance(content, str) and any(b["type"] == "tool_result" for b in content):
-            return self._results(content)
+            return self._results(record, content)
         text, images = join_blocks(content)
         parsed = Parsed.user_message("user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}")
         if record.get("isCompactSummary"):
             parsed.author, parsed.kind, parsed.is_user_turn = "injected", "summary", False
-        elif record.get("isMeta") or _is_automatic(record.get("origin"), record.get("promptSource")):
+        elif _is_automatic(record):
             parsed.author, parsed.is_user_turn, parsed.text = "injected", False, strip_memories(text)
         if parsed.kind == "summary":
             # Old versions wrote the summary without a boundary line before it.
@@ -80,7 +81,7 @@ class ClaudeCodeReader(TranscriptReader):
             self.state["is_boundary_open"] = False
         return parsed
 
-    def _results(self, blocks: list[dict[str, Any]]) -> Parsed:
+    def _results(self, record: dict[str, Any], blocks: list[dict[str, Any]]) -> Parsed:
         results = [b for b in blocks if b["type"] == "tool_result"]
         joined = [join_blocks(b.get("content")) for b in results]
         text = "\n".join(text for text, _ in joined)
@@ -90,7 +91,15 @@ class ClaudeCodeReader(TranscriptReader):
         parsed.identity = f"result:{','.join(str(b.get('tool_use_id')) for b in results)}"
         parsed.is_error = any(bool(b.get("is_error")) for b in results)
         parsed.image_count = images + sum(images for _, images in joined)
-        _find_words(parsed, text, beside)
+        typed = parse_user_text(beside)
+        answers = _answers(parsed.tool_name, record.get("toolUseResult"))
+        reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
+        if beside and typed.voice == "person" and not _is_automatic(record):
+            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = "owner", "text", typed.text, True
+        elif answers:
+            parsed.author, parsed.kind, parsed.text = "owner", "text", answers
+        elif reason:
+            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = "owner", "text", reason, True
         return parsed
 
     def _attachment(self, record: dict[str, Any]) -> Parsed:
@@ -100,7 +109,7 @@ class ClaudeCodeReader(TranscriptReader):
         if attachment_type == "queued_command":
             at = attachment.get("timestamp") or record.get("timestamp")
             parsed = Parsed.user_message(name, *join_blocks(attachment["prompt"]), f"queued:{at}")
-            if attachment.get("commandMode", "prompt") != "prompt" or _is_automatic(attachment.get("origin"), None):
+            if attachment.get("commandMode", "prompt") != "prompt" or _is_automatic(attachment) or _is_automatic(record):
                 parsed.author, parsed.is_user_turn = "injected", False
             return parsed
         parsed = Parsed(name, "known" if attachment_type in CLAUDE_ATTACHMENTS else "unknown")
@@ -115,8 +124,8 @@ class ClaudeCodeReader(TranscriptReader):
             self.state["is_boundary_open"] = True
             return Parsed(name, "known", boundary="compaction", kept_from=_kept_from(record.get("compactMetadata") or {}))
         if subtype == "local_command" and (content := text_or_none(record.get("content"))):
-            words = parse_user_text(content)
-            if words.voice == "person" and words.is_turn:
+            action = parse_action(content)
+            if action and action.is_turn:
                 return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
         return Parsed(name, "known" if subtype in CLAUDE_SYSTEM else "unknown")
 
@@ -135,21 +144,30 @@ class ClaudeCodeReader(TranscriptReader):
         return parsed
 
 
-def _find_words(parsed: Parsed, result: str, beside: str) -> None:
-    """Makes the message the owner's where the result of a tool call holds their answer or objection."""
-    if beside and (words := parse_user_text(beside)).voice == "person":
-        parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = "owner", "text", words.text, True
-    elif parsed.tool_name == "AskUserQuestion" and (answered := _ANSWERED.match(result)):
-        parsed.author, parsed.kind, parsed.text = "owner", "text", answered[1]
-    elif result.startswith("The user doesn't want to") and (rejected := _REJECTED.match(result)):
-        said = rejected[1].partition(_REJECTED_NOTE)[0].strip()
-        if said and not said.startswith("The user wants to clarify"):
-            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = "owner", "text", said, True
+def _answers(tool: str | None, outcome: Any) -> str:
+    """Returns what the person answered, without the questions, which are the assistant's."""
+    answers = outcome.get("answers") if tool == "AskUserQuestion" and isinstance(outcome, Mapping) else None
+    texts = answers.values() if isinstance(answers, Mapping) else ()
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _is_automatic(origin: Any, prompt_source: Any) -> bool:
+def _refusal_reason(parsed: Parsed, text: str, outcome: Any) -> str:
+    """Returns why the person refused a call of a tool of Claude Code itself; what a server of tools returns is never theirs."""
+    is_own_tool = parsed.tool_name is not None and _MCP not in parsed.tool_name.lower()
+    if not (is_own_tool and parsed.is_error and outcome in (text, f"Error: {text}")):
+        return ""
+    first_line, _, reason = text.partition("\n")
+    if not (first_line.startswith(_REFUSAL_STARTS) and first_line.endswith(_REFUSAL_ENDS)):
+        return ""
+    reason = reason.partition(_REFUSAL_NOTE)[0].strip()
+    return "" if reason.startswith("The user wants to clarify") else reason
+
+
+def _is_automatic(entry: Mapping[str, Any]) -> bool:
+    """Returns whether the harness, a schedule or another agent wrote a record or a queued prompt in the user's role."""
+    origin = entry.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
-    return prompt_source == "system" or kind not in (None, "human")
+    return bool(entry.get("isMeta")) or entry.get("promptSource") == "system" or kind not in (None, "human")
 
 
 def _kept_from(metadata: Mapping[str, Any]) -> str | None:
