@@ -140,9 +140,9 @@ def _get(
             httpx.Client(trust_env=False, follow_redirects=False, timeout=max(until - clock(), 0.01)) as client,
             client.stream("GET", pinned, headers=sent, extensions={"sni_hostname": host}) as answer,
         ):
-            if answer.is_redirect:
+            if answer.has_redirect_location:
                 return urljoin(url, answer.headers["location"])
-            if answer.status_code == 304:
+            if answer.status_code == 304 and headers:  # without the version that we have, it answers nothing
                 return Fetched(url, b"", "", dict(answer.headers), is_unchanged=True)
             if answer.status_code != 200:
                 raise _StatusError(url, answer.status_code)

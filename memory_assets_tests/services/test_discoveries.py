@@ -53,14 +53,23 @@ class Site:
     def __init__(self) -> None:
         self.pages: dict[str, tuple[int, str, bytes]] = {}
         self.asked: list[str] = []
+        self.versions: dict[str, dict[str, str]] = {}
+        """Headers that name the version of a page; who has that version is answered 304."""
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 site.asked.append(self.path)
                 status, kind, content = site.pages.get(self.path, (404, "text/plain", b""))
+                versions = site.versions.get(self.path, {})
+                asked = {"ETag": self.headers["If-None-Match"], "Last-Modified": self.headers["If-Modified-Since"]}
+                if any(asked[name] == version for name, version in versions.items()):
+                    status, content = 304, b""
                 self.send_response(status)
-                self.send_header("Location" if status in (301, 302) else "Content-Type", kind)
+                for name, version in versions.items():
+                    self.send_header(name, version)
+                if kind:
+                    self.send_header("Location" if status in (301, 302) else "Content-Type", kind)
                 self.end_headers()
                 self.wfile.write(content)
 
@@ -353,6 +362,42 @@ def test_a_feed_that_fails_is_noted_and_tried_again(store: Store, site: Site):
         feeds.add(store, AddFeedRequest(url=site.put("/page", ARTICLE), private=True))
     with pytest.raises(FetchError, match="contains a secret"):
         feeds.add(store, AddFeedRequest(url=f"{url}?token={TOKEN}", private=True))
+
+
+@pytest.mark.parametrize("version", [{"ETag": '"tide-1"'}, {"Last-Modified": "Sun, 01 Mar 2026 06:00:00 GMT"}])
+@pytest.mark.parametrize("path", ["/feed", "/moved"])
+def test_a_feed_that_did_not_change_since_the_last_poll_has_no_problem(
+    store: Store, site: Site, version: dict[str, str], path: str
+):
+    site.versions["/feed"] = version
+    site.put("/feed", feed_of("old"), kind="text/xml")
+    site.put("/moved", "", kind=f"{site.url}/feed", status=302)
+    feeds.add(store, AddFeedRequest(url=site.url + path, private=True))
+    assert [poll(store), poll(store)] == [0, 0]
+    assert feeds.list_feeds(store)[0].problem == ""
+    site.put("/feed", feed_of("new", "old"), kind="text/xml")
+    assert poll(store) == 0
+    (name,) = version
+    site.versions["/feed"] = {name: '"tide-2"'}
+    assert poll(store) == 1
+    (feed,) = store.feeds.all()
+    assert (feed.etag or feed.modified) == '"tide-2"'
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
+def test_a_redirect_to_nowhere_and_an_unchanged_page_that_was_never_read_are_failures(store: Store, site: Site, status: int):
+    url = site.put("/feed", feed_of("old"), kind="text/xml")
+    feeds.add(store, AddFeedRequest(url=url, private=True))
+    site.put("/feed", b"", kind="", status=status)
+    assert poll(store) == 0
+    assert f"it answers {status}" in feeds.list_feeds(store)[0].problem
+    with pytest.raises(FetchError, match=f"it answers {status}"):
+        read(store, url)
+
+
+def test_a_robots_txt_that_redirects_to_nowhere_allows_everything(store: Store, site: Site):
+    site.put("/robots.txt", b"", kind="", status=302)
+    assert read(store, site.put("/wal", ARTICLE)).state == "added"
 
 
 def test_the_schedule_polls_each_feed_as_a_partition_and_nothing_without_feeds(store: Store, site: Site):
