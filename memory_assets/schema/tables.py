@@ -201,7 +201,7 @@ TABLES: dict[str, Table] = {
         _rows("events", r.SentEvent, "deliver", "capture", "deliver/1", inputs=None, plots=("name",)),
         _rows("dead_letters", r.DeadLetter, "deliver", "capture", "deliver/1", made_from=("events",), inputs=None),
         # capture: transcripts as archived bytes, records, windows and messages
-        _rows("resources", r.Resource, "capture", "capture", "5", inputs=None),
+        _rows("resources", r.Resource, "capture", "capture", "6", inputs=None),
         _rows("records", r.TranscriptRecord, "capture", "capture", "records/4", grain="source", made_from=("resources",),
               inputs=None, plots=("status",)),
         _rows("windows", r.Window, "capture", "capture", "windows/4", made_from=("records", "events"),

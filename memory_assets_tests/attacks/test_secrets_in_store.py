@@ -19,8 +19,10 @@ from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.masking.redact import rules_of
+from memory_assets.stages.recall.results import one_line
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
+from memory_assets.text.visible import INVISIBLE
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import at
@@ -51,6 +53,32 @@ def test_a_token_in_the_name_of_a_folder_is_in_no_file_of_the_store_and_stops_no
     assert changed_files(find_transcripts([sources]), store.archive) == []
     found = [path for path in store.root.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
     assert found == []
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_a_token_with_invisible_letters_is_whole_in_no_table_no_answer_and_not_in_the_archive(
+    tmp_path: Path, is_ascii: bool
+) -> None:
+    letters = "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u2060\u2066\ufe0f\ufeff\U000e0041\U000e0100"
+    texts = [f"The key of {number} is {TOKEN[:9]}{letter}{TOKEN[9:]}, keep it." for number, letter in enumerate(letters)]
+    about = {"sessionId": "s1", "cwd": "/home/mira", "version": "2.0.1"}
+    records = [
+        {"type": "user", "uuid": f"u{number}", "timestamp": at(number), "message": {"role": "user", "content": text}, **about}
+        for number, text in enumerate(texts)
+    ]
+    path = tmp_path / "sources" / "claude" / "projects" / "-home-mira" / "s1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(record, ensure_ascii=is_ascii) + "\n" for record in records))
+    store = open_store(read_settings(data=tmp_path / "store", timezone="UTC", now=NOW))
+    capture(store, tmp_path / "sources")
+    (resource,) = store.archive.resources().iter_rows(named=True)
+    archived = store.archive.read(resource["source_id"], resource["generation"], 0, path.stat().st_size)
+    stored = store.tables.read("messages")["text"].to_list()
+    assert len(archived) == path.stat().st_size and len(stored) == len(letters)
+    said = [json.loads(line)["message"]["content"] for line in archived.splitlines()]
+    shown = [text.translate(dict.fromkeys(INVISIBLE, "")) for text in (*said, *stored, *map(one_line, stored))]
+    assert all("keep it." in text for text in shown)
+    assert [text for text in shown if TOKEN[9:] in text] == []
 
 
 def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ are not learnt again.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from memory_assets.schema.protocols import ModelAnswer, Row
 from memory_assets.schema.requests import MOST, Filters
 from memory_assets.stages.recall.speakers import author_of, said_by
 from memory_assets.text.short_ids import short_id
+from memory_assets.text.visible import REPLACEMENT, visible
 from memory_assets.text.words import count_tokens, squeezed
 
 UNCERTAIN = 0.3
@@ -269,14 +269,6 @@ def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """Returns the text on one line, without what could pass for another line of the block or for markup around it."""
-    visible = "".join(_visible(character) for character in text)
-    quoted = _MARKUP.sub(r"‹\1›", _LINE_MARK.sub("≈", _FENCE.sub("''", " ".join(visible.split()))))
+    words = visible(text).replace(REPLACEMENT, " ").split()
+    quoted = _MARKUP.sub(r"‹\1›", _LINE_MARK.sub("≈", _FENCE.sub("''", " ".join(words))))
     return quoted if len(quoted) <= longest else quoted[: longest - 1].rstrip() + "…"
-
-
-def _visible(character: str) -> str:
-    """Returns the character; a blank for a line break or control character, nothing for an invisible one."""
-    category = unicodedata.category(character)
-    if category in ("Cf", "Cs", "Co", "Cn"):
-        return ""
-    return " " if category in ("Cc", "Zl", "Zp", "Zs") else character

@@ -2,18 +2,22 @@
 
 Takes bytes (a piece of a JSON line, or of decoded text) and gives views of the same bytes with one wrapping less each:
 JSON escapes (once for every nesting of JSON in JSON), ANSI colours, the zeros of UTF-16, percent encoding and HTML entities,
-base64. A view maps any span back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves
-valid JSON valid.
+base64, invisible characters. A view maps any span back to the bytes it was made from, always whole escapes, so that
+replacing those bytes leaves valid JSON valid.
 """
 
 import base64
 import binascii
+import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+
+from memory_assets.text.visible import INVISIBLE
 
 MAX_VIEWS = 8
 """Nesting in real transcripts ends at three; the limit keeps hostile text from multiplying."""
@@ -30,6 +34,22 @@ _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|\?\w+=[\w.+-]*\+|&\w+=[\w.+-]*\+")
 _SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
 _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Returns a regular expression for the words; those that differ in the last character only are one alternative."""
+    endings: dict[str, str] = defaultdict(str)
+    for word in words:
+        endings[word[:-1]] += word[-1]
+    return "|".join(f"{re.escape(beginning)}[{letters}]" for beginning, letters in endings.items())
+
+
+_LETTERS = [chr(code) for code in sorted(INVISIBLE)]
+INVISIBLE_BYTES = re.compile(_any_of(letter.encode().decode("latin-1") for letter in _LETTERS).encode("latin-1"))
+"""An invisible character in UTF-8."""
+INVISIBLE_ESCAPE = rf"\\+u(?:{_any_of(json.dumps(letter)[3:-1] for letter in _LETTERS)})".replace(r"\\u", r"\\+u")
+"""The same as an escape of JSON, however often it is escaped, in small letters and in the dialects of Python and Rust."""
+_INVISIBLE = re.compile(rb"(%b|(?i:%b))" % (INVISIBLE_BYTES.pattern, INVISIBLE_ESCAPE.encode()))
 Span = tuple[int, int]
 """The first byte, and the byte after the last one."""
 
@@ -98,6 +118,11 @@ def unquote(view: View) -> View | None:
     if not any(sign in view.text for sign in (b"%", b"&", b"+")):
         return None
     return _rewrite(view, _QUERY if _IN_QUERY.search(view.text) else _QUOTED, _decode_quoted)
+
+
+def without_invisible(view: View) -> View | None:
+    """Returns the view without invisible characters, plain or as escapes of JSON; None when it has none."""
+    return _rewrite(view, _INVISIBLE, lambda _: b"")
 
 
 def decode_base64(view: View, start: int, end: int) -> View | None:

@@ -1,8 +1,9 @@
 """Masks secrets before anything is written: raw JSONL lines in, as many bytes out, with `*` for secrets.
 
 Every line of JSON stays JSON and every byte offset stays true, because secrets are found in unwrapped text (`unwrap`) and
-masked in the bytes that it was made from. The content blocks of a line are searched again as the one text that readers join
-them to (`blocks`). `find` and `count_secrets` look for unmasked secrets in stored text, for the check that there are none.
+masked in the bytes that it was made from. A text with invisible characters is searched as it is and as it is seen. The content
+blocks of a line are searched again as the one text that readers join them to (`blocks`). `find` and `count_secrets` look for
+unmasked secrets in stored text, for the check that there are none.
 
 Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only the
 text around an anchor is unwrapped and checked. The plugins of detect-secrets are not used: they take decoded lines one at a
@@ -22,7 +23,17 @@ import pyarrow as pa
 
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.blocks import HAS_BLOCKS, blocks_of
-from memory_assets.stages.capture.formats.unwrap import PLAIN, Span, View, decode_base64, view_of, views
+from memory_assets.stages.capture.formats.unwrap import (
+    INVISIBLE_BYTES,
+    INVISIBLE_ESCAPE,
+    PLAIN,
+    Span,
+    View,
+    decode_base64,
+    view_of,
+    views,
+    without_invisible,
+)
 from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, base64_texts
 
 MASKING_VERSION = version_of("resources")
@@ -39,6 +50,20 @@ _OBSCURED = Family(
     (),
 )
 """Escaped plain characters, colours or percent codes may be in the middle of what an anchor looks for."""
+INVISIBLE_SIGN = b"\x7f"
+"""Stands for each byte of an invisible character in the text that anchors are looked for in."""
+_PLAIN_LETTER = re.compile(rb"[\t\n\r -~]")
+_ESCAPED_LETTER = re.compile(rb"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+"""An emoji, or a letter of another script, as an escape."""
+
+
+def _is_between_plain_letters(text: bytes, start: int, end: int) -> bool:
+    has_plain_letters = _PLAIN_LETTER.match(text, start - 1) and _PLAIN_LETTER.match(text, end)
+    return bool(has_plain_letters) and not _ESCAPED_LETTER.fullmatch(text, max(start - 6, 0), start)
+
+
+_INVISIBLE = Family("invisible", rf"(?:\x7f|(?i:{INVISIBLE_ESCAPE}))+", (), is_plausible=_is_between_plain_letters)
+"""Between plain characters, they may be in the middle of a secret; elsewhere they belong to emoji and other scripts."""
 OBSCURED_REACH = 1_500
 ZEROS_REACH = 8 * OBSCURED_REACH
 """The letters of UTF-16 read as ASCII are six bytes apart, `\\u0000` between them."""
@@ -230,9 +255,19 @@ def _line_bounds(chunk: bytes) -> list[int]:
 
 def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
     """Returns the lines as a column without copying them, bytes other than ASCII blanked: they may be broken UTF-8."""
-    plain = chunk if chunk.isascii() else chunk.translate(PLAIN)
+    plain = chunk if chunk.isascii() else _blanked(chunk)
     offsets = pa.py_buffer(np.asarray(bounds, np.int64))
     return pl.Series(pl.from_arrow(pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))))
+
+
+def _blanked(chunk: bytes) -> bytearray:
+    """Returns ASCII of the same length; to look for invisible characters in the bytes beyond ASCII only is much faster."""
+    plain, content = bytearray(chunk.translate(PLAIN)), np.frombuffer(chunk, np.uint8)
+    places = np.flatnonzero(content >= 0x80)
+    for character in INVISIBLE_BYTES.finditer(content[places].tobytes()):
+        size, start = len(character[0]), places[character.start()]
+        plain[start : start + size] = INVISIBLE_SIGN * size
+    return plain
 
 
 def _scan_decoded(content: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
@@ -246,14 +281,23 @@ def _scan(series: pl.Series, view_at: Callable[[int], View], escaped: int = 0) -
     The first `escaped` texts are lines of JSON, the others are decoded.
     """
     found: dict[int, list[Span]] = defaultdict(list)
-    wrapped = _search(series, lambda row: (row, view_at(row)), (*FAMILIES, _OBSCURED), found, escaped)
+    families = (*FAMILIES, _OBSCURED)
+    wrapped = _search(series, lambda row: (row, view_at(row)), families, found, escaped)
+    views_as_seen = ((row, without_invisible(view_at(row))) for _, row, _ in _anchored(series, [_INVISIBLE]))
+    seen = [(row, view) for row, view in views_as_seen if view]
+    if seen:
+        wrapped += _search(_series_of(seen), seen.__getitem__, families, found, sum(row < escaped for row, _ in seen))
     for _ in range(MAX_BASE64):
         if not wrapped:
             break
-        texts = [view.text for _, view in wrapped]
-        series = _series(b"".join(texts), list(accumulate(map(len, texts), initial=0)))
-        wrapped = _search(series, wrapped.__getitem__, FAMILIES, found)
+        wrapped = _search(_series_of(wrapped), wrapped.__getitem__, FAMILIES, found)
     yield from ((row, secrets) for row, secrets in sorted(found.items()) if secrets)
+
+
+def _series_of(rows: Sequence[tuple[int, View]]) -> pl.Series:
+    """Returns the texts of the views as a column."""
+    texts = [view.text for _, view in rows]
+    return _series(b"".join(texts), list(accumulate(map(len, texts), initial=0)))
 
 
 def _search(

@@ -18,7 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.stages.capture.masking import redact
-from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all, mask_frame, secret_rows
+from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all, mask_frame, mask_text, secret_rows
+from memory_assets.text.visible import INVISIBLE
 from memory_assets_tests.stages.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
 
 SEEDS = (1, 2, 3)
@@ -151,6 +152,59 @@ def test_plain_characters_written_as_escapes_hide_nothing() -> None:
     masked, count = mask(b'{"text": "' + escaped.encode() + b'"}\n')
     assert count == 1
     assert TOKEN not in json.loads(masked)["text"]
+
+
+AS_SEEN = dict.fromkeys(INVISIBLE, "")
+HIDEABLE = [
+    ("use {}", TOKEN),
+    ("key {}", "AKIA" + "QZ7X3MPL5RTW2VNK"),
+    ("use {} now", "sk-proj-k3JdY81xQm0ZtVb7WcRn52LsHf9A"),
+    ("DB_PASSWORD={}", "tR9!vKq2#mZx"),
+    ("the password is {}.", "tR9!vKq2#mZx"),
+    ("postgres://ann:{}@db.internal/shop", "tR9!vKq2#mZx"),
+]
+
+
+def hidden(letter: str) -> list[str]:
+    """Returns texts with a secret, and the letter at other places of it in each."""
+    whole = [text.format(letter.join(secret)) for text, secret in HIDEABLE]
+    names = [letter.join("DB_PASSWORD") + "=tR9!vKq2#mZx"]
+    mixed = f"use {TOKEN[:2]}{letter}{TOKEN[2:9]}\x1b[0m{letter}{TOKEN[9:12]}\x00{letter * 3}{TOKEN[12:]}"
+    return [*whole, *names, *(text.format(secret[:7] + letter + secret[7:]) for text, secret in HIDEABLE), mixed]
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_an_invisible_letter_anywhere_hides_no_secret(is_ascii: bool, depth: int) -> None:
+    texts = [text for code in sorted(INVISIBLE) for text in hidden(chr(code))]
+    lines = texts
+    for _ in range(depth):
+        lines = [json.dumps({"text": line}, ensure_ascii=is_ascii) for line in lines]
+    raw = "\n".join(lines).encode() + b"\n"
+    masked = mask(raw)[0]
+    assert list(map(len, masked.split(b"\n"))) == list(map(len, raw.split(b"\n")))
+    shown = [line.decode() for line in masked.splitlines()]
+    for _ in range(depth):
+        shown = [json.loads(line)["text"] for line in shown]
+    seen = [COLOUR.sub("", text.translate(AS_SEEN)).replace("\x00", "") for text in shown]
+    assert [text for text in seen if any(secret[7:] in text or secret[:7] in text for _, secret in HIDEABLE)] == []
+
+
+@pytest.mark.parametrize("code", [0xAD, 0x61C, 0x180E, 0x200B, 0x200D, 0x202E, 0x2060, 0xFE0F, 0xFEFF, 0xE0041, 0xE0100])
+def test_a_decoded_text_is_masked_as_it_is_seen_and_keeps_its_length(code: int) -> None:
+    for text in hidden(chr(code)):
+        masked, _ = mask_text(text)
+        seen = COLOUR.sub("", masked.translate(AS_SEEN)).replace("\x00", "")
+        assert len(masked) == len(text)
+        assert not any(secret[7:] in seen or secret[:7] in seen for _, secret in HIDEABLE)
+        assert count_secrets(pl.Series([masked])) == 0
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+@pytest.mark.parametrize("text", ["⚠️ Deploy **now**", "👩‍💻 writes 1️⃣", "Hafen\u00adstra\u00dfe", "נמל\u200f: open", "क्\u200dष"])
+def test_emoji_and_other_scripts_are_left_alone(text: str, is_ascii: bool) -> None:
+    line = json.dumps({"text": text, "id": "5f1d7a84"}, ensure_ascii=is_ascii).encode() + b"\n"
+    assert mask(line) == (line, 0)
 
 
 @pytest.mark.parametrize(
