@@ -56,7 +56,7 @@ _MACHINE_LINE = re.compile(
 )
 """A quotation, output, a diff, code, or a finding of a review."""
 
-_PROMPT = re.compile(r"(?i)[❯$%➜] \S|(?:you are|act as|your task is)\b")
+_PROMPT = re.compile(r"(?i)[❯$%➜]\s+\S|(?:you are|act as|your task is)\b")
 """The prompt of a shell, or one for an agent."""
 
 _CLOSES = re.compile(r"(?=[a-z])(?=[^\n]*(?:\bplease\b|\byou\b|\?$))[^\n]{1,320}\Z")
