@@ -193,7 +193,8 @@ def find_conflict(newer: str, older: str, project: str = "") -> str | None:
 
 def _reverses(change: Change, other: Change, about_all: frozenset[str]) -> bool:
     """Returns whether the change brings back what the other one says is gone, of the same subject."""
-    if not change.came or change.came != other.gone or (change.gone and other.came and change.gone != other.came):
+    is_back = bool(other.gone) and re.fullmatch(_spellings(other.gone), change.came) is not None
+    if not is_back or (change.gone and other.came and change.gone != other.came):
         return False
     subject, about = (_subject(read_claim(one.clause), one) - about_all for one in (change, other))
     return not (subject and about) or bool(subject & about)
@@ -209,9 +210,9 @@ def _replaces(change: Change, older: str, about_all: frozenset[str]) -> bool:
     if not main or _HAPPENED.search(main) or asserted.is_negated or (change.came and _holds(older, change.came)):
         return False
     concepts = _roots(concept_words(change.gone))
-    about, subject = (_subject(claim, change) - _TAKING - concepts - about_all for claim in (asserted, said))
+    about, subject = (_subject(claim, change) - concepts - about_all for claim in (asserted, said))
     if not about or not subject:
-        return not (subject - about_all) and _relies_on(main, change.gone)
+        return not subject and _relies_on(main, change.gone)
     opening = next((word for word in map(root, main.lower().split()) if word in asserted.words), "")
     names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)} - about_all
     names |= {opening} & about  # a statement begins with its subject

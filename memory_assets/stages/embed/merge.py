@@ -11,7 +11,7 @@ Narratives merge only with the same text. A near pair of one scope that is neith
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import polars as pl
@@ -43,11 +43,11 @@ def find_edges(
     if not is_new.any():
         return kept
     rows, vectors = facts.to_dicts(), matrix_of(facts["text_hash"], embeddings)
-    judged = [(i, j, cosine, _judge(rows[j], rows[i], cosine)) for i, j, cosine in _near_pairs(vectors, is_new)]
-    stated = [(i, j, float(vectors[i] @ vectors[j]), _stated(rows[j], rows[i])) for i, j in _stated_pairs(facts, is_new)]
+    judged = ((i, j, cosine, _judge(rows[j], rows[i], cosine)) for i, j, cosine in _near_pairs(vectors, is_new))
+    stated = ((i, j, float(vectors[i] @ vectors[j]), _stated(rows[j], rows[i])) for i, j in _stated_pairs(facts, is_new))
     found = [
         {"newer_id": rows[j]["id"], "older_id": rows[i]["id"], "similarity": round(cosine, 6), **edge}
-        for i, j, cosine, edge in (*judged, *stated)
+        for i, j, cosine, edge in chain(judged, stated)
         if edge
     ]
     return pl.concat([kept, schemas.frame_of("merges", found)]).unique(["newer_id", "older_id"]).sort("newer_id", "older_id")
@@ -73,7 +73,8 @@ def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int
     for row in np.flatnonzero(is_cued & (facts["kind"] == "fact").to_numpy()).tolist():
         for change in read_state_changes(texts[row]):
             for name in (*names_of(change.gone), *names_of(change.came)):
-                changing[_words(name)[0] if name else ""].add(row)
+                for word in _words(name)[:1]:
+                    changing[word].add(row)
     has_new_change = any(is_new[row] for rows in changing.values() for row in rows)
     for older in range(len(texts)) if has_new_change else np.flatnonzero(is_new).tolist():
         newer = set[int]().union(*(changing[word] for word in changing.keys() & set(_words(texts[older]))))

@@ -268,6 +268,7 @@ def test_one_statement_in_two_wordings_merges(embedder: LocalEmbedder, newer: Sa
         ("We're moving from Fly to Hetzner.", "We deploy the shop to Fly.", "replaced"),
         ("We moved back from Hetzner to Fly.", "We're moving from Fly to Hetzner.", "reversed"),
         ("We're back on Jenkins.", "Jenkins is gone.", "reversed"),
+        ("We moved back to Fly.io.", "The Fly app is gone.", "reversed"),
         ("We moved the blog back from Netlify to Fly.", "We moved the shop from Fly to Hetzner.", None),
         ("Never force-push to main.", "Always force-push to main.", "opposite"),
         ("The timeout is 60 seconds.", "The timeout is 30 seconds.", "other value"),
