@@ -31,7 +31,8 @@ class ChangedSetting:
 def set_setting(name: str, text: str) -> ChangedSetting:
     """Writes the setting into the user's file; `NAME.KEY` sets one entry of a table, such as `ttl_days.projects`.
 
-    Raises `QuestionError` for an unknown name, and for a value that the setting does not take.
+    Raises `QuestionError` for an unknown name, and for a value that the setting does not take; `ModelError` for an embedding
+    model that cannot be used here.
     """
     name, _, key = name.partition(".")
     (before,) = read_configuration(name)
@@ -42,6 +43,10 @@ def set_setting(name: str, text: str) -> ChangedSetting:
     path = Path(user_settings_file())
     present = read_file(str(path)).get(name, {}) if key and path.is_file() else {}
     value = _checked(name, text, key, present)
+    if name == "embedding_model":
+        from memory_assets.adapters.local_embedder import model_folder  # imports numpy
+
+        model_folder(value)
     change_file(path, lambda content: with_settings(content, {name: value}))
     return _changed(name, path, before)
 

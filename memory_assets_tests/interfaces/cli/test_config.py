@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.adapters import local_embedder
 from memory_assets.runs.deployment import dagster_yaml
 from memory_assets.store.places import user_settings_file
 from memory_assets.store.settings import read_settings
@@ -63,6 +64,20 @@ def test_a_value_is_written_with_its_type(run: Run, name: str, value: str, found
     assert run("config", "set", name, value)[0] == 0
     assert written() == found
     assert Path(user_settings_file()).stat().st_mode & 0o777 == 0o600
+
+
+def test_an_embedding_model_that_cannot_be_used_is_not_written(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    model = tmp_path / "model"
+    model.mkdir()
+    code, _, err = run("config", "set", "embedding_model", str(model))
+    assert code == 1 and "There is no embedding model in" in err
+    (model / "config.json").write_text("{}")
+    with monkeypatch.context() as patch:
+        patch.setattr(local_embedder, "ENGINE", "no_such_engine")
+        code, _, err = run("config", "set", "embedding_model", str(model))
+    assert code == 1 and "the extra `models`" in err
+    assert not Path(user_settings_file()).exists()
+    assert run("config", "set", "embedding_model", str(model))[0] == 0
 
 
 def test_a_relative_path_is_written_as_an_absolute_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
