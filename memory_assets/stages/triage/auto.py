@@ -1,7 +1,7 @@
 """Tier 1: what rules can decide about a proposal, and why.
 
-An amendment is carried out if the owner's own correction asks for it, and rejected if its line has been changed by hand; every
-other change of a line waits for a person. For a new line:
+An amendment is carried out if the owner's own correction asks for it and its text is not sensitive, and rejected if its line
+has been changed by hand; every other change of a line waits for a person. For a new line:
 
 Rejected: what is there already (an exact duplicate, replaced or forgotten since, the same as what a person rejected), an
 instruction artefact, too vague, or a passing state (`refusal.py`); what the observer was hardly sure of. Merged: an entry or an
@@ -120,9 +120,11 @@ def decide_amendment(amendment: Row, lines: Collection[str]) -> Ruling:
     """Returns the ruling on a change of an entry; `lines` are the present entries as written."""
     if amendment["entry"] not in lines:
         return Ruling("rejected", "the line was changed or removed since")
-    if amendment["reason"] in (BY_OWNER, ADOPTED):
-        return Ruling("promoted", amendment["reason"])
-    return Ruling("pending", amendment["reason"])
+    if amendment["reason"] not in (BY_OWNER, ADOPTED):
+        return Ruling("pending", amendment["reason"])
+    if reason := sensitive_reason(amendment["text"]):
+        return Ruling("pending", f"{amendment['reason']}; {reason}")
+    return Ruling("promoted", amendment["reason"])
 
 
 def is_rejected_by_person(decision: Row) -> bool:

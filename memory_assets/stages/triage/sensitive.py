@@ -1,8 +1,9 @@
-"""Finds proposals that only a person can approve: downloads, credentials, hosts, and disabled checks.
+"""Finds proposals that only a person can approve: downloads, credentials, hosts, disabled checks, scripts, added packages.
 
 Takes the text of a proposal; returns the reason, or None. A line of MEMORY.md is an instruction for every later session, and
-the owner's turns also contain text that others wrote. An attack by such text needs one of these four: code from elsewhere, a
-key, an address to send it to, or a check that does not run. In doubt the proposal waits for a person.
+the owner's turns also contain text that others wrote. An attack by such text needs one of these: code from elsewhere, fetched,
+in a repository or in a package, a key, an address to send it to, or a check that does not run. In doubt the proposal waits for
+a person.
 """
 
 import re
@@ -10,18 +11,23 @@ import unicodedata
 from collections.abc import Collection
 
 from memory_assets.stages.triage.own_hosts import without_hosts
+from memory_assets.stages.triage.scripts import scripts_run
 
 DOWNLOAD = "names a download"
 CREDENTIAL = "touches a credential"
 HOST = "names a host or address"
 CHECK = "switches a check off"
+SCRIPT = "runs a script by its path"
+PACKAGE = "adds a package"
 
 
 def sensitive_reason(text: str, own_hosts: Collection[str] = ()) -> str | None:
     """Returns why only a person can approve the text, or None; `own_hosts` are those that the owner's own commands name."""
-    plain = without_hosts(_HARMLESS.sub(" ", _plain(text)), own_hosts)
-    found = [kind for kind, is_in in _KINDS if is_in(plain)]
-    return f"{' and '.join(found)}: only a person can approve this" if found else None
+    plain = _plain(text)
+    rest = without_hosts(_HARMLESS.sub(" ", plain), own_hosts)
+    kinds = [kind for kind, is_in in _KINDS if is_in(rest)]
+    kinds += [kind for kind, is_in in _ORDERS if is_in(plain)]
+    return f"{' and '.join(kinds)}: only a person can approve this" if kinds else None
 
 
 def names_host(text: str) -> bool:
@@ -182,11 +188,33 @@ _OFF = _any_of(
     r"for (?:permission|approval|confirmation)\b)",
 )
 
-_FORBIDDEN = re.compile(
-    r"(?i)\b(?:never|do not|don't|must not|may not) (?:(?:ever|use|pass|run|add|set|call|commit|push|merge|with|git|"
-    r"the|any|a|to|by) )*$"
+_PACKAGE_FILES = (
+    r"(?:(?:dev|runtime|test|build|peer|optional)[ -]?)?(?:dependenc(?:y|ies)|requirements(?:[\w-]*\.(?:txt|in))?)|"
+    r"package\.json|pyproject(?:\.toml)?|setup\.(?:py|cfg)|environment\.ya?ml|cargo\.toml|go\.mod|gemfile|pipfile|"
+    r"composer\.json|pom\.xml|build\.gradle(?:\.kts)?|pubspec\.yaml|mix\.exs"
 )
-"""Text before a forbidden switch: "never commit with --no-verify" disables nothing."""
+_PACKAGES = r"(?:package|library|module|plug-?in|extension|crate|gem|dependency)"
+_NO_NAME = (
+    r"(?!(?:the|an?|any|all|no|new|more|further|other|every|each|our|your|its|only|if|when|before|after|without|to|in|and|or|on|"
+    r"with|for|by|is|that|from|first|again)\b)"
+)
+_GENERIC = r"(?:(?:an?|any|all|no|new|more|further|other|the|these|missing|every|each) )*"
+_PACKAGE = _any_of(
+    rf"\b(?:add|put|include|install|insert|pull|bring)(?:s|ing)? (?!{_GENERIC}{_PACKAGES}s?\b|{_GENERIC}dependencies\b)"
+    rf"(?:[\w@./+-]+,? ){{1,5}}?(?:to|in|into|as|among|under) (?:[\w'.-]+ ){{0,3}}?(?:{_PACKAGE_FILES})(?![\w-])",
+    r"(?:^|[.:;,!] ?|\b(?:always|must|should|shall|to|please|then|just) )depend on (?!(?:it|this|that|them|each|one)\b)\S",
+    r"\b(?:use|make|take|want|require)\b.{1,60} (?:as )?an? (?:[\w-]+ ){0,2}dependency\b",
+    rf"\b(?:install|add|require) (?:the |an? )?{_NO_NAME}@?[\w./-]+ {_PACKAGES}\b",
+    rf"\b(?:install|add|require) (?:the |an? )?{_PACKAGES} {_NO_NAME}\S",
+    r"\b(?:poetry|pdm|rye|pixi|hatch|bundle|composer|deno|mix|dotnet|cpanm?|luarocks|nuget|conan|vcpkg|code) (?:-\S+ )*"
+    rf"(?:add|require|install|--install-extension) (?:package )?{_NO_NAME}[@\w]",
+)
+
+_FORBIDDEN = re.compile(
+    r"(?i)\b(?:never|do not|don't|must not|may not) (?:(?:ever|use|pass|run|add|set|call|commit|push|merge|execute|with|git|"
+    r"the|any|a|to|by|script) )*$"
+)
+"""Text before what is forbidden: "never commit with --no-verify" disables nothing."""
 
 _FORBIDDEN_WITHOUT = re.compile(r"\b(?:never|do not|don't|must not|may not|cannot|can't)\b[^.;:]*$", re.I)
 """Text before "without running the tests" if the tests must run."""
@@ -198,6 +226,16 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 def _switches_off(text: str) -> bool:
     """Returns whether the text switches a check off and does not forbid that."""
     return any(not _is_forbidden(text, found) for found in _OFF.finditer(text))
+
+
+def _runs_script(text: str) -> bool:
+    """Returns whether the text tells to run a script by its path, and does not forbid it."""
+    return any(_EXCEPT.search(text) or not _FORBIDDEN.search(f"{before} ") for before in scripts_run(text))
+
+
+def _adds_package(text: str) -> bool:
+    """Returns whether the text tells to add a package, and does not forbid it."""
+    return any(not _is_forbidden(text, match) for match in _PACKAGE.finditer(text))
 
 
 def _is_forbidden(text: str, found: re.Match[str]) -> bool:
@@ -214,3 +252,5 @@ _KINDS = (
     (HOST, lambda text: bool(_HOST.search(text))),
     (CHECK, _switches_off),
 )
+_ORDERS = ((SCRIPT, _runs_script), (PACKAGE, _adds_package))
+"""They are about paths and names, also those that are harmless otherwise."""

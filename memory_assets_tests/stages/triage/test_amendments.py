@@ -158,6 +158,14 @@ def test_the_owners_own_correction_needs_no_tick(world: World):
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, NEW_PORT]
 
 
+@pytest.mark.parametrize("text", ["Always run `./vendor/setup` first.", "Always commit with `--no-verify`."])
+def test_a_correction_into_a_sensitive_line_waits(world: World, text: str):
+    world.replace("p-20260803-001", text, is_correction=True)
+    state, reason = world.triage()[amendment(world)]
+    assert (state, reason.endswith("only a person can approve this")) == ("pending", True)
+    assert [entry.split(") ")[1] for entry in world.entries()] == [UV, PORT]
+
+
 def test_a_rejected_amendment_is_not_asked_about_again(world: World):
     world.replace("p-20260803-001", NEW_PORT)
     world.triage()
