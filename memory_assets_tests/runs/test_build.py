@@ -5,12 +5,17 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import StoreError
+from memory_assets.interfaces.views.progress import Bars
 from memory_assets.runs import build as building
+from memory_assets.runs import launch
 from memory_assets.runs.build import CONDENSED, build, choose, fill, flush, rebuild
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import RunSummary
 from memory_assets.schema.frames import empty
-from memory_assets.store.store import Store
+from memory_assets.schema.progress import report_to, works
+from memory_assets.services.which_store import sample_settings
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import bring_up_to_date, index, small_store, write
 
@@ -42,6 +47,19 @@ def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(ingested: list[
     assert ingested[0].root == tmp_path / "store" / "sample"
     assert built.status.is_sample
     assert len(list((tmp_path / "store" / "sample" / "transcripts").rglob("*.jsonl"))) > 20
+
+
+@pytest.mark.parametrize("is_of_sample", [True, False])
+def test_work_on_the_sample_alone_is_announced_as_such(is_of_sample: bool, monkeypatch: pytest.MonkeyPatch, capsys):
+    settings = sample_settings(read_settings()) if is_of_sample else read_settings()
+    monkeypatch.setattr(launch, "expected_seconds", lambda store: {"memories": 1.0})
+    monkeypatch.setattr(launch, "update", lambda runner, jobs: works("recall works"))
+    monkeypatch.setattr(launch.housekeeping, "is_due", lambda store: False)
+    monkeypatch.setattr(launch, "keep_waiting", lambda store: None)
+    with report_to(Bars()):
+        launch.ingest(open_store(settings))
+    notice = [launch.OF_SAMPLE] if is_of_sample else []
+    assert capsys.readouterr().err.splitlines() == [*notice, "Recall works after 0 s."]
 
 
 def test_ingest_alone_does_not_show_the_sample(ingested: list[Store], tmp_path: Path):
