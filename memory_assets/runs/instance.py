@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import StoreError, causes_of
 from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
+from memory_assets.text.masking.redact import mask_text
 
 if TYPE_CHECKING:
     import dagster as dg

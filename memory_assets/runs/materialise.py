@@ -23,10 +23,10 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import building, track
 from memory_assets.schema.tables import JOBS, Table
-from memory_assets.stages.capture.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
 from memory_assets.store.damage import is_damage, put_damaged_aside
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
 from memory_assets.store.telemetry import StepEvent, log_step
+from memory_assets.text.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
 
 SHOWN_ROWS = 5
 """Rows that are named in warnings."""

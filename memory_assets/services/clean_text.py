@@ -17,7 +17,7 @@ def check_printable(text: str, what: str) -> str:
 
 def masked_line(text: str, what: str) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were; raises `NoteError` as above."""
-    from memory_assets.stages.capture.masking.redact import mask_text
+    from memory_assets.text.masking.redact import mask_text
 
     kept, masked = mask_text(check_printable(text, what))
     return " ".join(kept.split()), masked
@@ -35,6 +35,6 @@ def clean_name(name: str, what: str) -> str:
         return ""
     if len(kept) > LONGEST_NAME:
         raise NoteError(f"The {what} has {len(kept):,} characters, the limit is {LONGEST_NAME}.")
-    from memory_assets.stages.capture.masking.redact import mask_text
+    from memory_assets.text.masking.redact import mask_text
 
     return mask_text(kept)[0]

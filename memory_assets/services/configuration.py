@@ -9,10 +9,10 @@ from typing import Any, get_args
 from memory_assets.errors import QuestionError
 from memory_assets.services.model_names import check_name
 from memory_assets.services.prices import price_of, price_problems, prices_of
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.store.places import settings_files, user_settings_file
 from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, changed_settings, read_file, read_settings
 from memory_assets.store.settings_file import Value, line_of, write_settings
+from memory_assets.text.masking.redact import mask_text
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ from memory_assets.schema.requests import DiscoverRequest
 from memory_assets.services.clean_text import masked_warnings
 from memory_assets.services.corpus import embeddings_in_use, open_embedder, requests_in_use
 from memory_assets.services.slog import log_own
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import EARLIEST, row_of_document
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.library.discoveries import note_of, project_of, relevance_of, tags_of
 from memory_assets.store.documents import KeptDocument, KeptSection
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.masking.redact import mask_text
 
 READER = "discovery/2"
 DISCOVERY = "discovery"

@@ -21,11 +21,11 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.requests import AddDocumentsRequest, SearchDocumentsRequest
 from memory_assets.services.clean_text import masked_warnings
 from memory_assets.services.corpus import open_document_texts, open_embedder
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import Tombstones, tombstones_of
 from memory_assets.stages.library.documents import ChunkHit, find_chunks, index_rows
 from memory_assets.store.documents import KeptDocument, KeptSection
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.masking.redact import mask_text
 
 READER = "reader/1"
 """Version of the rules that read files; a file that another one read is read again when it is added again."""

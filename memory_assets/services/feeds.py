@@ -12,10 +12,10 @@ from memory_assets.adapters.web import FEEDS, fetch
 from memory_assets.errors import DocumentError, FetchError, UnknownDocumentError
 from memory_assets.schema.requests import AddFeedRequest
 from memory_assets.services.discoveries import Source, keep
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.store.feeds import Feed
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.masking.redact import mask_text
 
 MOST_NEW = 50
 """New items that one poll keeps; the others come with the next."""

@@ -96,6 +96,6 @@ def check_not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(word: str) -> str:
-    from memory_assets.stages.capture.masking.redact import mask_text
+    from memory_assets.text.masking.redact import mask_text
 
     return mask_text("".join(ch if ch.isprintable() else "?" for ch in word[:60]))[0]

@@ -137,8 +137,8 @@ def sendable_memory_md(store: Store) -> str:
 def masked(model: Model, store: Store) -> MaskedModel:
     """Returns the model with requests masked as capture masks text: secrets and forgotten words."""
     # Importing it takes 0.2 s, which is only needed with a model.
-    from memory_assets.stages.capture.masking.redact import mask_text
     from memory_assets.stages.capture.tombstones import tombstones_of
+    from memory_assets.text.masking.redact import mask_text
 
     configured = {store.settings.model_of(role) for role in get_args(Role)}
 

@@ -14,12 +14,12 @@ from memory_assets.errors import NoteError
 from memory_assets.schema.requests import SlogRequest
 from memory_assets.schema.vocabulary import SlogAction
 from memory_assets.services.clean_text import masked_line, masked_warnings
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED
 from memory_assets.store.ledger import WORDS_FORGOTTEN, Event
 from memory_assets.store.slog import SLOG, Entry, timestamp_of
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import bytes_of
+from memory_assets.text.masking.redact import mask_text
 
 OWN_TOOL = "memory"
 """The tool of the entries that this program writes about itself."""

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from memory_assets.stages.capture.masking.redact import find, mask, mask_text
+from memory_assets.text.masking.redact import find, mask, mask_text
 from memory_assets_tests.attacks import secret_forms, secret_rule_sets
 from memory_assets_tests.attacks.secret_rule_sets import is_held_back
 from memory_assets_tests.once import SEED, TEST_ALL, sampled

@@ -18,10 +18,10 @@ from memory_assets.runs import materialise
 from memory_assets.schema.tables import TABLES
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.intake import changed_files
-from memory_assets.stages.capture.masking.redact import rules_of
 from memory_assets.stages.recall.results import one_line
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
+from memory_assets.text.masking.redact import rules_of
 from memory_assets.text.visible import INVISIBLE
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.stages.capture.pipeline import capture

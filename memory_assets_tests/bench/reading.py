@@ -11,9 +11,9 @@ from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.masking.redact import mask
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
+from memory_assets.text.masking.redact import mask
 from memory_assets_tests.bench.row import Row, best_of, seconds_of
 from memory_assets_tests.bench.transcripts import folder
 from memory_assets_tests.stages.capture.pipeline import derive, intake

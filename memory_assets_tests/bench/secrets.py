@@ -9,7 +9,7 @@ import base64
 from random import Random
 
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.masking.redact import find, mask
+from memory_assets.text.masking.redact import find, mask
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import folder
 from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS

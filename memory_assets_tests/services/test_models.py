@@ -22,11 +22,11 @@ from memory_assets.services.models import (
     sendable_memory_md,
     waiting_projects,
 )
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets.text.masking.redact import mask_text
 from memory_assets_tests.factories import row
 from memory_assets_tests.messages_api import KEY, serve
 from memory_assets_tests.once import only_whole

@@ -21,9 +21,9 @@ from memory_assets.runs.days import RANGE_END, RANGE_START
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import TABLES, with_sources
-from memory_assets.stages.capture.masking.redact import mask_frame, secret_rows, secret_rules
 from memory_assets.stages.maintain.checks import text_columns
 from memory_assets.store.store import Store
+from memory_assets.text.masking.redact import mask_frame, secret_rows, secret_rules
 
 Days = list[str] | None
 """The days that the run is about, or the partitions that it wrote where Dagster knows none; None for all."""

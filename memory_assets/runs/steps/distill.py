@@ -19,7 +19,6 @@ from memory_assets.services.forget.rows import without_forgotten
 from memory_assets.services.model_questions import Consultant, Consultation
 from memory_assets.services.models import open_model
 from memory_assets.services.review import workspace_of
-from memory_assets.stages.capture.masking.redact import mask_frame
 from memory_assets.stages.capture.messages import windows_of
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.deliver.events import ACCUMULATED
@@ -33,6 +32,7 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import write_atomically
+from memory_assets.text.masking.redact import mask_frame
 
 
 def observer_answers(store: Store, run: Run) -> Report:

@@ -21,12 +21,12 @@ from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
 from memory_assets.services.memory_ids import COLUMNS, check_not_forgotten, find_memory
 from memory_assets.services.sharing.push_record import servers_pushed_to
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import FORGOTTEN, WORDS_FORGOTTEN
 from memory_assets.store.store import Store
+from memory_assets.text.masking.redact import mask_text
 
 SHORTEST_PHRASE = 4
 """Characters of a phrase to forget; shorter ones match too much."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memory_assets.schema.pushes import LONGEST_PIECE, Held, Piece, pack
-from memory_assets.stages.capture.masking.redact import cover, mask_text, strings_of
 from memory_assets.store.archive import Archive, Range
+from memory_assets.text.masking.redact import cover, mask_text, strings_of
 
 PIECE_BYTES = 1_500_000
 """Of lines that are joined in one piece."""

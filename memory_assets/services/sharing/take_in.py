@@ -20,11 +20,11 @@ from memory_assets.schema.tables import version_of
 from memory_assets.services.forget.passed_on import mask_as_sent
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.stages.capture.intake import times_of
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.capture.pushed_ids import pushed_session, pushed_source
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.store.archive import Pushed, Range, range_id
 from memory_assets.store.store import Store
+from memory_assets.text.masking.redact import mask_text
 
 LOCK_SECONDS = 5.0
 """A request waits so long for a run that writes; then the client asks again."""

@@ -24,11 +24,11 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
-from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.store.projects import find_repository
 from memory_assets.store.store import Store
 from memory_assets.text.files import UTF8_BOM
+from memory_assets.text.masking.redact import mask_all
 from memory_assets.text.moments import event_time
 
 COMPARED_BYTES = 4_000_000

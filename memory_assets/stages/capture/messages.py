@@ -14,14 +14,15 @@ from typing import Any
 import polars as pl
 
 from memory_assets.schema import frames as schemas
+from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.formats.normal_form import Parsed
 from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import INDEX_VERSION
-from memory_assets.stages.capture.masking.redact import MASKING_VERSION, mask_frame
 from memory_assets.stages.capture.ownership import conversation, own_messages
 from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.text.masking.redact import mask_frame
 from memory_assets.text.words import shortened, squeezed
 
 TOOL_OUTPUT_CHARS = 4_000
@@ -43,7 +44,7 @@ BATCH_ROWS = 1_000
 
 def inputs_of(windows: pl.DataFrame) -> str:
     """Returns the hash of what the messages of these windows are made from."""
-    return schemas.hash_of(INDEX_VERSION, MASKING_VERSION, *windows.sort("window_id")["fingerprint"])
+    return schemas.hash_of(INDEX_VERSION, version_of("resources"), *windows.sort("window_id")["fingerprint"])
 
 
 def windows_of(tables: ParquetTables, day: str) -> pl.DataFrame:

@@ -17,11 +17,11 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from memory_assets.stages.capture.formats.unwrap import Span, View, decode_base64, view_of, views
-from memory_assets.stages.capture.masking.redact import cover, mask_all, merged, strings_of
-from memory_assets.stages.capture.masking.secret_patterns import base64_texts
 from memory_assets.store.ledger import WORDS_ERASED, WORDS_FORGOTTEN, Event
 from memory_assets.store.store import Store
+from memory_assets.text.masking.redact import cover, mask_all, merged, strings_of
+from memory_assets.text.masking.secret_patterns import base64_texts
+from memory_assets.text.masking.unwrap import Span, View, decode_base64, view_of, views
 
 LONGEST_WORD = 64
 """Characters of a word that are compared: anything longer is data."""

@@ -20,10 +20,10 @@ from memory_assets.schema import frames as schemas
 from memory_assets.schema.records.distill import NAMESPACE
 from memory_assets.schema.tables import version_of
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.stages.capture.masking.redact import mask_text
 from memory_assets.stages.distill.rows import scope_of
 from memory_assets.stages.distill.taxonomy import TAXONOMY_VERSION, categorise
 from memory_assets.stages.embed.notes import row_without_session
+from memory_assets.text.masking.redact import mask_text
 from memory_assets.text.words import squeezed, text_hash
 
 READER_VERSION = version_of("harness_memories")

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from memory_assets.schema.vocabulary import ADR_STATUSES
-from memory_assets.stages.capture.masking.redact import mask_text
+from memory_assets.text.masking.redact import mask_text
 
 IN_FORCE = frozenset({"accepted", "shipped"})
 LONGEST_FRONT_MATTER = 20_000

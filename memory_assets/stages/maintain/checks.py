@@ -13,8 +13,8 @@ import polars as pl
 from memory_assets.errors import TableError
 from memory_assets.schema.frames import schema_of
 from memory_assets.schema.tables import table_names
-from memory_assets.stages.capture.masking.redact import count_secrets
 from memory_assets.store.parquet_tables import ParquetTables
+from memory_assets.text.masking.redact import count_secrets
 
 FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json", "workspace/patches/*.patch",
          "library/**/*.jsonl", "spool/**/*.jsonl", "spool/**/*.txt")  # fmt: skip

@@ -172,7 +172,7 @@ def _request(question: str, recent: Sequence[str]) -> ModelRequest:
 
 def as_sent(question: str) -> str:
     """Returns the text with secrets masked; the exact names of an answer are compared with this."""
-    from memory_assets.stages.capture.masking.redact import mask_text  # recall without a model does without it
+    from memory_assets.text.masking.redact import mask_text  # recall without a model does without it
 
     return mask_text(question)[0]
 

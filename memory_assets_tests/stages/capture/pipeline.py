@@ -12,10 +12,10 @@ from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import IntakeReport, Machine, Mask, ingest_files
-from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.stages.capture.messages import build_messages, build_sessions, inputs_of
 from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.store import Store
+from memory_assets.text.masking.redact import mask_all
 
 
 def intake(

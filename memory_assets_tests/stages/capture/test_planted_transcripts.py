@@ -12,7 +12,7 @@ from random import Random, SystemRandom
 
 import pytest
 
-from memory_assets.stages.capture.masking.redact import find, mask
+from memory_assets.text.masking.redact import find, mask
 from memory_assets_tests.once import TEST_ALL
 from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS, Planted, is_readable, plant
 from memory_assets_tests.stages.capture.vendor_formats import FORMS, LETTERS

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from memory_assets.stages.capture.masking.redact import mask_all
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import APPROVED, COMPACTION_PENDING, ENDED, REJECTED, TURN_COMPLETED
 from memory_assets.stages.deliver.inbox import LARGEST_LINE, PUT_ASIDE, SpoolReport, SpoolRules, ingest_spool
 from memory_assets.store.ledger import Ledger
+from memory_assets.text.masking.redact import mask_all
 
 NOON = 1_786_363_200.0
 NOW = datetime.fromtimestamp(NOON + 60, UTC)

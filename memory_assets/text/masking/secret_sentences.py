@@ -8,15 +8,15 @@ token, or far from a word for a password, has to look more random than what is a
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from memory_assets.stages.capture.formats.unwrap import PLAIN, Span
-from memory_assets.stages.capture.masking.secret_tokens import Finder
-from memory_assets.stages.capture.masking.secret_values import (
+from memory_assets.text.masking.secret_tokens import Finder
+from memory_assets.text.masking.secret_values import (
     is_file_or_host,
     is_placeholder,
     is_random,
     is_secret_value,
     variety,
 )
+from memory_assets.text.masking.unwrap import PLAIN, Span
 
 _PASSWORD_WORDS = """
     password passwd passphrase passcode pw credentials?

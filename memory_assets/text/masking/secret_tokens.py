@@ -7,8 +7,8 @@ a shape of their own are in `secret_patterns`.
 import re
 from collections.abc import Callable, Iterator
 
-from memory_assets.stages.capture.formats.unwrap import Span
-from memory_assets.stages.capture.masking.secret_values import is_vendor_token
+from memory_assets.text.masking.secret_values import is_vendor_token
+from memory_assets.text.masking.unwrap import Span
 
 Finder = Callable[[bytes], Iterator[Span]]
 

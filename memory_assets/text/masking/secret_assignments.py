@@ -7,8 +7,8 @@ times, and `may_be_secret` drops those that are plainly words or code. `secret_v
 import re
 from collections.abc import Iterator
 
-from memory_assets.stages.capture.formats.unwrap import Span
-from memory_assets.stages.capture.masking.secret_values import AWS_SECRET, is_bare_secret, is_random, is_secret_value, is_varied
+from memory_assets.text.masking.secret_values import AWS_SECRET, is_bare_secret, is_random, is_secret_value, is_varied
+from memory_assets.text.masking.unwrap import Span
 
 PASSWORDS = r"passw(?:or)?d|passphrase|passcode|passwort|pwd|pswd|psk"
 _SHORT_PASSWORD = r"(?:(?<=[_-])(?:pass|pw)|(?-i:pass|Pass|(?<=[a-z])Pw|(?<![A-Za-z0-9])pw))(?=[\"']?[ \t]*[=:]|[ \t]{2}|\t)"

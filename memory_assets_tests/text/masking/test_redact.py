@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.stages.capture.masking import redact
-from memory_assets.stages.capture.masking.redact import count_secrets, find, mask, mask_all, mask_frame, mask_text, secret_rows
+from memory_assets.text.masking import redact
+from memory_assets.text.masking.redact import count_secrets, find, mask, mask_all, mask_frame, mask_text, secret_rows
 from memory_assets.text.visible import INVISIBLE
 from memory_assets_tests.stages.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
 

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memory_assets.stages.capture.formats.unwrap import URL_SAFE, Span
-from memory_assets.stages.capture.masking.secret_assignments import ANCHOR, find_assigned, find_over_breaks, may_be_secret
-from memory_assets.stages.capture.masking.secret_commands import (
+from memory_assets.text.masking.secret_assignments import ANCHOR, find_assigned, find_over_breaks, may_be_secret
+from memory_assets.text.masking.secret_commands import (
     COMMAND_ANCHOR,
     COMMANDS,
     COOKIE_ANCHOR,
@@ -22,16 +21,17 @@ from memory_assets.stages.capture.masking.secret_commands import (
     SCHEMES,
     is_credential,
 )
-from memory_assets.stages.capture.masking.secret_sentences import (
+from memory_assets.text.masking.secret_sentences import (
     SENTENCE_ANCHOR,
     SENTENCES,
     TABLE_ANCHOR,
     TABLES,
     may_be_told,
 )
-from memory_assets.stages.capture.masking.secret_tokens import ANCHORS, SHAPES, Finder, finder_of, token_finder
-from memory_assets.stages.capture.masking.secret_tokens import FINDERS as TOKEN_FINDERS
-from memory_assets.stages.capture.masking.secret_values import is_bare_secret, is_placeholder, is_random, is_secret_value
+from memory_assets.text.masking.secret_tokens import ANCHORS, SHAPES, Finder, finder_of, token_finder
+from memory_assets.text.masking.secret_tokens import FINDERS as TOKEN_FINDERS
+from memory_assets.text.masking.secret_values import is_bare_secret, is_placeholder, is_random, is_secret_value
+from memory_assets.text.masking.unwrap import URL_SAFE, Span
 
 
 @dataclass(frozen=True)

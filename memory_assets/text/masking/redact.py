@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from memory_assets.schema.tables import version_of
-from memory_assets.stages.capture.blocks import HAS_BLOCKS, blocks_of
-from memory_assets.stages.capture.formats.unwrap import (
+from memory_assets.text.masking.blocks import HAS_BLOCKS, blocks_of
+from memory_assets.text.masking.secret_patterns import FAMILIES, Family, base64_texts
+from memory_assets.text.masking.unwrap import (
     INVISIBLE_BYTES,
     INVISIBLE_ESCAPE,
     PLAIN,
@@ -34,9 +34,6 @@ from memory_assets.stages.capture.formats.unwrap import (
     views,
     without_invisible,
 )
-from memory_assets.stages.capture.masking.secret_patterns import FAMILIES, Family, base64_texts
-
-MASKING_VERSION = version_of("resources")
 
 MASK = b"*"
 MAX_ROUNDS = 4

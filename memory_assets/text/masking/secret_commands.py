@@ -7,9 +7,9 @@ import base64
 import re
 from collections.abc import Iterator
 
-from memory_assets.stages.capture.formats.unwrap import Span
-from memory_assets.stages.capture.masking.secret_tokens import Finder, finder_of
-from memory_assets.stages.capture.masking.secret_values import is_bare_secret, is_secret_value
+from memory_assets.text.masking.secret_tokens import Finder, finder_of
+from memory_assets.text.masking.secret_values import is_bare_secret, is_secret_value
+from memory_assets.text.masking.unwrap import Span
 
 _ON = rb"(?:[^\n|;&]|(?<=\\)\r?\n)"
 """The rest of a command, which continues after a backslash at the end of its line."""

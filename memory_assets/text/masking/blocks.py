@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_assets.stages.capture.formats.unwrap import Span, View, unescape, view_of
+from memory_assets.text.masking.unwrap import Span, View, unescape, view_of
 
 SAID_KEYS = "text|content|output|command"
 """Keys whose strings the readers of all harnesses join: blocks of text, results of tools, a command and what it printed."""
