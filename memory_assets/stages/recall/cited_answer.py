@@ -39,6 +39,9 @@ QUOTED, MOST_OF_A_SOURCE = 4, 2
 SAME = 0.6
 """Likeness from which two sentences say the same."""
 
+MASKED = "*" * 6
+"""In a text with a masked secret."""
+
 NOT_IN_MEMORY = "Not in memory."
 
 _NOTHING = re.compile(r"\W*not in memory\b", re.I)
@@ -263,13 +266,13 @@ def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list
 
 
 def _statements(source: AnswerSource) -> Iterator[str]:
-    """Yields the whole sentences of a source; a question states nothing."""
+    """Yields the whole sentences of a source; a question states nothing, and a masked secret says nothing."""
     if source.kind != MESSAGE:
         yield plain(source.text)
         return
     for sentence in whole_sentences(source.text):
         text = plain(_LIST_MARK.sub("", sentence))
-        if text and not text.endswith("?"):
+        if text and not text.endswith("?") and MASKED not in sentence:
             yield text
 
 

@@ -213,14 +213,15 @@ def test_without_a_model_memories_and_whole_sentences_are_quoted_in_recalls_orde
     assert found.cost.model_calls == 0
 
 
-def test_half_a_sentence_and_a_question_are_never_quoted():
+def test_half_a_sentence_a_question_and_a_masked_secret_are_never_quoted():
     cut = source(
         "msg_1",
         "…which port the staging database uses is in the file. The staging port is 5433. And the staging database…",
         "message",
     )
     asked = source("msg_2", "Which port does the staging database use?", "message")
-    found = answered(QUESTION, [cut, asked], is_known=True)
+    masked = source("msg_3", "The staging database is postgres://app:************@db:5432/staging", "message")
+    found = answered(QUESTION, [cut, asked, masked], is_known=True)
     assert found.text == "The staging port is 5433. [msg_1]"
 
 
