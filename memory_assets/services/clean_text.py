@@ -1,4 +1,4 @@
-"""Cleans names that people and agents write into the ledger: one line, printable, bounded, secrets masked."""
+"""Cleans texts that people and agents write: one line, printable, bounded. The ledger and the slog mask their secrets."""
 
 import unicodedata
 
@@ -16,7 +16,7 @@ def check_printable(text: str, what: str) -> str:
 
 
 def masked_line(text: str, what: str) -> tuple[str, int]:
-    """Returns the text as one line with its secrets masked, and how many there were; raises `NoteError` as above."""
+    """Returns the text as one line with its secrets masked, and how many there were, for a warning."""
     from memory_assets.text.masking.redact import mask_text
 
     kept, masked = mask_text(check_printable(text, what))
@@ -29,12 +29,8 @@ def masked_warnings(count: int, where: str) -> tuple[str, ...]:
 
 
 def clean_name(name: str, what: str) -> str:
-    """Returns the name of a project or session as one line with its secrets masked; raises `NoteError` for one too long."""
+    """Returns the name of a project or session as one line; raises `NoteError` for one too long."""
     kept = " ".join(check_printable(name, f"the {what}").split())
-    if not kept:
-        return ""
     if len(kept) > LONGEST_NAME:
         raise NoteError(f"The {what} has {len(kept):,} characters, the limit is {LONGEST_NAME}.")
-    from memory_assets.text.masking.redact import mask_text
-
-    return mask_text(kept)[0]
+    return kept

@@ -115,7 +115,7 @@ def keep(store: Store, found: Source, tags: Iterable[str] = ()) -> Discovered:
         return _discovered(known, "unchanged")
     document = replace(document, relevance=relevance_of_note(store, note))
     with store.lock():
-        store.documents.write(document, [KeptSection(text, None, "") for text, _ in texts])
+        document = store.documents.write(document, [KeptSection(text, None, "") for text, _ in texts])
     log_own(store, "ingest", f"Read {found.kind} {url} as {document.id}", SLOG_REASON)
     return _discovered(document, "replaced" if known else "added")
 

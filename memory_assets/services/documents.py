@@ -154,7 +154,7 @@ def _add(store: Store, path: Path, tags: Sequence[str]) -> AddedDocument:
         masked_count=masked,
     )
     with store.lock():
-        store.documents.write(document, sections)
+        document = store.documents.write(document, sections)
     return _added(document, "replaced" if known else "added")
 
 
@@ -276,7 +276,7 @@ def _masked(contents: Contents, tombstones: Tombstones) -> tuple[list[KeptSectio
 
 
 def _clean(text: str, tombstones: Tombstones) -> str:
-    return tombstones.mask_text(mask_text(text.encode("utf-8", "replace").decode())[0])
+    return tombstones.mask_text(text.encode("utf-8", "replace").decode())
 
 
 def _hash_of(path: Path) -> str:

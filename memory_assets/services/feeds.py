@@ -58,11 +58,11 @@ def add(store: Store, request: AddFeedRequest) -> FeedRow:
     known = store.feeds.find(id)
     tags = tuple(sorted({*request.tag, *(known.tags if known else ())}))
     seen = known.seen if known else {_item_id(id, one): ("", now) for one in found["items"]}
-    title = tombstones_of(store).mask_text(mask_text(found["title"] or request.url)[0])
+    title = tombstones_of(store).mask_text(found["title"] or request.url)
     added_at = known.added_at if known else now
     feed = Feed(id, request.url, title, tags, added_at, request.private, known.polled_at if known else now, seen=seen)
     with store.lock():
-        store.feeds.write(feed)
+        feed = store.feeds.write(feed)
     return _row(feed)
 
 
@@ -93,7 +93,7 @@ def poll(store: Store, feed_id: str) -> list[str]:
     try:
         found, headers = _fetch(feed)
     except DocumentError as error:
-        _write(store, replace(feed, polled_at=_now(store), problem=mask_text(str(error))[0]))
+        _write(store, replace(feed, polled_at=_now(store), problem=str(error)))
         return []
     titles = list[str]()
     for item in _new(feed, found)[:MOST_NEW]:

@@ -132,7 +132,7 @@ def _write(store: Store, kind: str, target: str, payload: dict[str, Any], sessio
         kind=kind.removeprefix("memory."),
         at=event.at,
         memory_ids=(note_id(event),),
-        **{name: payload[name] for name in ("text", "category", "priority", "project")},
+        **{name: event.payload[name] for name in ("text", "category", "priority", "project")},
         replaces=target if kind == CORRECTED else None,
         masked_count=masked,
     )

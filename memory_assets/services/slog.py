@@ -19,7 +19,6 @@ from memory_assets.store.ledger import WORDS_FORGOTTEN, Event
 from memory_assets.store.slog import SLOG, Entry, timestamp_of
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import bytes_of
-from memory_assets.text.masking.redact import mask_text
 
 OWN_TOOL = "memory"
 """The tool of the entries that this program writes about itself."""
@@ -59,9 +58,8 @@ def append(store: Store, request: SlogRequest) -> SlogAnswer:
     limits = {"tool": LONGEST_TOOL, "detail": LONGEST, "reason": LONGEST}
     cleaned = {name: _clean(getattr(request, name), name, longest) for name, longest in limits.items()}
     texts = {name: text for name, (text, _) in cleaned.items()}
-    entry = Entry(timestamp_of(store.settings.clock()), str(request.action), **texts)
     open_store(store.settings)
-    store.slog.append([entry])
+    (entry,) = store.slog.append([Entry(timestamp_of(store.settings.clock()), str(request.action), **texts)])
     return SlogAnswer((entry,), 1, _links(entry.tool), sum(count for _, count in cleaned.values()), is_added=True)
 
 
@@ -75,8 +73,7 @@ def find(store: Store, request: SlogRequest) -> SlogAnswer:
 
 def log_own(store: Store, action: SlogAction, detail: str, reason: str) -> None:
     """Appends an entry about what this program did."""
-    entry = Entry(timestamp_of(store.settings.clock()), action, OWN_TOOL, mask_text(detail)[0], reason)
-    store.slog.append([entry])
+    store.slog.append([Entry(timestamp_of(store.settings.clock()), action, OWN_TOOL, detail, reason)])
 
 
 def log_events(store: Store) -> list[Entry]:

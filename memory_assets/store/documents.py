@@ -2,7 +2,8 @@
 
     library/documents/doc_0f3a5c1e9b2d.jsonl    the document, then one line for each page or section; each with a checksum
 
-The file that was added is not kept: secrets and forgotten words cannot be masked in a PDF. A text is replaced as a whole.
+The file that was added is not kept: secrets and forgotten words cannot be masked in a PDF. A text is replaced as a whole, its
+secrets masked here.
 """
 
 import json
@@ -15,6 +16,7 @@ from typing import Any
 from memory_assets.errors import StoreError
 from memory_assets.text.checksums import is_intact, with_checksum
 from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
+from memory_assets.text.masking.records import mask_record
 
 FOLDER = "library"
 """The folder in the data folder."""
@@ -71,10 +73,11 @@ class Documents:
     def __init__(self, root: Path) -> None:
         self.folder = root / FOLDER / "documents"
 
-    def write(self, document: KeptDocument, sections: Sequence[KeptSection]) -> None:
-        """Replaces the text of the document."""
-        lines = [_line(asdict(document)), *(_line(asdict(one)) for one in sections)]
-        write_atomically(self._path(document.id), b"\n".join(lines) + b"\n")
+    def write(self, document: KeptDocument, sections: Sequence[KeptSection]) -> KeptDocument:
+        """Replaces the text of the document and returns it as written."""
+        records = mask_record([asdict(document), *map(asdict, sections)])
+        write_atomically(self._path(document.id), b"\n".join(map(_line, records)) + b"\n")
+        return KeptDocument(**records[0])
 
     def remove(self, document_id: str) -> None:
         """Deletes the text of the document."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from memory_assets.errors import StoreError
 from memory_assets.store.documents import FOLDER
 from memory_assets.text.files import write_json
+from memory_assets.text.masking.records import mask_record
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,11 @@ class Feeds:
     def __init__(self, root: Path) -> None:
         self.folder = root / FOLDER / "feeds"
 
-    def write(self, feed: Feed) -> None:
-        """Replaces the feed's file."""
-        write_json(self.folder / f"{feed.id}.json", asdict(feed))
+    def write(self, feed: Feed) -> Feed:
+        """Replaces the feed's file and returns the feed as written, its secrets masked."""
+        record = mask_record(asdict(feed))
+        write_json(self.folder / f"{feed.id}.json", record)
+        return Feed(**record)
 
     def remove(self, feed_id: str) -> None:
         """Deletes the feed's file."""

@@ -1,5 +1,7 @@
 """The append-only event log of memories, from which state is derived. Only forgetting changes lines, by masking them.
 
+Secrets in targets and payloads are masked here, so no way by which a text comes in has to do it.
+
 One JSONL segment per process and day below `ledger/`; events needed at every recall have segments of their own
 (`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`; events are ordered by (at, id). Ids begin with the
 line's number in the ledger, so that lines of the same moment keep their order. Events planned by a rule have an id derived from
@@ -58,7 +60,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,7 @@ from memory_assets.errors import LedgerError
 from memory_assets.schema.announcements import announce
 from memory_assets.text.checksums import is_intact, with_checksum
 from memory_assets.text.files import append_line, overwrite_records
+from memory_assets.text.masking.records import mask_record
 
 VERSION = 1
 CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
@@ -126,7 +129,7 @@ class Ledger:
     def append(self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str) -> Event:
         """Writes one event to disk and returns it."""
         number = sum(len(segment.events) for segment in self._read("*.jsonl"))
-        event = Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", self._clock(), actor, kind, target, payload or {})
+        (event,) = _masked([Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", self._clock(), actor, kind, target, payload or {})])
         self._write([event])
         return event
 
@@ -135,7 +138,7 @@ class Ledger:
         known = {event.id for segment in self._read("*.jsonl") for event in segment.events}
         at = self._clock()
         distinct = {one.id: one for one in planned if one.id not in known}
-        events = [Event(one.id, at, actor, one.kind, one.target, one.payload) for one in distinct.values()]
+        events = _masked([Event(one.id, at, actor, one.kind, one.target, one.payload) for one in distinct.values()])
         self._write([event for event in events if event.kind not in NOTES])
         self._write([event for event in events if event.kind in NOTES])
         return events
@@ -194,6 +197,12 @@ class Ledger:
                 f"Lines of the ledger that cannot be read: {count}. They count as not written; {HELP}", about=str(self._root)
             )
         return found
+
+
+def _masked(events: list[Event]) -> list[Event]:
+    """Returns the events with their secrets masked."""
+    records = mask_record([(event.target, event.payload) for event in events])
+    return [replace(event, target=target, payload=payload) for event, (target, payload) in zip(events, records, strict=True)]
 
 
 @dataclass(frozen=True)

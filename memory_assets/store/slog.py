@@ -1,7 +1,7 @@
 """The slog: a log of what people, agents and this program did to systems, as JSON Lines in the workspace.
 
 A line is `{timestamp, action, tool, detail, reason}`. Lines are only appended, by any number of processes at once; forgetting
-alone changes them, by masking words in place. It is kept with MEMORY.md, under git.
+alone changes them, by masking words in place. Secrets are masked here, whoever appends. It is kept with MEMORY.md, under git.
 """
 
 import json
@@ -13,6 +13,7 @@ from pathlib import Path
 from memory_assets.schema.vocabulary import SLOG_ACTIONS
 from memory_assets.store.ledger import is_torn_line
 from memory_assets.text.files import append_line, bytes_of, make_folder
+from memory_assets.text.masking.records import mask_record
 
 SLOG = "slog.jsonl"
 """Name of the file in the workspace."""
@@ -51,9 +52,9 @@ class Slog:
         self.path = root / "workspace" / SLOG
         self._lock = root / LOCK
 
-    def append(self, entries: Iterable[Entry]) -> None:
-        """Appends the entries; each is on disk when this returns."""
-        self._append(lambda: entries)
+    def append(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Appends the entries and returns them as written; each is on disk when this returns."""
+        return self._append(lambda: entries)
 
     def append_new(self, entries: Iterable[Entry]) -> list[Entry]:
         """Appends the entries that the slog does not have, and returns them."""
@@ -79,11 +80,10 @@ class Slog:
 
         make_folder(self._lock.parent)
         with filelock.FileLock(self._lock, timeout=LOCK_SECONDS, mode=0o600, poll_interval=POLL_SECONDS):
-            chosen = list(choose())
-            if chosen:
-                lines = (json.dumps(asdict(one), ensure_ascii=False).encode() for one in chosen)
-                append_line(self.path, b"\n".join(lines))
-            return chosen
+            records = mask_record([asdict(one) for one in choose()])
+            if records:
+                append_line(self.path, b"\n".join(json.dumps(record, ensure_ascii=False).encode() for record in records))
+            return [Entry(**record) for record in records]
 
     def _lines(self) -> list[bytes]:
         """Returns the complete lines; the rest is being written, or was torn."""

@@ -43,6 +43,7 @@ from memory_assets.store.settings import Settings, canonical_zone
 from memory_assets.store.slog import Slog
 from memory_assets.store.write_locks import WriteLocks
 from memory_assets.text.files import make_folder, text_of, write_atomically, write_json
+from memory_assets.text.masking.records import mask_record
 
 if TYPE_CHECKING:
     from memory_assets.store.archive import Archive
@@ -117,10 +118,10 @@ class Store:
         return self.root / "workspace"
 
     def memory_md(self) -> str:
-        """Returns MEMORY.md as on disk; empty if there is none."""
+        """Returns MEMORY.md with the secrets masked that a person typed into it; empty if there is none."""
         from memory_assets.schema.records import MEMORY_MD
 
-        return text_of(self.workspace / MEMORY_MD)
+        return mask_record(text_of(self.workspace / MEMORY_MD))
 
     def note_of(self, name: str) -> str | None:
         """Returns the input version that a file or index was built from, or None if it never was."""

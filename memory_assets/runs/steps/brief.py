@@ -10,6 +10,7 @@ import polars as pl
 
 from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of, scopes_of
+from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.adrs import ADR
 from memory_assets.services.brief_inputs import (
     LESSONS_MD,
@@ -28,10 +29,11 @@ from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, ren
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.deliver.told import drop_old
 from memory_assets.stages.triage.projects import FOLDER, path_of
-from memory_assets.stages.triage.promote import read_memory
+from memory_assets.stages.triage.promote import Workspace, read_memory
 from memory_assets.store.ready import file_name, full_path
 from memory_assets.store.store import Store
 from memory_assets.text.files import bytes_of, write_atomically, write_where_changed
+from memory_assets.text.masking.records import mask_record
 from memory_assets.text.words import count_tokens, text_hash
 
 BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
@@ -66,7 +68,7 @@ def briefing(store: Store, run: Run) -> Report:
         workspace, zone = workspace_of(store), store.settings.zone
         render = partial(
             render_briefing,
-            read_memory(workspace),
+            _masked_memory(workspace, MEMORY_MD),
             memories,
             pending=store.tables.read("decisions", columns=["state"]).filter(state="pending").height,
             expiring=expiring_on(store),
@@ -89,7 +91,7 @@ def briefing(store: Store, run: Run) -> Report:
                 file = file_of(scope)
                 name = names.get(file, Path(file).stem)
                 at = newest.get(name)
-                of_project = {"project_md": read_memory(workspace, file), "project": name, "refused": refused.get(name, ())}
+                of_project = {"project_md": _masked_memory(workspace, file), "project": name, "refused": refused.get(name, ())}
                 of_project["as_of"] = at.astimezone(zone).date() if at else None
             texts[scope] = render(**of_project)
             write_where_changed(path, texts[scope])
@@ -102,6 +104,11 @@ def briefing(store: Store, run: Run) -> Report:
             drop_old(str(store.root))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
     return Report({"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens)
+
+
+def _masked_memory(workspace: Workspace, path: str) -> str:
+    """Returns a file of entries with the secrets masked that a person typed into it."""
+    return mask_record(read_memory(workspace, path))
 
 
 def is_whole(store: Store, scope: str) -> bool:

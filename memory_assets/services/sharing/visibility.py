@@ -28,6 +28,7 @@ from memory_assets.stages.triage.memory_md import Entry, normal, read_entries, r
 from memory_assets.stages.triage.projects import path_of
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of
+from memory_assets.text.masking.records import mask_record
 
 ELSEWHERE = "elsewhere"
 """The factor that ranks the facts of other projects lower."""
@@ -184,7 +185,7 @@ def visible_entries(store: Store, reader: Reader, path: str) -> list[Entry]:
     settings, hidden = store.settings, _hidden_texts(store, reader)
     personal = {section_of(category, settings.sections, settings.owner) for category in PERSONAL}
     closed = frozenset() if reader.person == settings.owner else frozenset(map(str.casefold, personal))
-    entries = read_entries(text_of(store.workspace / path))
+    entries = read_entries(mask_record(text_of(store.workspace / path)))
     return [one for one in entries if one.section.casefold() not in closed and normal(one.text) not in hidden]
 
 

@@ -1,9 +1,9 @@
 """Ingests the spool: each line becomes one event of the ledger, or is put aside with the reason, exactly once.
 
 The ledger identifies an event by its sender's id, so a line that is read again (the process was killed before it recorded its
-position, or the line was copied) adds nothing. A line that cannot be parsed is written to a file of `spool/aside/`, secrets
-masked, and the ledger records where and why; the lines after it are still read. Files of past days are deleted once they are
-read to the end.
+position, or the line was copied) adds nothing. Secrets are masked in the file as well. A line that cannot be parsed is written
+to a file of `spool/aside/`, and the ledger records where and why; the lines after it are still read. Files of past days are
+deleted once they are read to the end.
 """
 
 import hashlib
@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from memory_assets.stages.deliver import events, spool
 from memory_assets.store.ledger import Ledger, Planned
-from memory_assets.text.files import write_atomically
+from memory_assets.text.files import overwrite_records, write_atomically
 from memory_assets.text.moments import event_time
 
 ASIDE = "aside"
@@ -122,8 +123,20 @@ def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int
     if content[whole:].strip() and is_late:
         found.append(SpoolLine(path.name, at, content[whole:].strip(), is_torn=True))
         at += len(content) - whole
-    masked = mask([line.content for line in found])
-    return [replace(line, content=content) for line, (content, _) in zip(found, masked, strict=True)], at
+    masked = [content for content, _ in mask([line.content for line in found])]
+    lines = [replace(line, content=content) for line, content in zip(found, masked, strict=True)]
+    if lines != found:
+        overwrite_records(path, partial(_with_masks, found=found, masked=masked))
+    return lines, at
+
+
+def _with_masks(content: bytes, found: Sequence[SpoolLine], masked: Sequence[bytes]) -> bytes:
+    """Returns the content of the file with the masked lines in place of the lines that were found."""
+    covered = bytearray(content)
+    for line, text in zip(found, masked, strict=True):
+        start = content.index(line.content, line.start)
+        covered[start : start + len(text)] = text
+    return bytes(covered)
 
 
 def event_of(line: SpoolLine, rules: SpoolRules) -> Planned:

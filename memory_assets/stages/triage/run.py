@@ -56,9 +56,11 @@ from memory_assets.store.archive import Archive
 from memory_assets.store.ledger import Ledger
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import bytes_of, replace_if_same
+from memory_assets.text.masking.redact import mask_text
 from memory_assets.text.words import text_hash
 
 REVIEW_MD = "REVIEW.md"
+BEING_EDITED = "REVIEW.md is being edited; what it says is read at the next triage."
 TRIAGE_VERSION = version_of("decisions")
 _DATED = re.compile(r"(?m)^_(?:Last updated: [^|\n]*|Reviewed by Reflector on .*)")
 """What of REVIEW.md changes each time."""
@@ -140,18 +142,21 @@ class Triage:
         return ReviewFile(there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"]))
 
     def apply_review_edits(self, seen: bytes | None) -> AppliedDecisions:
-        """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they left it.
+        """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they left it, secrets masked.
 
         `seen` is the file at an earlier look; a different one by now is being edited, and decides nothing yet. Only what was
         read is committed, so a later save counts as another change.
         """
         review = self.read_review_file()
         if review.content != seen:
-            return AppliedDecisions(warnings=["REVIEW.md is being edited; what it says is read at the next triage."])
+            return AppliedDecisions(warnings=[BEING_EDITED])
         if review.reading.is_undecided:
             return AppliedDecisions(warnings=list(review.reading.warnings))
+        masked = _masked(seen)
+        if masked is not None and masked != seen and not replace_if_same(self.workspace.root / REVIEW_MD, seen, masked):
+            return AppliedDecisions(warnings=[BEING_EDITED])
         applied = append_decisions(review.reading, self.ledger, self.rules.owner, REVIEW_MD, retiring=review.retiring)
-        self.workspace.commit_content("Edited by hand", {REVIEW_MD: review.content}, author=self.rules.owner)
+        self.workspace.commit_content("Edited by hand", {REVIEW_MD: masked}, author=self.rules.owner)
         return applied
 
     def amend(self) -> pl.DataFrame:
@@ -467,6 +472,12 @@ def _unwritten(decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Co
 
 def _without_dates(text: str) -> str:
     return _DATED.sub("", text.replace("\r\n", "\n"))
+
+
+def _masked(content: bytes | None) -> bytes | None:
+    """Returns the content of a file with every secret replaced by as many asterisks."""
+    text = None if content is None else mask_text(content.decode("utf-8", "surrogateescape"))[0]
+    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 def _text(content: bytes | None) -> str | None:

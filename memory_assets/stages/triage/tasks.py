@@ -30,6 +30,7 @@ from memory_assets.stages.triage.decisions import EDITED, EXPIRES_SOON, overrula
 from memory_assets.stages.triage.human import ReviewDecisions, heading_of, instead_of, shown_text
 from memory_assets.stages.triage.run import AppliedDecisions, Triage, append_decisions
 from memory_assets.store.ledger import Event, Ledger
+from memory_assets.text.masking.redact import mask_text
 from memory_assets.text.words import squeezed
 
 TODOIST = "Todoist"
@@ -105,12 +106,13 @@ def open_tasks(events: Sequence[Event]) -> dict[str, SentTask]:
 
 
 def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
-    """Returns the present open tasks by id; raises `TaskListError` if the list does not answer."""
+    """Returns the present open tasks by id, their secrets masked; raises `TaskListError` if the list does not answer."""
     sent = open_tasks(ledger.events(KINDS)).values()
     if not sent:
         return {}
     since = min(one.at for one in sent) - CLOCKS_APART
-    return tasks.look({one.task_id: one.project_id for one in sent}, since)
+    found = tasks.look({one.task_id: one.project_id for one in sent}, since)
+    return {id: replace(task, content=mask_text(task.content)[0]) for id, task in found.items()}
 
 
 def apply_task_changes(found: Mapping[str, Task], triage: Triage) -> AppliedDecisions:

@@ -1,1 +1,1 @@
-"""Masking of secrets in transcripts and in every text that leaves the machine."""
+"""Masking of secrets in transcripts, in every text that is written, and in every text that leaves the machine."""

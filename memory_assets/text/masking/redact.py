@@ -195,6 +195,11 @@ def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(_mask_column(frame[name]) for name in columns if not _is_clean(_joined(frame[name])))
 
 
+def are_clean(texts: Sequence[str]) -> bool:
+    """Returns whether no text holds a secret."""
+    return _is_clean(pl.Series(texts, dtype=pl.String))
+
+
 def _is_clean(texts: pl.Series) -> bool:
     """Returns whether no text holds a secret.
 

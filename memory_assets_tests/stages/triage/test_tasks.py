@@ -174,6 +174,22 @@ def test_a_reworded_task_waits_in_its_words_on_both_surfaces(world: World, api: 
     assert f"**{DATES}**" in world.review_md.read_text()
 
 
+def test_a_token_in_a_reworded_task_is_masked_here_and_decided_once(world: World, api: TodoistApi):
+    (dates,) = world.propose(DATES)
+    triage(world, api)
+    secret = "ghp_k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
+    api.named(DATES)["content"] = f"Pass {secret}."
+    for _ in range(3):
+        triage(world, api)
+    assert said(world) == [("proposal.edited", dates)]
+    api.complete(api.open()[0])
+    triage(world, api)
+    (line,) = world.entries()
+    assert line.endswith(f"Pass {'*' * len(secret)}.")
+    assert not any(secret in str(event) for event in world.ledger.events())
+    assert secret not in world.review_md.read_text()
+
+
 def test_what_is_reworded_in_review_md_is_reworded_there(world: World, api: TodoistApi):
     (dates,) = world.propose(DATES)
     triage(world, api)
