@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import Verb
@@ -12,18 +12,22 @@ from memory_assets.services.sharing.reader import Reader
 from memory_assets.shared_memory import SharedMemory
 from memory_assets.store.places import find_data, present_root
 
+if TYPE_CHECKING:
+    from memory_assets.interfaces.shared.access import Grant
 
-def ask(verb: Verb, given: Mapping[str, Any], reader: Reader | None = None) -> Any:
-    """Returns the facade's answer from the present store, or from what the reader may read of it.
+
+def ask(verb: Verb, given: Mapping[str, Any], grant: "Grant | None" = None) -> Any:
+    """Returns the facade's answer from the present store, or from what the token's person may read of it.
 
     Raises `QuestionError` for invalid arguments.
     """
-    return getattr(shared_agent(reader) if reader else present_agent(), verb.name)(verb.request(**given))
+    agent = shared_agent(grant, verb.name) if grant else present_agent()
+    return getattr(agent, verb.name)(verb.request(**given))
 
 
-def shared_agent(reader: Reader) -> SharedMemory:
-    """Returns the agent that answers this reader."""
-    return _shared_agent_of(present_root(find_data()), reader)
+def shared_agent(grant: "Grant", verb: str) -> SharedMemory:
+    """Returns the agent that answers a call of the verb; raises what refuses the call."""
+    return _shared_agent_of(present_root(find_data()), grant.call(verb))
 
 
 @lru_cache(maxsize=256)

@@ -138,11 +138,11 @@ class Guard:
     async def _answer(self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send) -> None:
         """Answers the request when it is its turn, unless its client has gone or does not send all of it in time."""
         try:
-            messages = await asyncio.wait_for(_read_all(receive), ARRIVAL_SECONDS)
+            messages = await asyncio.wait_for(read_all(receive), ARRIVAL_SECONDS)
         except TimeoutError:
             await _refuse(scope, receive, send, 408, f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds.")
             return
-        await _until_gone(self._in_turn(turns, scope, _replayed(messages, receive), send), messages, receive)
+        await _until_gone(self._in_turn(turns, scope, replayed(messages, receive), send), messages, receive)
 
     async def _in_turn(self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -200,7 +200,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
     await Response(body, status, headers, media_type="application/json")(scope, receive, send)
 
 
-async def _read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
+async def read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
     """Returns the messages of the request's body; it ends early where the body is too long for any verb."""
     messages = [await receive()]
     size = len(messages[0].get("body", b""))
@@ -210,7 +210,7 @@ async def _read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
     return messages
 
 
-def _replayed(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> Receive:
+def replayed(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> Receive:
     """Returns a `receive` that repeats these messages, then passes on further ones."""
     waiting = list(messages)
 

@@ -18,9 +18,9 @@ from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.browsers import OWN_HEADER
 from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
-from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard, Scope
+from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
-from memory_assets.interfaces.shared.access import READER
+from memory_assets.interfaces.shared.access import GRANT
 from memory_assets.interfaces.shared.sharing import Sharing
 from memory_assets.interfaces.verbs import VERBS, Verb
 
@@ -30,6 +30,9 @@ LONGEST_QUESTION = 16_384
 ABOUT = f"Long-term memory of coding sessions. A client that looks like a browser sends the header `{OWN_HEADER}: 1`."
 PUSH = "push"
 """The address, on a shared server, that takes in what machines push."""
+
+PUSHED = "pushed"
+"""The verb of the same address that asks what was pushed before."""
 
 BUSY_RETRY_SECONDS = 5
 """A run of the pipeline writes one table at a time."""
@@ -87,15 +90,7 @@ def application(host: str, *, is_writing: bool = False, sharing: Sharing | None 
         _add_push(app)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
-    return sharing.guarded(app, host, _calls_of) if sharing else Guard(app, host, pages=PAGES)
-
-
-def _calls_of(scope: Scope, _: bytes) -> list[str]:
-    """Returns the verb that the address names, if it names one; `pushed` asks what was pushed before."""
-    name = scope.get("path", "").strip("/")
-    if name == PUSH:
-        return [PUSH if scope.get("method") == "POST" else "pushed"]
-    return [name] if any(verb.name == name for verb in VERBS) else []
+    return sharing.guarded(app, host) if sharing else Guard(app, host, pages=PAGES)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
@@ -113,8 +108,7 @@ def _add(app: FastAPI, verb: Verb, *, is_writing: bool, is_shared: bool) -> None
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
             _check_length(given)
-            reader = request.scope[READER] if is_shared else None
-            data = await run_in_threadpool(dispatcher.ask, verb, given, reader)
+            data = await run_in_threadpool(dispatcher.ask, verb, given, request.scope[GRANT] if is_shared else None)
         except Exception as error:
             return _response(failed(error), status_of(error))
         return _response(answered(data, warnings_of(data)))
@@ -138,7 +132,7 @@ def _add_push(app: FastAPI) -> None:
 
     async def push(request: Request) -> Response:
         try:
-            agent = dispatcher.shared_agent(request.scope[READER])
+            agent = dispatcher.shared_agent(request.scope[GRANT], PUSH if request.method == "POST" else PUSHED)
             if request.method == "GET":
                 query = request.query_params
                 data = await run_in_threadpool(agent.holdings, query.get("client", ""), is_listed=query.get("listed") == "true")

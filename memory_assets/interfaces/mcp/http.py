@@ -5,15 +5,16 @@ from typing import Any
 
 import anyio.to_thread
 import mcp_types
+import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from starlette.responses import Response
 
-from memory_assets.interfaces.guard import App, Guard, Receive, Scope, Send
-from memory_assets.interfaces.mcp.protocol import NAME, Protocol, RefusedError, version
-from memory_assets.interfaces.mcp.shared import SharedProtocol, calls_of
-from memory_assets.interfaces.shared.access import READER
+from memory_assets.interfaces.guard import App, Guard, Receive, Scope, Send, read_all, replayed
+from memory_assets.interfaces.mcp.protocol import NAME, PARSE_ERROR, Protocol, RefusedError, version
+from memory_assets.interfaces.mcp.shared import SharedProtocol
+from memory_assets.interfaces.shared.access import GRANT
 from memory_assets.interfaces.shared.sharing import Sharing
 
 PATH = "/mcp"
@@ -27,7 +28,7 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
 
     def answering(method: str, kind: type[mcp_types.Result]) -> Any:
         async def answer(context: Any, params: Any) -> mcp_types.Result:
-            asked = SharedProtocol(context.request.scope[READER], is_structured=protocol.is_structured) if sharing else protocol
+            asked = SharedProtocol(context.request.scope[GRANT], is_structured=protocol.is_structured) if sharing else protocol
             return kind.model_validate(await anyio.to_thread.run_sync(_answer, asked, method, params))
 
         return answer
@@ -47,7 +48,7 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
     made = server.streamable_http_app(
         streamable_http_path=PATH, json_response=True, transport_security=unguarded, stateless_http=sharing is not None
     )
-    return sharing.guarded(_posts_only(made), host, calls_of) if sharing else Guard(made, host)
+    return sharing.guarded(_posts_only(_json_only(made)), host) if sharing else Guard(_json_only(made), host)
 
 
 def _posts_only(app: App) -> App:
@@ -58,6 +59,26 @@ def _posts_only(app: App) -> App:
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
             return
         await app(scope, receive, send)
+
+    return answer
+
+
+def _json_only(app: App) -> App:
+    """Returns the application behind a strict check of bodies: the official server also takes `NaN`, which is no JSON."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        messages = await read_all(receive) if scope["type"] == "http" and scope["method"] == "POST" else []
+        if messages and not messages[-1].get("more_body"):
+            try:
+                given = orjson.loads(b"".join(message.get("body", b"") for message in messages))
+            except orjson.JSONDecodeError as error:
+                refused = RefusedError(PARSE_ERROR, f"The body is not JSON: {error}.").to_dict()
+                body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": refused})
+                await Response(body, 400, media_type="application/json")(scope, receive, send)
+                return
+            if GRANT in scope and isinstance(given, dict):
+                scope[GRANT].method = str(given.get("method", ""))[:40]
+        await app(scope, replayed(messages, receive), send)
 
     return answer
 

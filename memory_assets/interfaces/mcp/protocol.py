@@ -17,8 +17,8 @@ from memory_assets.store.places import find_data, present_root
 from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
+    from memory_assets.interfaces.shared.access import Grant
     from memory_assets.interfaces.verbs import Verb
-    from memory_assets.services.sharing.reader import Reader
 
 NAME = "memory_assets"
 TOOLS = Path(__file__).with_name("tools.json")
@@ -74,8 +74,8 @@ class RefusedError(Exception):
 class Protocol:
     """Answers methods; the facade is loaded by the first call."""
 
-    reader: "Reader | None" = None
-    """Who asks a shared memory; None: its owner."""
+    grant: "Grant | None" = None
+    """What a request to a shared memory may call; None: its owner asks."""
 
     def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
         self.is_writing, self.is_structured = is_writing, is_structured
@@ -132,7 +132,7 @@ class Protocol:
         try:
             if verb.is_writing and not self.is_writing:
                 raise QuestionError(f"{verb.tool} writes, and this server only reads. Start it as `memory serve mcp --write`.")
-            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, self.reader)
+            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, self.grant)
         except Exception as error:
             if os.environ.get("MEMORY_DEBUG"):
                 import traceback

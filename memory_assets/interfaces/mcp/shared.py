@@ -3,15 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from memory_assets.interfaces import dispatcher
-from memory_assets.interfaces.guard import Scope
 from memory_assets.interfaces.mcp.protocol import NO_SUCH_RESOURCE, Protocol, RefusedError
-from memory_assets.interfaces.shared.access import NEEDS
-from memory_assets.interfaces.verbs import REVIEW, VERBS
+from memory_assets.interfaces.shared.access import Grant
+from memory_assets.interfaces.verbs import REVIEW
 from memory_assets.interfaces.views.registry import render_text
-from memory_assets.services.sharing.reader import Reader
 from memory_assets.text.visible import visible
 
 TOOL_PREFIX = "memory_"
@@ -29,11 +25,11 @@ INSTRUCTIONS = (
 
 
 class SharedProtocol(Protocol):
-    """Answers the methods for one reader."""
+    """Answers the methods for one request."""
 
-    def __init__(self, reader: Reader, *, is_structured: bool = False) -> None:
+    def __init__(self, grant: Grant, *, is_structured: bool = False) -> None:
         super().__init__(is_writing=True, is_structured=is_structured)
-        self.reader = reader
+        self.grant = self._grant = grant
 
     @property
     def instructions(self) -> str:
@@ -43,52 +39,29 @@ class SharedProtocol(Protocol):
     def tools(self) -> dict[str, Any]:
         """Returns the tools that the token allows."""
         listed = super().tools()["tools"]
-        return {"tools": [one for one in listed if self._may(one["name"].removeprefix(TOOL_PREFIX))]}
+        return {"tools": [one for one in listed if self._grant.allows(one["name"].removeprefix(TOOL_PREFIX))]}
 
     def resources(self) -> dict[str, Any]:
         """Returns the resources that the token allows."""
         listed = [
             {"uri": uri, "name": uri.removeprefix("memory://"), "description": about, "mimeType": "text/markdown"}
             for uri, about in RESOURCES.items()
-            if self._may(_verb_of(uri))
+            if self._grant.allows(_verb_of(uri))
         ]
         return {"resources": listed}
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns what the reader may read of a resource."""
         uri = params.get("uri")
-        if not isinstance(uri, str) or uri not in RESOURCES or not self._may(_verb_of(uri)):
+        if not isinstance(uri, str) or uri not in RESOURCES:
             raise RefusedError(NO_SUCH_RESOURCE, f"There is no resource {str(uri)[:80]!r}.", {"uri": str(uri)[:80]})
-        assert self.reader is not None
-        agent = dispatcher.shared_agent(self.reader)
+        agent = dispatcher.shared_agent(self._grant, _verb_of(uri))
         if uri == OF_REVIEW:
             text = render_text(REVIEW.name, agent.review())
         else:
             text = agent.memory_md() if uri == "memory://MEMORY.md" else agent.brief().text
         return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(text)}]}
 
-    def _may(self, verb: str) -> bool:
-        needed = NEEDS.get(verb)
-        return needed is None or (self.reader is not None and needed in self.reader.scopes)
-
 
 def _verb_of(uri: str) -> str:
     return REVIEW.name if uri == OF_REVIEW else "resources/read"
-
-
-def calls_of(scope: Scope, body: bytes) -> list[str]:
-    """Returns the verbs that the messages of a request call; the method of a message that calls none."""
-    try:
-        given = orjson.loads(body) if body else []
-    except orjson.JSONDecodeError:
-        return []
-    return [_call_of(one) for one in (given if isinstance(given, list) else [given]) if isinstance(one, dict)]
-
-
-def _call_of(message: Mapping[str, Any]) -> str:
-    params = message.get("params")
-    named = params if isinstance(params, Mapping) else {}
-    method = str(message.get("method", ""))[:40]
-    if method == "tools/call":
-        return next((verb.name for verb in VERBS if verb.tool == named.get("name")), method)
-    return _verb_of(str(named.get("uri"))) if method == "resources/read" else method

@@ -1,11 +1,12 @@
-"""Lets requests with a valid token pass, within its scopes and its number of writes per minute; logs each call.
+"""Lets requests with a valid token pass, and each of their calls within its scopes and its writes per minute; logs the calls.
 
-An ASGI application between the guard, which has read the whole request, and one that answers it. The token travels in the scope
-of the request, from which the answering application takes who asks: there is no state between requests.
+An ASGI application between the guard and one that answers. A request gets a grant, which the dispatcher asks at each call that
+it executes: nothing depends on how a body is read before. There is no state between requests.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from memory_assets.errors import MemoryAssetsError, ScopeError, StoreError, TokenError, TooManyWritesError
@@ -15,8 +16,8 @@ from memory_assets.services.sharing.reader import Reader
 from memory_assets.store.access_tokens import AccessToken, AccessTokens
 from memory_assets.store.audit_log import AuditLog, Call
 
-READER = "memory_assets.reader"
-"""Key of the scope of a request under which its reader is."""
+GRANT = "memory_assets.grant"
+"""Key of the scope of a request under which its grant is."""
 
 NEEDS = {
     **dict.fromkeys(("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"),
@@ -24,21 +25,47 @@ NEEDS = {
     **dict.fromkeys(("review", "decide", "forget"), "review"),
     **dict.fromkeys(("push", "pushed"), "push"),
 }
-"""Verb → the scope that it needs; what is not listed (a handshake, a list of tools) needs a token only."""
+"""Verb → the scope that it needs; a handshake or a list of tools calls none and needs a token only."""
 
 WRITES = frozenset({"remember", "feedback", "slog", "decide", "forget", "push"})
 
-CallsOf = Callable[[Scope, bytes], Sequence[str]]
-"""Request and body → the verbs that it calls."""
+
+@dataclass
+class Grant:
+    """What one request may call with its token, and what it called."""
+
+    token: AccessToken
+    limit: WriteLimit
+    calls: list[str] = field(default_factory=list)
+    method: str = ""
+    """The method that the message names, for the log; what counts is what is called."""
+    refusal: MemoryAssetsError | None = None
+
+    def allows(self, verb: str) -> bool:
+        """Returns whether the token has the scope of the verb."""
+        return NEEDS.get(verb) in self.token.scopes
+
+    def call(self, verb: str) -> Reader:
+        """Returns who asks, and counts the call, which is executed next; raises what refuses it: a missing scope, the limit."""
+        self.calls.append(verb)
+        if not self.allows(verb):
+            scopes = ", ".join(self.token.scopes)
+            self.refusal = ScopeError(f"{verb} needs a token with the scope {NEEDS.get(verb)}; this one has {scopes}.")
+            raise self.refusal
+        wait = self.limit.take(self.token.id) if verb in WRITES else 0
+        if wait:
+            self.refusal = TooManyWritesError(
+                f"The token {self.token.name!r} wrote {self.limit.per_minute} times within a minute. Wait {wait} seconds."
+            )
+            raise self.refusal
+        return Reader(self.token.person, self.token.project, self.token.scopes)
 
 
 class Access:
-    """Passes on what a token allows, and answers everything else with 401, 403, 429 or 503."""
+    """Passes on requests with a valid token; answers others, and those with a refused call, with 401, 403, 429 or 503."""
 
-    def __init__(
-        self, app: App, tokens: AccessTokens, calls_of: CallsOf, limit: WriteLimit, log: Callable[[Call], None] | AuditLog
-    ) -> None:
-        self._app, self._tokens, self._calls_of, self._limit, self._log = app, tokens, calls_of, limit, log
+    def __init__(self, app: App, tokens: AccessTokens, limit: WriteLimit, log: Callable[[Call], None] | AuditLog) -> None:
+        self._app, self._tokens, self._limit, self._log = app, tokens, limit, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request, and logs its calls once it is answered."""
@@ -46,47 +73,46 @@ class Access:
             await self._app(scope, receive, send)
             return
         began, status = time.perf_counter(), 500
-        messages, body = await _read(receive)
-        calls = self._calls_of(scope, body)
-        token: AccessToken | None = None
+        grant: Grant | None = None
 
-        async def told(message: Any) -> None:
+        async def answer(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
+        async def answer_unless_refused(message: Any) -> None:
+            if not (grant and grant.refusal):
+                await answer(message)
+
         try:
-            token = self._tokens.find(_bearer(scope))
-            wait = self._check(token, calls)
-            assert token is not None
-            if wait:
-                raise TooManyWritesError(
-                    f"The token {token.name!r} wrote {self._limit.per_minute} times within a minute. Wait {wait} seconds."
-                )
-            scope[READER] = Reader(token.person, token.project, token.scopes)
-            await self._app(scope, _replayed(messages, receive), told)
+            grant = scope[GRANT] = self._grant(scope)
+            await self._app(scope, receive, answer_unless_refused)
+            if grant.refusal:
+                raise grant.refusal
         except MemoryAssetsError as error:
-            await _refuse(error, self._limit.wait_of(token.id) if token else 0, scope, receive, told)
+            await _refuse(error, self._limit.wait_of(grant.token.id) if grant else 0, scope, receive, answer)
         finally:
             ms = round((time.perf_counter() - began) * 1000)
-            who = (token.id, token.person, token.name) if token else ("", "", "")
-            for verb in calls or ("",):
+            who = (grant.token.id, grant.token.person, grant.token.name) if grant else ("", "", "")
+            named = (grant and grant.method) or _named(scope)
+            for verb in (grant and grant.calls) or [named]:
                 self._log(Call(*who, verb, status, ms))
 
-    def _check(self, token: AccessToken | None, calls: Sequence[str]) -> int:
-        """Returns the seconds to wait before these calls; raises the error of a missing token or scope."""
+    def _grant(self, scope: Scope) -> Grant:
+        token = self._tokens.find(_bearer(scope))
         if token is None:
             raise TokenError(
                 "A valid token is needed: send `Authorization: Bearer TOKEN`. `memory serve tokens create` makes one where the "
                 "store is."
             )
-        for verb in calls:
-            needed = NEEDS.get(verb)
-            if needed and needed not in token.scopes:
-                raise ScopeError(f"{verb} needs a token with the scope {needed}; this one has {', '.join(token.scopes)}.")
-        writes = sum(verb in WRITES for verb in calls)
-        return self._limit.take(token.id, writes) if writes else 0
+        return Grant(token, self._limit)
+
+
+def _named(scope: Scope) -> str:
+    """Returns the verb that the address names; empty where it names none."""
+    name = scope.get("path", "").strip("/")
+    return name if name in NEEDS else ""
 
 
 def _bearer(scope: Scope) -> str:
@@ -109,20 +135,3 @@ async def _refuse(error: MemoryAssetsError, wait: int, scope: Scope, receive: Re
     elif isinstance(error, TooManyWritesError):
         status, headers = 429, {"Retry-After": str(max(wait, 1))}
     await Response(to_json(failed(error)), status, headers, media_type="application/json")(scope, receive, send)
-
-
-async def _read(receive: Receive) -> tuple[list[Any], bytes]:
-    """Returns the messages of the body, which the guard has read already, and the body."""
-    messages = [await receive()]
-    while messages[-1].get("more_body"):
-        messages.append(await receive())
-    return messages, b"".join(one.get("body", b"") for one in messages)
-
-
-def _replayed(messages: Sequence[Any], receive: Receive) -> Receive:
-    waiting = list(messages)
-
-    async def replay() -> Any:
-        return waiting.pop(0) if waiting else await receive()
-
-    return replay

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from memory_assets.interfaces.guard import App, Guard
-from memory_assets.interfaces.shared.access import Access, CallsOf
+from memory_assets.interfaces.shared.access import Access
 from memory_assets.interfaces.shared.rates import WriteLimit
 from memory_assets.store.access_tokens import AccessTokens
 from memory_assets.store.audit_log import AuditLog
@@ -25,7 +25,7 @@ class Sharing:
     names: Collection[str] = ()
     """Names by which clients reach the server, itself or through a proxy."""
 
-    def guarded(self, app: App, host: str, calls_of: CallsOf) -> App:
+    def guarded(self, app: App, host: str) -> App:
         """Returns the application behind a check of tokens, behind a guard; no page is open to browsers."""
-        checked = Access(app, self.tokens, calls_of, self.limit, self.log)
+        checked = Access(app, self.tokens, self.limit, self.log)
         return Guard(checked, host, names=self.names, most_waiting=MOST_WAITING)

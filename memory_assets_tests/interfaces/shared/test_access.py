@@ -7,6 +7,7 @@ import asyncio
 import json
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -227,6 +228,140 @@ def test_tokens_scopes_and_limits_hold_over_mcp(store: Store):
         access_tokens.revoke(MemoryAgent().store, f"laptop of {BO}", now=store.settings.clock())
         assert call(url, bo, "memory_remember", text="One beam more.").status_code == 401
         assert httpx.get(f"{url}/mcp", headers={**bearing(token_of(MIRA)), "Accept": "text/event-stream"}).status_code == 405
+
+
+TOOL_CALL = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "%s", "arguments": %s}}'
+HARMLESS = '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"name": "memory_status", "arguments": {}}, '
+
+
+def written(name: str, arguments: dict[str, Any]) -> str:
+    return TOOL_CALL % (name, json.dumps(arguments))
+
+
+def with_number(number: str) -> Callable[[str, dict[str, Any]], bytes]:
+    """Returns what writes the call with this number beside its parameters."""
+    return lambda name, given: f'{{"extra": {number}, {written(name, given)[1:]}'.encode()
+
+
+BODIES: dict[str, Callable[[str, dict[str, Any]], bytes]] = {
+    "plain": lambda name, given: written(name, given).encode(),
+    "NaN": with_number("NaN"),
+    "Infinity": with_number("[-Infinity, Infinity]"),
+    "NaN in the arguments": lambda name, given: written(name, given).replace("}}}", ', "limit": NaN}}}').encode(),
+    "NaN in the meta": lambda name, given: written(name, given).replace("}}}", '}, "_meta": {"x": NaN}}}').encode(),
+    "long number": with_number("9" * 400),
+    "large exponent": with_number("1e999"),
+    "half a surrogate": with_number(r'"\ud800"'),
+    "control character": with_number('"\x01"'),
+    "nested": with_number("[" * 190 + "]" * 190),
+    "nested deeply": with_number("[" * 5_000 + "]" * 5_000),
+    "duplicate keys": lambda name, given: (HARMLESS + written(name, given)[1:]).encode(),
+    "duplicate keys, the other way": lambda name, given: (written(name, given)[:-1] + ", " + HARMLESS[1:-2] + "}").encode(),
+    "duplicate names": lambda name, given: written(name, given).replace('"name"', '"name": "memory_status", "name"').encode(),
+    "escaped name": lambda name, given: written(name, given).replace("memory_", r"\u006demory_").encode(),
+    "other case": lambda name, given: written(name.upper(), given).encode(),
+    "spaces": lambda name, given: written(f" {name} ", given).encode(),
+    "batch": lambda name, given: f"[{HARMLESS[:-2]}}}, {written(name, given)}]".encode(),
+    "notification": lambda name, given: written(name, given).replace('"id": 1, ', "").encode(),
+    "UTF-8 with a mark": lambda name, given: written(name, given).encode("utf-8-sig"),
+    "UTF-16": lambda name, given: written(name, given).encode("utf-16"),
+    "UTF-32": lambda name, given: written(name, given).encode("utf-32"),
+    "two values": lambda name, given: (written(name, given) * 2).encode(),
+    "comment": lambda name, given: f"/* */{written(name, given)}".encode(),
+    "empty": lambda name, given: b"",
+}
+TYPES = ("application/json", "application/json; charset=utf-16", "text/plain")
+
+
+def sent(url: str, token: str, body: bytes, content_type: str = "application/json") -> httpx.Response:
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-06-18",
+        "Content-Type": content_type,
+    }
+    return httpx.post(f"{url}/mcp", content=body, headers={**bearing(token), **headers}, timeout=30)
+
+
+def saved() -> int:
+    return len(MemoryAgent().store.ledger.events())
+
+
+def audited(store: Store) -> list[tuple[str, int]]:
+    lines = [json.loads(line) for line in (store.root / "logs" / "audit.jsonl").read_text().splitlines()]
+    return [(one["verb"], one["status"]) for one in lines]
+
+
+NOTE = {"text": "The attic has a beam of oak."}
+
+
+def test_no_form_of_a_body_gives_a_token_more_than_its_scopes(store: Store):
+    read, push = token_of(MIRA, scopes=["read"]), token_of(MIRA, scopes=["push"], name="push")
+    before = saved()
+    forbidden: list[tuple[str, str, dict[str, Any]]] = [
+        (read, "memory_remember", NOTE),
+        (read, "memory_review", {}),
+        (read, "memory_forget", {"target": "mem_ffffffff", "apply": True}),
+        (push, "memory_recall", ARCHIVED),
+        (push, "memory_remember", NOTE),
+    ]
+    with served(mcp_application()) as url:
+        for form, write in BODIES.items():
+            for token, tool, given in forbidden:
+                for content_type in TYPES if form in ("plain", "NaN") else TYPES[:1]:
+                    answer = sent(url, token, write(tool, given), content_type)
+                    texts = (SHOP, BLOG, PROPOSAL, "mem_ffffffff")
+                    assert not [text for text in texts if text in answer.text], (form, tool)
+                    assert answer.status_code < 500, (form, tool)
+                    assert form != "plain" or answer.status_code in (403, 415, 400)
+    assert saved() == before
+    assert ("remember", 200) not in audited(store) and ("remember", 403) in audited(store)
+
+
+def test_no_form_of_a_body_writes_past_the_limit_or_the_log(store: Store):
+    token, before = token_of(MIRA, scopes=["write"]), saved()
+    with served(mcp_application(writes=len(BODIES))) as url:
+        for number, write in enumerate(BODIES.values()):
+            sent(url, token, write("memory_remember", {"text": f"The attic has the beam {number}."}))
+        executed = audited(store).count(("remember", 200))
+        assert saved() - before == executed > 4, "each is logged, each is counted"
+        for number in range(len(BODIES) - executed):
+            assert call(url, token, "memory_remember", text=f"The cellar has the door {number}.").status_code == 200
+        statuses = [sent(url, token, write("memory_remember", NOTE)).status_code for write in BODIES.values()]
+    assert saved() - before == len(BODIES)
+    assert audited(store).count(("remember", 429)) == statuses.count(429) == executed
+
+
+@pytest.mark.parametrize(
+    "form", ["NaN", "Infinity", "NaN in the arguments", "NaN in the meta", "UTF-16", "two values", "empty"]
+)
+def test_a_body_that_is_no_json_is_400(store: Store, form: str):
+    body = BODIES[form]("memory_recall", ARCHIVED)
+    with served(mcp_application()) as url:
+        assert sent(url, token_of(MIRA, scopes=list(SCOPES)), body).status_code == 400
+        assert sent(url, "memtok_wrong", body).status_code == 401
+    with served(mcp_http.application(Protocol(), "127.0.0.1")) as url:
+        assert sent(url, "none", body).status_code == 400
+
+
+def test_a_body_that_is_no_json_is_400_at_every_address(store: Store):
+    before = saved()
+    with client(token_of(MIRA, scopes=list(SCOPES))) as http:
+        for path in ("/remember", "/recall", "/forget", "/push"):
+            for number in ("NaN", "-Infinity", "1e999"):
+                headers = {"Content-Type": "application/json"}
+                assert http.post(path, content=f'{{"text": "x", "limit": {number}}}', headers=headers).status_code == 400
+    assert saved() == before
+
+
+def test_a_call_that_no_verb_answers_is_logged_by_its_method_or_address(store: Store):
+    token = token_of(MIRA)
+    with served(mcp_application()) as url:
+        sent(url, token, written("memory_nothing", {}).encode())
+        sent(url, token, (HARMLESS[:-2] + "}").encode())
+    with client(token) as http:
+        http.get("/remember")
+        http.post("/review")
+    assert [verb for verb, _ in audited(store)] == ["tools/call", "ping", "remember", "review"]
 
 
 def test_a_session_of_one_token_is_of_no_use_to_another(store: Store):
