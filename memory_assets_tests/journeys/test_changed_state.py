@@ -103,7 +103,7 @@ def test_a_question_about_what_was_replaced_is_answered_by_the_change(store: Sto
     (first, *others) = agent.recall(question, project=project, probe=True).results
     assert first.text == change
     assert not {DATABASE, CI} & {one.text for one in others}
-    assert change in agent.answer(question, project=project).text.splitlines()[0]
+    assert change in agent.answer(question, project=project, probe=True).text.splitlines()[0]
 
 
 def test_an_explanation_names_what_replaced_a_memory(store: Store):

@@ -142,7 +142,7 @@ def test_what_a_later_session_changed_is_nowhere_told_as_the_present(store: Stor
     found = agent.recall(question, probe=True).results
     assert "Hetzner" in found[0].text
     assert not any("to Fly" in result.text for result in found)
-    said = agent.answer(question).text
+    said = agent.answer(question, probe=True).text
     assert "Hetzner" in said.splitlines()[0] and "to Fly.io" not in said
     current = [store.workspace / "lessons.md", store.workspace / "MEMORY.md", store.workspace / TIDEWATCH]
     current += [*(store.workspace / "summaries").glob("*.md"), *(store.workspace / "briefings").rglob("*.md")]
