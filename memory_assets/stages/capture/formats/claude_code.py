@@ -19,6 +19,7 @@ SYNTHETIC = "<synthetic>"
 
 _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacted_thinking"})
 
+_ASKING = "AskUserQuestion"
 _REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
 """The first line of the result of a call that the person refused with a reason; the reason follows."""
 
@@ -60,6 +61,9 @@ class ClaudeCodeReader(TranscriptReader):
             return Parsed(f"assistant/{strange[0]}", "unknown") if strange else Parsed("assistant/thinking", "known")
         parsed = self.assistant_message("assistant", said, [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls])
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
+        questions = [question for call in calls for question in _questions(call)]
+        if questions:
+            parsed.kind, parsed.text = "text", strip_memories("\n".join([*questions, parsed.text]))
         parsed.model = text_or_none(answer.get("model"))
         if record.get("isApiErrorMessage") or parsed.model == SYNTHETIC:
             parsed.author, parsed.model = "injected", None
@@ -144,9 +148,16 @@ class ClaudeCodeReader(TranscriptReader):
         return parsed
 
 
+def _questions(call: Mapping[str, Any]) -> list[str]:
+    """Returns what the assistant asks the person with a call: its words, as those of any message."""
+    given = call.get("input")
+    asked = given.get("questions") if call.get("name") == _ASKING and isinstance(given, Mapping) else None
+    return [str(each["question"]) for each in asked or () if isinstance(each, Mapping) and each.get("question")]
+
+
 def _answers(tool: str | None, outcome: Any) -> str:
     """Returns what the person answered, without the questions, which are the assistant's."""
-    answers = outcome.get("answers") if tool == "AskUserQuestion" and isinstance(outcome, Mapping) else None
+    answers = outcome.get("answers") if tool == _ASKING and isinstance(outcome, Mapping) else None
     texts = answers.values() if isinstance(answers, Mapping) else ()
     return "\n".join(text for text in texts if isinstance(text, str))
 

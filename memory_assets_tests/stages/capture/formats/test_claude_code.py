@@ -84,6 +84,16 @@ def test_a_persons_words_are_found_wherever_they_stand():
     ]
 
 
+def test_a_question_to_the_person_is_the_assistants_and_stands_before_its_answer():
+    found = [(p.author, p.kind, p.text) for p in messages_of(transcript("0a000008"))]
+    at = found.index(("owner", "text", "eu-west-1"))
+    assert found[at - 1] == (
+        "assistant",
+        "text",
+        'Which region?\n[toolCall AskUserQuestion({"questions":[{"question":"Which region?"}]})]',
+    )
+
+
 def test_what_the_harness_says_in_the_users_role_is_injected():
     assert [text for author, text in said(transcript("0a000008")) if author == "injected"] == [
         "You are an expert reviewer. Always be thorough.",
