@@ -49,7 +49,7 @@ def test_a_question_is_answered_by_query_and_by_body_alike():
 def test_every_verb_that_reads_has_an_address():
     small_store()
     with client() as http:
-        assert http.get("/status").json()["data"]["rows"]["observations"] == 1
+        assert http.get("/status").json()["data"]["rows"]["facts"] == 1
         assert http.get("/brief").json()["data"]["text"].startswith("# Briefing")
         assert [one["proposal_id"] for one in http.get("/review").json()["data"]["pending"]] == [PROPOSAL]
         assert http.get("/explain", params={"target": PROPOSAL}).json()["ok"] is True
@@ -187,7 +187,7 @@ def test_a_real_server_says_where_it_is_answers_and_stops_when_told():
             told = json.loads(process.stdout.readline())["data"]
             assert told["url"].startswith("http://127.0.0.1:")
             assert told["is_writing"] is False
-            assert httpx.get(f"{told['url']}status").json()["data"]["rows"]["observations"] == 1
+            assert httpx.get(f"{told['url']}status").json()["data"]["rows"]["facts"] == 1
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
             assert process.stdout.read() == b""

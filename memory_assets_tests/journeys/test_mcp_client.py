@@ -119,7 +119,7 @@ def test_two_questions_at_once_are_both_answered(connect: Connect):
         async with connect() as client:
             asked = [client.call_tool(tool, {}) for tool in ("memory_status", "memory_review", "memory_brief")]
             status, review, briefing = [answer.structured_content["data"] for answer in await asyncio.gather(*asked)]
-            assert status["rows"]["observations"] == 1
+            assert status["rows"]["facts"] == 1
             assert [one["proposal_id"] for one in review["pending"]] == [PROPOSAL]
             assert briefing["text"] == "# Briefing\n\n- Use uv.\n"
 

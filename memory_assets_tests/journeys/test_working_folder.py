@@ -131,7 +131,7 @@ def test_what_is_taken_in_is_sent_nowhere_and_pushed_nowhere(clone: Path, tmp_pa
     lay_out_sample(tmp_path / "mine", ONE_SESSION)
     before = files_in(clone)
     built = data_of(run(clone, "ingest", "--json"))
-    assert (built["status"]["store"], built["status"]["rows"]["observations"] > 0) == (str(tmp_path / "store"), True)
+    assert (built["status"]["store"], built["status"]["rows"]["facts"] > 0) == (str(tmp_path / "store"), True)
     assert (api.requests, files_in(clone)) == ([], before)
     assert list((tmp_path / "remote.git" / "refs" / "heads").iterdir()) == []
 

@@ -60,8 +60,8 @@ def test_without_a_model_the_last_request_and_the_state_of_each_branch_are_known
     ]
     write(store, "messages", TODAY, *said)
     assert [(work.branch, work.request[-2], work.state) for work in open_work(store)] == [
-        ("tills", "2", f"{texts[1]} (2)."),
-        ("main", "1", f"{texts[1]} (1)."),
+        ("tills", "2", f"Assistant: “{texts[1]} (2)”"),
+        ("main", "1", f"Assistant: “{texts[1]} (1)”"),
     ]
 
 
@@ -133,7 +133,7 @@ def test_a_request_that_cannot_be_understood_alone_is_not_quoted():
     (one,) = open_work(
         end_with(None, "Till added, not pushed.", asked="let's do both of them with option A", title="Add tills")
     )
-    assert (one.title, one.request, one.state) == ("Add tills", "", "Till added, not pushed.")
+    assert (one.title, one.request, one.state) == ("Add tills", "", "Assistant: “Till added, not pushed.”")
 
 
 def test_a_task_that_is_over_is_left_out():

@@ -92,7 +92,7 @@ def test_json_is_one_object_and_nothing_else(run: Run):
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert list(reply) == ["v", "ok", "data", "warnings"]
     assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
-    assert reply["data"]["rows"]["observations"] == 1
+    assert reply["data"]["rows"]["facts"] == 1
 
 
 def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest.MonkeyPatch):
