@@ -23,7 +23,7 @@ def release(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def facts(release: str) -> dict:
-    """What held when the release wrote it."""
+    """What held when the release wrote it; of observations and memories those that are no composed narrative."""
     return json.loads((HERE / f"{release}.json").read_text())
 
 

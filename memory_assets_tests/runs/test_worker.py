@@ -21,9 +21,10 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import make_folder
 from memory_assets_tests.small_store import bring_up_to_date, small_store
-from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
+from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript, user
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
+WITH_A_RULE = lines(*dialogue(SESSION, 6), user(SESSION, 12, "Always use uv, never pip.", 6))
 
 
 class Clock:
@@ -56,7 +57,7 @@ def test_a_session_that_ends_is_recalled_after_one_tick(tmp_path: Path, monkeypa
     assert worker.begin()
     try:
         assert worker.tick() == []
-        transcript(tmp_path / "sources", SESSION).write_bytes(lines(*dialogue(SESSION, 6)))
+        transcript(tmp_path / "sources", SESSION).write_bytes(WITH_A_RULE)
         clock.now += 1
         assert worker.tick() == []  # nothing was sent, and the last look was a second ago
         send_end(store)
@@ -91,7 +92,7 @@ print(*sorted(name for name in set(sys.modules) - known if name.startswith(packa
 
 @pytest.mark.slow
 def test_the_first_run_of_a_warm_worker_imports_next_to_nothing(tmp_path: Path):
-    transcript(make_folder(tmp_path / "sources"), SESSION).write_bytes(lines(*dialogue(SESSION, 6)))
+    transcript(make_folder(tmp_path / "sources"), SESSION).write_bytes(WITH_A_RULE)
     own = {"MEMORY_NOW": (START + timedelta(hours=2)).isoformat(), "MEMORY_SOURCES": str(tmp_path / "sources")}
     ran = subprocess.run([sys.executable, "-c", WARMED], env=os.environ | own, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
