@@ -39,6 +39,9 @@ QUOTED, MOST_OF_A_SOURCE = 4, 2
 SAME = 0.6
 """Likeness from which two sentences say the same."""
 
+TYPED = "! "
+"""Before a command that a person typed in a session."""
+
 MASKED = "*" * 6
 """In a text with a masked secret."""
 
@@ -266,13 +269,14 @@ def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list
 
 
 def _statements(source: AnswerSource) -> Iterator[str]:
-    """Yields the whole sentences of a source; a question states nothing, and a masked secret says nothing."""
+    """Yields the whole sentences of a source; a question, a command that was typed and a masked secret state nothing."""
     if source.kind != MESSAGE:
         yield plain(source.text)
         return
     for sentence in whole_sentences(source.text):
         text = plain(_LIST_MARK.sub("", sentence))
-        if text and not text.endswith("?") and MASKED not in sentence:
+        is_said = not (text.endswith("?") or text.startswith(TYPED) or MASKED in sentence)
+        if text and is_said:
             yield text
 
 

@@ -213,7 +213,7 @@ def test_without_a_model_memories_and_whole_sentences_are_quoted_in_recalls_orde
     assert found.cost.model_calls == 0
 
 
-def test_half_a_sentence_a_question_and_a_masked_secret_are_never_quoted():
+def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quoted():
     cut = source(
         "msg_1",
         "…which port the staging database uses is in the file. The staging port is 5433. And the staging database…",
@@ -221,7 +221,8 @@ def test_half_a_sentence_a_question_and_a_masked_secret_are_never_quoted():
     )
     asked = source("msg_2", "Which port does the staging database use?", "message")
     masked = source("msg_3", "The staging database is postgres://app:************@db:5432/staging", "message")
-    found = answered(QUESTION, [cut, asked, masked], is_known=True)
+    typed = source("msg_4", "! psql -p 5433 staging database", "message")
+    found = answered(QUESTION, [cut, asked, masked, typed], is_known=True)
     assert found.text == "The staging port is 5433. [msg_1]"
 
 
