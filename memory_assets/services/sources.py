@@ -1,7 +1,7 @@
 """Finds a store's transcripts: all in the folders of the settings, else recent ones in the harnesses' usual places.
 
 Also what looks like a transcript and is not taken in, what is ignored on purpose, and what cannot or shall not be read yet, for
-`memory up`, `ingest`, `status` and `doctor`.
+`memory up`, `ingest`, `status` and `doctor`. Writers fill the main store as soon as it exists or there are transcripts to read.
 
 The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so that later runs skip no
 transcript, and `--since` moves it further back.
@@ -18,7 +18,7 @@ import zstandard
 
 from memory_assets.errors import SettingsError, TranscriptError
 from memory_assets.services.ignoring import read_ignore_rules
-from memory_assets.services.which_store import is_sample
+from memory_assets.services.which_store import StoreChoice, is_sample, sample_settings
 from memory_assets.stages.capture.discover import (
     FoundFiles,
     LeftOut,
@@ -81,6 +81,19 @@ def find_foreign(settings: Settings, found: FoundFiles) -> list[str]:
     return [
         f"{count:,} {'file' if count == 1 else 'files'} of {title}: not read yet" for title, count in sorted(counts.items())
     ]
+
+
+def store_to_fill(settings: Settings) -> StoreChoice:
+    """Returns the main store if it exists or there are transcripts to read, else the sample's."""
+    named = settings.source_folders()
+    if named:
+        return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
+    found = find_all(settings)
+    if settings.store or (settings.data / "VERSION").is_file() or found.transcripts or found.older:
+        return StoreChoice(settings, "This machine's own transcripts, from " + (", ".join(map(str, places())) or "nowhere yet"))
+    foreign = "; ".join(find_foreign(settings, found))
+    why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
+    return StoreChoice(sample_settings(settings), f"{why}: the bundled sample, in a store of its own")
 
 
 def find_ignored(settings: Settings) -> list[LeftOut]:

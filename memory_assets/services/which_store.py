@@ -1,10 +1,6 @@
-"""Chooses the store: the main one or, on a machine without transcripts, that of the bundled sample.
-
-Readers use the store that exists. Writers use the main one as soon as it exists or there are transcripts to read.
-"""
+"""Tells the main store from that of the bundled sample, and finds the one that exists, which readers use."""
 
 import json
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,17 +62,3 @@ class StoreChoice:
 
     settings: "Settings"
     reason: str
-
-
-def store_to_fill(settings: "Settings") -> StoreChoice:
-    """Returns the main store if it exists or there are transcripts to read, else the sample's."""
-    from memory_assets.services.sources import find_all, find_foreign, places
-
-    if named := settings.source_folders():
-        return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
-    found = find_all(settings)
-    if settings.store or (settings.data / "VERSION").is_file() or found.transcripts or found.older:
-        return StoreChoice(settings, "This machine's own transcripts, from " + (", ".join(map(str, places())) or "nowhere yet"))
-    foreign = "; ".join(find_foreign(settings, found))
-    why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
-    return StoreChoice(sample_settings(settings), f"{why}: the bundled sample, in a store of its own")

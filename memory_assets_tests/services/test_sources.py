@@ -13,8 +13,7 @@ from memory_assets.errors import StoreError
 from memory_assets.runs.build import choose
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.services.health.status import render_status, status_of
-from memory_assets.services.sources import find_left_out, find_sources, find_unread, this_machine, widen_since
-from memory_assets.services.which_store import store_to_fill
+from memory_assets.services.sources import find_left_out, find_sources, find_unread, store_to_fill, this_machine, widen_since
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

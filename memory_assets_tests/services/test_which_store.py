@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.services.which_store import environment_of, is_sample, present_settings, sample_settings, store_to_fill
+from memory_assets.services.sources import store_to_fill
+from memory_assets.services.which_store import environment_of, is_sample, present_settings, sample_settings
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.stages.capture.sessions import dialogue, lines
