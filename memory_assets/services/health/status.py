@@ -31,7 +31,7 @@ SHOWN_FILES = 5
 
 COUNTED = ("sessions", "messages", "facts", "memories", "proposals")
 FACTS = {"facts": "observations", "memories": "memories"}
-"""Tables of which only the facts are counted, not a model's narratives of what happened."""
+"""Tables in which facts are counted; the narratives of a model are left out."""
 
 
 @dataclass(frozen=True)
