@@ -7,16 +7,23 @@
                  reflect ─▶ reflections ▶ weekly, monthly distillates; proposals
                  triage  ─▶ decisions ▶ REVIEW.md, MEMORY.md
 
-`scan` hands out any table as a polars frame; `MemoryAgent` answers what a person or an agent would ask. Both are fetched
-when first used: importing this package imports nothing else, and switches off what libraries report to their vendors.
+`scan` hands out any table as a polars frame; `MemoryAgent` answers what a person or an agent would
+ask. Both are fetched when first used: importing this package imports nothing else, and switches off
+what libraries report to their vendors.
 """
 
 import os
 
-os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "ANONYMIZED_TELEMETRY": "False", "HF_HUB_DISABLE_TELEMETRY": "1"}
-# ONNX Runtime, Chroma and the Hugging Face libraries would otherwise report their use to their vendors, in every process.
+os.environ |= {
+    "ORT_DISABLE_TELEMETRY": "1",
+    "ANONYMIZED_TELEMETRY": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+# ONNX Runtime, Chroma and the Hugging Face libraries would otherwise report their use to their
+# vendors, in every process.
 
-TYPE_CHECKING = False  # what type checkers take for true; importing `typing` for it would cost as much as all of `brief`
+# what type checkers take for true; importing `typing` for it would cost as much as all of `brief`
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from memory_assets.memory import MemoryAgent, scan

@@ -1,4 +1,5 @@
-"""Dagster's entry: the assets made from the declared tables, their checks, the store, and what starts runs.
+"""Dagster's entry: the assets made from the declared tables, their checks, the store, and what
+starts runs.
 
 Assembled inside a function, so that importing this module reads no setting and opens nothing.
 """
@@ -8,7 +9,8 @@ from datetime import date
 
 import dagster as dg
 
-# The parameters that Dagster still calls beta or preview are used on purpose; their notices are not for users.
+# The parameters that Dagster still calls beta or preview are used on purpose; their notices are not
+# for users.
 for notice in (dg.BetaWarning, dg.PreviewWarning):
     warnings.filterwarnings("ignore", category=notice, module="memory_assets")
 
@@ -22,8 +24,12 @@ from memory_assets.store.settings import Settings, read_settings  # noqa: E402
 from memory_assets.store.store import Store  # noqa: E402
 
 
-def assemble(settings: Settings, first_day: date = FIRST_DAY, store: Store | None = None) -> dg.Definitions:
-    """Returns everything that Dagster shows and runs, on the given store or the one of the settings when a run starts."""
+def assemble(
+    settings: Settings, first_day: date = FIRST_DAY, store: Store | None = None
+) -> dg.Definitions:
+    """Returns everything that Dagster shows and runs, on the given store or the one of the settings
+    when a run starts.
+    """
     return dg.Definitions(
         assets=make_assets(settings, first_day),
         asset_checks=make_checks(),
@@ -39,7 +45,8 @@ def assemble(settings: Settings, first_day: date = FIRST_DAY, store: Store | Non
 def defs() -> dg.Definitions:
     """Everything, in the zone that the settings name, from the first day of the store on.
 
-    Celery workers keep it for long, while the store may get earlier days: there, from the first possible day on.
+    Celery workers keep it for long, while the store may get earlier days: there, from the first
+    possible day on.
     """
     settings = read_settings()
     store = Store(settings, settings.data)

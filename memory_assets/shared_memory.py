@@ -1,7 +1,8 @@
 """The facade for a person who asks with a token: the same verbs over what this person may read.
 
-Answers come from a restricted store (`services/sharing/visibility.py`), never from the owner's prepared files. What is saved is
-saved in the person's name. An id of something that may not be read is as unknown as one that does not exist.
+Answers come from a restricted store (`services/sharing/visibility.py`), never from the owner's
+prepared files. What is saved is saved in the person's name. An id of something that may not be read
+is as unknown as one that does not exist.
 """
 
 from collections.abc import Mapping
@@ -53,38 +54,65 @@ class SharedMemory(MemoryAgent):
 
     def __init__(self, reader: Reader, settings: "Settings | None" = None) -> None:
         whole = settings or present_settings()
-        super().__init__(whole.model_copy(update={"owner": reader.person}))  # events are in the person's name
+        super().__init__(
+            whole.model_copy(update={"owner": reader.person})
+        )  # events are in the person's name
         self.reader = reader
         self._owners = MemoryAgent(whole)
 
     @cached_property
     def _whole(self) -> "Store":
-        """The store with the owner's settings; what it holds is restricted before it is returned."""
+        """The store with the owner's settings; what it holds is restricted before it is
+        returned.
+        """
         return self._owners.store
 
     def recall(
-        self, question: str | requests.RecallRequest, *, now: datetime | None = None, asker: str | None = None, **options: Any
+        self,
+        question: str | requests.RecallRequest,
+        *,
+        now: datetime | None = None,
+        asker: str | None = None,
+        **options: Any,
     ) -> "Answer":
-        """Returns the few readable memories that help; the person who asks is always that of the token.
+        """Returns the few readable memories that help; the person who asks is always that of the
+        token.
 
-        Later digits of scores are cut: these depend on how many vectors were compared, hidden ones included.
+        Later digits of scores are cut: these depend on how many vectors were compared, hidden ones
+        included.
         """
-        found = super().recall(self._in_project(requests.RecallRequest.of(question, **options)), now=now)
-        left_out = tuple(replace(one, score=round(one.score, SCORE_DIGITS)) for one in found.left_out)
+        found = super().recall(
+            self._in_project(requests.RecallRequest.of(question, **options)), now=now
+        )
+        left_out = tuple(
+            replace(one, score=round(one.score, SCORE_DIGITS)) for one in found.left_out
+        )
         return replace(found, left_out=left_out)
 
-    def answer(self, question: str | requests.AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":
+    def answer(
+        self,
+        question: str | requests.AnswerRequest,
+        *,
+        model: "Model | None" = None,
+        **options: Any,
+    ) -> "CitedAnswer":
         """Returns an answer from everything that is readable."""
-        return super().answer(self._in_project(requests.AnswerRequest.of(question, **options)), model=model)
+        return super().answer(
+            self._in_project(requests.AnswerRequest.of(question, **options)), model=model
+        )
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
-        """Saves a fact of the person; without a project, of that of the token. Corrects only readable memories."""
+        """Saves a fact of the person; without a project, of that of the token. Corrects only
+        readable memories.
+        """
         from memory_assets.services import notes
         from memory_assets.services.review import take_along
 
         request = requests.RememberRequest.of(text, **options)
         if request.instead_of is not None:
-            request = request.model_copy(update={"instead_of": self._readable_id(request.instead_of)})
+            request = request.model_copy(
+                update={"instead_of": self._readable_id(request.instead_of)}
+            )
         elif not request.project:
             request = request.model_copy(update={"project": self.reader.project})
         noted = notes.remember(self.store, request)
@@ -98,15 +126,24 @@ class SharedMemory(MemoryAgent):
 
         request = requests.ForgetRequest.of(target, **options)
         if not AN_ID.fullmatch(request.target.strip()):
-            raise ScopeError("A token can forget memories by their id (mem_…). Words are forgotten where the store is.")
+            raise ScopeError(
+                "A token can forget memories by their id (mem_…). Words are forgotten where "
+                "the store is."
+            )
         row, is_own = explained_memory(self._whole, self.reader, request.target)
         if not is_own:
-            raise ScopeError(f"{request.target} was also said in sessions of others. It is forgotten where the store is.")
+            raise ScopeError(
+                f"{request.target} was also said in sessions of others. It is forgotten "
+                "where the store is."
+            )
         if request.history:
             raise ScopeError("The git history is rewritten where the store is, not with a token.")
         found = self._owners.forget(row["id"])
         if not is_only_of(self._whole, self.reader, found):
-            raise ScopeError(f"{request.target} was also said in sessions of others. It is forgotten where the store is.")
+            raise ScopeError(
+                f"{request.target} was also said in sessions of others. It is forgotten "
+                "where the store is."
+            )
         return self._owners.forget(row["id"], apply=True) if request.apply else found
 
     def feedback(self, memory_ids: Any, **options: Any) -> "Rating":
@@ -115,9 +152,14 @@ class SharedMemory(MemoryAgent):
         ids = tuple(self._readable_id(id) for id in request.memory_ids)
         return super().feedback(request.model_copy(update={"memory_ids": ids}))
 
-    def slog(self, action: str | requests.SlogRequest | None = None, **options: Any) -> "SlogAnswer":
+    def slog(
+        self, action: str | requests.SlogRequest | None = None, **options: Any
+    ) -> "SlogAnswer":
         """Raises `ScopeError`: the log is about the machine of the owner."""
-        raise ScopeError("The log of what was done to systems belongs to the machine where the store is; no token opens it.")
+        raise ScopeError(
+            "The log of what was done to systems belongs to the machine where the store is; "
+            "no token opens it."
+        )
 
     def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
         """Returns the entries of the token's project and the person's own preferences."""
@@ -158,8 +200,12 @@ class SharedMemory(MemoryAgent):
 
         return status_for(self._whole, self.reader, pending=len(self._visible_proposals()))
 
-    def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
-        """Returns where a readable memory comes from: down to the bytes if only the person's own sessions say it."""
+    def explain(
+        self, target: str | requests.ExplainRequest, **options: Any
+    ) -> "Explanation | WhyNot":
+        """Returns where a readable memory comes from: down to the bytes if only the person's own
+        sessions say it.
+        """
         from memory_assets.services.sharing.answers import find_says
         from memory_assets.services.why_not import WhyNot
 
@@ -172,13 +218,21 @@ class SharedMemory(MemoryAgent):
         if found is None:
             return WhyNot(name, "not captured", NOT_READABLE)
         if said and said.kind not in MEMORIES:
-            return WhyNot(name, "not observed", OWN_MESSAGE, says=shortened(said.text, 200), session=said.session)
+            return WhyNot(
+                name,
+                "not observed",
+                OWN_MESSAGE,
+                says=shortened(said.text, 200),
+                session=said.session,
+            )
         if request.question is None:
             return self._origin(found)
         full = self._readable_id(found)
         shown = [one.memory_id for one in self.recall(request.question, probe=True).results]
         if full in shown:
-            return WhyNot(name, "recalled", f"it is result {shown.index(full) + 1} of {len(shown)}", full)
+            return WhyNot(
+                name, "recalled", f"it is result {shown.index(full) + 1} of {len(shown)}", full
+            )
         return WhyNot(name, "out-ranked", "it is not among what fits the question best", full)
 
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
@@ -196,11 +250,15 @@ class SharedMemory(MemoryAgent):
         known = {one.proposal_id: one for one in self._visible_proposals()}
         for id in request.proposals:
             if id not in known:
-                raise UnknownIdError(f"There is no proposal {id} that waits and that you may see. `review` lists them.")
+                raise UnknownIdError(
+                    f"There is no proposal {id} that waits and that you may see. `review` "
+                    "lists them."
+                )
             if not self._reviews(known[id].project):
                 where = f"of {known[id].project}" if known[id].project else "for all projects"
                 raise ScopeError(
-                    f"{self.reader.person} is no reviewer {where}; the setting `reviewers` of the store names them."
+                    f"{self.reader.person} is no reviewer {where}; the setting `reviewers` "
+                    "of the store names them."
                 )
         if request.decision == "approve":
             self.approve(*request.proposals, triage=False)
@@ -240,7 +298,10 @@ class SharedMemory(MemoryAgent):
 
         for one in self._visible_proposals():
             if one.proposal_id == name:
-                facts = {field: getattr(one, field) for field in ("section", "text", "reason", "confidence", "project")}
+                facts = {
+                    field: getattr(one, field)
+                    for field in ("section", "text", "reason", "confidence", "project")
+                }
                 return Explanation(name, ProvenanceStep("shared proposal", name, facts))
         raise UnknownIdError(f"There is no proposal {name} that waits and that you may see.")
 
@@ -249,10 +310,16 @@ class SharedMemory(MemoryAgent):
         from memory_assets.services.review import read_pending
         from memory_assets.services.sharing.visibility import visible_proposals
 
-        return tuple(map(pending_from, visible_proposals(self._whole, self.reader, read_pending(self._whole))))
+        return tuple(
+            map(
+                pending_from, visible_proposals(self._whole, self.reader, read_pending(self._whole))
+            )
+        )
 
     def _reviews(self, project: str) -> bool:
-        """Returns whether the person may decide about lines of the project: its owner always may."""
+        """Returns whether the person may decide about lines of the project: its owner always
+        may.
+        """
         settings = self._whole.settings
         named = {*settings.reviewers.get(project, ()), *settings.reviewers.get(EVERY_PROJECT, ())}
         return self.reader.person in named or self.reader.person == settings.owner

@@ -69,7 +69,11 @@ OF_COMMANDS: dict[str, Any] = {
     "brief": "services.latest_briefing:Briefing",
     "doctor": "services.health.doctor:Health",
     "restore": "services.restore:Restored",
-    "hooks install": {"is_dry_run": bool, "files": ["stages.deliver.install:HookChange"], "last_heard": dict[str, datetime]},
+    "hooks install": {
+        "is_dry_run": bool,
+        "files": ["stages.deliver.install:HookChange"],
+        "last_heard": dict[str, datetime],
+    },
     "hooks uninstall": "hooks install",
     "hooks status": "hooks install",
     "model": CHOSEN,
@@ -77,7 +81,10 @@ OF_COMMANDS: dict[str, Any] = {
     "model add": CHOSEN,
     "model list": "services.configuration:Models",
     "model cost": "services.model_questions:Costs",
-    "config": [{"settings": ["services.configuration:Setting"]}, "runs.deployment:DagsterConfiguration"],
+    "config": [
+        {"settings": ["services.configuration:Setting"]},
+        "runs.deployment:DagsterConfiguration",
+    ],
     "config show": {"settings": ["services.configuration:Setting"]},
     "config set": "services.change_setting:ChangedSetting",
     "config unset": "services.change_setting:ChangedSetting",
@@ -165,25 +172,40 @@ class Schemas:
     def object(self, properties: Mapping[str, Any], about: str = "") -> dict[str, Any]:
         """Returns the schema of an object with these properties and no others."""
         described = {"description": about} if about else {}
-        closed = {"properties": dict(properties), "required": list(properties), "additionalProperties": False}
+        closed = {
+            "properties": dict(properties),
+            "required": list(properties),
+            "additionalProperties": False,
+        }
         return {"type": "object", **described, **closed}
 
     def _reference(self, cls: type) -> dict[str, Any]:
-        name = self._names.setdefault(cls, cls.__name__ if cls.__name__ not in self.definitions else _long_name(cls))
+        name = self._names.setdefault(
+            cls, cls.__name__ if cls.__name__ not in self.definitions else _long_name(cls)
+        )
         if name not in self.definitions:
             self.definitions[name] = {}  # a class may contain itself
             own = OWN.get(cls.__name__)
             if own is None and hasattr(cls, "to_dict"):
                 raise TypeError(f"{cls.__name__} has a form of its own: describe it in OWN")
-            self.definitions[name] = own(self, cls) if own else self.object(self.fields(cls), summary_of(cls))
+            self.definitions[name] = (
+                own(self, cls) if own else self.object(self.fields(cls), summary_of(cls))
+            )
         return {"$ref": f"#/$defs/{name}"}
 
     def fields(self, cls: type, names: Collection[str] | None = None) -> dict[str, Any]:
         """Returns the schemas of these fields of a dataclass, by default of those that `envelope.to_json` writes."""
         hints, about = hints_of(cls), descriptions_of(cls)
         if names is None:
-            names = [one.name for one in fields(cls) if not one.name.startswith("_") and one.name != "warnings"]
-        return {name: self.of(hints[name]) | ({"description": about[name]} if name in about else {}) for name in names}
+            names = [
+                one.name
+                for one in fields(cls)
+                if not one.name.startswith("_") and one.name != "warnings"
+            ]
+        return {
+            name: self.of(hints[name]) | ({"description": about[name]} if name in about else {})
+            for name in names
+        }
 
 
 def _extended(**more: Any) -> Callable[[Schemas, type], dict[str, Any]]:
@@ -202,18 +224,30 @@ def _selected(*names: str, **more: Any) -> Callable[[Schemas, type], dict[str, A
 
     def select(schemas: Schemas, cls: type) -> dict[str, Any]:
         chosen = schemas.fields(cls, names)
-        return schemas.object({**chosen, **{name: schemas.of(one) for name, one in more.items()}}, summary_of(cls))
+        return schemas.object(
+            {**chosen, **{name: schemas.of(one) for name, one in more.items()}}, summary_of(cls)
+        )
 
     return select
 
 
 def _chain(root: bool) -> Callable[[Schemas, type], dict[str, Any]]:
     def describe(schemas: Schemas, cls: type) -> dict[str, Any]:
-        behind = {"type": "array", "items": schemas.of(_class("stages.triage.explain:ProvenanceStep"))}
-        own: dict[str, Any] = {"target": {"type": "string"}, "is_verified": {"type": "boolean"}} if root else {}
+        behind = {
+            "type": "array",
+            "items": schemas.of(_class("stages.triage.explain:ProvenanceStep")),
+        }
+        own: dict[str, Any] = (
+            {"target": {"type": "string"}, "is_verified": {"type": "boolean"}} if root else {}
+        )
         known = own | {"kind": {"type": "string"}, "id": {"type": "string"}, "behind": behind}
         about = f"{summary_of(cls)} Other properties are facts about the step, by its kind."
-        return {"type": "object", "description": about, "properties": known, "required": list(known)}
+        return {
+            "type": "object",
+            "description": about,
+            "properties": known,
+            "required": list(known),
+        }
 
     return describe
 
@@ -251,9 +285,16 @@ def _checked_imports(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             for one in node.body:
-                if isinstance(one, ast.ImportFrom) and one.module and one.module.startswith("memory_assets"):
+                if (
+                    isinstance(one, ast.ImportFrom)
+                    and one.module
+                    and one.module.startswith("memory_assets")
+                ):
                     found = importlib.import_module(one.module)
-                    yield from ((alias.asname or alias.name, getattr(found, alias.name)) for alias in one.names)
+                    yield from (
+                        (alias.asname or alias.name, getattr(found, alias.name))
+                        for alias in one.names
+                    )
 
 
 @cache
@@ -264,7 +305,11 @@ def descriptions_of(cls: type) -> dict[str, str]:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
         body = tree.body if isinstance(tree, ast.ClassDef) else []
         for field, text in pairwise(body):
-            is_text = isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
+            is_text = (
+                isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+                and isinstance(text.value.value, str)
+            )
             if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
                 found[field.target.id] = " ".join(ast.literal_eval(text.value).split())  # pyright: ignore
     return found
@@ -294,7 +339,9 @@ def _data_of(schemas: Schemas, wanted: Any) -> dict[str, Any]:
         return {"anyOf": [_data_of(schemas, one) for one in wanted]}
     if isinstance(wanted, dict):
         items = {
-            name: {"type": "array", "items": _data_of(schemas, one[0])} if isinstance(one, list) else schemas.of(one)
+            name: {"type": "array", "items": _data_of(schemas, one[0])}
+            if isinstance(one, list)
+            else schemas.of(one)
             for name, one in wanted.items()
         }
         return schemas.object(items)
@@ -308,11 +355,20 @@ def describe_answers() -> str:
     envelope = schemas.object(
         {
             "v": {"const": VERSION},
-            "ok": {"type": "boolean", "description": "False where the command failed or the doctor found something."},
+            "ok": {
+                "type": "boolean",
+                "description": "False where the command failed or the doctor found something.",
+            },
             "data": {},
             "warnings": {"type": "array", "items": {"type": "string"}},
         }
     )
-    envelope["properties"]["error"] = schemas.object({"type": {"type": "string"}, "message": {"type": "string"}})
-    whole = {"envelope": envelope, "commands": commands, "$defs": dict(sorted(schemas.definitions.items()))}
+    envelope["properties"]["error"] = schemas.object(
+        {"type": {"type": "string"}, "message": {"type": "string"}}
+    )
+    whole = {
+        "envelope": envelope,
+        "commands": commands,
+        "$defs": dict(sorted(schemas.definitions.items())),
+    }
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"

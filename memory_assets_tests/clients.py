@@ -39,7 +39,9 @@ def client(program: str) -> Path:
     environ = {**os.environ, "PATH": f"{found}{os.pathsep}{os.environ['PATH']}"}
     if (
         not (found / program).exists()
-        or subprocess.run([found / program, "--version"], capture_output=True, env=environ).returncode
+        or subprocess.run(
+            [found / program, "--version"], capture_output=True, env=environ
+        ).returncode
     ):
         pytest.skip(f"{PACKAGES[program][0]} could not be installed, or needs a newer Node")
     return found
@@ -56,7 +58,16 @@ def _installed(program: str) -> Path:
         if not folder.is_dir():
             making = CACHE / f"{program}.making"
             shutil.rmtree(making, ignore_errors=True)
-            how = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(making), *PACKAGES[program]]
+            how = [
+                "npm",
+                "install",
+                "--silent",
+                "--no-audit",
+                "--no-fund",
+                "--prefix",
+                str(making),
+                *PACKAGES[program],
+            ]
             done = subprocess.run(how, capture_output=True, timeout=INSTALL_SECONDS)
             if done.returncode == 0:
                 making.rename(folder)
@@ -71,7 +82,9 @@ class Driven(ABC):
     def __init__(self, words: list[str], environ: Mapping[str, str], cwd: Path) -> None:
         self._errors: list[str] = []
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=dict(environ), cwd=cwd)
+        self.process = subprocess.Popen(
+            words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=dict(environ), cwd=cwd
+        )
         threading.Thread(target=self._read_errors, daemon=True).start()
 
     @abstractmethod
@@ -88,7 +101,9 @@ class Driven(ABC):
         self.process.stdin.close()
         self.process.wait(ANSWER_SECONDS)
 
-    def _send(self, message: Mapping[str, Any], is_answer: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    def _send(
+        self, message: Mapping[str, Any], is_answer: Callable[[dict[str, Any]], bool]
+    ) -> dict[str, Any]:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -102,7 +117,9 @@ class Driven(ABC):
                     return found
         finally:
             watch.cancel()
-        raise AssertionError(f"{self.process.args} ended without an answer to {message}: {''.join(self._errors)[-2000:]}")
+        raise AssertionError(
+            f"{self.process.args} ended without an answer to {message}: {''.join(self._errors)[-2000:]}"
+        )
 
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
@@ -112,10 +129,22 @@ class Driven(ABC):
 class Claude(Driven):
     """Claude Code, headless, with one prompt after the other."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new") -> None:
-        words = ["claude", "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+    def __init__(
+        self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new"
+    ) -> None:
+        words = [
+            "claude",
+            "-p",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        ]
         options = {"new": ["--session-id", session], "resume": ["--resume", session]}
-        super().__init__([*words, *options.get(how, ["--resume", session, "--fork-session"])], environ, cwd)
+        super().__init__(
+            [*words, *options.get(how, ["--resume", session, "--fork-session"])], environ, cwd
+        )
         self.session = session
 
     def ask(self, prompt: str) -> None:
@@ -129,12 +158,16 @@ class Claude(Driven):
 class Codex(Driven):
     """Codex's app server, which its editor extensions talk to."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new") -> None:
+    def __init__(
+        self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new"
+    ) -> None:
         super().__init__(["codex", "app-server"], environ, cwd)
         self._calls = 0
         self._call("initialize", {"clientInfo": {"name": "tests", "version": "1"}})
         given = {"cwd": str(cwd)} if how == "new" else {"threadId": session, "cwd": str(cwd)}
-        found = self._call({"new": "thread/start", "resume": "thread/resume"}.get(how, "thread/fork"), given)
+        found = self._call(
+            {"new": "thread/start", "resume": "thread/resume"}.get(how, "thread/fork"), given
+        )
         self.session = found["thread"]["id"]
 
     def ask(self, prompt: str) -> None:
@@ -151,24 +184,39 @@ class Codex(Driven):
     def _call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         self._calls += 1
         message = {"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params}
-        return self._send(message, lambda one: one.get("id") == self._calls and "method" not in one)["result"]
+        return self._send(
+            message, lambda one: one.get("id") == self._calls and "method" not in one
+        )["result"]
 
     def _turn(self, method: str, params: Mapping[str, Any]) -> None:
         self._calls += 1
-        message = {"jsonrpc": "2.0", "id": self._calls, "method": method, "params": {"threadId": self.session, **params}}
+        message = {
+            "jsonrpc": "2.0",
+            "id": self._calls,
+            "method": method,
+            "params": {"threadId": self.session, **params},
+        }
         self._send(message, lambda one: one.get("method") == "turn/completed")
 
 
 class Pi(Driven):
     """pi in its mode for other programs."""
 
-    def __init__(self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new") -> None:
+    def __init__(
+        self, environ: Mapping[str, str], cwd: Path, session: str, *, how: str = "new"
+    ) -> None:
         options = {"new": [], "resume": ["--session", session]}.get(how, ["--fork", session])
-        super().__init__(["pi", "--mode", "rpc", "--provider", "ours", "--model", "ours-1", *options], environ, cwd)
+        super().__init__(
+            ["pi", "--mode", "rpc", "--provider", "ours", "--model", "ours-1", *options],
+            environ,
+            cwd,
+        )
         self.session = self._call("get_state")["data"]["sessionId"]
 
     def ask(self, prompt: str) -> None:
-        self._send({"type": "prompt", "message": prompt}, lambda one: one["type"] == "agent_settled")
+        self._send(
+            {"type": "prompt", "message": prompt}, lambda one: one["type"] == "agent_settled"
+        )
 
     def compact(self) -> None:
         assert self._call("compact")["success"]
@@ -177,4 +225,8 @@ class Pi(Driven):
         return self._send({"id": command, "type": command}, lambda one: one.get("id") == command)
 
 
-CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {"claude": Claude, "codex": Codex, "pi": Pi}
+CLIENTS: dict[str, type[Claude] | type[Codex] | type[Pi]] = {
+    "claude": Claude,
+    "codex": Codex,
+    "pi": Pi,
+}

@@ -52,24 +52,49 @@ def snapshot(out: Path, transcripts: Path | None, questions: Sequence[str]) -> N
     environment = _environment(work, transcripts)
     store = work / "store" if transcripts else work / "store" / "sample"
     _run(environment, "-m", _entry(), "up", "--no-ui")
-    for table in sorted(folder.name for folder in (store / "tables").iterdir() if folder.is_dir() and folder.name[0] != "."):
+    for table in sorted(
+        folder.name
+        for folder in (store / "tables").iterdir()
+        if folder.is_dir() and folder.name[0] != "."
+    ):
         rows = _run(environment | {"MEMORY_DATA": str(store)}, "-c", READ_TABLE, table)
-        _write(out / "tables" / f"{table}.jsonl", "\n".join(sorted(map(_plain_line, filter(None, rows.splitlines())))))
+        _write(
+            out / "tables" / f"{table}.jsonl",
+            "\n".join(sorted(map(_plain_line, filter(None, rows.splitlines())))),
+        )
     for file in sorted((store / "workspace").rglob("*")):
         if file.is_file() and ".git" not in file.parts:
-            _write(out / "workspace" / file.relative_to(store / "workspace"), file.read_text("utf-8", "replace"))
+            _write(
+                out / "workspace" / file.relative_to(store / "workspace"),
+                file.read_text("utf-8", "replace"),
+            )
     for number, question in enumerate(questions):
         answer = json.loads(_run(environment, "-m", _entry(), "recall", question, "--json"))
-        _write(out / "recall" / f"{number:03}.json", json.dumps(_plain(answer), indent=1, sort_keys=True, ensure_ascii=False))
+        _write(
+            out / "recall" / f"{number:03}.json",
+            json.dumps(_plain(answer), indent=1, sort_keys=True, ensure_ascii=False),
+        )
 
 
 def _environment(work: Path, transcripts: Path | None) -> dict[str, str]:
     """Returns variables that leave nothing of this machine in the store."""
     home = work / "home"
     home.mkdir()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE", "CODEX", "PI_"))}
-    own = {"MEMORY_OWNER": "soph", "MEMORY_SOURCES": str(transcripts)} if transcripts else {"MEMORY_OWNER": "mira"}
-    folders = {"HOME": str(home), "XDG_CACHE_HOME": str(work / "cache"), "XDG_CONFIG_HOME": str(work / "config")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MEMORY_", "CLAUDE", "CODEX", "PI_"))
+    }
+    own = (
+        {"MEMORY_OWNER": "soph", "MEMORY_SOURCES": str(transcripts)}
+        if transcripts
+        else {"MEMORY_OWNER": "mira"}
+    )
+    folders = {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(work / "cache"),
+        "XDG_CONFIG_HOME": str(work / "config"),
+    }
     fixed = {"MEMORY_NOW": NOW, "MEMORY_TIMEZONE": "UTC", "MEMORY_DATA": str(work / "store")}
     return {**kept, **folders, **own, **fixed, "PYTHONWARNINGS": "ignore"}
 
@@ -83,7 +108,9 @@ def _entry() -> str:
 
 
 def _run(environment: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise SystemExit(
             f"{' '.join(arguments[:4])} ended with {done.returncode}:\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
@@ -113,7 +140,11 @@ def compare(before: Path, after: Path, texts: Iterable[tuple[str, str]] = ()) ->
     """Returns one line for each file that differs, with its first differing lines."""
     texts = list(texts)
     names = {path.relative_to(root) for root in (before, after) for path in _kept(root)}
-    return [line for name in sorted(names) if (line := _difference(before / name, after / name, name, texts))]
+    return [
+        line
+        for name in sorted(names)
+        if (line := _difference(before / name, after / name, name, texts))
+    ]
 
 
 def _kept(root: Path) -> Iterator[Path]:
@@ -128,8 +159,16 @@ def _difference(old: Path, new: Path, name: Path, texts: list[tuple[str, str]]) 
     if was == now:
         return ""
     gone, came = sorted(set(was) - set(now)), sorted(set(now) - set(was))
-    shown = [*(f"  - {line[:300]}" for line in gone[:3]), *(f"  + {line[:300]}" for line in came[:3])]
-    return "\n".join([f"{name}: {len(gone)} lines gone, {len(came)} lines came, {len(was)} before, {len(now)} after", *shown])
+    shown = [
+        *(f"  - {line[:300]}" for line in gone[:3]),
+        *(f"  + {line[:300]}" for line in came[:3]),
+    ]
+    return "\n".join(
+        [
+            f"{name}: {len(gone)} lines gone, {len(came)} lines came, {len(was)} before, {len(now)} after",
+            *shown,
+        ]
+    )
 
 
 def _lines(path: Path, texts: list[tuple[str, str]]) -> list[str]:
@@ -141,19 +180,33 @@ def _lines(path: Path, texts: list[tuple[str, str]]) -> list[str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command and returns its exit code: 1 where two snapshots differ."""
-    parser = argparse.ArgumentParser(prog="compare_stores", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="compare_stores", description=(__doc__ or "").splitlines()[0]
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     taking = commands.add_parser("snapshot", help="build a store and keep what is seen of it")
     taking.add_argument("out", type=Path)
-    taking.add_argument("--transcripts", type=Path, help="folder of transcripts (default: the bundled sample)")
-    taking.add_argument("--questions", type=Path, help="file with one question a line (default: eight about the sample)")
+    taking.add_argument(
+        "--transcripts", type=Path, help="folder of transcripts (default: the bundled sample)"
+    )
+    taking.add_argument(
+        "--questions",
+        type=Path,
+        help="file with one question a line (default: eight about the sample)",
+    )
     comparing = commands.add_parser("compare", help="print what differs between two snapshots")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
-    comparing.add_argument("--texts", type=Path, help="file of `old<TAB>new` lines: texts that were reworded on purpose")
+    comparing.add_argument(
+        "--texts",
+        type=Path,
+        help="file of `old<TAB>new` lines: texts that were reworded on purpose",
+    )
     given = parser.parse_args(arguments)
     if given.command == "snapshot":
-        questions = given.questions.read_text("utf-8").splitlines() if given.questions else QUESTIONS
+        questions = (
+            given.questions.read_text("utf-8").splitlines() if given.questions else QUESTIONS
+        )
         snapshot(given.out.resolve(), given.transcripts and given.transcripts.resolve(), questions)
         return 0
     rewordings = given.texts.read_text("utf-8").splitlines() if given.texts else []

@@ -15,7 +15,10 @@ from memory_assets_tests.stages.capture.pipeline import capture
 
 # How fast examples are drawn says how busy the machine is, not whether the law holds.
 settings.register_profile(
-    "any machine", max_examples=100 if TEST_ALL else 50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    max_examples=100 if TEST_ALL else 50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
 
@@ -36,7 +39,13 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads this machine's settings, transcripts or store, or talks to a service that is not its own."""
     for name in [name for name in os.environ if name.startswith("MEMORY_")]:
         monkeypatch.delenv(name)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "DAGSTER_HOME"):
+    for name in (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "PI_CODING_AGENT_DIR",
+        "PI_CODING_AGENT_SESSION_DIR",
+        "DAGSTER_HOME",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -48,7 +57,9 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_TIMEZONE", "UTC")
     monkeypatch.setenv("MEMORY_NOW", NOW.isoformat())
     monkeypatch.setenv("MEMORY_TODOIST_URL", "http://127.0.0.1:9")
-    monkeypatch.setattr(os, "fsync", lambda _: None)  # tests kill processes, but nobody cuts the power
+    monkeypatch.setattr(
+        os, "fsync", lambda _: None
+    )  # tests kill processes, but nobody cuts the power
 
 
 @pytest.fixture(scope="session")
@@ -60,9 +71,13 @@ def real_transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [str(SHARED / "unpack"), *([cached] if cached else [])]
 
     def unpack(folder: Path) -> None:
-        (folder / "path").write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
+        (folder / "path").write_bytes(
+            subprocess.run(command, check=True, capture_output=True).stdout
+        )
 
-    return Path((built_once(tmp_path_factory, "real-transcripts", unpack) / "path").read_text().strip())
+    return Path(
+        (built_once(tmp_path_factory, "real-transcripts", unpack) / "path").read_text().strip()
+    )
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +88,8 @@ def captured_transcripts(real_transcripts: Path, tmp_path_factory: pytest.TempPa
         return open_store(read_settings(data=folder, timezone="UTC", owner="soph", now=NOW))
 
     built = built_once(
-        tmp_path_factory, "captured-transcripts", lambda folder: capture(opened(folder / "store"), real_transcripts)
+        tmp_path_factory,
+        "captured-transcripts",
+        lambda folder: capture(opened(folder / "store"), real_transcripts),
     )
     return opened(built / "store")

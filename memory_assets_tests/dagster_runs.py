@@ -33,7 +33,9 @@ def run_assets(
     for check, asset in (checks or {}).items():
         selection |= dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey(asset), check))
     job = dg.define_asset_job("chosen", selection=selection)
-    definitions = dg.Definitions.merge(assemble(store.settings, EARLY, store), dg.Definitions(jobs=[job]))
+    definitions = dg.Definitions.merge(
+        assemble(store.settings, EARLY, store), dg.Definitions(jobs=[job])
+    )
     named = range_tags(*map(str, days)) if days else {}
     with nullcontext(instance) if instance else dg.DagsterInstance.ephemeral() as opened:
         if not named and any(TABLES[name].grain == "scope" for name in names):
@@ -44,14 +46,25 @@ def run_assets(
         )
 
 
-def metadata_of(result: dg.ExecuteInProcessResult, asset: str, partition: str | None = None) -> dict[str, object]:
+def metadata_of(
+    result: dg.ExecuteInProcessResult, asset: str, partition: str | None = None
+) -> dict[str, object]:
     """Returns what the run told Dagster of the asset (of the partition)."""
-    events = [event.event_specific_data.materialization for event in result.get_asset_materialization_events()]
-    found = [one for one in events if one.asset_key.to_user_string() == asset and partition in (None, one.partition)]
+    events = [
+        event.event_specific_data.materialization
+        for event in result.get_asset_materialization_events()
+    ]
+    found = [
+        one
+        for one in events
+        if one.asset_key.to_user_string() == asset and partition in (None, one.partition)
+    ]
     return {name: value.value for name, value in found[-1].metadata.items()}
 
 
-def evaluation_of(result: dg.ExecuteInProcessResult, check: str, asset: str | None = None) -> dg.AssetCheckEvaluation:
+def evaluation_of(
+    result: dg.ExecuteInProcessResult, check: str, asset: str | None = None
+) -> dg.AssetCheckEvaluation:
     """Returns the outcome of the check in the run."""
     found = [one for one in result.get_asset_check_evaluations() if one.check_name == check]
     return next(one for one in found if asset in (None, one.asset_key.to_user_string()))
@@ -61,7 +74,8 @@ def run_check(store: Store, asset: str, check: str) -> dg.AssetCheckEvaluation:
     """Runs one check alone, on the tables as they lie."""
     selection = dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey(asset), check))
     definitions = dg.Definitions.merge(
-        assemble(store.settings, EARLY, store), dg.Definitions(jobs=[dg.define_asset_job("chosen", selection=selection)])
+        assemble(store.settings, EARLY, store),
+        dg.Definitions(jobs=[dg.define_asset_job("chosen", selection=selection)]),
     )
     result = definitions.resolve_job_def("chosen").execute_in_process(raise_on_error=False)
     (found,) = result.get_asset_check_evaluations()

@@ -60,7 +60,9 @@ def _pdf(pages: Sequence[str]) -> bytes:
 def write_epub(path: Path, chapters: Mapping[str, str], *, locked: Sequence[str] = ()) -> Path:
     """Writes an EPUB with a file for each chapter (name → paragraph); those in `locked` are said to be encrypted."""
     names = {name: f"chapter{number}.xhtml" for number, name in enumerate(chapters)}
-    items = "".join(f'<item id="c{place}" href="{file}"/>' for place, file in enumerate(names.values()))
+    items = "".join(
+        f'<item id="c{place}" href="{file}"/>' for place, file in enumerate(names.values())
+    )
     spine = "".join(f'<itemref idref="c{place}"/>' for place in range(len(names)))
     package = (
         '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>Tempo'

@@ -59,7 +59,10 @@ def frame(table: str, *rows: dict[str, Any]) -> pl.DataFrame:
 def frame_of_part(table: str, part: str, *rows: dict[str, Any]) -> pl.DataFrame:
     """The rows as a frame of the part; they get the values that the part is named by."""
     schema, values = tables.schema_of(table), values_of(table, part) or {}
-    named = {name: date.fromisoformat(value) if schema[name] == pl.Date() else value for name, value in values.items()}
+    named = {
+        name: date.fromisoformat(value) if schema[name] == pl.Date() else value
+        for name, value in values.items()
+    }
     return frame(table, *({**each, **named} for each in rows))
 
 
@@ -78,7 +81,15 @@ def _plain(annotation: Any) -> Any:
         return get_args(annotation)[0]
     if get_origin(annotation) is list:
         return []
-    return {str: "x", bytes: b"", int: 0, float: 0.5, bool: False, datetime: START, date: START.date()}[annotation]
+    return {
+        str: "x",
+        bytes: b"",
+        int: 0,
+        float: 0.5,
+        bool: False,
+        datetime: START,
+        date: START.date(),
+    }[annotation]
 
 
 class ReadsWhole:
@@ -119,5 +130,6 @@ def index_rows(rows: pl.DataFrame) -> pl.DataFrame:
         "vector": pl.List(pl.Float32), "words": pl.Binary,
     }  # fmt: skip
     return rows.select(
-        (pl.col(name) if name in rows.columns else pl.lit(None)).cast(kind).alias(name) for name, kind in columns.items()
+        (pl.col(name) if name in rows.columns else pl.lit(None)).cast(kind).alias(name)
+        for name, kind in columns.items()
     )

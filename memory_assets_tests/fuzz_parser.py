@@ -55,7 +55,15 @@ def fuzz(runs: int, folder: Path) -> None:
     # A process begins with the peak memory of the one that started it, so a limit to its peak would judge that one.
     limits = ["-max_len=2000", "-rss_limit_mb=0", "-malloc_limit_mb=512"]
     atheris.Setup(
-        [sys.argv[0], f"-runs={runs}", "-seed=1", *limits, "-print_final_stats=1", "-artifact_prefix=./", str(folder)],
+        [
+            sys.argv[0],
+            f"-runs={runs}",
+            "-seed=1",
+            *limits,
+            "-print_final_stats=1",
+            "-artifact_prefix=./",
+            str(folder),
+        ],
         lambda data: check(data.decode("utf-8", "replace")),
     )
     atheris.Fuzz()

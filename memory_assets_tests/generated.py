@@ -49,16 +49,33 @@ def render_dictionary() -> str:
         "file; run the query again. `memory_assets.scan` never fails like this.\n",
         "A file is larger than its content: a hole between rows and footer, which takes no space on most file systems.",
     ]
-    return "\n".join([*head, *(line for table in table_names() for line in _render_table(table))]) + "\n"
+    return (
+        "\n".join([*head, *(line for table in table_names() for line in _render_table(table))])
+        + "\n"
+    )
 
 
 def _render_table(table: str) -> list[str]:
     doc = " ".join((record_of(table).__doc__ or "").split())
-    rows = [f"| `{name}` | {dtype.replace('|', ' ')} | {text.replace('|', ' ')} |" for name, dtype, text in columns_of(table)]
+    rows = [
+        f"| `{name}` | {dtype.replace('|', ' ')} | {text.replace('|', ' ')} |"
+        for name, dtype, text in columns_of(table)
+    ]
     key = ", ".join(f"`{name}`" for name in key_of(table))
     folders = "/".join(f"{name}=…" for name in partitioned_by(table))
     place = f"Partitions: `{folders}/`." if folders else "One partition."
-    return ["", f"## {table}", "", doc, "", f"Key: {key}. {place}", "", "| column | type | meaning |", "|---|---|---|", *rows]
+    return [
+        "",
+        f"## {table}",
+        "",
+        doc,
+        "",
+        f"Key: {key}. {place}",
+        "",
+        "| column | type | meaning |",
+        "|---|---|---|",
+        *rows,
+    ]
 
 
 def columns_of(table: str) -> list[tuple[str, str, str]]:
@@ -89,7 +106,11 @@ def describe_command(command: Any) -> dict[str, Any]:
         "help": command.get_short_help_str(90),
         "is_hidden": command.hidden,
         "commands": {name: describe_command(commands[name]) for name in _in_order(command)},
-        "options": {name: _describe_parameter(one) for one in options for name in (*one.opts, *one.secondary_opts)},
+        "options": {
+            name: _describe_parameter(one)
+            for one in options
+            for name in (*one.opts, *one.secondary_opts)
+        },
         "arguments": [_describe_parameter(one) for one in own if one.param_type_name == "argument"],
     }
 
@@ -117,7 +138,12 @@ def _describe_parameter(one: Any) -> dict[str, Any]:
 
 def describe_commands() -> str:
     """Returns all commands as JSON: the content of `interfaces/completion.json`."""
-    return json.dumps(describe_command(typer.main.get_command(make_app())), ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(
+            describe_command(typer.main.get_command(make_app())), ensure_ascii=False, indent=1
+        )
+        + "\n"
+    )
 
 
 def main() -> None:
@@ -125,7 +151,9 @@ def main() -> None:
     Path(COMMANDS).write_text(describe_commands(), "utf-8")
     ANSWERS.write_text(describe_answers(), "utf-8")
     TABLES_MD.write_text(render_dictionary(), "utf-8")
-    TOOLS.write_text(json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1) + "\n", "utf-8")
+    TOOLS.write_text(
+        json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1) + "\n", "utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from os import environ
 from pathlib import Path
 
-HEADERS = {"CONTENT_TYPE": "Content-Type", "HTTP_CONTENT_ENCODING": "Content-Encoding", "GIT_PROTOCOL": "Git-Protocol"}
+HEADERS = {
+    "CONTENT_TYPE": "Content-Type",
+    "HTTP_CONTENT_ENCODING": "Content-Encoding",
+    "GIT_PROTOCOL": "Git-Protocol",
+}
 
 
 @contextmanager
@@ -30,10 +34,26 @@ def git_server(folder: Path, cert: str, key: str) -> Iterator[int]:
 
         def _answer(self, body: bytes) -> None:
             path, _, query = self.path.partition("?")
-            given = {name: self.headers[header] for name, header in HEADERS.items() if self.headers[header]}
-            about = {"REQUEST_METHOD": self.command, "PATH_INFO": path, "QUERY_STRING": query, "CONTENT_LENGTH": str(len(body))}
-            about |= {"PATH": environ["PATH"], "GIT_PROJECT_ROOT": str(folder), "GIT_HTTP_EXPORT_ALL": "1", **given}
-            done = subprocess.run(["git", "http-backend"], env=about, input=body, capture_output=True, check=False)
+            given = {
+                name: self.headers[header]
+                for name, header in HEADERS.items()
+                if self.headers[header]
+            }
+            about = {
+                "REQUEST_METHOD": self.command,
+                "PATH_INFO": path,
+                "QUERY_STRING": query,
+                "CONTENT_LENGTH": str(len(body)),
+            }
+            about |= {
+                "PATH": environ["PATH"],
+                "GIT_PROJECT_ROOT": str(folder),
+                "GIT_HTTP_EXPORT_ALL": "1",
+                **given,
+            }
+            done = subprocess.run(
+                ["git", "http-backend"], env=about, input=body, capture_output=True, check=False
+            )
             head, _, content = done.stdout.partition(b"\r\n\r\n")
             fields = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
             self.send_response(int(fields.pop("Status", "200").split()[0]))

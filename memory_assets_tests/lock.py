@@ -20,8 +20,12 @@ def blocks(text: str) -> Iterator[str]:
 def render_lock(resolved: str, *others: str) -> str:
     """Returns the lock file of the resolved requirements that are not in the other lock files."""
     locked = {block for other in others for block in blocks(other)}
-    return HEADER + "".join(block for block in blocks(resolved) if block not in locked and not OF_CUDA.match(block))
+    return HEADER + "".join(
+        block for block in blocks(resolved) if block not in locked and not OF_CUDA.match(block)
+    )
 
 
 if __name__ == "__main__":
-    sys.stdout.write(render_lock(sys.stdin.read(), *(Path(name).read_text("utf-8") for name in sys.argv[1:])))
+    sys.stdout.write(
+        render_lock(sys.stdin.read(), *(Path(name).read_text("utf-8") for name in sys.argv[1:]))
+    )

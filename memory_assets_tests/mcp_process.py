@@ -9,9 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-STARTED = (
-    "import sys; sys.argv = ['memory', {words}]; {before}; from memory_assets.interfaces.entry import main; sys.exit(main())"
-)
+STARTED = "import sys; sys.argv = ['memory', {words}]; {before}; from memory_assets.interfaces.entry import main; sys.exit(main())"
 PATIENCE = 60.0
 
 
@@ -21,11 +19,15 @@ class McpProcess:
     def __init__(self, *words: str, before: str = "pass", cwd: Path | None = None) -> None:
         code = STARTED.format(words=", ".join(map(repr, ("serve", "mcp", *words))), before=before)
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self.process = subprocess.Popen([sys.executable, "-c", code], env=os.environ.copy(), cwd=cwd, **pipes)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code], env=os.environ.copy(), cwd=cwd, **pipes
+        )
         self.lines: queue.Queue[bytes] = queue.Queue()
         self._errors: list[bytes] = []
         threading.Thread(target=self._read, daemon=True).start()
-        threading.Thread(target=lambda: self._errors.extend(self.process.stderr or ()), daemon=True).start()
+        threading.Thread(
+            target=lambda: self._errors.extend(self.process.stderr or ()), daemon=True
+        ).start()
 
     def __enter__(self) -> "McpProcess":
         return self
@@ -47,7 +49,14 @@ class McpProcess:
 
     def send(self, method: str, params: Any = None, **more: Any) -> None:
         self.write(
-            json.dumps({"jsonrpc": "2.0", "method": method, **({} if params is None else {"params": params}), **more}).encode()
+            json.dumps(
+                {
+                    "jsonrpc": "2.0",
+                    "method": method,
+                    **({} if params is None else {"params": params}),
+                    **more,
+                }
+            ).encode()
         )
 
     def next(self) -> dict[str, Any]:

@@ -42,7 +42,11 @@ class Fault:
 
     def body(self) -> dict[str, Any]:
         """The error as the API writes it."""
-        return {"type": "error", "error": {"type": self.kind, "message": self.message}, "request_id": "req_1"}
+        return {
+            "type": "error",
+            "error": {"type": self.kind, "message": self.message},
+            "request_id": "req_1",
+        }
 
 
 OVERLOADED = Fault(529, "overloaded_error", "Overloaded")
@@ -80,7 +84,13 @@ class MessagesApi:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def log(self, method: str, path: str, headers: dict[str, str], body: dict[str, Any]) -> None:
-        entry = {"method": method, "path": path, "headers": headers, "body": body, "at": time.time()}
+        entry = {
+            "method": method,
+            "path": path,
+            "headers": headers,
+            "body": body,
+            "at": time.time(),
+        }
         with self.lock:
             self.requests.append(entry)
             self.on_request(entry)
@@ -88,14 +98,26 @@ class MessagesApi:
     def questions(self) -> list[dict[str, Any]]:
         """Every question that was put, alone or in a batch."""
         alone = [entry["body"] for entry in self.requests if entry["path"] == "/v1/messages"]
-        return alone + [asked["params"] for batch in self.batches.values() for asked in batch["asked"]]
+        return alone + [
+            asked["params"] for batch in self.batches.values() for asked in batch["asked"]
+        ]
 
     def message(self, body: dict[str, Any], said: Said) -> dict[str, Any]:
         """The message that the API would answer with."""
         is_cached = sum(entry["path"] == "/v1/messages" for entry in self.requests) > 1
         system = sum(len(block["text"]) for block in body.get("system", ())) // 4
-        sent = sum(len(block.get("text", "")) for message in body["messages"] for block in message["content"]) // 4
-        cache = {"cache_read_input_tokens": system * is_cached, "cache_creation_input_tokens": system * (not is_cached)}
+        sent = (
+            sum(
+                len(block.get("text", ""))
+                for message in body["messages"]
+                for block in message["content"]
+            )
+            // 4
+        )
+        cache = {
+            "cache_read_input_tokens": system * is_cached,
+            "cache_creation_input_tokens": system * (not is_cached),
+        }
         return {
             "id": f"msg_{len(self.requests):08d}",
             "type": "message",
@@ -122,9 +144,12 @@ class MessagesApi:
         names = [asked["custom_id"] for asked in body.get("requests", ())]
         wrong = {
             "requests: custom_id must be unique": len(set(names)) < len(names),
-            "requests: custom_id must match ^[a-zA-Z0-9_-]{1,64}$": not all(map(_NAME.fullmatch, names)),
+            "requests: custom_id must match ^[a-zA-Z0-9_-]{1,64}$": not all(
+                map(_NAME.fullmatch, names)
+            ),
             "max_tokens: Field required": "requests" not in body and "max_tokens" not in body,
-            "`temperature` is deprecated for this model.": body.get("model") in NO_TEMPERATURE and "temperature" in body,
+            "`temperature` is deprecated for this model.": body.get("model") in NO_TEMPERATURE
+            and "temperature" in body,
         }
         said = next((sentence for sentence, is_so in wrong.items() if is_so), None)
         return Fault(400, "invalid_request_error", said) if said else None
@@ -134,16 +159,26 @@ class MessagesApi:
             number = len(self.batches) + 1
             batch_id = f"msgbatch_{number:06d}"
             created_at = CREATED + timedelta(minutes=number)
-            self.batches[batch_id] = {"asked": body["requests"], "polls": 0, "since": time.time(), "created_at": created_at}
+            self.batches[batch_id] = {
+                "asked": body["requests"],
+                "polls": 0,
+                "since": time.time(),
+                "created_at": created_at,
+            }
         return self.batch(batch_id, counts=False)
 
     def batch(self, batch_id: str, *, counts: bool = True) -> dict[str, Any]:
         """A batch as it stands; being asked for it brings it nearer to its end."""
         found = self.batches[batch_id]
         found["polls"] += counts
-        is_ended = found["polls"] > self.polls_needed and time.time() - found["since"] >= self.seconds_needed
+        is_ended = (
+            found["polls"] > self.polls_needed
+            and time.time() - found["since"] >= self.seconds_needed
+        )
         ends = [result["type"] for _, result in self.ended(batch_id)] if is_ended else []
-        counts_of = {state: ends.count(state) for state in ("succeeded", "errored", "canceled", "expired")}
+        counts_of = {
+            state: ends.count(state) for state in ("succeeded", "errored", "canceled", "expired")
+        }
         at = found["created_at"].isoformat()
         return {
             "id": batch_id,
@@ -155,7 +190,9 @@ class MessagesApi:
             "ended_at": at if is_ended else None,
             "archived_at": None,
             "cancel_initiated_at": None,
-            "results_url": f"{self.url}/v1/messages/batches/{batch_id}/results" if is_ended else None,
+            "results_url": f"{self.url}/v1/messages/batches/{batch_id}/results"
+            if is_ended
+            else None,
         }
 
     def listed(self, query: dict[str, list[str]]) -> dict[str, Any]:
@@ -173,14 +210,20 @@ class MessagesApi:
         with found.setdefault("ending", threading.Lock()):
             if "ended" not in found:
                 # in no order that anybody may rely on
-                found["ended"] = [(asked["custom_id"], self.result(asked["params"])) for asked in reversed(found["asked"])]
+                found["ended"] = [
+                    (asked["custom_id"], self.result(asked["params"]))
+                    for asked in reversed(found["asked"])
+                ]
         return found["ended"]
 
     def result(self, body: dict[str, Any]) -> dict[str, Any]:
         """What came of one question."""
         said = self.malformed(body) or self.answer(body)
         if not isinstance(said, Fault):
-            return {"type": "succeeded", "message": self.message(body, said if isinstance(said, Said) else Said(said))}
+            return {
+                "type": "succeeded",
+                "message": self.message(body, said if isinstance(said, Said) else Said(said)),
+            }
         if said.raw is not None:
             return {"type": "succeeded", "message": json.loads(said.raw)}
         if said.kind in ("expired", "canceled"):
@@ -188,13 +231,18 @@ class MessagesApi:
         return {"type": "errored", "error": said.body()}
 
     def results(self, batch_id: str) -> bytes:
-        lines = [json.dumps({"custom_id": name, "result": result}) for name, result in self.ended(batch_id)]
+        lines = [
+            json.dumps({"custom_id": name, "result": result})
+            for name, result in self.ended(batch_id)
+        ]
         return "\n".join(lines).encode() + b"\n"
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # without it every answer waits for the acknowledgement of its headers
+    disable_nagle_algorithm = (
+        True  # without it every answer waits for the acknowledgement of its headers
+    )
     api: MessagesApi
 
     def do_POST(self) -> None:
@@ -210,7 +258,9 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(getattr(said, "seconds", 0.0))
         if isinstance(said, Fault):
             return self._fail(said)
-        return self._send(200, self.api.message(body, said if isinstance(said, Said) else Said(said)))
+        return self._send(
+            200, self.api.message(body, said if isinstance(said, Said) else Said(said))
+        )
 
     def do_GET(self) -> None:
         headers = self._log("GET", {})
@@ -222,7 +272,9 @@ class _Handler(BaseHTTPRequestHandler):
         if parts[0] not in self.api.batches:
             return self._fail(Fault(404, "not_found_error", "no such batch"))
         if parts[1:] == ["results"]:
-            return self._send_raw(200, self.api.results(parts[0]), {"content-type": "application/x-jsonl"})
+            return self._send_raw(
+                200, self.api.results(parts[0]), {"content-type": "application/x-jsonl"}
+            )
         return self._send(200, self.api.batch(parts[0]))
 
     def _log(self, method: str, body: dict[str, Any]) -> dict[str, str]:
@@ -250,7 +302,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_raw(self, status: int, content: bytes, headers: dict[str, str]) -> None:
         self.send_response_only(status)
-        own = {"request-id": "req_1", "date": self.date_time_string(), **headers, "content-length": str(len(content))}
+        own = {
+            "request-id": "req_1",
+            "date": self.date_time_string(),
+            **headers,
+            "content-length": str(len(content)),
+        }
         for name, value in own.items():
             self.send_header(name, value)
         self.end_headers()
@@ -274,7 +331,9 @@ def serve(answer: Answer, **how: Any) -> Iterator[MessagesApi]:
     handler = type("Handler", (_Handler,), {"api": api})
     server = QuietServer(("127.0.0.1", 0), handler)
     api.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield api
@@ -286,8 +345,14 @@ def serve(answer: Answer, **how: Any) -> Iterator[MessagesApi]:
 def main() -> None:
     """Serves until it is killed; every question is answered with the words of the command line."""
     words = " ".join(sys.argv[1:]) or "<observations></observations>"
-    with serve(lambda body: words, on_request=lambda entry: print(entry["method"], entry["path"], flush=True)) as api:
-        print(f"MEMORY_MODEL_URL={api.url} MEMORY_MODEL={MODELS[0]} ANTHROPIC_API_KEY={KEY}", flush=True)
+    with serve(
+        lambda body: words,
+        on_request=lambda entry: print(entry["method"], entry["path"], flush=True),
+    ) as api:
+        print(
+            f"MEMORY_MODEL_URL={api.url} MEMORY_MODEL={MODELS[0]} ANTHROPIC_API_KEY={KEY}",
+            flush=True,
+        )
         threading.Event().wait()
 
 

@@ -21,7 +21,9 @@ def only_whole(reason: str) -> pytest.MarkDecorator:
 
 
 _RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-SEED = int(os.environ.get("TEST_SEED") or (int(_RUN[:7], 16) if _RUN else SystemRandom().randrange(10**9)))
+SEED = int(
+    os.environ.get("TEST_SEED") or (int(_RUN[:7], 16) if _RUN else SystemRandom().randrange(10**9))
+)
 """Draws the samples, the same in all workers of a run; a failure names it, and `TEST_SEED` gives it again."""
 
 

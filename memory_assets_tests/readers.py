@@ -36,10 +36,16 @@ def arrow(root: Path, table: str) -> pl.DataFrame:
     """Every file of the folder, by pyarrow, which is told the type of what folders are named by."""
     types = {pl.Date(): pa.date32(), pl.String(): pa.string()}
     keys = pa.schema({name: types[schema_of(table)[name]] for name in partitioned_by(table)})
-    found = ds.dataset(root / table, partitioning=ds.partitioning(keys, flavor="hive") if len(keys) else None).to_table()
+    found = ds.dataset(
+        root / table, partitioning=ds.partitioning(keys, flavor="hive") if len(keys) else None
+    ).to_table()
     frame = pl.from_arrow(found)
     assert isinstance(frame, pl.DataFrame)
     return frame
 
 
-READERS: dict[str, Callable[[Path, str], pl.DataFrame]] = {"polars": polars, "DuckDB": duck, "pyarrow": arrow}
+READERS: dict[str, Callable[[Path, str], pl.DataFrame]] = {
+    "polars": polars,
+    "DuckDB": duck,
+    "pyarrow": arrow,
+}

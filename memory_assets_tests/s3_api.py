@@ -62,7 +62,9 @@ class _Handler(BaseHTTPRequestHandler):
             elif bucket != self.server.bucket:
                 self._refuse(404, "NoSuchBucket")
             else:
-                getattr(self, f"_{self.command.lower()}")(key, parse_qs(place.query, keep_blank_values=True), body)
+                getattr(self, f"_{self.command.lower()}")(
+                    key, parse_qs(place.query, keep_blank_values=True), body
+                )
 
     do_GET = do_PUT = do_POST = do_DELETE = _handle  # noqa: N815
 
@@ -74,12 +76,16 @@ class _Handler(BaseHTTPRequestHandler):
         content, at = self.server.objects[key]
         if self.headers.get("If-None-Match") == _tag(content):
             return self._answer(304)
-        return self._answer(200, content, ETag=_tag(content), Last_Modified=f"{at:%a, %d %b %Y %H:%M:%S} GMT")
+        return self._answer(
+            200, content, ETag=_tag(content), Last_Modified=f"{at:%a, %d %b %Y %H:%M:%S} GMT"
+        )
 
     def _put(self, key: str, _: dict[str, list[str]], body: bytes) -> None:
         there = self.server.objects.get(key)
         wanted = self.headers.get("If-Match")
-        if (self.headers.get("If-None-Match") == "*" and there) or (wanted and (there is None or wanted != _tag(there[0]))):
+        if (self.headers.get("If-None-Match") == "*" and there) or (
+            wanted and (there is None or wanted != _tag(there[0]))
+        ):
             return self._refuse(412, "PreconditionFailed")
         self.server.objects[key] = body, datetime.now(UTC)
         return self._answer(200, ETag=_tag(body))
@@ -103,7 +109,10 @@ class _Handler(BaseHTTPRequestHandler):
             for key, (content, at) in sorted(self.server.objects.items())
             if key.startswith(prefix)
         )
-        self._answer(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{rows}</ListBucketResult>".encode())
+        self._answer(
+            200,
+            f"<ListBucketResult><IsTruncated>false</IsTruncated>{rows}</ListBucketResult>".encode(),
+        )
 
 
 def _tag(content: bytes) -> str:
@@ -113,9 +122,20 @@ def _tag(content: bytes) -> str:
 def variables(address: str, remote: Path) -> dict[str, str]:
     """Returns the variables of a store in the server's bucket, with a new remote for the workspace."""
     if not remote.exists():
-        subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", remote], check=True)
-    keys = {"AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": "secret-of-the-test", "AWS_REGION": "us-east-1"}
-    return {**keys, "MEMORY_STORE": f"s3://{BUCKET}/one", "MEMORY_STORE_ENDPOINT": address, "MEMORY_REMOTE": str(remote)}
+        subprocess.run(
+            ["git", "init", "--quiet", "--bare", "--initial-branch=main", remote], check=True
+        )
+    keys = {
+        "AWS_ACCESS_KEY_ID": KEY_ID,
+        "AWS_SECRET_ACCESS_KEY": "secret-of-the-test",
+        "AWS_REGION": "us-east-1",
+    }
+    return {
+        **keys,
+        "MEMORY_STORE": f"s3://{BUCKET}/one",
+        "MEMORY_STORE_ENDPOINT": address,
+        "MEMORY_REMOTE": str(remote),
+    }
 
 
 @contextmanager
@@ -133,7 +153,9 @@ def s3_server(name: str, folder: Path) -> Iterator[str]:
 def s3_api(bucket: str = BUCKET) -> Iterator[S3Api]:
     """Yields a server with an empty bucket."""
     server = S3Api(bucket)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+    )
     thread.start()
     try:
         yield server

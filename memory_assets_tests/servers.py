@@ -43,7 +43,11 @@ def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
         "--path",
         str(folder),
     ]
-    with _running(command, lambda: urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=1).close(), folder):
+    with _running(
+        command,
+        lambda: urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=1).close(),
+        folder,
+    ):
         yield address
 
 
@@ -51,7 +55,10 @@ class Gate:
     """A way to a server of this machine: shut, it cuts its connections and refuses new ones until it is opened again."""
 
     def __init__(self, address: str) -> None:
-        self._server, self._held = ("127.0.0.1", int(address.rsplit(":", 1)[1])), list[socket.socket]()
+        self._server, self._held = (
+            ("127.0.0.1", int(address.rsplit(":", 1)[1])),
+            list[socket.socket](),
+        )
         self._port = free_port()
         self.address = f"http://127.0.0.1:{self._port}"
         self.open()
@@ -103,8 +110,20 @@ def needs_celery() -> None:
 def redis_server(folder: Path, port: int = 0) -> Iterator[str]:
     """Yields the address of a Redis server that keeps nothing on disk."""
     port = port or free_port()
-    command = ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with _running(command, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), folder):
+    command = [
+        "redis-server",
+        "--port",
+        port,
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+    ]
+    with _running(
+        command, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), folder
+    ):
         yield f"redis://127.0.0.1:{port}/0"
 
 
@@ -114,7 +133,14 @@ def celery_worker(folder: Path, environ: dict[str, str]) -> Iterator["subprocess
     from celery import Celery
 
     name = f"{folder.name}-{uuid.uuid4().hex[:6]}@test"
-    command = [Path(sys.executable).with_name("celery"), *WORKER_COMMAND.split()[1:], "-n", name, "--loglevel", "INFO"]
+    command = [
+        Path(sys.executable).with_name("celery"),
+        *WORKER_COMMAND.split()[1:],
+        "-n",
+        name,
+        "--loglevel",
+        "INFO",
+    ]
     app = Celery(broker=environ[CELERY_URL], backend=environ[CELERY_URL])
 
     def ask() -> None:
@@ -130,19 +156,48 @@ def postgres_server(port: int = 0, folder: Path | None = None) -> Iterator[str]:
 
     `folder` is of an earlier server, which is started again.
     """
-    initdb = Path(found_program("initdb", *map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb"))) or "")
-    port, home = port or free_port(), folder or Path(tempfile.mkdtemp(prefix="memory-postgres-", dir="/tmp"))
+    initdb = Path(
+        found_program("initdb", *map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb"))) or ""
+    )
+    port, home = (
+        port or free_port(),
+        folder or Path(tempfile.mkdtemp(prefix="memory-postgres-", dir="/tmp")),
+    )
     user: dict[str, Any] = {"user": "nobody", "group": "nogroup"} if os.geteuid() == 0 else {}
     try:
         if user:
             shutil.chown(home, "nobody", "nogroup")
         if not (home / "data").is_dir():
-            made = [initdb, "-D", home / "data", "-U", "dagster", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"]
-            subprocess.run([str(part) for part in made], check=True, capture_output=True, cwd=home, **user)
-        command = [initdb.with_name("postgres"), "-D", home / "data", "-p", port, "-h", "127.0.0.1", "-k", home]
+            made = [
+                initdb,
+                "-D",
+                home / "data",
+                "-U",
+                "dagster",
+                "--auth=trust",
+                "--no-sync",
+                "--encoding=UTF8",
+                "--locale=C",
+            ]
+            subprocess.run(
+                [str(part) for part in made], check=True, capture_output=True, cwd=home, **user
+            )
+        command = [
+            initdb.with_name("postgres"),
+            "-D",
+            home / "data",
+            "-p",
+            port,
+            "-h",
+            "127.0.0.1",
+            "-k",
+            home,
+        ]
         command += ["-c", "fsync=off"]
         address = f"postgresql+psycopg2://dagster:{POSTGRES_PASSWORD}@127.0.0.1:{port}/postgres"
-        with _running(command, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), home, **user):
+        with _running(
+            command, lambda: socket.create_connection(("127.0.0.1", port), 1).close(), home, **user
+        ):
             _wait_for_postgres(port)
             yield address
     finally:
@@ -168,10 +223,14 @@ def _wait_for_postgres(port: int) -> None:
 
 
 @contextmanager
-def _running(command: list, ask: Callable[[], object], folder: Path, **how: Any) -> Iterator["subprocess.Popen[bytes]"]:
+def _running(
+    command: list, ask: Callable[[], object], folder: Path, **how: Any
+) -> Iterator["subprocess.Popen[bytes]"]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder.parent / f"{folder.name}.log").open("wb") as log:
-        server: Any = subprocess.Popen([str(part) for part in command], stdout=log, stderr=log, cwd=folder, **how)
+        server: Any = subprocess.Popen(
+            [str(part) for part in command], stdout=log, stderr=log, cwd=folder, **how
+        )
         try:
             _wait_for(ask, server)
             yield server
@@ -221,10 +280,15 @@ def moto_server(folder: Path, bucket: str = "memories") -> Iterator[str]:
     python = environment / "bin" / "python"
     if not python.is_file():
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", f"moto[s3,server]=={MOTO_VERSION}"], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", f"moto[s3,server]=={MOTO_VERSION}"],
+            check=True,
+        )
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     command = [python, "-c", S3_SERVER, port]
-    with _running(command, lambda: urllib.request.urlopen(f"{address}/moto-api/", timeout=1).close(), folder):
+    with _running(
+        command, lambda: urllib.request.urlopen(f"{address}/moto-api/", timeout=1).close(), folder
+    ):
         urllib.request.urlopen(urllib.request.Request(f"{address}/{bucket}", method="PUT")).close()
         yield address

@@ -29,12 +29,21 @@ SAID = (
 
 def write_session(folder: Path, number: int, at: datetime) -> Path:
     """Writes a transcript of six turns that ended at the moment; the file has that time, too."""
-    begin, session = at - timedelta(minutes=len(SAID)), f"0a{number:06d}-1111-4222-8333-444455556666"
+    begin, session = (
+        at - timedelta(minutes=len(SAID)),
+        f"0a{number:06d}-1111-4222-8333-444455556666",
+    )
     records = []
     for turn, text in enumerate(SAID):
-        for step, (kind, content) in enumerate((("user", text.format(n=number)), ("assistant", "Understood, it is done."))):
+        for step, (kind, content) in enumerate(
+            (("user", text.format(n=number)), ("assistant", "Understood, it is done."))
+        ):
             said: Any = content if kind == "user" else [{"type": "text", "text": content}]
-            moment = (begin + timedelta(minutes=turn, seconds=30 * step)).isoformat().replace("+00:00", "Z")
+            moment = (
+                (begin + timedelta(minutes=turn, seconds=30 * step))
+                .isoformat()
+                .replace("+00:00", "Z")
+            )
             records.append(
                 {"type": kind, "uuid": f"{session}-{turn}-{step}", "sessionId": session, "timestamp": moment,
                  "cwd": "/home/mira/shop", "version": "2.1.150", "userType": "external", "isSidechain": False,
@@ -66,13 +75,17 @@ def advance(store: Store, broken: Collection[str] = ()) -> list[str]:
     return ran
 
 
-def run(store: Store, job: str, stretch: Stretch | None = None, broken: Collection[str] = ()) -> None:
+def run(
+    store: Store, job: str, stretch: Stretch | None = None, broken: Collection[str] = ()
+) -> None:
     """Builds the tables of the job; those in `broken`, and what is made from them, are left out, as after a failed step."""
     failed = set(broken)
     for _, group in groupby(tables_in(job), key=lambda table: table.build):
         tables = list(group)
         names = {table.name for table in tables}
-        if names & failed or any(source in failed for table in tables for source in table.made_from):
+        if names & failed or any(
+            source in failed for table in tables for source in table.made_from
+        ):
             failed |= names
         else:
             materialise(store, tables, _partitions(store, tables[-1], stretch))
@@ -86,7 +99,11 @@ def _partitions(store: Store, table: Table, stretch: Stretch | None) -> list[str
     if not table.is_partitioned:
         return [WHOLE]
     assert stretch is not None
-    is_first = {"day": lambda _: True, "week": lambda day: day.weekday() == 0, "month": lambda day: day.day == 1}[table.grain]
+    is_first = {
+        "day": lambda _: True,
+        "week": lambda day: day.weekday() == 0,
+        "month": lambda day: day.day == 1,
+    }[table.grain]
     return [day.isoformat() for day in stretch.days() if is_first(day)]
 
 

@@ -25,7 +25,13 @@ DAY = START.date()
 WINDOW = "w" * 64
 FACT = "Use uv, never pip, to install packages."
 HASH = hashlib.sha256(FACT.encode()).hexdigest()
-TURNS = ["How do we install packages?", "With pip.", "No, use uv, never pip.", "Understood, uv it is.", "Thanks."]
+TURNS = [
+    "How do we install packages?",
+    "With pip.",
+    "No, use uv, never pip.",
+    "Understood, uv it is.",
+    "Thanks.",
+]
 IDS = [f"msg_{number:020x}" for number in range(len(TURNS))]
 LINES = [line for line in range(6) if line != 1]
 """Line 1 is a file snapshot, no message."""
@@ -44,7 +50,9 @@ def small_store() -> Store:
     _propose(store)
     (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n")
     (store.workspace / "briefing.md").write_text("# Briefing\n\n- Use uv.\n")
-    (store.workspace / "REVIEW.md").write_text(f"## Proposed for: Hard Rules\n\n- [ ] `{PROPOSAL}` **{FACT}**\n")
+    (store.workspace / "REVIEW.md").write_text(
+        f"## Proposed for: Hard Rules\n\n- [ ] `{PROPOSAL}` **{FACT}**\n"
+    )
     for path in store.workspace.iterdir():
         path.chmod(0o600)
     return store
@@ -57,7 +65,13 @@ def index(store: Store) -> None:
     store.tables.write("passages", DAY.isoformat(), make_passages(DAY, messages))
     store.tables.write("passage_vectors", DAY.isoformat(), encode_passages(DAY, messages, embedder))
     vector = embedder.encode_query(FACT)
-    memory = {"id": [MEMORY], "category": ["rules-conventions"], "kind": ["fact"], "state": ["active"], "text_hash": [HASH]}
+    memory = {
+        "id": [MEMORY],
+        "category": ["rules-conventions"],
+        "kind": ["fact"],
+        "state": ["active"],
+        "text_hash": [HASH],
+    }
     open_vectors(store).update(pl.DataFrame({**memory, "vector": [vector.tolist()]}), [])
     known = store.tables.read("memories").filter(pl.col("id") == MEMORY)
     open_texts(store).update(text_rows(known, passages_to_index(store.tables)), [])
@@ -82,7 +96,12 @@ def bring_up_to_date(store: Store) -> None:
     """Notes of every table and file that it was built from what the store holds now; empty where it was never written."""
     for name, table in TABLES.items():
         versions = {} if table.inputs is None else input_versions(store, table)
-        if table.record and table.grain == "whole" and table.inputs is None and WHOLE not in store.tables.parts(name):
+        if (
+            table.record
+            and table.grain == "whole"
+            and table.inputs is None
+            and WHOLE not in store.tables.parts(name)
+        ):
             versions = {WHOLE: ""}
         for part, version in versions.items():
             if table.record:
@@ -104,10 +123,19 @@ def _capture(store: Store) -> None:
     store.archive.append(archived, content)
     store.tables.write("resources", "all", store.archive.resources())
     authors = ["assistant" if n % 2 else "owner" for n in range(len(TURNS))]
-    messages = [message(text, n, author=authors[n], line=LINES[n], window_id=WINDOW) for n, text in enumerate(TURNS)]
+    messages = [
+        message(text, n, author=authors[n], line=LINES[n], window_id=WINDOW)
+        for n, text in enumerate(TURNS)
+    ]
     ids = dict(zip(LINES, IDS, strict=True))
     records = [
-        row("records", source_id="s1", line=line, message_id=ids.get(line), status="message" if line in ids else "known")
+        row(
+            "records",
+            source_id="s1",
+            line=line,
+            message_id=ids.get(line),
+            status="message" if line in ids else "known",
+        )
         for line in range(6)
     ]
     window = row(
@@ -126,17 +154,35 @@ def _distil(store: Store) -> None:
         store,
         "segments",
         day,
-        row("segments", segment_id="seg", window_id=WINDOW, session_id="session-1", narrative=NARRATIVE, message_ids=IDS),
+        row(
+            "segments",
+            segment_id="seg",
+            window_id=WINDOW,
+            session_id="session-1",
+            narrative=NARRATIVE,
+            message_ids=IDS,
+        ),
     )
     kept = row("verdicts", candidate_id=MEMORY, window_id=WINDOW, verdict="allow")
-    write(store, "verdicts", day, kept, row("verdicts", candidate_id="gone", window_id=WINDOW, verdict="discard"))
+    write(
+        store,
+        "verdicts",
+        day,
+        kept,
+        row("verdicts", candidate_id="gone", window_id=WINDOW, verdict="discard"),
+    )
     fact = row(
         "observations", id=MEMORY, session_id="session-1", window_id=WINDOW, path="/home/mira/s1.jsonl", text=FACT,
         text_hash=HASH, kind="fact", gate="allow", priority="high", category="rules-conventions", lines=[3],
         entities=["uv", "pip"], event_at=START + timedelta(minutes=2),
     )  # fmt: skip
     write(store, "observations", day, fact)
-    write(store, "embeddings", day, row("embeddings", text_hash=HASH, day=DAY, model="m", dimension=2, vector=[1.0, 0.0]))
+    write(
+        store,
+        "embeddings",
+        day,
+        row("embeddings", text_hash=HASH, day=DAY, model="m", dimension=2, vector=[1.0, 0.0]),
+    )
 
 
 def _fold(store: Store) -> None:

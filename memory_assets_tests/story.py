@@ -44,14 +44,23 @@ def lay_out_sample(into: Path, *patterns: str) -> Path:
 
 def session_ids() -> dict[str, str]:
     """The id of each session of the sample by its name, as the links of `data/sample/README.md` name them."""
-    links = re.findall(r"^\[(\S+)\]: <transcripts/((\w+)/\S+)>$", (sample_root() / "README.md").read_text(), re.MULTILINE)
+    links = re.findall(
+        r"^\[(\S+)\]: <transcripts/((\w+)/\S+)>$",
+        (sample_root() / "README.md").read_text(),
+        re.MULTILINE,
+    )
     harness: dict[str, Harness] = {"claude": "claude_code", "codex": "codex", "pi": "pi"}
     return {name: session_id_of(harness[folder], path, ()) for name, path, folder in links}
 
 
 def environment(data: Path, sources: Path, **more: str) -> dict[str, str]:
     """The variables with which a process of its own works on the store."""
-    ours = {"MEMORY_DATA": str(data), "MEMORY_SOURCES": str(sources), "MEMORY_OWNER": "mira", "MEMORY_TIMEZONE": "UTC"}
+    ours = {
+        "MEMORY_DATA": str(data),
+        "MEMORY_SOURCES": str(sources),
+        "MEMORY_OWNER": "mira",
+        "MEMORY_TIMEZONE": "UTC",
+    }
     return {**os.environ, **ours, "MEMORY_NOW": NOW.isoformat(), **more}
 
 
@@ -59,13 +68,19 @@ def start(command: str, data: Path, sources: Path, **more: str) -> subprocess.Po
     """Starts `memory COMMAND --json` on the store."""
     arguments = [sys.executable, "-m", "memory_assets.interfaces.entry", *command.split(), "--json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(arguments, env=environment(data, sources, **more), start_new_session=True, **pipes)
+    return subprocess.Popen(
+        arguments, env=environment(data, sources, **more), start_new_session=True, **pipes
+    )
 
 
 def run(command: str, data: Path, sources: Path, **more: str) -> dict:
     """Runs `memory COMMAND --json` on the store, in this process, and returns its data."""
     out, errors = StringIO(), StringIO()
-    with patch.dict(os.environ, environment(data, sources, **more)), redirect_stdout(out), redirect_stderr(errors):
+    with (
+        patch.dict(os.environ, environment(data, sources, **more)),
+        redirect_stdout(out),
+        redirect_stderr(errors),
+    ):
         code = main([*command.split(), "--json"])
     assert code == 0, errors.getvalue()[-3000:] + out.getvalue()[-2000:]
     return json.loads(out.getvalue())["data"]
@@ -81,13 +96,22 @@ def run_apart(command: str, data: Path, sources: Path, **more: str) -> dict:
 
 def open_at(data: Path, sources: Path) -> Store:
     """Opens the store in this process."""
-    return open_store(read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
+    return open_store(
+        read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW)
+    )
 
 
 def all_tables(store: Store) -> dict[str, pl.DataFrame]:
     """Every table of the store, in key order, without what runs say of themselves: the events that they emit, and telemetry."""
-    tables = {table: store.tables.read(table).sort(key_of(table)) for table in table_names() if table != "telemetry"}
-    return {**tables, "events": tables["events"].filter(~pl.col("event_id").str.starts_with(EMITTED))}
+    tables = {
+        table: store.tables.read(table).sort(key_of(table))
+        for table in table_names()
+        if table != "telemetry"
+    }
+    return {
+        **tables,
+        "events": tables["events"].filter(~pl.col("event_id").str.starts_with(EMITTED)),
+    }
 
 
 def emitted(store: Store) -> list[str]:
@@ -98,7 +122,9 @@ def emitted(store: Store) -> list[str]:
 def assert_same_tables(found: dict[str, pl.DataFrame], expected: dict[str, pl.DataFrame]) -> None:
     """All tables are equal in every column, vectors within 1e-5."""
     for table, frame in expected.items():
-        assert_frame_equal(found[table], frame, check_exact=table != "embeddings", rel_tol=0.0, abs_tol=1e-5)
+        assert_frame_equal(
+            found[table], frame, check_exact=table != "embeddings", rel_tol=0.0, abs_tol=1e-5
+        )
 
 
 def delete_derived(data: Path) -> None:

@@ -40,17 +40,43 @@ class StreamingApi:
 
     def questions(self) -> list[dict[str, Any]]:
         """The bodies of all questions."""
-        return [entry["body"] for entry in self.requests if entry["path"].endswith(("/messages", "/responses"))]
+        return [
+            entry["body"]
+            for entry in self.requests
+            if entry["path"].endswith(("/messages", "/responses"))
+        ]
 
 
 def messages_events(body: dict[str, Any], said: Said | Called) -> Iterator[Event]:
     """The events of an answer of the Messages API."""
-    usage = {"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}
-    message = {"id": f"msg_{uuid4().hex}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
-    yield {"type": "message_start", "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}}
+    usage = {
+        "input_tokens": 100,
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+        "output_tokens": 1,
+    }
+    message = {
+        "id": f"msg_{uuid4().hex}",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": [],
+    }
+    yield {
+        "type": "message_start",
+        "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage},
+    }
     if said.text:
-        yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
-        yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": said.text}}
+        yield {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "text", "text": ""},
+        }
+        yield {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "text_delta", "text": said.text},
+        }
         yield {"type": "content_block_stop", "index": 0}
     if isinstance(said, Called):
         called = {"type": "tool_use", "id": f"toolu_{uuid4().hex}", "name": said.name, "input": {}}
@@ -69,12 +95,29 @@ def responses_events(body: dict[str, Any], said: Said | Called) -> Iterator[Even
     content = [{"type": "output_text", "text": said.text}]
     item: Event = {"type": "message", "role": "assistant", "id": "msg_1", "content": content}
     if isinstance(said, Called):
-        item = {"type": "function_call", "id": "fc_1", "call_id": f"call_{uuid4().hex}", "name": said.name}
-        item |= {"arguments": json.dumps(said.arguments)} | ({"namespace": said.namespace} if said.namespace else {})
+        item = {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": f"call_{uuid4().hex}",
+            "name": said.name,
+        }
+        item |= {"arguments": json.dumps(said.arguments)} | (
+            {"namespace": said.namespace} if said.namespace else {}
+        )
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
-    tokens = {"input_tokens": 100, "output_tokens": len(said.text) // 4, "total_tokens": 100 + len(said.text) // 4}
-    details = {"input_tokens_details": {"cached_tokens": 20}, "output_tokens_details": {"reasoning_tokens": 0}}
-    yield {"type": "response.completed", "response": {"id": "resp_1", "usage": {**tokens, **details}}}
+    tokens = {
+        "input_tokens": 100,
+        "output_tokens": len(said.text) // 4,
+        "total_tokens": 100 + len(said.text) // 4,
+    }
+    details = {
+        "input_tokens_details": {"cached_tokens": 20},
+        "output_tokens_details": {"reasoning_tokens": 0},
+    }
+    yield {
+        "type": "response.completed",
+        "response": {"id": "resp_1", "usage": {**tokens, **details}},
+    }
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -86,23 +129,39 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(raw) if raw else {}
         path = self.path.split("?")[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.api.requests.append({"method": "POST", "path": path, "headers": headers, "body": body, "at": time.time()})
+        self.api.requests.append(
+            {"method": "POST", "path": path, "headers": headers, "body": body, "at": time.time()}
+        )
         if not path.endswith(("/messages", "/responses")):
             return self._send(404, b"{}", {"content-type": "application/json"})
         said = self.api.answer(body)
         time.sleep(getattr(said, "seconds", 0.0))
         if isinstance(said, Fault):
             return self._send(
-                said.status, json.dumps(said.body()).encode(), {"content-type": "application/json", **said.headers}
+                said.status,
+                json.dumps(said.body()).encode(),
+                {"content-type": "application/json", **said.headers},
             )
         said = said if isinstance(said, Said | Called) else Said(said)
-        events = messages_events(body, said) if path.endswith("/messages") else responses_events(body, said)
-        stream = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+        events = (
+            messages_events(body, said)
+            if path.endswith("/messages")
+            else responses_events(body, said)
+        )
+        stream = "".join(
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events
+        )
         return self._send(200, stream.encode(), {"content-type": "text/event-stream"})
 
     def do_GET(self) -> None:
         self.api.requests.append(
-            {"method": "GET", "path": self.path, "headers": dict(self.headers), "body": {}, "at": time.time()}
+            {
+                "method": "GET",
+                "path": self.path,
+                "headers": dict(self.headers),
+                "body": {},
+                "at": time.time(),
+            }
         )
         self._send(404, b"{}", {"content-type": "application/json"})
 
@@ -128,7 +187,9 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def stream(answer: "Answer | Callable[[dict[str, Any]], str | Said | Called | Fault]") -> Iterator[StreamingApi]:
+def stream(
+    answer: "Answer | Callable[[dict[str, Any]], str | Said | Called | Fault]",
+) -> Iterator[StreamingApi]:
     """Serves until the block ends."""
     api = StreamingApi(answer)
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": api}))

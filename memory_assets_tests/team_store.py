@@ -27,11 +27,21 @@ from memory_assets_tests.small_store import DAY, index, small_store, write
 
 MIRA, BO = "Mira", "Bo"
 BO_WINDOW = "b" * 64
-BO_SAID = ["Where is the zeppelin hangar documented?", "My knee surgery is on Friday, so the hangar tour moves.", "Fine."]
+BO_SAID = [
+    "Where is the zeppelin hangar documented?",
+    "My knee surgery is on Friday, so the hangar tour moves.",
+    "Fine.",
+]
 """Bo's session; no other text has these words."""
 
-PREFERENCE = {MIRA: "Mira prefers answers without emojis.", BO: "Bo prefers marmalade coloured diffs."}
-SHOP, BLOG = "Orders are archived in the cellar database.", "Drafts are archived in the attic database."
+PREFERENCE = {
+    MIRA: "Mira prefers answers without emojis.",
+    BO: "Bo prefers marmalade coloured diffs.",
+}
+SHOP, BLOG = (
+    "Orders are archived in the cellar database.",
+    "Drafts are archived in the attic database.",
+)
 
 
 def team_store(monkeypatch: MonkeyPatch, *, is_private: bool = True) -> Store:
@@ -40,17 +50,45 @@ def team_store(monkeypatch: MonkeyPatch, *, is_private: bool = True) -> Store:
     store = small_store()
     windows = store.tables.read("windows").to_dicts()[0] | {"person": MIRA}
     ids = [f"msg_b{number:019x}" for number in range(len(BO_SAID))]
-    own = {"window_id": BO_WINDOW, "session_id": "session-2", "source_id": "s2", "path": "/home/bo/s2.jsonl", "person": BO}
-    bos = [{**windows, **own, "message_ids": ids, "lines": [0, 1, 2], "message_count": 3}] if is_private else []
+    own = {
+        "window_id": BO_WINDOW,
+        "session_id": "session-2",
+        "source_id": "s2",
+        "path": "/home/bo/s2.jsonl",
+        "person": BO,
+    }
+    bos = (
+        [{**windows, **own, "message_ids": ids, "lines": [0, 1, 2], "message_count": 3}]
+        if is_private
+        else []
+    )
     write(store, "windows", "all", windows, *bos)
     said = [
         message(text, number, message_id=ids[number], window_id=BO_WINDOW, session_id="session-2")
         for number, text in enumerate(BO_SAID)
     ]
-    write(store, "messages", DAY.isoformat(), *store.tables.read("messages").to_dicts(), *(said if is_private else ()))
-    trigger = {"day": DAY, "trigger_on": DAY + timedelta(days=900), "said_at": START, "author": "owner", "state": "due"}
-    of_bo = [row("triggers", trigger_id="t1", quote=BO_SAID[1], person=BO, **trigger)] if is_private else []
-    of_mira = row("triggers", trigger_id="t2", quote="The certificate ends.", person=MIRA, **trigger)
+    write(
+        store,
+        "messages",
+        DAY.isoformat(),
+        *store.tables.read("messages").to_dicts(),
+        *(said if is_private else ()),
+    )
+    trigger = {
+        "day": DAY,
+        "trigger_on": DAY + timedelta(days=900),
+        "said_at": START,
+        "author": "owner",
+        "state": "due",
+    }
+    of_bo = (
+        [row("triggers", trigger_id="t1", quote=BO_SAID[1], person=BO, **trigger)]
+        if is_private
+        else []
+    )
+    of_mira = row(
+        "triggers", trigger_id="t2", quote="The certificate ends.", person=MIRA, **trigger
+    )
     write(store, "triggers", DAY.isoformat(), *of_bo, of_mira)
     index(store)
     as_reader(MIRA).remember(PREFERENCE[MIRA], category="preferences", project="")
@@ -66,11 +104,18 @@ def as_reader(person: str, project: str = "", *scopes: str) -> SharedMemory:
     return SharedMemory(Reader(person, project, scopes or ("read", "write", "review")))
 
 
-def token_of(person: str, project: str = "", scopes: Sequence[AccessScope] = ("read",), name: str = "") -> str:
+def token_of(
+    person: str, project: str = "", scopes: Sequence[AccessScope] = ("read",), name: str = ""
+) -> str:
     """Returns the secret of a new token."""
     agent = MemoryAgent()
     made = access_tokens.create(
-        agent.store, name or f"laptop of {person}", person=person, project=project, scopes=scopes, now=agent.settings.clock()
+        agent.store,
+        name or f"laptop of {person}",
+        person=person,
+        project=project,
+        scopes=scopes,
+        now=agent.settings.clock(),
     )
     return made[1]
 
@@ -78,7 +123,9 @@ def token_of(person: str, project: str = "", scopes: Sequence[AccessScope] = ("r
 def sharing(writes: int = 30) -> Sharing:
     """Returns the tokens, limit and log of the store."""
     settings = read_settings()
-    return Sharing(AccessTokens(settings.data), WriteLimit(writes), AuditLog(settings.data, settings.clock))
+    return Sharing(
+        AccessTokens(settings.data), WriteLimit(writes), AuditLog(settings.data, settings.clock)
+    )
 
 
 def bearing(token: str) -> dict[str, str]:

@@ -5,7 +5,11 @@ import re
 
 from memory_assets import errors
 
-CLASSES = [value for _, value in inspect.getmembers(errors, inspect.isclass) if value.__module__ == errors.__name__]
+CLASSES = [
+    value
+    for _, value in inspect.getmembers(errors, inspect.isclass)
+    if value.__module__ == errors.__name__
+]
 
 
 def test_the_tree_in_the_docstring_is_the_tree_of_the_classes():

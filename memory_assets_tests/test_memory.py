@@ -15,12 +15,24 @@ from memory_assets.services.why_not import WhyNot
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, FACT, LINES, MEMORY, PROPOSAL, TURNS, index, small_store, write
+from memory_assets_tests.small_store import (
+    DAY,
+    FACT,
+    LINES,
+    MEMORY,
+    PROPOSAL,
+    TURNS,
+    index,
+    small_store,
+    write,
+)
 
 
 def said(store: Store) -> list[tuple[str, str, str, dict]]:
     """What the ledger holds: kind, target, actor, payload."""
-    return [(event.kind, event.target, event.actor, event.payload) for event in store.ledger.events()]
+    return [
+        (event.kind, event.target, event.actor, event.payload) for event in store.ledger.events()
+    ]
 
 
 @pytest.fixture
@@ -51,7 +63,12 @@ def test_an_agent_on_an_empty_machine_tells_how_to_begin():
 def test_recall_answers_with_text_confidence_age_category_and_session():
     index(small_store())
     (found, *_) = MemoryAgent().recall("how do we install packages here").results
-    assert (found.memory_id, found.text, found.session, found.lines) == (MEMORY, FACT, "session-1", (3,))
+    assert (found.memory_id, found.text, found.session, found.lines) == (
+        MEMORY,
+        FACT,
+        "session-1",
+        (3,),
+    )
     assert (found.confidence, found.age_days, found.category) == (0.9, 29, "rules-conventions")
     assert found.score > 0
 
@@ -75,7 +92,11 @@ def test_what_was_recalled_is_one_line_in_the_ledger_without_the_question():
     index(store)
     MemoryAgent().recall("how do we install packages here")
     ((kind, target, actor, payload),) = said(store)
-    assert (kind, actor, payload["memory_ids"]) == ("memory.recalled", store.settings.owner, [MEMORY])
+    assert (kind, actor, payload["memory_ids"]) == (
+        "memory.recalled",
+        store.settings.owner,
+        [MEMORY],
+    )
     assert (payload["tier"], payload["is_known"], payload["cost"]["embeddings"]) == (2, True, 1)
     assert "packages" not in target + str(payload)
 
@@ -116,7 +137,12 @@ def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
 def test_what_waits_is_told_with_what_it_rests_on():
     small_store()
     (one,) = MemoryAgent().pending()
-    assert (one.proposal_id, one.section, one.text, one.reason) == (PROPOSAL, "Hard Rules", FACT, "a rule needs a person")
+    assert (one.proposal_id, one.section, one.text, one.reason) == (
+        PROPOSAL,
+        "Hard Rules",
+        FACT,
+        "a rule needs a person",
+    )
     assert (one.event_on, one.session_ids) == (DAY, ("session-1",))
 
 
@@ -138,20 +164,31 @@ def test_a_forgotten_memory_takes_its_pending_proposal_along_at_once():
 def test_an_approval_is_a_line_of_the_owner_and_is_carried_out(triaged: list[Path]):
     store = small_store()
     MemoryAgent().approve(PROPOSAL)
-    assert said(store) == [("proposal.approved", PROPOSAL, store.settings.owner, {"text": FACT, "section": "Hard Rules"})]
+    assert said(store) == [
+        (
+            "proposal.approved",
+            PROPOSAL,
+            store.settings.owner,
+            {"text": FACT, "section": "Hard Rules"},
+        )
+    ]
     assert triaged == [store.root]
 
 
 def test_a_rejection_keeps_its_reason(triaged: list[Path]):
     store = small_store()
     MemoryAgent().reject(PROPOSAL, reason="only that one time")
-    assert said(store) == [("proposal.rejected", PROPOSAL, store.settings.owner, {"reason": "only that one time"})]
+    assert said(store) == [
+        ("proposal.rejected", PROPOSAL, store.settings.owner, {"reason": "only that one time"})
+    ]
 
 
 def test_an_edit_is_one_line_of_text(triaged: list[Path]):
     store = small_store()
     MemoryAgent().edit(PROPOSAL, "  Use uv;\n never pip. ")
-    assert said(store) == [("proposal.edited", PROPOSAL, store.settings.owner, {"text": "Use uv; never pip."})]
+    assert said(store) == [
+        ("proposal.edited", PROPOSAL, store.settings.owner, {"text": "Use uv; never pip."})
+    ]
 
 
 @pytest.mark.parametrize("wrong", ["p-20260803-999", "", "all"])
@@ -179,7 +216,10 @@ def test_an_empty_wording_is_refused(triaged: list[Path]):
 def test_the_briefing_is_the_file_that_lies_ready():
     store = small_store()
     briefing = MemoryAgent().brief()
-    assert (briefing.text, briefing.path) == ("# Briefing\n\n- Use uv.\n", store.workspace / "briefing.md")
+    assert (briefing.text, briefing.path) == (
+        "# Briefing\n\n- Use uv.\n",
+        store.workspace / "briefing.md",
+    )
 
 
 def test_status_counts_and_names_the_files():
@@ -210,7 +250,9 @@ def test_a_hand_written_line_is_explained_by_its_commit():
     (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\nPriya reviews every migration.\n")
     workspace.commit("by hand", ["MEMORY.md"], author="mira")
     explanation = MemoryAgent().explain("Priya reviews every migration.")
-    assert [(step.kind, step.facts["author"]) for step in explanation.root.behind] == [("commit", "mira")]
+    assert [(step.kind, step.facts["author"]) for step in explanation.root.behind] == [
+        ("commit", "mira")
+    ]
     assert explanation.is_verified
 
 

@@ -23,7 +23,16 @@ from memory_assets.store import ledger
 from memory_assets.store.store import Store
 from memory_assets.text.short_ids import short_id
 from memory_assets_tests.small_store import FACT, PROPOSAL
-from memory_assets_tests.team_store import BLOG, BO, BO_SAID, MIRA, PREFERENCE, SHOP, as_reader, team_store
+from memory_assets_tests.team_store import (
+    BLOG,
+    BO,
+    BO_SAID,
+    MIRA,
+    PREFERENCE,
+    SHOP,
+    as_reader,
+    team_store,
+)
 
 PRIVATE_WORDS = ("marmalade", "zeppelin", "surgery", "hangar")
 """They occur in nothing but Bo's preference and session."""
@@ -66,16 +75,33 @@ def answers_to_mira() -> list[str]:
     """Returns all answers as text."""
     mira = as_reader(MIRA, "shop")
     recalled = [comparable(mira.recall(**asked, probe=True)) for asked in QUESTIONS]
-    said = [replace(one, cost=replace(one.cost, seconds=0.0)) for one in (mira.answer(one.question) for one in recalled)]
-    prepared = [mira.brief(), mira.memory_md(), replace(mira.status(), updated_at=None), mira.triggers(), mira.review()]
+    said = [
+        replace(one, cost=replace(one.cost, seconds=0.0))
+        for one in (mira.answer(one.question) for one in recalled)
+    ]
+    prepared = [
+        mira.brief(),
+        mira.memory_md(),
+        replace(mira.status(), updated_at=None),
+        mira.triggers(),
+        mira.review(),
+    ]
     return [as_text(one) for one in (*recalled, *said, *prepared)]
 
 
-def test_the_answers_do_not_depend_on_what_the_reader_may_not_read(monkeypatch: MonkeyPatch, tmp_path: Path):
+def test_the_answers_do_not_depend_on_what_the_reader_may_not_read(
+    monkeypatch: MonkeyPatch, tmp_path: Path
+):
     answers = dict[bool, list[str]]()
     for is_private in (True, False):
-        numbers = itertools.count()  # ids of notes break ties, so they must be the same in both stores
-        monkeypatch.setattr(ledger, "uuid", SimpleNamespace(uuid4=lambda numbers=numbers: UUID(int=next(numbers) << 96)))
+        numbers = (
+            itertools.count()
+        )  # ids of notes break ties, so they must be the same in both stores
+        monkeypatch.setattr(
+            ledger,
+            "uuid",
+            SimpleNamespace(uuid4=lambda numbers=numbers: UUID(int=next(numbers) << 96)),
+        )
         monkeypatch.setenv("MEMORY_DATA", str(tmp_path / f"store-{is_private}"))
         team_store(monkeypatch, is_private=is_private)
         answers[is_private] = answers_to_mira()
@@ -85,7 +111,9 @@ def test_the_answers_do_not_depend_on_what_the_reader_may_not_read(monkeypatch: 
 
 def test_each_recalls_their_own_preference_and_session(store: Store):
     assert as_reader(BO).recall("which colour do diffs have").results[0].text == PREFERENCE[BO]
-    assert BO_SAID[0] in as_text(as_reader(BO).recall("where is the zeppelin hangar documented").results)
+    assert BO_SAID[0] in as_text(
+        as_reader(BO).recall("where is the zeppelin hangar documented").results
+    )
     assert as_reader(MIRA).recall("what are our preferences").results[0].text == PREFERENCE[MIRA]
 
 
@@ -93,7 +121,10 @@ def test_facts_of_projects_are_shared_and_those_of_the_own_project_come_first(st
     both = {"question": "what is archived in a database", "corpus": ["memories"], "probe": True}
     for person in (MIRA, BO):
         shop, blog = (as_reader(person, project).recall(**both) for project in ("shop", "blog"))
-        order = [[one.text for one in found.results if one.text in (SHOP, BLOG)] for found in (shop, blog)]
+        order = [
+            [one.text for one in found.results if one.text in (SHOP, BLOG)]
+            for found in (shop, blog)
+        ]
         assert order == [[SHOP, BLOG], [BLOG, SHOP]]
         away = next(one for one in shop.results if one.text == BLOG)
         assert away.weights["elsewhere"] < 1
@@ -106,7 +137,12 @@ def test_the_person_and_project_of_the_token_are_those_of_what_it_saves(store: S
     assert noted.project == "blog"
     event = store.ledger.events(["memory.noted"])[-1]
     assert (event.actor, event.payload["person"]) == (BO, BO)
-    assert as_reader(BO, "blog").remember("Every attic has a window.", project="shop", category="operations").project == "shop"
+    assert (
+        as_reader(BO, "blog")
+        .remember("Every attic has a window.", project="shop", category="operations")
+        .project
+        == "shop"
+    )
 
 
 def id_of(person: str, text: str) -> str:
@@ -163,7 +199,10 @@ def test_personal_lines_of_the_files_of_entries_are_of_their_person_alone(store:
     )
     mira = as_reader(MIRA, "shop").memory_md()
     assert "Answer Mira briefly." in mira and FACT in mira and "marmalade" not in mira
-    assert FACT in as_reader(BO, "shop").brief().text and "Answer Mira" not in as_reader(BO, "shop").brief().text
+    assert (
+        FACT in as_reader(BO, "shop").brief().text
+        and "Answer Mira" not in as_reader(BO, "shop").brief().text
+    )
     cited = as_reader(BO, "shop").answer("should I answer Mira briefly")
     assert "Answer Mira briefly" not in as_text(cited)
 
@@ -198,11 +237,16 @@ def test_a_token_forgets_what_its_person_said_and_nothing_else(store: Store):
         as_reader(BO).forget(id_of(BO, SHOP), apply=True)
     with pytest.raises(ScopeError, match="by their id"):
         as_reader(BO).forget("the cellar database", apply=True)
-    noted = as_reader(BO).remember(SHOP.replace("archived", "kept"), category="operations", project="shop")
+    noted = as_reader(BO).remember(
+        SHOP.replace("archived", "kept"), category="operations", project="shop"
+    )
     assert as_reader(BO).forget(noted.memory_ids[0]).is_applied is False
 
 
 def test_the_owner_at_the_store_still_sees_everything(store: Store):
-    assert MemoryAgent().recall("which colour do diffs have, as Bo likes them").results[0].text == PREFERENCE[BO]
+    assert (
+        MemoryAgent().recall("which colour do diffs have, as Bo likes them").results[0].text
+        == PREFERENCE[BO]
+    )
     assert BO_SAID[0] in as_text(MemoryAgent().recall("where is the zeppelin hangar documented"))
     assert orjson.loads(as_text(as_reader(MIRA).status()))["sessions"] == 1

@@ -26,7 +26,11 @@ print(sample_root(), bundled(), local_embedder.model_folder(embedder.name), embe
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the wheel; it is built from installed packages, so nothing is fetched."""
     built, folder = tmp_path_factory.mktemp("built"), tmp_path_factory.mktemp("unpacked")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", built], cwd=REPOSITORY, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", built],
+        cwd=REPOSITORY,
+        check=True,
+    )
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -34,16 +38,30 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_outside_a_checkout_sample_notebook_and_weights_are_those_of_the_wheel(unpacked: Path):
-    done = subprocess.run([sys.executable, "-c", SHOW], cwd=unpacked, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SHOW], cwd=unpacked, capture_output=True, text=True, check=True
+    )
     package = unpacked / "memory_assets"
-    expected = [package / "_sample", package / "_notebooks" / "memory.ipynb", package / "_model", LocalEmbedder().version]
+    expected = [
+        package / "_sample",
+        package / "_notebooks" / "memory.ipynb",
+        package / "_model",
+        LocalEmbedder().version,
+    ]
     assert done.stdout.splitlines() == list(map(str, expected))
 
 
 def test_the_wheel_requires_what_a_checkout_requires_and_not_the_package_of_weights(unpacked: Path):
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     lines = metadata.read_text("utf-8").splitlines()
-    required = {line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")}
+    required = {
+        line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: ")
+    }
     running = {line for line in required if "extra ==" not in line}
-    assert running and not [line for line in running if line.startswith(("gt-all-", "sentence-transformers", "torch"))]
-    assert any(line.startswith("sentence-transformers") and "extra == 'models'" in line for line in required)
+    assert running and not [
+        line for line in running if line.startswith(("gt-all-", "sentence-transformers", "torch"))
+    ]
+    assert any(
+        line.startswith("sentence-transformers") and "extra == 'models'" in line
+        for line in required
+    )

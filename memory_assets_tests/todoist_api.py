@@ -72,7 +72,11 @@ class TodoistApi:
         return id
 
     def add(
-        self, content: str, description: str = "", labels: list[str] | None = None, project_id: str = INBOX
+        self,
+        content: str,
+        description: str = "",
+        labels: list[str] | None = None,
+        project_id: str = INBOX,
     ) -> dict[str, Any]:
         """Makes a task, as a person or a request would."""
         now = self.clock().strftime(STAMP)
@@ -88,11 +92,19 @@ class TodoistApi:
 
     def open(self) -> list[dict[str, Any]]:
         """The tasks that wait."""
-        return [task for task in self.tasks.values() if not task["is_deleted"] and not task["completed_at"]]
+        return [
+            task
+            for task in self.tasks.values()
+            if not task["is_deleted"] and not task["completed_at"]
+        ]
 
     def named(self, content: str) -> dict[str, Any]:
         """The one open task with this text, or that proposes it."""
-        (found,) = [task for task in self.open() if content in (task["content"], proposed_in(task["content"]))]
+        (found,) = [
+            task
+            for task in self.open()
+            if content in (task["content"], proposed_in(task["content"]))
+        ]
         return found
 
     def complete(self, task: dict[str, Any]) -> None:
@@ -117,9 +129,15 @@ class TodoistApi:
         """What the API answers with: a body, a status, or None where it does not know the path."""
         parts = path.removeprefix("/api/v1/").split("/")
         if method == "GET" and parts == ["tasks"]:
-            return self.page([task for task in self.open() if _is_wanted(task, query)], "results", query)
+            return self.page(
+                [task for task in self.open() if _is_wanted(task, query)], "results", query
+            )
         if method == "GET" and parts == ["tasks", "completed", "by_completion_date"]:
-            return self.page([task for task in self.tasks.values() if _was_completed(task, query)], "items", query)
+            return self.page(
+                [task for task in self.tasks.values() if _was_completed(task, query)],
+                "items",
+                query,
+            )
         if method == "GET" and parts[0] == "projects":
             known = self.page(list(self.projects.values()), "results", query)
             return known if len(parts) == 1 else self.projects.get(parts[1], 404)
@@ -150,12 +168,22 @@ class TodoistApi:
         if body.get("auto_parse_labels", True):
             labels += re.findall(r"(?<!\S)@([\w-]+)", content)
             content = re.sub(r"(?<!\S)@[\w-]+\s?", "", content)
-        made = self.add(content.strip(), body.get("description", ""), labels, body.get("project_id", INBOX))
+        made = self.add(
+            content.strip(), body.get("description", ""), labels, body.get("project_id", INBOX)
+        )
         if on := body.get("due_date"):
-            made["due"] = {"date": on, "string": on, "lang": "en", "is_recurring": False, "timezone": None}
+            made["due"] = {
+                "date": on,
+                "string": on,
+                "lang": "en",
+                "is_recurring": False,
+                "timezone": None,
+            }
         return made
 
-    def page(self, found: list[dict[str, Any]], field: str, query: dict[str, str]) -> dict[str, Any]:
+    def page(
+        self, found: list[dict[str, Any]], field: str, query: dict[str, str]
+    ) -> dict[str, Any]:
         """One page of what was found."""
         start = int(query.get("cursor", "0"))
         end = start + min(int(query.get("limit", "50")), self.page_size)
@@ -171,12 +199,18 @@ def _was_completed(task: dict[str, Any], query: dict[str, str]) -> bool:
     since, until = (datetime.fromisoformat(query[name]) for name in ("since", "until"))
     assert (until - since).days <= 92, "the API refuses longer ones"
     at = task["completed_at"]
-    return at is not None and not task["is_deleted"] and since <= datetime.strptime(at, STAMP).replace(tzinfo=UTC) <= until
+    return (
+        at is not None
+        and not task["is_deleted"]
+        and since <= datetime.strptime(at, STAMP).replace(tzinfo=UTC) <= until
+    )
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # without it every answer waits for the acknowledgement of its headers
+    disable_nagle_algorithm = (
+        True  # without it every answer waits for the acknowledgement of its headers
+    )
     api: TodoistApi
 
     def do_GET(self) -> None:
@@ -208,7 +242,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response_only(status)
-        for name, value in {"content-type": "application/json", **(headers or {}), "content-length": str(len(content))}.items():
+        for name, value in {
+            "content-type": "application/json",
+            **(headers or {}),
+            "content-length": str(len(content)),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
@@ -223,7 +261,9 @@ def serve(**how: Any) -> Iterator[TodoistApi]:
     api = TodoistApi(**how)
     server = QuietServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"api": api}))
     api.url = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    ).start()
     try:
         yield api
     finally:

@@ -1,7 +1,9 @@
-"""Converts failures of the Messages API into our errors: fix a setting, retry later, or skip one request.
+"""Converts failures of the Messages API into our errors: fix a setting, retry later, or skip one
+request.
 
-Takes an exception of the SDK, or the error of one entry of a batch; returns a `ModelError` that names the setting to change.
-Messages contain the API's error type, never its text, which may quote the request, and never a key.
+Takes an exception of the SDK, or the error of one entry of a batch; returns a `ModelError` that
+names the setting to change. Messages contain the API's error type, never its text, which may quote
+the request, and never a key.
 """
 
 import math
@@ -15,17 +17,25 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError, causes_of
+from memory_assets.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRequestError,
+    ModelSetupError,
+    causes_of,
+)
 
 if TYPE_CHECKING:
     from anthropic import AnthropicError, APIConnectionError, APIStatusError, APITimeoutError
 
 About = Literal["model", "batches", "batch"]
-"""The target of a call, and so what a 404 means: no such model, no Batches API, or no such batch."""
+"""The target of a call, and so what a 404 means: no such model, no Batches API, or no such batch.
+"""
 
 SETUP_ERRORS = {
     "authentication_error": "does not accept the key for {}. Check ANTHROPIC_API_KEY.",
-    "permission_error": "does not allow the key to use {}. Use another key, or another MEMORY_MODEL.",
+    "permission_error": "does not allow the key to use {}. "
+    "Use another key, or another MEMORY_MODEL.",
     "not_found_error": "has no model '{}'. Check MEMORY_MODEL and MEMORY_MODEL_URL.",
     "billing_error": "has no credit left for {}. Add credit, or set MEMORY_MODEL=rules.",
 }
@@ -55,11 +65,14 @@ class Failures:
         status, kind = error.status_code, _kind(error.body)
         if status < 400:
             return ModelSetupError(
-                f"{self._where} redirects requests to another address ({status}), which no setting allows. "
+                f"{self._where} redirects requests to another address ({status}), which no "
+                "setting allows. "
                 "Set MEMORY_MODEL_URL to the final address."
             )
         if status in MISSING_STATUSES and about == "batches":
-            return ModelSetupError(f"{self._where} does not support batches. Set MEMORY_MODEL_BATCHES=never.")
+            return ModelSetupError(
+                f"{self._where} does not support batches. Set MEMORY_MODEL_BATCHES=never."
+            )
         if status in MISSING_STATUSES and about == "model":
             return self._setup("not_found_error")
         if status in SETUP_STATUSES or (status == 400 and _is_about_credit(error.body)):
@@ -67,7 +80,9 @@ class Failures:
         if status in RETRIED_STATUSES or status >= 500:
             wait = retry_after(error.response.headers, is_rate_limit=status == 429)
             again = f" It asks to wait {wait:.3g} s." if wait else ""
-            return ModelBusyError(f"{self.model} is busy ({status} {kind}) after {self.retries} retries.{again}", wait)
+            return ModelBusyError(
+                f"{self.model} is busy ({status} {kind}) after {self.retries} retries.{again}", wait
+            )
         return ModelRequestError(f"{self.model} rejects a request ({status} {kind}).")
 
     def of_entry(self, body: object) -> ModelError:
@@ -75,14 +90,21 @@ class Failures:
         kind = "billing_error" if _is_about_credit(body) else _kind(body)
         if kind in SETUP_ERRORS:
             return self._setup(kind)
-        wrong = ModelRequestError if kind in ("invalid_request_error", "request_too_large") else ModelBusyError
-        return wrong(f"{self.model} could not answer a request of a batch: {kind or 'no reason given'}.")
+        wrong = (
+            ModelRequestError
+            if kind in ("invalid_request_error", "request_too_large")
+            else ModelBusyError
+        )
+        return wrong(
+            f"{self.model} could not answer a request of a batch: {kind or 'no reason given'}."
+        )
 
     def of_timeout(self, error: "APITimeoutError") -> ModelError:
         """Returns the error for a server that does not respond."""
         if "Connect" in type(error.__cause__).__name__:
             return ModelBusyError(
-                f"{self._where} does not accept a connection. Check the network, and that the server is running."
+                f"{self._where} does not accept a connection. Check the network, and that "
+                "the server is running."
             )
         return ModelBusyError(
             f"{self.model} did not answer within {self.timeout_seconds:g} s at {self._where}. "
@@ -90,21 +112,34 @@ class Failures:
         )
 
     def of_connection(self, error: "APIConnectionError") -> ModelError:
-        """Returns the error for an unreachable server: a wrong setting if its host name is unknown."""
+        """Returns the error for an unreachable server: a wrong setting if its host name is
+        unknown.
+        """
         if not self.is_public and any(_is_unknown_name(cause) for cause in causes_of(error)):
-            return ModelSetupError(f"There is no host {urlsplit(self.url).hostname}. Check MEMORY_MODEL_URL.")
+            return ModelSetupError(
+                f"There is no host {urlsplit(self.url).hostname}. Check MEMORY_MODEL_URL."
+            )
         why = type(error.__cause__ or error).__name__
-        return ModelBusyError(f"Cannot reach {self._where} to ask {self.model}: {why}. Check the network.")
+        return ModelBusyError(
+            f"Cannot reach {self._where} to ask {self.model}: {why}. Check the network."
+        )
 
     def of_sdk(self, error: "AnthropicError | TypeError") -> ModelError:
-        """Returns the error for a client that cannot send a request, or cannot read the response."""
+        """Returns the error for a client that cannot send a request, or cannot read the
+        response.
+        """
         if "authentication" in str(error) or "redential" in type(error).__name__:
-            return ModelSetupError(f"There is no key for {self.model}: set ANTHROPIC_API_KEY. Nothing was sent.")
+            return ModelSetupError(
+                f"There is no key for {self.model}: set ANTHROPIC_API_KEY. Nothing was sent."
+            )
         return self.not_understood(f"cannot be read ({type(error).__name__})")
 
     def not_understood(self, why: str) -> ModelError:
         """Returns the error for a response that is not one of the Messages API."""
-        return ModelError(f"The response from {self._where} {why}: it is not the Messages API. Check MEMORY_MODEL_URL.")
+        return ModelError(
+            f"The response from {self._where} {why}: it is not the Messages API. Check "
+            "MEMORY_MODEL_URL."
+        )
 
     def _setup(self, kind: str) -> ModelSetupError:
         ends_in_v1 = kind == "not_found_error" and self.url.rstrip("/").endswith("/v1")
@@ -119,9 +154,14 @@ class Failures:
 
 
 def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | None:
-    """Returns the seconds to wait according to the headers; for rate limits, until the last exhausted one is reset."""
+    """Returns the seconds to wait according to the headers; for rate limits, until the last
+    exhausted one is reset.
+    """
     now = _moment(headers.get("date", "")) or datetime.now(UTC)  # the server's clock, if given
-    waits = [_number(headers.get("retry-after-ms", ""), 0.001), _number(headers.get("retry-after", ""), 1.0)]
+    waits = [
+        _number(headers.get("retry-after-ms", ""), 0.001),
+        _number(headers.get("retry-after", ""), 1.0),
+    ]
     until = _moment(headers.get("retry-after", "")) or (_reset(headers) if is_rate_limit else None)
     if until is not None:
         waits.append((until - now).total_seconds())
@@ -129,9 +169,17 @@ def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | N
 
 
 def _reset(headers: Mapping[str, str]) -> datetime | None:
-    limits = {match[1]: _moment(value) for name, value in headers.items() if (match := _RESET.fullmatch(name.lower()))}
+    limits = {
+        match[1]: _moment(value)
+        for name, value in headers.items()
+        if (match := _RESET.fullmatch(name.lower()))
+    }
     moments = {limit: moment for limit, moment in limits.items() if moment is not None}
-    used_up = [moment for limit, moment in moments.items() if headers.get(f"anthropic-ratelimit-{limit}-remaining") == "0"]
+    used_up = [
+        moment
+        for limit, moment in moments.items()
+        if headers.get(f"anthropic-ratelimit-{limit}-remaining") == "0"
+    ]
     return max(used_up or moments.values(), default=None)
 
 
@@ -153,7 +201,9 @@ def _moment(text: str) -> datetime | None:
 
 
 def _kind(body: object) -> str:
-    """Returns the API's error type, or nothing if it could be other text: it must not quote the request."""
+    """Returns the API's error type, or nothing if it could be other text: it must not quote the
+    request.
+    """
     kind = _error(body).get("type")
     return kind if isinstance(kind, str) and re.fullmatch(r"[a-z_]{1,40}", kind) else ""
 
@@ -169,5 +219,10 @@ def _error(body: object) -> Mapping[str, object]:
 
 
 def _is_unknown_name(error: BaseException) -> bool:
-    """Returns whether name servers do not know the host; without a network they answer differently."""
-    return isinstance(error, socket.gaierror) and error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", None))
+    """Returns whether name servers do not know the host; without a network they answer
+    differently.
+    """
+    return isinstance(error, socket.gaierror) and error.errno in (
+        socket.EAI_NONAME,
+        getattr(socket, "EAI_NODATA", None),
+    )

@@ -1,7 +1,8 @@
 """Client for the Messages API: a prompt and material in, text and token counts out.
 
-The official SDK sends, retries and waits; `anthropic_errors` converts its failures. The address is always given and redirects
-are not followed, so that neither an environment variable nor a server can send a transcript elsewhere.
+The official SDK sends, retries and waits; `anthropic_errors` converts its failures. The address is
+always given and redirects are not followed, so that neither an environment variable nor a server
+can send a transcript elsewhere.
 """
 
 import base64
@@ -34,7 +35,13 @@ KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 CONNECT_SECONDS = 10.0
 """Time to connect; an answer may take minutes."""
 
-TAKE_TEMPERATURE = ("claude-haiku-4-5", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-opus-4-5", "claude-opus-4-6")
+TAKE_TEMPERATURE = (
+    "claude-haiku-4-5",
+    "claude-sonnet-4-5",
+    "claude-sonnet-4-6",
+    "claude-opus-4-5",
+    "claude-opus-4-6",
+)
 """Models that accept a temperature; later ones reject it."""
 
 CACHED_FROM = (
@@ -58,25 +65,44 @@ MAY_BE_EMPTY = frozenset({"refusal", "max_tokens", "model_context_window_exceede
 class AnthropicModel:
     """A model behind the Messages API, at the vendor or any compatible server."""
 
-    def __init__(self, name: str, *, url: str = "", timeout_seconds: float = 300.0, retries: int = 4) -> None:
+    def __init__(
+        self, name: str, *, url: str = "", timeout_seconds: float = 300.0, retries: int = 4
+    ) -> None:
         self.name = name
-        self._failures = Failures(name, url or PUBLIC_URL, timeout_seconds, retries, (url or PUBLIC_URL) == PUBLIC_URL)
+        self._failures = Failures(
+            name, url or PUBLIC_URL, timeout_seconds, retries, (url or PUBLIC_URL) == PUBLIC_URL
+        )
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         body, started = self._body(request), time.monotonic()
-        extra = {"temperature": body.pop("temperature")} if "temperature" in body else None  # no parameter of the SDK
-        came = self._call(lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra), "model")
-        return self._answer(self._json(came.http_response.content), seconds=time.monotonic() - started)
+        extra = (
+            {"temperature": body.pop("temperature")} if "temperature" in body else None
+        )  # no parameter of the SDK
+        came = self._call(
+            lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra),
+            "model",
+        )
+        return self._answer(
+            self._json(came.http_response.content), seconds=time.monotonic() - started
+        )
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Submits a batch."""
-        entries: list[Any] = [{"custom_id": name, "params": self._body(request)} for name, request in requests.items()]
-        return self._batch(self._call(lambda: self._client.messages.batches.create(requests=entries), "batches"))
+        entries: list[Any] = [
+            {"custom_id": name, "params": self._body(request)} for name, request in requests.items()
+        ]
+        return self._batch(
+            self._call(lambda: self._client.messages.batches.create(requests=entries), "batches")
+        )
 
     def batch(self, batch_id: str) -> Batch:
-        """Returns the current state of the batch; raises `ModelRequestError` if the provider does not know it."""
-        return self._batch(self._call(lambda: self._client.messages.batches.retrieve(batch_id), "batch"))
+        """Returns the current state of the batch; raises `ModelRequestError` if the provider does
+        not know it.
+        """
+        return self._batch(
+            self._call(lambda: self._client.messages.batches.retrieve(batch_id), "batch")
+        )
 
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields the batches submitted since the moment, the latest first."""
@@ -94,7 +120,11 @@ class AnthropicModel:
         """
         path = f"/v1/messages/batches/{quote(batch_id, safe='')}/results"
         return map(
-            self._entry, filter(bytes.strip, self._call(lambda: self._client.get(path, cast_to=bytes), "batch").splitlines())
+            self._entry,
+            filter(
+                bytes.strip,
+                self._call(lambda: self._client.get(path, cast_to=bytes), "batch").splitlines(),
+            ),
         )
 
     def _entry(self, line: bytes) -> tuple[str, ModelAnswer | ModelError]:
@@ -113,23 +143,35 @@ class AnthropicModel:
         if kind == "errored":
             return self._failures.of_entry(result.get("error"))
         if kind in ("canceled", "expired"):
-            return ModelBusyError(f"A request of a batch to {self.name} was {kind}; the next run repeats it.")
+            return ModelBusyError(
+                f"A request of a batch to {self.name} was {kind}; the next run repeats it."
+            )
         return self._failures.not_understood("has a batch result of an unknown type")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
-        """Returns the body of a request: the prompt marked for the cache if it is long enough, images before the text."""
-        images = [block for number, image in enumerate(request.images, 1) for block in image_blocks(number, image)]
+        """Returns the body of a request: the prompt marked for the cache if it is long enough,
+        images before the text.
+        """
+        images = [
+            block
+            for number, image in enumerate(request.images, 1)
+            for block in image_blocks(number, image)
+        ]
         temperature = {"temperature": 0} if self.name.startswith(TAKE_TEMPERATURE) else {}
         return {
             "model": self.name,
             "max_tokens": request.max_tokens,
             "system": [{"type": "text", "text": request.system, **self._caching(request.system)}],
-            "messages": [{"role": "user", "content": [*images, {"type": "text", "text": request.material}]}],
+            "messages": [
+                {"role": "user", "content": [*images, {"type": "text", "text": request.material}]}
+            ],
             **temperature,
         }
 
     def _caching(self, system: str) -> dict[str, Any]:
-        """Returns the mark for the cache, or nothing where the prompt is below the model's minimum and would not be cached."""
+        """Returns the mark for the cache, or nothing where the prompt is below the model's minimum
+        and would not be cached.
+        """
         least = next((tokens for name, tokens in CACHED_FROM if name in self.name), LEAST_CACHED)
         return {"cache_control": {"type": "ephemeral"}} if count_tokens(system) >= least else {}
 
@@ -153,13 +195,21 @@ class AnthropicModel:
         except (TypeError, AttributeError, ValueError):
             raise self._failures.not_understood("is not a message") from None
         if not answer.text.strip() and stop_reason not in MAY_BE_EMPTY:
-            raise ModelError(f"{self.name} returned an empty answer ({stop_reason}). The next run repeats the request.")
+            raise ModelError(
+                f"{self.name} returned an empty answer ({stop_reason}). The next run "
+                "repeats the request."
+            )
         return answer
 
     def _batch(self, found: Any) -> Batch:
         try:
             counts = found.request_counts.model_dump() if found.request_counts else {}
-            return Batch(found.id, found.created_at.astimezone(UTC), found.processing_status == "ended", counts)
+            return Batch(
+                found.id,
+                found.created_at.astimezone(UTC),
+                found.processing_status == "ended",
+                counts,
+            )
         except AttributeError:
             raise self._failures.not_understood("is not a batch") from None
 
@@ -178,20 +228,25 @@ class AnthropicModel:
         for name, key in keys.items():
             if not (key.isascii() and key.isprintable() and " " not in key):
                 raise ModelSetupError(
-                    f"{name} contains invalid characters, such as blanks. Copy the key again. Nothing was sent."
+                    f"{name} contains invalid characters, such as blanks. Copy the key "
+                    "again. Nothing was sent."
                 )
         known = self._failures
         return anthropic.Anthropic(
             api_key=None if known.is_public or keys else PLACEHOLDER_KEY,
             base_url=known.url,
-            timeout=anthropic.Timeout(known.timeout_seconds, connect=min(known.timeout_seconds, CONNECT_SECONDS)),
+            timeout=anthropic.Timeout(
+                known.timeout_seconds, connect=min(known.timeout_seconds, CONNECT_SECONDS)
+            ),
             max_retries=known.retries,
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
             open_telemetry=False,  # traces could carry transcripts away
         )
 
     def _call(self, call: Callable[[], T], about: About) -> T:
-        """Returns the SDK's result; converts its errors without their text, which may quote the request."""
+        """Returns the SDK's result; converts its errors without their text, which may quote the
+        request.
+        """
         import anthropic
 
         try:
@@ -204,7 +259,10 @@ class AnthropicModel:
             raise self._failures.of_status(error, about) from None
         except (TypeError, anthropic.AnthropicError) as error:
             raise self._failures.of_sdk(error) from None
-        except (AttributeError, ValueError):  # the SDK reads a body of another sort as what it expects
+        except (
+            AttributeError,
+            ValueError,
+        ):  # the SDK reads a body of another sort as what it expects
             raise self._failures.not_understood("is not JSON of the Messages API") from None
 
 

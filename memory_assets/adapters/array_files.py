@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 
 _ONE_AT_A_TIME = Lock()
-"""Held while a header is read: NumPy parses it with `ast`, which fails when several threads of CPython 3.11 do so at once."""
+"""Held while a header is read: NumPy parses it with `ast`, which fails when several threads of
+CPython 3.11 do so at once.
+"""
 
 MAPPED_BYTES = 4_096
 """Larger files are mapped; small ones, and empty ones, which cannot be mapped, are read."""
@@ -65,11 +67,18 @@ def read_fields(kind: type[T], folder: Path) -> T:
     Raises `OSError` or `ValueError` if a file is incomplete.
     """
     files = {field: folder / f"{field.name}.npy" for field in fields(kind)}
-    return kind(**{field.name: (_read_names if field.type is Names else _read)(path) for field, path in files.items()})
+    return kind(
+        **{
+            field.name: (_read_names if field.type is Names else _read)(path)
+            for field, path in files.items()
+        }
+    )
 
 
 def write_fields(folder: Path, record: "DataclassInstance") -> None:
-    """Writes each field of the record into a file of the folder that only its owner can read, and replaces existing ones."""
+    """Writes each field of the record into a file of the folder that only its owner can read, and
+    replaces existing ones.
+    """
     for field in fields(record):
         value, path = getattr(record, field.name), folder / f"{field.name}.npy"
         if isinstance(value, Names):

@@ -1,13 +1,16 @@
-"""The vector index as immutable generations of a Chroma folder: ids, vectors and a few short labels, never text.
+"""The vector index as immutable generations of a Chroma folder: ids, vectors and a few short
+labels, never text.
 
-One process writes a generation, closes it and publishes it; readers only open published ones. (Writing and reading one Chroma
-folder at the same time gives stale answers and crashes.) Chroma writes files of its graph from memory that it did not
-initialise, which can hold any text of the process; what no element fills is overwritten before a generation is published.
+One process writes a generation, closes it and publishes it; readers only open published ones.
+(Writing and reading one Chroma folder at the same time gives stale answers and crashes.) Chroma
+writes files of its graph from memory that it did not initialise, which can hold any text of the
+process; what no element fills is overwritten before a generation is published.
 
-The same vectors are also stored as an array, from which questions are answered: a small index by exact comparison, a large one
-by exact comparison with the vectors that have the most equal signs. This finds more of the nearest than Chroma's graph does,
-and takes no import of Chroma. A generation that cannot be read, or has another dimension, is moved to quarantine and
-`IndexFailedError` says how to rebuild. Chroma's settings never come from a `.env` in the working folder.
+The same vectors are also stored as an array, from which questions are answered: a small index by
+exact comparison, a large one by exact comparison with the vectors that have the most equal signs.
+This finds more of the nearest than Chroma's graph does, and takes no import of Chroma. A generation
+that cannot be read, or has another dimension, is moved to quarantine and `IndexFailedError` says
+how to rebuild. Chroma's settings never come from a `.env` in the working folder.
 """
 
 import os
@@ -34,7 +37,9 @@ if TYPE_CHECKING:
 
 COLLECTION = "memories"
 MODEL_FILE = "model.txt"
-"""In a generation: the embedding model of its vectors. A question has to be encoded by the same one."""
+"""In a generation: the embedding model of its vectors. A question has to be encoded by the same
+one.
+"""
 
 SERVER_FILE = "server.json"
 """In a generation that is on a server instead (`adapters.chroma_server`)."""
@@ -46,10 +51,13 @@ BATCH_ROWS = 5_000
 """Chroma takes at most 5,461 rows at once (its SQLite variable limit)."""
 
 COMPARED_ROWS = 20_000
-"""Up to this number all vectors are compared, in 3 ms; beyond it those with the most equal signs."""
+"""Up to this number all vectors are compared, in 3 ms; beyond it those with the most equal signs.
+"""
 
 BY_SIGNS = 8_000
-"""Vectors that are compared exactly. Of the five nearest of 100,000 these hold more than the graph of Chroma finds (0.86)."""
+"""Vectors that are compared exactly. Of the five nearest of 100,000 these hold more than the graph
+of Chroma finds (0.86).
+"""
 
 _IMPORTING = threading.Lock()
 
@@ -66,12 +74,16 @@ class VectorRows:
         return len(self.ids)
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; raises `ValueError` for another dimension."""
+        """Returns the nearest, best first, scored by cosine; raises `ValueError` for another
+        dimension.
+        """
         if not len(self):
             return []
         if len(self) <= COMPARED_ROWS or len(vector) != self.vectors.shape[1]:
             return self.find_among(None, vector, limit)
-        return self.find_among(nearest_by_signs(self.signs, vector, max(BY_SIGNS, 4 * limit)), vector, limit)
+        return self.find_among(
+            nearest_by_signs(self.signs, vector, max(BY_SIGNS, 4 * limit)), vector, limit
+        )
 
     def find_among(self, rows: np.ndarray | None, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest of these rows, or of all, best first."""
@@ -83,7 +95,10 @@ class VectorRows:
         nearest = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
         ordered = nearest[np.argsort(-scores[nearest], kind="stable")]
         places = ordered if rows is None else rows[ordered]
-        return [Hit(self.ids[int(row)], float(score)) for row, score in zip(places, scores[ordered], strict=True)]
+        return [
+            Hit(self.ids[int(row)], float(score))
+            for row, score in zip(places, scores[ordered], strict=True)
+        ]
 
     @cached_property
     def signs(self) -> np.ndarray:
@@ -106,7 +121,8 @@ class ChromaIndex(Generations):
 
     FAILED = (
         "The vector index could not be read ({error.__class__.__name__}) and was moved to {aside}. "
-        "Recall continues with keywords; run `memory data rebuild --indexes` to rebuild it from the tables."
+        "Recall continues with keywords; run `memory data rebuild --indexes` to rebuild it "
+        "from the tables."
     )
 
     def __init__(self, root: Path) -> None:
@@ -117,12 +133,20 @@ class ChromaIndex(Generations):
         """Whether the open generation has not been searched yet."""
         self._lock = threading.RLock()
 
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False, model: str = "") -> str:
+    def update(
+        self,
+        upserts: pl.DataFrame,
+        deletes: Sequence[str],
+        *,
+        rebuild: bool = False,
+        model: str = "",
+    ) -> str:
         """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id` and `vector`, and any number of short labels; `model` names the embedding model of the
-        vectors, by default that of the generation before. A published generation that cannot be read
-        is quarantined and `IndexFailedError` raised; the next update then starts from nothing.
+        `upserts` has columns `id` and `vector`, and any number of short labels; `model` names the
+        embedding model of the vectors, by default that of the generation before. A published
+        generation that cannot be read is quarantined and `IndexFailedError` raised; the next update
+        then starts from nothing.
         """
         self.close()
         base = None if rebuild else self.published()
@@ -132,7 +156,11 @@ class ChromaIndex(Generations):
             _overwrite_unused(folder)
             if model:
                 (folder / MODEL_FILE).write_text(model, "utf-8")
-            before = _read_rows(folder) if base else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
+            before = (
+                _read_rows(folder)
+                if base
+                else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
+            )
             write_fields(folder, before.changed(upserts["id"].to_list(), given, deletes))
         return folder.name
 
@@ -141,8 +169,14 @@ class ChromaIndex(Generations):
         return not (folder / SERVER_FILE).is_file()
 
     def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; nothing if there is no generation yet."""
-        return self.read_published(lambda folder: self._find(folder, vector, limit), []) if limit > 0 else []
+        """Returns the nearest, best first, scored by cosine; nothing if there is no generation
+        yet.
+        """
+        return (
+            self.read_published(lambda folder: self._find(folder, vector, limit), [])
+            if limit > 0
+            else []
+        )
 
     def find_exact(self, vector: np.ndarray, limit: int) -> list[Hit]:
         """Returns the nearest, compared with every vector."""
@@ -154,7 +188,9 @@ class ChromaIndex(Generations):
         return self.read_published(read, [])
 
     def model(self) -> str | None:
-        """Returns the embedding model of the published generation, as the setting named it; None where it is not known."""
+        """Returns the embedding model of the published generation, as the setting named it; None
+        where it is not known.
+        """
         folder = self.published()
         name = text_of(folder / MODEL_FILE) if folder else ""
         return name if 0 < len(name) <= LONGEST_NAME else None
@@ -199,7 +235,10 @@ class ChromaIndex(Generations):
     def _mapped(self, folder: Path) -> VectorRows | None:
         kept = self._rows
         if kept is None or kept[0] != folder:
-            kept = self._rows = (folder, _read_rows(folder) if (folder / "vectors.npy").is_file() else None)
+            kept = self._rows = (
+                folder,
+                _read_rows(folder) if (folder / "vectors.npy").is_file() else None,
+            )
         return kept[1]
 
     def _collection(self, folder: Path) -> "Collection":
@@ -208,16 +247,24 @@ class ChromaIndex(Generations):
             if not folder.is_dir():
                 raise FileNotFoundError(folder)  # Chroma would create an empty one
             client = _client(folder)
-            self._open = (folder, client, client.get_collection(COLLECTION, embedding_function=None))
+            self._open = (
+                folder,
+                client,
+                client.get_collection(COLLECTION, embedding_function=None),
+            )
             self._is_new = True
         return self._open[2]
 
 
-def _change(folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: Sequence[str]) -> None:
+def _change(
+    folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: Sequence[str]
+) -> None:
     """Changes the Chroma collection in the folder."""
     client = _client(folder)
     try:
-        collection = client.get_or_create_collection(COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"})
+        collection = client.get_or_create_collection(
+            COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"}
+        )
         for start in range(0, len(deletes), BATCH_ROWS):
             collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
         upsert_rows(collection, upserts, vectors)
@@ -230,7 +277,11 @@ def upsert_rows(collection: "Collection", upserts: pl.DataFrame, vectors: np.nda
     for start in range(0, upserts.height, BATCH_ROWS):
         batch = upserts[start : start + BATCH_ROWS]
         labels: Any = batch.drop("id").to_dicts() if batch.width > 1 else None
-        collection.upsert(ids=batch["id"].to_list(), embeddings=vectors[start : start + BATCH_ROWS], metadatas=labels)
+        collection.upsert(
+            ids=batch["id"].to_list(),
+            embeddings=vectors[start : start + BATCH_ROWS],
+            metadatas=labels,
+        )
 
 
 ZEROED_BYTES = 1_000_000
@@ -238,10 +289,12 @@ ZEROED_BYTES = 1_000_000
 
 
 def _overwrite_unused(folder: Path) -> None:
-    """Overwrites with zeros what no element fills in the files of the graph (format of chroma-hnswlib's persistent index).
+    """Overwrites with zeros what no element fills in the files of the graph (format of
+    chroma-hnswlib's persistent index).
 
-    Chroma writes them also when it opens an index, and fills the rest with what is in the memory of the process. In place:
-    another process may be reading them. Where the disk cannot be written, Chroma wrote nothing either.
+    Chroma writes them also when it opens an index, and fills the rest with what is in the memory of
+    the process. In place: another process may be reading them. Where the disk cannot be written,
+    Chroma wrote nothing either.
     """
     with suppress(OSError):
         for header in folder.glob("*/header.bin"):
@@ -255,7 +308,9 @@ def _overwrite_unused(folder: Path) -> None:
 
 
 def _read_rows(folder: Path) -> VectorRows:
-    """Returns the rows of the generation in the folder; raises `OSError` or `ValueError` if incomplete."""
+    """Returns the rows of the generation in the folder; raises `OSError` or `ValueError` if
+    incomplete.
+    """
     rows = read_fields(VectorRows, folder)
     if len(rows.vectors) != len(rows):
         raise ValueError("the numbers of vectors and ids differ")
@@ -273,9 +328,15 @@ def find_nearest(collection: "Collection", vector: np.ndarray, limit: int) -> li
     """Returns the nearest in the collection, best first, scored by cosine."""
     if not limit:
         return []
-    found = collection.query(query_embeddings=[np.asarray(vector, dtype=np.float32)], n_results=limit, include=["distances"])
+    found = collection.query(
+        query_embeddings=[np.asarray(vector, dtype=np.float32)],
+        n_results=limit,
+        include=["distances"],
+    )
     distances = found["distances"] or [[]]
-    return [Hit(id, 1.0 - float(far)) for id, far in zip(found["ids"][0], distances[0], strict=True)]
+    return [
+        Hit(id, 1.0 - float(far)) for id, far in zip(found["ids"][0], distances[0], strict=True)
+    ]
 
 
 def load_chromadb() -> tuple[Any, Any]:
@@ -296,13 +357,17 @@ def _client(folder: Path) -> Any:
         chromadb, chosen = load_chromadb()
         return chromadb.PersistentClient(str(folder), chosen)
     except BaseException:
-        SharedSystemClient._identifier_to_system.pop(str(folder), None)  # else the half-started system is reused
+        SharedSystemClient._identifier_to_system.pop(
+            str(folder), None
+        )  # else the half-started system is reused
         raise
 
 
 @contextmanager
 def _no_env_file() -> Iterator[None]:
-    """Prevents Chroma's import from reading `.env` in the working folder, which could name classes and addresses."""
+    """Prevents Chroma's import from reading `.env` in the working folder, which could name classes
+    and addresses.
+    """
     read = DotEnvSettingsSource._read_env_files
     DotEnvSettingsSource._read_env_files = lambda self: {}
     try:

@@ -1,13 +1,15 @@
-"""The vector index on a Chroma server: a collection for each generation, of ids, vectors and a few short labels, never text.
+"""The vector index on a Chroma server: a collection for each generation, of ids, vectors and a few
+short labels, never text.
 
-    index/vectors/current                    the name of the published generation, as without a server
-    index/vectors/000012/server.json         address and collection of the generation
+    index/vectors/current                    the name of the published generation, as without a
+    server index/vectors/000012/server.json         address and collection of the generation
     collection memory-3f0c…-000012           on the server; never changed once published
 
-A writer makes a new collection and then replaces the pointer, so that readers always have a whole one. Collections that no
-generation names are deleted at the next update. A server that does not answer fails no generation: `IndexFailedError` says
-what to do, and recall continues with keywords. A collection that the server lost puts its generation into quarantine, and the
-next run fills a new one from the tables.
+A writer makes a new collection and then replaces the pointer, so that readers always have a whole
+one. Collections that no generation names are deleted at the next update. A server that does not
+answer fails no generation: `IndexFailedError` says what to do, and recall continues with keywords.
+A collection that the server lost puts its generation into quarantine, and the next run fills a new
+one from the tables.
 """
 
 import json
@@ -51,17 +53,23 @@ SEARCHED = 200
 """Candidates that the server compares for a question; recall asks for at most 100."""
 
 UNREACHABLE = (
-    "The Chroma server at {address} does not answer as one: {reason}. Recall continues with keywords. Start it "
-    "(`chroma run --host HOST --port PORT --path FOLDER`) or fix the setting `chroma`; `memory ingest` then continues."
+    "The Chroma server at {address} does not answer as one: {reason}. Recall continues with "
+    "keywords. Start it "
+    "(`chroma run --host HOST --port PORT --path FOLDER`) or fix the setting `chroma`; "
+    "`memory ingest` then continues."
 )
 
 
 class ChromaServerIndex(ChromaIndex):
-    """Builds generations of vectors on a server and finds the nearest in the published one; thread-safe."""
+    """Builds generations of vectors on a server and finds the nearest in the published one;
+    thread-safe.
+    """
 
     FAILED = (
-        "The vector index on the Chroma server could not be read ({error.__class__.__name__}); its files were moved "
-        "to {aside}. Recall continues with keywords; `memory ingest` fills the server again from the tables."
+        "The vector index on the Chroma server could not be read "
+        "({error.__class__.__name__}); its files were moved "
+        "to {aside}. Recall continues with keywords; `memory ingest` fills the server again "
+        "from the tables."
     )
     is_remote = True
 
@@ -76,17 +84,33 @@ class ChromaServerIndex(ChromaIndex):
         """Returns whether the generation is on this server."""
         return _place(folder).get("address") == self._address
 
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False, model: str = "") -> str:
-        """Publishes a generation with the changes and returns its name; see `ChromaIndex.update`."""
+    def update(
+        self,
+        upserts: pl.DataFrame,
+        deletes: Sequence[str],
+        *,
+        rebuild: bool = False,
+        model: str = "",
+    ) -> str:
+        """Publishes a generation with the changes and returns its name; see
+        `ChromaIndex.update`.
+        """
         base = None if rebuild else self.published()
         with self._lock, self.quarantined_on_failure(base):
             client = self._connected()  # before anything is changed here
             with self.build(rebuild=base is None) as folder:
                 made = self._new_collection(client, name := f"{self._name_of_store}-{folder.name}")
                 if base is not None:
-                    _copy(client.get_collection(_place(base)["collection"], embedding_function=None), made, {*deletes})
+                    _copy(
+                        client.get_collection(_place(base)["collection"], embedding_function=None),
+                        made,
+                        {*deletes},
+                    )
                 upsert_rows(made, upserts.drop("vector"), stacked(upserts))
-                write_json(folder / SERVER_FILE, {"address": self._address, "collection": name, "rows": made.count()})
+                write_json(
+                    folder / SERVER_FILE,
+                    {"address": self._address, "collection": name, "rows": made.count()},
+                )
                 if model:
                     (folder / MODEL_FILE).write_text(model, "utf-8")
         with suppress(IndexFailedError):  # the next update deletes what stays
@@ -98,17 +122,25 @@ class ChromaServerIndex(ChromaIndex):
 
         def read(folder: Path) -> set[str]:
             with self._lock:
-                return {id for batch in _batches(self._collection(folder), []) for id in batch["ids"]}
+                return {
+                    id for batch in _batches(self._collection(folder), []) for id in batch["ids"]
+                }
 
         return self.read_published(read, set())
 
     def faults(self, *, is_deep: bool = False) -> list[str]:
-        """Returns what is wrong with the published generation; the server is asked only if `is_deep`."""
+        """Returns what is wrong with the published generation; the server is asked only if
+        `is_deep`.
+        """
 
         def read(folder: Path) -> list[str]:
             with self._lock:
                 found, rows = self._collection(folder).count(), _place(folder)["rows"]
-            return [] if found == rows else [f"{_place(folder)['collection']}: {found:,} vectors instead of {rows:,}"]
+            return (
+                []
+                if found == rows
+                else [f"{_place(folder)['collection']}: {found:,} vectors instead of {rows:,}"]
+            )
 
         found = super().faults()
         try:
@@ -128,19 +160,27 @@ class ChromaServerIndex(ChromaIndex):
 
     @contextmanager
     def quarantined_on_failure(self, folder: Path | None) -> Iterator[None]:
-        """Moves a generation that the server lost to quarantine; raises `IndexFailedError` for every failure."""
+        """Moves a generation that the server lost to quarantine; raises `IndexFailedError` for
+        every failure.
+        """
         try:
             with super().quarantined_on_failure(folder):
                 yield
         except (IndexFailedError, ReplacedError):
             raise
-        except Exception as error:  # chromadb raises its own errors, httpx's and ValueError, with no common base
+        except (
+            Exception
+        ) as error:  # chromadb raises its own errors, httpx's and ValueError, with no common base
             self.close()
             reason = str(getattr(error, "reason", error)) or type(error).__name__
-            raise IndexFailedError(UNREACHABLE.format(address=self._address, reason=reason)) from error
+            raise IndexFailedError(
+                UNREACHABLE.format(address=self._address, reason=reason)
+            ) from error
 
     def is_its_fault(self, error: Exception) -> bool:
-        """Returns whether the generation is to blame: its collection is missing, or has vectors of another length."""
+        """Returns whether the generation is to blame: its collection is missing, or has vectors of
+        another length.
+        """
         from chromadb.errors import InvalidArgumentError, InvalidDimensionException, NotFoundError
 
         return isinstance(error, InvalidArgumentError | InvalidDimensionException | NotFoundError)
@@ -152,12 +192,18 @@ class ChromaServerIndex(ChromaIndex):
 
     def _find(self, folder: Path, vector: np.ndarray, limit: int) -> list[Hit]:
         with self._lock:
-            return find_nearest(self._collection(folder), vector, min(limit, _place(folder)["rows"]))
+            return find_nearest(
+                self._collection(folder), vector, min(limit, _place(folder)["rows"])
+            )
 
     def _collection(self, folder: Path) -> "Collection":
         if self._open is None or self._open[0] != folder:
             client = self._connected()
-            self._open = (folder, client, client.get_collection(_place(folder)["collection"], embedding_function=None))
+            self._open = (
+                folder,
+                client,
+                client.get_collection(_place(folder)["collection"], embedding_function=None),
+            )
         return self._open[2]
 
     def _connected(self) -> "ClientAPI":
@@ -179,7 +225,9 @@ class ChromaServerIndex(ChromaIndex):
 
 
 def connect(address: str) -> "ClientAPI":
-    """Returns a client of the server; raises `OSError` or `ValueError` where no Chroma server answers."""
+    """Returns a client of the server; raises `OSError` or `ValueError` where no Chroma server
+    answers.
+    """
     with urllib.request.urlopen(f"{address}/api/v2/heartbeat", timeout=PROBE_SECONDS) as answer:
         if b"heartbeat" not in answer.read(1_000):
             raise ValueError("another program answers there")
@@ -187,7 +235,9 @@ def connect(address: str) -> "ClientAPI":
     parts = urlsplit(address)
     host, is_secure = parts.hostname or "", parts.scheme == "https"
     port = parts.port or (443 if is_secure else 80)
-    client = chromadb.HttpClient(f"[{host}]" if ":" in host else host, port, ssl=is_secure, settings=settings)
+    client = chromadb.HttpClient(
+        f"[{host}]" if ":" in host else host, port, ssl=is_secure, settings=settings
+    )
     client._server._session.timeout = ANSWER_SECONDS  # chromadb waits for ever
     return client
 
@@ -202,7 +252,11 @@ def delete_collections(client: "ClientAPI", beginning: str, kept: Iterable[str])
 def left_elsewhere(root: Path, address: str) -> dict[str, str]:
     """Returns collection → address of generations on servers other than the one at this address."""
     places = [_place(folder) for folder in sorted((root / "vectors").glob("*"))]
-    return {place["collection"]: place["address"] for place in places if place and place["address"] != address}
+    return {
+        place["collection"]: place["address"]
+        for place in places
+        if place and place["address"] != address
+    }
 
 
 def delete_left(left: dict[str, str]) -> list[str]:
@@ -212,17 +266,26 @@ def delete_left(left: dict[str, str]) -> list[str]:
         try:
             delete_collections(connect(address), name.rpartition("-")[0] + "-", kept=())
         except Exception as error:
-            warnings.append(f"The collection {name} is still on the Chroma server at {address} ({error}). Delete it there.")
+            warnings.append(
+                f"The collection {name} is still on the Chroma server at {address} "
+                f"({error}). Delete it there."
+            )
     return warnings
 
 
 def _place(folder: Path) -> dict[str, Any]:
-    """Returns address, collection and number of rows of the generation in the folder; nothing if it is no server's."""
+    """Returns address, collection and number of rows of the generation in the folder; nothing if it
+    is no server's.
+    """
     try:
         found = json.loads((folder / SERVER_FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and {"address", "collection", "rows"} <= found.keys() else {}
+    return (
+        found
+        if isinstance(found, dict) and {"address", "collection", "rows"} <= found.keys()
+        else {}
+    )
 
 
 def _copy(source: "Collection", target: "Collection", left_out: set[str]) -> None:
@@ -232,7 +295,9 @@ def _copy(source: "Collection", target: "Collection", left_out: set[str]) -> Non
         if kept:
             labels = [batch["metadatas"][row] for row in kept]
             chosen: Any = labels if all(labels) else None
-            target.add([batch["ids"][row] for row in kept], np.asarray(batch["embeddings"])[kept], chosen)
+            target.add(
+                [batch["ids"][row] for row in kept], np.asarray(batch["embeddings"])[kept], chosen
+            )
 
 
 def _batches(collection: "Collection", include: list[Any]) -> Iterator[Any]:

@@ -1,7 +1,8 @@
 """Claude Code as a model: `claude -p` answers with the person's own login.
 
-No tools, no session file, no hooks, no plugins, no MCP servers, no memory files, no commands: the model gets our prompt as its
-system prompt and the material as the question. The client adds a paragraph about its empty folder, the platform and the date.
+No tools, no session file, no hooks, no plugins, no MCP servers, no memory files, no commands: the
+model gets our prompt as its system prompt and the material as the question. The client adds a
+paragraph about its empty folder, the platform and the date.
 """
 
 import json
@@ -16,7 +17,8 @@ from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
 NOTHING_OF_ITS_OWN = (
-    "--safe-mode", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands", "--tools", "",
+    "--safe-mode", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands",
+    "--tools", "",
 )  # fmt: skip
 
 STREAMS = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
@@ -40,11 +42,22 @@ class ClaudeCodeModel(HarnessModel):
         """Returns the arguments for one question without tools, session, hooks or context."""
         (folder / "prompt.md").write_text(request.system, "utf-8")
         named = ["--model", self.model] if self.model else []
-        return ["-p", *NOTHING_OF_ITS_OWN, "--system-prompt-file", str(folder / "prompt.md"), *named, *STREAMS]
+        return [
+            "-p",
+            *NOTHING_OF_ITS_OWN,
+            "--system-prompt-file",
+            str(folder / "prompt.md"),
+            *named,
+            *STREAMS,
+        ]
 
     def question(self, request: ModelRequest) -> str:
         """Returns the user's message as an event."""
-        images = [block for number, image in enumerate(request.images, 1) for block in image_blocks(number, image)]
+        images = [
+            block
+            for number, image in enumerate(request.images, 1)
+            for block in image_blocks(number, image)
+        ]
         content = [*images, {"type": "text", "text": request.material}]
         return json.dumps({"type": "user", "message": {"role": "user", "content": content}}) + "\n"
 
@@ -65,13 +78,21 @@ class ClaudeCodeModel(HarnessModel):
         result = next((event for event in reversed(events) if event.get("type") == "result"), None)
         if result is None:
             raise self.failure(output.err or output.out)
-        text, stop_reason = str(result.get("result") or ""), str(result.get("stop_reason") or "end_turn")
+        text, stop_reason = (
+            str(result.get("result") or ""),
+            str(result.get("stop_reason") or "end_turn"),
+        )
         if result.get("is_error"):
             text, stop_reason = "".join(_said(events)), _interrupted(events, stop_reason)
             if not stop_reason:
-                raise self.failure(str(result.get("result")), result.get("api_error_status"), _reset_at(events))
+                raise self.failure(
+                    str(result.get("result")), result.get("api_error_status"), _reset_at(events)
+                )
         elif not text.strip():
-            raise ModelError(f"{self.title} returned an empty answer ({stop_reason}). The next run repeats the request.")
+            raise ModelError(
+                f"{self.title} returned an empty answer ({stop_reason}). The next run "
+                "repeats the request."
+            )
         usage = result.get("usage") or {}
         return ModelAnswer(
             text=text,
@@ -86,23 +107,46 @@ class ClaudeCodeModel(HarnessModel):
 
 
 def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:
-    """Returns the stop reason of a refusal or a cut answer, which the client reports as errors; empty for others."""
+    """Returns the stop reason of a refusal or a cut answer, which the client reports as errors;
+    empty for others.
+    """
     errors = {str(event.get("error")) for event in events if event.get("type") == "assistant"}
-    return "max_tokens" if "max_output_tokens" in errors else stop_reason if stop_reason == "refusal" else ""
+    return (
+        "max_tokens"
+        if "max_output_tokens" in errors
+        else stop_reason
+        if stop_reason == "refusal"
+        else ""
+    )
 
 
 def _said(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yields what the model wrote, without the client's words about failures."""
     for event in events:
         if event.get("type") == "assistant" and not event.get("error"):
-            yield from (block["text"] for block in event["message"]["content"] if block.get("type") == "text")
+            yield from (
+                block["text"]
+                for block in event["message"]["content"]
+                if block.get("type") == "text"
+            )
 
 
 def _reset_at(events: Sequence[Mapping[str, Any]]) -> datetime | None:
     """Returns when the limit that rejects questions is reset."""
-    limits = (event.get("rate_limit_info") or {} for event in events if event.get("type") == "rate_limit_event")
+    limits = (
+        event.get("rate_limit_info") or {}
+        for event in events
+        if event.get("type") == "rate_limit_event"
+    )
     moments = [limit.get("resetsAt") for limit in limits if limit.get("status") == "rejected"]
-    return next((datetime.fromtimestamp(moment, UTC) for moment in moments if isinstance(moment, int | float)), None)
+    return next(
+        (
+            datetime.fromtimestamp(moment, UTC)
+            for moment in moments
+            if isinstance(moment, int | float)
+        ),
+        None,
+    )
 
 
 def _model_of(result: Mapping[str, Any]) -> str | None:

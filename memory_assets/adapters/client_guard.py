@@ -1,8 +1,10 @@
-"""Runs a command that ends with the process that started it, whatever ends that: `client_guard.py FOLDER COMMAND...`.
+"""Runs a command that ends with the process that started it, whatever ends that: `client_guard.py
+FOLDER COMMAND...`.
 
-The command reads `question.txt` in FOLDER through a pipe, since some clients read nothing from a file. The guard's own input
-is a pipe that its parent never writes to: when it is closed, the parent is gone or gives up, and the command is killed with all
-its children and FOLDER is deleted. Standard library only: it is started as a file, without the package.
+The command reads `question.txt` in FOLDER through a pipe, since some clients read nothing from a
+file. The guard's own input is a pipe that its parent never writes to: when it is closed, the parent
+is gone or gives up, and the command is killed with all its children and FOLDER is deleted. Standard
+library only: it is started as a file, without the package.
 """
 
 import os
@@ -15,12 +17,16 @@ import threading
 
 
 def main() -> int:
-    """Runs the command and returns its exit code; 128 and the number of the signal if it was killed."""
+    """Runs the command and returns its exit code; 128 and the number of the signal if it was
+    killed.
+    """
     folder, *command = sys.argv[1:]
     question = pathlib.Path(folder, "question.txt").read_bytes()
     client = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=os.name == "posix")
     is_given_up = threading.Event()
-    watcher = threading.Thread(target=_watch_parent, args=(client, folder, is_given_up), daemon=True)
+    watcher = threading.Thread(
+        target=_watch_parent, args=(client, folder, is_given_up), daemon=True
+    )
     watcher.start()
     client.communicate(question)
     code = client.returncode
@@ -30,7 +36,9 @@ def main() -> int:
     return 128 - code if code < 0 else code
 
 
-def _watch_parent(client: "subprocess.Popen[bytes]", folder: str, is_given_up: threading.Event) -> None:
+def _watch_parent(
+    client: "subprocess.Popen[bytes]", folder: str, is_given_up: threading.Event
+) -> None:
     """Waits until the parent closes the pipe, then kills the command and deletes the folder."""
     while os.read(0, 1):
         pass

@@ -1,8 +1,9 @@
 """Codex as a model: `codex exec` answers with the person's own login.
 
-No session file, no tools, no hooks, no notification, no MCP servers, no skills: our prompt takes the place of its instructions,
-and the material is the question. Its configuration is ignored, except for what says who answers. Images are attached as files.
-It adds the AGENTS.md in its home, which no setting leaves out.
+No session file, no tools, no hooks, no notification, no MCP servers, no skills: our prompt takes
+the place of its instructions, and the material is the question. Its configuration is ignored,
+except for what says who answers. Images are attached as files. It adds the AGENTS.md in its home,
+which no setting leaves out.
 """
 
 import json
@@ -17,24 +18,29 @@ from memory_assets.errors import ModelError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 
 NOTHING_OF_ITS_OWN = (
-    "exec", "--ignore-user-config", "--ignore-rules", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only",
+    "exec", "--ignore-user-config", "--ignore-rules", "--ephemeral", "--skip-git-repo-check",
+    "--sandbox", "read-only",
     "--json",
 )  # fmt: skip
 
 FEATURES = (
-    "hooks", "apps", "plugins", "multi_agent", "goals", "shell_tool", "unified_exec", "view_image", "image_generation",
+    "hooks", "apps", "plugins", "multi_agent", "goals", "shell_tool", "unified_exec", "view_image",
+    "image_generation",
     "sleep_tool", "skill_search", "tool_suggest",
 )  # fmt: skip
 """What it would otherwise run, or offer to the model."""
 
 SETTINGS = (
-    *(f"features.{name}=false" for name in FEATURES), 'web_search="disabled"', "notify=[]", "mcp_servers={}",
-    "include_permissions_instructions=false", "include_environment_context=false", "include_apps_instructions=false",
+    *(f"features.{name}=false" for name in FEATURES), 'web_search="disabled"',
+    "notify=[]", "mcp_servers={}",
+    "include_permissions_instructions=false", "include_environment_context=false",
+    "include_apps_instructions=false",
     "skills.include_instructions=false", "skills.bundled.enabled=false", "project_doc_max_bytes=0",
 )  # fmt: skip
 
 WHO_ANSWERS = (
-    "model", "model_provider", "model_providers", "openai_base_url", "chatgpt_base_url", "cli_auth_credentials_store",
+    "model", "model_provider", "model_providers", "openai_base_url", "chatgpt_base_url",
+    "cli_auth_credentials_store",
     "forced_login_method", "forced_chatgpt_workspace_id",
 )  # fmt: skip
 """Settings of its configuration that are kept: the server and the login."""
@@ -43,7 +49,9 @@ SUFFIXES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/
 
 
 class CodexModel(HarnessModel):
-    """A model of Codex, such as `codex:gpt-5.4-mini`; without a name the one that Codex uses by default."""
+    """A model of Codex, such as `codex:gpt-5.4-mini`; without a name the one that Codex uses by
+    default.
+    """
 
     title = "Codex"
     program = "codex"
@@ -56,7 +64,10 @@ class CodexModel(HarnessModel):
         if self.model:
             kept["model"] = self.model
         own = {"model_instructions_file": str(folder / "prompt.md")}
-        settings = [*(f"{name}={_toml(value)}" for name, value in {**kept, **own}.items()), *SETTINGS]
+        settings = [
+            *(f"{name}={_toml(value)}" for name, value in {**kept, **own}.items()),
+            *SETTINGS,
+        ]
         arguments = [*NOTHING_OF_ITS_OWN, "-o", str(folder / "answer.txt")]
         for setting in settings:
             arguments += ["-c", setting]
@@ -67,15 +78,22 @@ class CodexModel(HarnessModel):
         return [*arguments, "-"]
 
     def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
-        """Returns the answer in the file of the last message; the usage is in the events that the client prints."""
+        """Returns the answer in the file of the last message; the usage is in the events that the
+        client prints.
+        """
         events = list(parse_events(output.out))
         answer = folder / "answer.txt"
         text = answer.read_text("utf-8", "replace") if answer.is_file() else ""
         if output.exit_code or not text.strip():
             if output.exit_code:
                 raise self.failure(_last_error(events) or output.err)
-            raise ModelError(f"{self.title} returned an empty answer. The next run repeats the request.")
-        usage = next((event["usage"] for event in reversed(events) if isinstance(event.get("usage"), dict)), {})
+            raise ModelError(
+                f"{self.title} returned an empty answer. The next run repeats the request."
+            )
+        usage = next(
+            (event["usage"] for event in reversed(events) if isinstance(event.get("usage"), dict)),
+            {},
+        )
         cached = int(usage.get("cached_input_tokens") or 0)
         return ModelAnswer(
             text=text,
@@ -99,7 +117,11 @@ def _configuration() -> Mapping[str, Any]:
 def _toml(value: Any) -> str:
     """Returns the value as TOML on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(str(name))} = {_toml(one)}" for name, one in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{json.dumps(str(name))} = {_toml(one)}" for name, one in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -107,5 +129,9 @@ def _toml(value: Any) -> str:
 
 def _last_error(events: Sequence[Mapping[str, Any]]) -> str:
     """Returns the message of the last failure; earlier ones were retried."""
-    failures = [event.get("error") or event for event in events if event.get("type") in ("turn.failed", "error")]
+    failures = [
+        event.get("error") or event
+        for event in events
+        if event.get("type") in ("turn.failed", "error")
+    ]
     return str(failures[-1].get("message", "")) if failures else ""

@@ -4,8 +4,9 @@
     index/vectors/000012/            its files; never changed once published
     index/quarantine/vectors-…       unreadable generations
 
-A writer copies the published generation (or starts empty), changes the copy, closes it, then replaces the pointer. Readers open
-the generation in the pointer and reopen when it changes. The next writer removes what a killed writer left unpublished.
+A writer copies the published generation (or starts empty), changes the copy, closes it, then
+replaces the pointer. Readers open the generation in the pointer and reopen when it changes. The
+next writer removes what a killed writer left unpublished.
 """
 
 import hashlib
@@ -32,7 +33,8 @@ class Generations:
     """The generations of one index; the indexes are its subclasses."""
 
     FAILED = (
-        "The index could not be read ({error}) and was moved to {aside}. Run `memory data rebuild --indexes` to rebuild it."
+        "The index could not be read ({error}) and was moved to {aside}. Run `memory data "
+        "rebuild --indexes` to rebuild it."
     )
     """The message for a generation that cannot be read."""
 
@@ -47,14 +49,18 @@ class Generations:
     def published(self) -> Path | None:
         """Returns the folder of the published generation, or None if there is none."""
         before = None
-        while (name := self._pointer()) != before:  # else a generation that was replaced and removed meanwhile would be none
+        while (
+            name := self._pointer()
+        ) != before:  # else a generation that was replaced and removed meanwhile would be none
             if name and (folder := self.folder / name).is_dir() and self.is_readable(folder):
                 return folder
             before = name
         return None
 
     def is_readable(self, folder: Path) -> bool:
-        """Returns whether the generation is of the kind that this index reads; another kind is as if there were none."""
+        """Returns whether the generation is of the kind that this index reads; another kind is as
+        if there were none.
+        """
         return True
 
     def _pointer(self) -> str | None:
@@ -69,7 +75,9 @@ class Generations:
         return folder.name if folder else None
 
     def read_published(self, read: Callable[[Path], T], nothing: T) -> T:
-        """Returns what is read from the published generation, again if another one replaces it meanwhile."""
+        """Returns what is read from the published generation, again if another one replaces it
+        meanwhile.
+        """
         while folder := self.published():
             with suppress(ReplacedError), self.quarantined_on_failure(folder):
                 return read(folder)
@@ -80,15 +88,19 @@ class Generations:
         """Moves the generation to quarantine if the block fails, and raises `IndexFailedError`."""
         try:
             yield
-        except Exception as error:  # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
+        # chromadb raises its own, sqlite3's and its Rust core's errors, with no common base
+        except Exception as error:
             if folder is not None and self.published() != folder:
-                raise ReplacedError from error  # another generation is published, and this one perhaps removed
+                # another generation is published, and this one perhaps removed
+                raise ReplacedError from error
             if not self.is_its_fault(error):
                 raise
             self.close()
             if folder is None:
                 raise
-            raise IndexFailedError(self.FAILED.format(error=error, aside=self.quarantine(folder))) from error
+            raise IndexFailedError(
+                self.FAILED.format(error=error, aside=self.quarantine(folder))
+            ) from error
 
     def is_its_fault(self, error: Exception) -> bool:
         """Returns whether the generation is to blame for the error."""
@@ -98,7 +110,8 @@ class Generations:
         """Closes the open generation."""
 
     def faults(self, *, is_deep: bool = False) -> list[str]:
-        """Returns the arrays of the published generation that are not as they were written: by size, or by hash too.
+        """Returns the arrays of the published generation that are not as they were written: by
+        size, or by hash too.
 
         Empty where there is no generation, or one of an earlier release, which noted nothing.
         """
@@ -113,7 +126,9 @@ class Generations:
         base = None if rebuild else published
         folder = self.folder / f"{self._next_number():06d}"
         for left in self._folders():
-            if published is None or left.name > published.name:  # a killed writer did not publish it
+            if (
+                published is None or left.name > published.name
+            ):  # a killed writer did not publish it
                 shutil.rmtree(left, ignore_errors=True)
         try:
             if base is None:
@@ -125,14 +140,17 @@ class Generations:
             write_atomically(self.folder / "current", folder.name.encode())
         except OSError as error:
             raise IndexFailedError(
-                f"Cannot build the index in {folder}: {error.strerror or error}. Free space or fix the permissions, then run "
+                f"Cannot build the index in {folder}: {error.strerror or error}. Free space "
+                "or fix the permissions, then run "
                 "`memory data rebuild --indexes`; the tables are unchanged."
             ) from error
         for old in self._folders()[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)
 
     def keep_published_only(self) -> None:
-        """Removes every other generation, also those in quarantine and those that readers have open."""
+        """Removes every other generation, also those in quarantine and those that readers have
+        open.
+        """
         self.close()
         published = self.published()
         for folder in (*self._folders(), *self._quarantine.glob(f"{self._name}-*")):
@@ -140,7 +158,9 @@ class Generations:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def quarantine(self, failed: Path) -> Path | None:
-        """Moves the failed generation aside and returns its new folder; None if it is no longer the published one."""
+        """Moves the failed generation aside and returns its new folder; None if it is no longer the
+        published one.
+        """
         folder = self.published()
         if folder not in (None, failed):
             return None
@@ -159,13 +179,19 @@ class Generations:
         return max([*aside, *(int(folder.name) for folder in self._folders())], default=0) + 1
 
     def _folders(self) -> list[Path]:
-        return sorted(folder for folder in self.folder.glob("*") if folder.is_dir() and folder.name.isdigit())
+        return sorted(
+            folder for folder in self.folder.glob("*") if folder.is_dir() and folder.name.isdigit()
+        )
 
 
 def _write_sums(folder: Path) -> None:
-    """Notes size and hash of every array of the generation; Chroma changes its own files when it opens them."""
+    """Notes size and hash of every array of the generation; Chroma changes its own files when it
+    opens them.
+    """
     paths = sorted(folder.rglob("*.npy"))
-    sums = {path.relative_to(folder).as_posix(): [path.stat().st_size, _hash_of(path)] for path in paths}
+    sums = {
+        path.relative_to(folder).as_posix(): [path.stat().st_size, _hash_of(path)] for path in paths
+    }
     write_json(folder / SUMS, sums)
 
 
@@ -180,7 +206,11 @@ def _faults(folder: Path, *, is_deep: bool) -> Iterator[str]:
         return
     for place, (size, hashed) in sums.items():
         file = folder / place
-        if not file.is_file() or file.stat().st_size != size or (is_deep and _hash_of(file) != hashed):
+        if (
+            not file.is_file()
+            or file.stat().st_size != size
+            or (is_deep and _hash_of(file) != hashed)
+        ):
             yield place
 
 

@@ -1,7 +1,7 @@
 """The git objects of the workspace, and the rewriting of its history.
 
-Only forgetting rewrites history, at a person's request: words become asterisks in every version of every file and in every
-message. The number of commits stays; unreachable objects are deleted.
+Only forgetting rewrites history, at a person's request: words become asterisks in every version of
+every file and in every message. The number of commits stays; unreachable objects are deleted.
 """
 
 import re
@@ -29,7 +29,10 @@ class GitHistory(GitWorkspace):
 
     def objects(self) -> Iterator[GitObject]:
         """Yields every object on disk, reachable or not."""
-        output, at = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout, 0
+        output, at = (
+            self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout,
+            0,
+        )
         while at < len(output):
             end = output.index(b"\n", at)
             id, kind, size = output[at:end].decode().split(" ")
@@ -37,8 +40,19 @@ class GitHistory(GitWorkspace):
             yield GitObject(id, kind, output[start : at - 1])
 
     def commits_about(self, ids: Iterable[str]) -> int:
-        """Returns the number of commits that added or removed one of these blobs, or are among the ids themselves."""
-        output = self._git("log", "--all", "--root", "-m", "--raw", "--no-abbrev", "--format=commit %H", may_fail=True).stdout
+        """Returns the number of commits that added or removed one of these blobs, or are among the
+        ids themselves.
+        """
+        output = self._git(
+            "log",
+            "--all",
+            "--root",
+            "-m",
+            "--raw",
+            "--no-abbrev",
+            "--format=commit %H",
+            may_fail=True,
+        ).stdout
         found, commit, wanted = set(), "", frozenset(ids)
         for line in output.decode("utf-8", "replace").splitlines():
             if line.startswith("commit "):
@@ -52,20 +66,34 @@ class GitHistory(GitWorkspace):
         return self._git("remote", may_fail=True).stdout.decode().split()
 
     def rewrite(self, mask: Callable[[bytes], bytes]) -> dict[str, str]:
-        """Masks every version of every file and every message, and returns the ids of changed commits, old → new.
+        """Masks every version of every file and every message, and returns the ids of changed
+        commits, old → new.
 
-        `mask` keeps lengths. Files on disk are unchanged. After a kill, the same call can be repeated.
+        `mask` keeps lengths. Files on disk are unchanged. After a kill, the same call can be
+        repeated.
         """
         if self.head() is None:
             return {}
-        exported = self._git("fast-export", "--all", "--show-original-ids", "--signed-tags=strip", "--reencode=no").stdout
+        exported = self._git(
+            "fast-export", "--all", "--show-original-ids", "--signed-tags=strip", "--reencode=no"
+        ).stdout
         marks = self.root / ".git" / "memory_assets.marks"
-        self._git("fast-import", "--force", "--quiet", f"--export-marks={marks}", given=_masked(exported, mask))
+        self._git(
+            "fast-import",
+            "--force",
+            "--quiet",
+            f"--export-marks={marks}",
+            given=_masked(exported, mask),
+        )
         now = dict(line.removeprefix(":").split(" ") for line in marks.read_text().splitlines())
         marks.unlink()
         self._git("read-tree", "HEAD")
         self._drop_unreachable()
-        moved = ((id.decode(), now[mark.decode()]) for mark, id in ORIGINAL.findall(exported) if mark.decode() in now)
+        moved = (
+            (id.decode(), now[mark.decode()])
+            for mark, id in ORIGINAL.findall(exported)
+            if mark.decode() in now
+        )
         return {before: after for before, after in moved if before != after}
 
     def _drop_unreachable(self) -> None:

@@ -1,8 +1,10 @@
-"""Fetches the workspace's history from its remote and merges it, where several machines share a store.
+"""Fetches the workspace's history from its remote and merges it, where several machines share a
+store.
 
-A merge never stops at a conflict and never leaves marks in a file. Where both changed the same file, one that `has_both` gets
-the lines of both, each entry of a list once; every other file, which is rendered from tables, stays ours until the next run
-renders it. Edits on disk that nobody has committed stay.
+A merge never stops at a conflict and never leaves marks in a file. Where both changed the same
+file, one that `has_both` gets the lines of both, each entry of a list once; every other file, which
+is rendered from tables, stays ours until the next run renders it. Edits on disk that nobody has
+committed stay.
 """
 
 import subprocess
@@ -24,7 +26,8 @@ class GitRemote(GitWorkspace):
     """The workspace of a store that several machines share through a remote."""
 
     def fetch(self, remote: str, has_both: Callable[[str], bool] = lambda _: True) -> bool:
-        """Takes over or merges the remote's history; returns whether anything came. Raises `StoreError` if it cannot be read.
+        """Takes over or merges the remote's history; returns whether anything came. Raises
+        `StoreError` if it cannot be read.
 
         A remote without a history is left to the next push.
         """
@@ -32,7 +35,9 @@ class GitRemote(GitWorkspace):
         make_folder(self.root)
         if not (self.root / ".git").is_dir():
             self._git("init", "--quiet", "--template=", f"--initial-branch={BRANCH}")
-        if not self._ask(remote, "ls-remote", "--heads", "--end-of-options", remote, BRANCH).strip():
+        if not self._ask(
+            remote, "ls-remote", "--heads", "--end-of-options", remote, BRANCH
+        ).strip():
             return False
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options")
         self._ask(remote, "fetch", *options, remote, f"+refs/heads/{BRANCH}:{FETCHED}")
@@ -43,13 +48,17 @@ class GitRemote(GitWorkspace):
             self._git("read-tree", "HEAD")
             self.restore(self.missing())
             return True
-        base = self._git("merge-base", ours, theirs, may_fail=True).stdout.decode().strip()  # two machines may begin at once
+        base = (
+            self._git("merge-base", ours, theirs, may_fail=True).stdout.decode().strip()
+        )  # two machines may begin at once
         if base != theirs:
             self._merge(ours, theirs, base, has_both)
         return base != theirs
 
     def exchange(self, remote: str, has_both: Callable[[str], bool] = lambda _: True) -> str | None:
-        """Pushes the history, merging first what others pushed meanwhile; returns the problem, if any."""
+        """Pushes the history, merging first what others pushed meanwhile; returns the problem, if
+        any.
+        """
         problem = None
         for _ in range(PUSH_ATTEMPTS):
             try:
@@ -61,16 +70,26 @@ class GitRemote(GitWorkspace):
         return problem
 
     def _merge(self, ours: str, theirs: str, base: str, has_both: Callable[[str], bool]) -> None:
-        """Brings the files on disk to what the merge says, then commits it; can be repeated after a kill."""
-        before, others, shared = self._tree(ours), self._tree(theirs), self._tree(base) if base else {}
+        """Brings the files on disk to what the merge says, then commits it; can be repeated after a
+        kill.
+        """
+        before, others, shared = (
+            self._tree(ours),
+            self._tree(theirs),
+            self._tree(base) if base else {},
+        )
         merged = {
-            path: self._merged(shared.get(path), before.get(path), others.get(path), both=has_both(path))
+            path: self._merged(
+                shared.get(path), before.get(path), others.get(path), both=has_both(path)
+            )
             for path in {*before, *others}
         }
         changed = {path: content for path, content in merged.items() if content != before.get(path)}
         for path, content in changed.items():
             self._bring(path, before.get(path), content)
-        entries = b"".join(self._index_entry(path, content) for path, content in sorted(changed.items()))
+        entries = b"".join(
+            self._index_entry(path, content) for path, content in sorted(changed.items())
+        )
         commit = theirs if base == ours else self._merge_commit(entries, ours, theirs)
         self._git("update-index", "-z", "--index-info", given=entries)
         self._git("update-ref", "-m", "merge", "HEAD", commit, ours)
@@ -81,9 +100,15 @@ class GitRemote(GitWorkspace):
         self._git("update-index", "-z", "--index-info", given=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         message = b"Merge what another machine committed\n"
-        return self._git("commit-tree", tree, "-p", ours, "-p", theirs, given=message).stdout.decode().strip()
+        return (
+            self._git("commit-tree", tree, "-p", ours, "-p", theirs, given=message)
+            .stdout.decode()
+            .strip()
+        )
 
-    def _merged(self, base: bytes | None, ours: bytes | None, theirs: bytes | None, *, both: bool) -> bytes | None:
+    def _merged(
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None, *, both: bool
+    ) -> bytes | None:
         """Returns the content with the changes of both; None where it is deleted."""
         if ours == theirs or theirs == base:
             return ours
@@ -103,7 +128,9 @@ class GitRemote(GitWorkspace):
         return _once(found, ours, theirs)
 
     def _bring(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Brings the file on disk from one committed content to the other, with what was edited meanwhile."""
+        """Brings the file on disk from one committed content to the other, with what was edited
+        meanwhile.
+        """
         file = self.root / path
         for _ in range(PUSH_ATTEMPTS):
             there = bytes_of(file)
@@ -111,31 +138,49 @@ class GitRemote(GitWorkspace):
                 if there == before:
                     file.unlink(missing_ok=True)
                 return
-            wanted = after if there in (before, None) else self._lines_of_both(before or b"", there or b"", after)
+            wanted = (
+                after
+                if there in (before, None)
+                else self._lines_of_both(before or b"", there or b"", after)
+            )
             if there == wanted or replace_if_same(file, there, wanted):
                 return
-        raise StoreError(f"{file} changed {PUSH_ATTEMPTS} times while it was merged. Save it, then try again.")
+        raise StoreError(
+            f"{file} changed {PUSH_ATTEMPTS} times while it was merged. Save it, then try again."
+        )
 
     def _tree(self, commit: str) -> dict[str, bytes]:
         """Returns the files of the commit."""
-        listed = self._git("ls-tree", "-r", "-z", "--name-only", commit).stdout.decode("utf-8", "surrogateescape")
+        listed = self._git("ls-tree", "-r", "-z", "--name-only", commit).stdout.decode(
+            "utf-8", "surrogateescape"
+        )
         found = ((path, self._content(commit, path)) for path in listed.split("\0") if path)
         return {path: content for path, content in found if content is not None}
 
     def _ask(self, remote: str, *arguments: str) -> bytes:
-        """Runs a command of git that reads the remote; raises `StoreError` where the remote refuses."""
+        """Runs a command of git that reads the remote; raises `StoreError` where the remote
+        refuses.
+        """
         try:
             done = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
-            raise StoreError(f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the workspace comes from there.") from None
+            raise StoreError(
+                f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the workspace comes "
+                "from there."
+            ) from None
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise StoreError(f"The workspace cannot be read from {remote}: {said[0][:300] if said else 'no reason given'}.")
+            raise StoreError(
+                f"The workspace cannot be read from {remote}: "
+                f"{said[0][:300] if said else 'no reason given'}."
+            )
         return done.stdout
 
 
 def _once(merged: bytes, *sides: bytes) -> bytes:
-    """Returns the lines without the entries of lists and the records that only the merge repeated."""
+    """Returns the lines without the entries of lists and the records that only the merge
+    repeated.
+    """
     counts = [Counter(side.split(b"\n")) for side in sides]
     seen: Counter[bytes] = Counter()
     kept: list[bytes] = []

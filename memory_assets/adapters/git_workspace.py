@@ -1,9 +1,11 @@
-"""The workspace under git: every promotion is a commit, and edits by hand are committed before we write.
+"""The workspace under git: every promotion is a commit, and edits by hand are committed before we
+write.
 
-git runs with its own identity and without the user's settings, hooks, signatures, ignore rules or line-ending conversions, so
-that bytes are unchanged; only a push reads the user's settings, to authenticate. Our commits contain exactly the bytes we
-wrote, whatever is on disk by then; other changes are committed in the person's name. History is append-only, except for
-forgetting with `git_history`.
+git runs with its own identity and without the user's settings, hooks, signatures, ignore rules or
+line-ending conversions, so that bytes are unchanged; only a push reads the user's settings, to
+authenticate. Our commits contain exactly the bytes we wrote, whatever is on disk by then; other
+changes are committed in the person's name. History is append-only, except for forgetting with
+`git_history`.
 """
 
 import hashlib
@@ -35,7 +37,9 @@ TRANSPORTS = "file:git:http:https:ssh"
 """Others, such as `ext::` and `fd::`, run a command that the address names."""
 
 _FOLDER = re.compile(r"(?:file://)?(?:/|~/|\.{1,2}/|[A-Za-z]:[\\/])[^\0]*")
-_REMOTE = re.compile(rf"(?:git|https?|ssh)://[^\s/-]\S*|(?:[\w.+-]+@)?\w[\w.-]*:(?!:|//)[^\s:-]\S*|{_FOLDER.pattern}")
+_REMOTE = re.compile(
+    rf"(?:git|https?|ssh)://[^\s/-]\S*|(?:[\w.+-]+@)?\w[\w.-]*:(?!:|//)[^\s:-]\S*|{_FOLDER.pattern}"
+)
 """A URL of these transports, `user@host:path`, or a path."""
 
 _OPTIONS = {
@@ -94,10 +98,13 @@ class ChangedLine:
 
 
 def check_remote(remote: str) -> None:
-    """Raises `SettingsError` for an address that could run a command or be taken for an option of git."""
+    """Raises `SettingsError` for an address that could run a command or be taken for an option of
+    git.
+    """
     if not _REMOTE.fullmatch(remote):
         raise SettingsError(
-            f"MEMORY_REMOTE {remote[:80]!r} is not an address to push to. Use https://…, ssh://…, user@host:path or a folder."
+            f"MEMORY_REMOTE {remote[:80]!r} is not an address to push to. Use https://…, "
+            "ssh://…, user@host:path or a folder."
         )
 
 
@@ -108,7 +115,9 @@ class GitWorkspace:
         self.root = root
 
     def prepare(self) -> None:
-        """Creates the repository if there is none and restores a deleted working tree; raises `StoreError` without git."""
+        """Creates the repository if there is none and restores a deleted working tree; raises
+        `StoreError` without git.
+        """
         make_folder(self.root)
         if not (self.root / ".git").is_dir():
             self._git("init", "--quiet", "--template=", f"--initial-branch={BRANCH}")
@@ -119,28 +128,47 @@ class GitWorkspace:
         elif not (self.root / ".gitattributes").exists():
             self.restore(self.missing())
 
-    def commit(self, message: str, paths: Sequence[str], *, author: str | None = None) -> str | None:
-        """Commits the files as they are on disk and returns the commit, or None if nothing changed."""
-        return self.commit_content(message, {path: bytes_of(self.root / path) for path in paths}, author=author)
+    def commit(
+        self, message: str, paths: Sequence[str], *, author: str | None = None
+    ) -> str | None:
+        """Commits the files as they are on disk and returns the commit, or None if nothing
+        changed.
+        """
+        return self.commit_content(
+            message, {path: bytes_of(self.root / path) for path in paths}, author=author
+        )
 
     def commit_by_hand(self, paths: Sequence[str], owner: str) -> str | None:
         """Commits a person's changes of the files since our last commit, in their name."""
         return self.commit("Edited by hand", paths, author=owner)
 
-    def commit_content(self, message: str, contents: Mapping[str, bytes | None], *, author: str | None = None) -> str | None:
-        """Commits the files with exactly this content (None: deleted), whatever is on disk; None if nothing changed."""
+    def commit_content(
+        self, message: str, contents: Mapping[str, bytes | None], *, author: str | None = None
+    ) -> str | None:
+        """Commits the files with exactly this content (None: deleted), whatever is on disk; None if
+        nothing changed.
+        """
         committed = self._blobs()
-        changed = {path: content for path, content in contents.items() if committed.get(path) != _blob_id(content)}
+        changed = {
+            path: content
+            for path, content in contents.items()
+            if committed.get(path) != _blob_id(content)
+        }
         if not changed:
             return None
-        parent, index = self.head(), {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
-        entries = b"".join(self._index_entry(path, content) for path, content in sorted(changed.items()))
+        parent, index = (
+            self.head(),
+            {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")},
+        )
+        entries = b"".join(
+            self._index_entry(path, content) for path, content in sorted(changed.items())
+        )
         self._git("read-tree", *([parent] if parent else ["--empty"]), variables=index)
         self._git("update-index", "-z", "--index-info", given=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         commit = self._commit_tree(tree, parent, message, author)
-        # `git status` reads the ordinary index. It is updated first: after a kill in between the content is staged, and the
-        # next run repeats the same commit.
+        # `git status` reads the ordinary index. It is updated first: after a kill in between the
+        # content is staged, and the next run repeats the same commit.
         self._git("update-index", "-z", "--index-info", given=entries)
         self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
         return commit
@@ -159,9 +187,13 @@ class GitWorkspace:
         return self._content("HEAD", path)
 
     def as_of(self, path: str, moment: datetime) -> bytes | None:
-        """Returns the file as committed at the moment, else its first commit after it; None if it never was."""
+        """Returns the file as committed at the moment, else its first commit after it; None if it
+        never was.
+        """
         commits = self.history(path)
-        last = next((commit for commit in commits if commit.at <= moment), commits[-1] if commits else None)
+        last = next(
+            (commit for commit in commits if commit.at <= moment), commits[-1] if commits else None
+        )
         return None if last is None else self._content(last.id, path) or b""
 
     def missing(self) -> list[str]:
@@ -177,64 +209,101 @@ class GitWorkspace:
     def history(self, path: str, limit: int = 1_000_000) -> list[Commit]:
         """Returns the commits that touched the file, newest first."""
         found = self._git("log", f"-{limit}", "-z", _FORMAT, "--", path, may_fail=True)
-        return [_commit(entry) for entry in found.stdout.decode("utf-8", "replace").split("\0") if entry.strip()]
+        return [
+            _commit(entry)
+            for entry in found.stdout.decode("utf-8", "replace").split("\0")
+            if entry.strip()
+        ]
 
     def commit_of_line(self, path: str, number: int) -> Commit | None:
-        """Returns the commit that added the line (from 1) of the file on disk; None if it is not committed yet."""
-        blamed = self._git("blame", "--porcelain", "-L", f"{number},{number}", "--", path, may_fail=True)
+        """Returns the commit that added the line (from 1) of the file on disk; None if it is not
+        committed yet.
+        """
+        blamed = self._git(
+            "blame", "--porcelain", "-L", f"{number},{number}", "--", path, may_fail=True
+        )
         id = blamed.stdout.split(b" ", 1)[0].decode()
         if blamed.returncode != 0 or not id.strip("0"):
             return None
         return _commit(self._git("show", "-s", _FORMAT, id).stdout.decode("utf-8", "replace"))
 
     def changed_lines(self, since: str | None, paths: Sequence[str]) -> list[ChangedLine]:
-        """Returns the lines of the files that differ between the commit and the last one, each with its latest commit."""
+        """Returns the lines of the files that differ between the commit and the last one, each with
+        its latest commit.
+        """
         range = f"{since}..HEAD" if since else "HEAD"
         ends = (since or EMPTY_TREE, "HEAD")
         options = ("--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--no-prefix")
-        diff = self._git("diff", *options, *ends, "--", *paths, may_fail=True).stdout.decode("utf-8", "replace")
+        diff = self._git("diff", *options, *ends, "--", *paths, may_fail=True).stdout.decode(
+            "utf-8", "replace"
+        )
         found = list(_lines_of(diff))
         latest = {
-            path: self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True).stdout.decode().strip()
+            path: self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True)
+            .stdout.decode()
+            .strip()
             for path in {one.path for one in found}
         }
-        return [replace(one, commit=self._short_commit_of(one) or latest[one.path]) for one in found]
+        return [
+            replace(one, commit=self._short_commit_of(one) or latest[one.path]) for one in found
+        ]
 
     def _short_commit_of(self, one: ChangedLine) -> str:
         commit = self.commit_of_line(one.path, one.line) if one.is_added else None
         return commit.id[:7] if commit else ""
 
     def push(self, remote: str) -> str | None:
-        """Pushes the history to the remote and returns the problem, if any; never pulls, never forces."""
+        """Pushes the history to the remote and returns the problem, if any; never pulls, never
+        forces.
+        """
         if self.head() is None:
             return None
         try:
             check_remote(remote)
         except SettingsError as error:
             return str(error)
-        options = ("--quiet", "--no-verify", "--no-signed", "--recurse-submodules=no", "--end-of-options")
+        options = (
+            "--quiet",
+            "--no-verify",
+            "--no-signed",
+            "--recurse-submodules=no",
+            "--end-of-options",
+        )
         arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
         try:
             done = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
-            return f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes again."
+            return (
+                f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes "
+                "again."
+            )
         if done.returncode == 0:
             return None
         problem = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        return f"The history could not be pushed to {remote}: {problem[0][:300] if problem else 'git gave no reason'}."
+        return (
+            f"The history could not be pushed to {remote}: "
+            f"{problem[0][:300] if problem else 'git gave no reason'}."
+        )
 
     @staticmethod
     def _users(remote: str) -> dict[str, str | None]:
-        """Returns the variables with which git speaks to the remote: the user's settings authenticate; a folder needs none."""
+        """Returns the variables with which git speaks to the remote: the user's settings
+        authenticate; a folder needs none.
+        """
         users: dict[str, str | None] = {"GIT_ALLOW_PROTOCOL": TRANSPORTS}
         if not _FOLDER.fullmatch(remote):
-            users |= {"GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"), "GIT_CONFIG_NOSYSTEM": None}
+            users |= {
+                "GIT_CONFIG_GLOBAL": os.environ.get("GIT_CONFIG_GLOBAL"),
+                "GIT_CONFIG_NOSYSTEM": None,
+            }
         return users
 
     def lines_lost_by_us(
         self, path: str, lost: Callable[[bytes, bytes], list[bytes]], limit: int = 50
     ) -> list[tuple[str, list[bytes]]]:
-        """Returns our last commits of the file that removed lines, with these lines; `lost` compares two versions."""
+        """Returns our last commits of the file that removed lines, with these lines; `lost`
+        compares two versions.
+        """
         found = []
         for commit in self.history(path, limit):
             before = self._content(f"{commit.id}^", path) if commit.is_ours else None
@@ -248,25 +317,46 @@ class GitWorkspace:
 
     def _blobs(self) -> dict[str, str]:
         """Returns the committed files with the ids of their blobs."""
-        listed = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout.decode("utf-8", "surrogateescape")
+        listed = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout.decode(
+            "utf-8", "surrogateescape"
+        )
         pairs = (entry.split("\t", 1) for entry in listed.split("\0") if entry)
         return {path: described.split(" ")[2] for described, path in pairs}
 
     def _index_entry(self, path: str, content: bytes | None) -> bytes:
-        """Returns the line of `update-index --index-info` that stages the content, after writing its blob."""
+        """Returns the line of `update-index --index-info` that stages the content, after writing
+        its blob.
+        """
         entry = b"0 " + b"0" * 40
         if content is not None:
-            entry = b"100644 " + self._git("hash-object", "-w", "--no-filters", "--stdin", given=content).stdout.strip()
+            entry = (
+                b"100644 "
+                + self._git(
+                    "hash-object", "-w", "--no-filters", "--stdin", given=content
+                ).stdout.strip()
+            )
         return entry + f"\t{path}\0".encode("utf-8", "surrogateescape")
 
     def _commit_tree(self, tree: str, parent: str | None, message: str, author: str | None) -> str:
-        variables = {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"} if author else {}
+        variables = (
+            {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"} if author else {}
+        )
         parents = ["-p", parent] if parent else []
-        made = self._git("commit-tree", tree, *parents, given=message.strip().encode() + b"\n", variables=variables)
+        made = self._git(
+            "commit-tree",
+            tree,
+            *parents,
+            given=message.strip().encode() + b"\n",
+            variables=variables,
+        )
         return made.stdout.decode().strip()
 
     def _git(
-        self, *arguments: str, may_fail: bool = False, given: bytes = b"", variables: Mapping[str, str | None] | None = None
+        self,
+        *arguments: str,
+        may_fail: bool = False,
+        given: bytes = b"",
+        variables: Mapping[str, str | None] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         done = self._run(arguments, given, variables)
         if done.returncode != 0 and b".lock': File exists" in done.stderr:
@@ -274,40 +364,67 @@ class GitWorkspace:
             done = self._run(arguments, given, variables)
         if done.returncode != 0 and not may_fail:
             problem = done.stderr.decode("utf-8", "replace").strip()[:500]
-            raise StoreError(f"git {arguments[0]} failed in {self.root}: {problem}. Fix the repository, then try again.")
+            raise StoreError(
+                f"git {arguments[0]} failed in {self.root}: {problem}. Fix the repository, "
+                "then try again."
+            )
         return done
 
     def _run(
-        self, arguments: Sequence[str], given: bytes = b"", variables: Mapping[str, str | None] | None = None, *,
-        seconds: float | None = None,
+        self, arguments: Sequence[str], given: bytes = b"",
+        variables: Mapping[str, str | None] | None = None, *, seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
         """Runs git; variables that are None are unset."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        here = {"GIT_DIR": str(self.root / ".git"), "GIT_WORK_TREE": str(self.root)}  # even inside another repository
+        here = {
+            "GIT_DIR": str(self.root / ".git"),
+            "GIT_WORK_TREE": str(self.root),
+        }  # even inside another repository
         wanted = {**kept, **here, **_ENVIRONMENT, **(variables or {})}
         environment = {name: value for name, value in wanted.items() if value is not None}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
             return subprocess.run(
-                ["git", *options, *arguments], cwd=self.root, env=environment, input=given, capture_output=True, timeout=seconds
+                ["git", *options, *arguments],
+                cwd=self.root,
+                env=environment,
+                input=given,
+                capture_output=True,
+                timeout=seconds,
             )
         except FileNotFoundError as error:
             if not self.root.is_dir():
-                return subprocess.CompletedProcess(arguments, 128, b"", f"{self.root} does not exist".encode())
-            raise StoreError("git is not installed; it keeps the history of MEMORY.md. Install git, then try again.") from error
+                return subprocess.CompletedProcess(
+                    arguments, 128, b"", f"{self.root} does not exist".encode()
+                )
+            raise StoreError(
+                "git is not installed; it keeps the history of MEMORY.md. Install git, then "
+                "try again."
+            ) from error
 
     def _clear_abandoned_locks(self) -> None:
         """Waits until git's lock files are removed, and deletes those left by a killed process."""
-        for lock in [*(self.root / ".git").glob("*.lock"), *(self.root / ".git" / "refs").rglob("*.lock")]:
+        for lock in [
+            *(self.root / ".git").glob("*.lock"),
+            *(self.root / ".git" / "refs").rglob("*.lock"),
+        ]:
             deadline = time.monotonic() + ABANDONED_SECONDS
-            while lock.exists() and time.monotonic() < deadline and time.time() - lock.stat().st_mtime < ABANDONED_SECONDS:
+            while (
+                lock.exists()
+                and time.monotonic() < deadline
+                and time.time() - lock.stat().st_mtime < ABANDONED_SECONDS
+            ):
                 time.sleep(0.05)
             lock.unlink(missing_ok=True)
 
 
 def _blob_id(content: bytes | None) -> str | None:
     """Returns git's id of the content."""
-    return None if content is None else hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return (
+        None
+        if content is None
+        else hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    )
 
 
 def _commit(entry: str) -> Commit:

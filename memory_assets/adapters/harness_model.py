@@ -1,8 +1,10 @@
-"""A person's own coding harness as a model: its command-line client answers one question at a time, headless.
+"""A person's own coding harness as a model: its command-line client answers one question at a time,
+headless.
 
-`claude_code_model` and `codex_model` say how each client is called and what its output means; this module runs it. The client
-starts in an empty folder that is deleted afterwards, one process at a time for all processes of the store, and is killed when
-this process ends or the time is over. It uses the login and the settings of the network that it has when a person starts it.
+`claude_code_model` and `codex_model` say how each client is called and what its output means; this
+module runs it. The client starts in an empty folder that is deleted afterwards, one process at a
+time for all processes of the store, and is killed when this process ends or the time is over. It
+uses the login and the settings of the network that it has when a person starts it.
 """
 
 import json
@@ -23,7 +25,13 @@ from typing import Any, ClassVar, NoReturn
 
 import filelock
 
-from memory_assets.errors import ModelBusyError, ModelError, ModelLimitError, ModelRequestError, ModelSetupError
+from memory_assets.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelLimitError,
+    ModelRequestError,
+    ModelSetupError,
+)
 from memory_assets.schema.protocols import Batch, ModelAnswer, ModelRequest
 
 INSTALLED_IN = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
@@ -37,15 +45,28 @@ OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"
 
 _STATUS = re.compile(r"\b(?:API Error:?|status:?|HTTP)\s*\(?(4\d\d|5\d\d)\b", re.I)
 _OPTION = re.compile(r"unknown option|unexpected argument|unrecognized option", re.I)
-_LIMIT = re.compile(r"\b(?:hit|reached) your [\w -]*limit|(?<!your )usage limit|limit reached|out of (?:extra )?usage", re.I)
-_RESETS = re.compile(r"(?:resets?(?: at)?|try again (?:at|in)) ([A-Z0-9][\w:, ]{1,40}(?:\([\w/+-]{2,40}\))?)", re.I)
+_LIMIT = re.compile(
+    r"\b(?:hit|reached) your [\w -]*limit|(?<!your )usage limit|limit reached|out of "
+    r"(?:extra )?usage",
+    re.I,
+)
+_RESETS = re.compile(
+    r"(?:resets?(?: at)?|try again (?:at|in)) ([A-Z0-9][\w:, ]{1,40}(?:\([\w/+-]{2,40}\))?)", re.I
+)
 _NO_LOGIN = re.compile(
-    r"not logged in|/login\b|invalid (?:api key|bearer)|oauth (?:token|authentication)|unauthorized|missing environment", re.I
+    r"not logged in|/login\b|invalid (?:api key|bearer)|oauth (?:token|authentication)"
+    r"|unauthorized|missing environment",
+    re.I,
 )
 _NO_CREDIT = re.compile(r"credit balance|quota exceeded|insufficient_quota|billing", re.I)
-_NO_MODEL = re.compile(r"model .{0,80}(?:not exist|not found|not supported)|issue with the selected model", re.I)
+_NO_MODEL = re.compile(
+    r"model .{0,80}(?:not exist|not found|not supported)|issue with the selected model", re.I
+)
 _TOO_LONG = re.compile(r"prompt is too long|context window|context length|input is too long", re.I)
-_NO_NETWORK = re.compile(r"unable to connect|connection (?:error|refused)|error sending request|ECONNREFUSED|ENOTFOUND", re.I)
+_NO_NETWORK = re.compile(
+    r"unable to connect|connection (?:error|refused)|error sending request|ECONNREFUSED|ENOTFOUND",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +84,9 @@ class ClientOutput:
 
 
 class HarnessModel(ABC):
-    """A model behind a harness's client; `name` is the harness, with `:MODEL` for one of its models."""
+    """A model behind a harness's client; `name` is the harness, with `:MODEL` for one of its
+    models.
+    """
 
     title: ClassVar[str]
     program: ClassVar[str]
@@ -71,7 +94,12 @@ class HarnessModel(ABC):
     """How a person logs in."""
 
     def __init__(
-        self, name: str, lock: Path, *, timeout_seconds: float = 300.0, environ: Mapping[str, str] | None = None
+        self,
+        name: str,
+        lock: Path,
+        *,
+        timeout_seconds: float = 300.0,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         self.model = name.partition(":")[2]
@@ -81,12 +109,21 @@ class HarnessModel(ABC):
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         program, began = self._find(), time.monotonic()
-        with self._alone(), tempfile.TemporaryDirectory(prefix="memory-model-", ignore_cleanup_errors=True) as scratch:
+        with (
+            self._alone(),
+            tempfile.TemporaryDirectory(
+                prefix="memory-model-", ignore_cleanup_errors=True
+            ) as scratch,
+        ):
             folder = Path(scratch)
             arguments = self.arguments(request, folder)
-            output = self._run([program, *arguments], self.environ(request), self.question(request), folder)
+            output = self._run(
+                [program, *arguments], self.environ(request), self.question(request), folder
+            )
             if output.killed_by is not None:
-                raise ModelBusyError(f"{self.title} was killed (signal {output.killed_by}); the next run asks again.")
+                raise ModelBusyError(
+                    f"{self.title} was killed (signal {output.killed_by}); the next run asks again."
+                )
             answer = self.parse(output, folder)
         return replace(answer, seconds=round(time.monotonic() - began, 3))
 
@@ -106,33 +143,56 @@ class HarnessModel(ABC):
     def parse(self, output: ClientOutput, folder: Path) -> ModelAnswer:
         """Returns the answer in the output; raises `ModelError` for a failure."""
 
-    def failure(self, said: str, status: int | None = None, reset_at: datetime | None = None) -> ModelError:
-        """Returns the error for what the client says about a failure; it may also know the HTTP status, and a limit's reset.
+    def failure(
+        self, said: str, status: int | None = None, reset_at: datetime | None = None
+    ) -> ModelError:
+        """Returns the error for what the client says about a failure; it may also know the HTTP
+        status, and a limit's reset.
 
-        The client's words are not repeated, they may quote the question; only the time at which a limit ends is.
+        The client's words are not repeated, they may quote the question; only the time at which a
+        limit ends is.
         """
         status = status or next((int(found) for found in _STATUS.findall(said)), None)
         if _OPTION.search(said):
-            return ModelSetupError(f"{self.title} does not know an option that is needed. Update it, then try again.")
+            return ModelSetupError(
+                f"{self.title} does not know an option that is needed. Update it, then try again."
+            )
         if _LIMIT.search(said):
             resets = _RESETS.search(said)
-            when = f"{reset_at:%Y-%m-%d %H:%M} UTC" if reset_at else resets[1].strip(" .,") if resets else ""
+            when = (
+                f"{reset_at:%Y-%m-%d %H:%M} UTC"
+                if reset_at
+                else resets[1].strip(" .,")
+                if resets
+                else ""
+            )
             when = f"; it is reset at {when}" if when else ""
-            return ModelLimitError(f"The usage limit of {self.title} is reached{when}. The next run after that asks the rest.")
+            return ModelLimitError(
+                f"The usage limit of {self.title} is reached{when}. The next run after that "
+                "asks the rest."
+            )
         if status in (401, 403) or _NO_LOGIN.search(said):
             return ModelSetupError(
-                f"{self.title} is not logged in, or its login is not accepted. {self.log_in} Nothing was answered."
+                f"{self.title} is not logged in, or its login is not accepted. "
+                f"{self.log_in} Nothing was answered."
             )
         if _NO_CREDIT.search(said) or status == 402:
-            return ModelSetupError(f"The account of {self.title} has no credit left. Add credit, or set MEMORY_MODEL=rules.")
+            return ModelSetupError(
+                f"The account of {self.title} has no credit left. Add credit, or set "
+                "MEMORY_MODEL=rules."
+            )
         if status == 404 or _NO_MODEL.search(said):
-            return ModelSetupError(f"{self.title} has no model '{self.model or 'default'}'. Check MEMORY_MODEL.")
+            return ModelSetupError(
+                f"{self.title} has no model '{self.model or 'default'}'. Check MEMORY_MODEL."
+            )
         if _TOO_LONG.search(said):
             return ModelRequestError(f"The question is too long for {self.name}.")
         if status == 400 or "invalid_request_error" in said:
             return ModelRequestError(f"{self.title} rejects a request (400).")
         if status is not None and (status == 429 or status >= 500):
-            return ModelBusyError(f"{self.title} is busy ({status}) after its own retries; the next run asks again.")
+            return ModelBusyError(
+                f"{self.title} is busy ({status}) after its own retries; the next run asks again."
+            )
         if _NO_NETWORK.search(said):
             return ModelBusyError(f"{self.title} cannot reach its server. Check the network.")
         known = f" (status {status})" if status else ""
@@ -155,36 +215,58 @@ class HarnessModel(ABC):
         self._has_no_batches()
 
     def _has_no_batches(self) -> NoReturn:
-        raise ModelSetupError(f"{self.title} answers no batches. Set MEMORY_MODEL_BATCHES=auto or never.")
+        raise ModelSetupError(
+            f"{self.title} answers no batches. Set MEMORY_MODEL_BATCHES=auto or never."
+        )
 
     def _find(self) -> str:
         if found := find_program(self.program):
             return found
         raise ModelSetupError(
-            f"{self.title} is not installed: there is no command `{self.program}`. Install it, or choose another model "
+            f"{self.title} is not installed: there is no command `{self.program}`. Install "
+            "it, or choose another model "
             "(`memory model`)."
         )
 
     def _alone(self) -> filelock.AcquireReturnProxy:
-        """Holds the lock of the harness until the block ends; raises `ModelBusyError` if another question takes too long."""
+        """Holds the lock of the harness until the block ends; raises `ModelBusyError` if another
+        question takes too long.
+        """
         try:
             return filelock.FileLock(self._lock, mode=0o600).acquire(timeout=self._timeout_seconds)
         except filelock.Timeout:
-            raise ModelBusyError(f"Another process is still asking {self.title}; the next run asks again.") from None
+            raise ModelBusyError(
+                f"Another process is still asking {self.title}; the next run asks again."
+            ) from None
 
-    def _run(self, command: list[str], variables: Mapping[str, str], question: str, folder: Path) -> ClientOutput:
-        """Runs the client in an empty folder with the question as its input; it never outlives this call, nor this process."""
+    def _run(
+        self, command: list[str], variables: Mapping[str, str], question: str, folder: Path
+    ) -> ClientOutput:
+        """Runs the client in an empty folder with the question as its input; it never outlives this
+        call, nor this process.
+        """
         (folder / "question.txt").write_text(question, "utf-8")
         (empty := folder / "empty").mkdir()
         inherited = {name: value for name, value in os.environ.items() if name not in OF_A_SESSION}
-        environ = {**inherited, **self._environ, **variables, "PATH": _search_path(Path(command[0]))}
+        environ = {
+            **inherited,
+            **self._environ,
+            **variables,
+            "PATH": _search_path(Path(command[0])),
+        }
         alive, keeps_alive = os.pipe()
         try:
             with as_file(files("memory_assets.adapters").joinpath("client_guard.py")) as guard:
                 words = [sys.executable, "-I", str(guard), str(folder), *command]
                 pipe = subprocess.PIPE
                 process = subprocess.Popen(
-                    words, stdin=alive, stdout=pipe, stderr=pipe, cwd=empty, env=environ, start_new_session=os.name == "posix"
+                    words,
+                    stdin=alive,
+                    stdout=pipe,
+                    stderr=pipe,
+                    cwd=empty,
+                    env=environ,
+                    start_new_session=os.name == "posix",
                 )
             return self._wait_for(process)
         finally:
@@ -221,5 +303,7 @@ def parse_events(out: str) -> Iterator[dict[str, Any]]:
 
 
 def _search_path(program: Path) -> str:
-    """Returns the search path with the folder of the client, which may hold the node that it needs."""
+    """Returns the search path with the folder of the client, which may hold the node that it
+    needs.
+    """
     return os.pathsep.join(filter(None, [os.environ.get("PATH", ""), str(program.parent)]))

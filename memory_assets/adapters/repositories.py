@@ -1,8 +1,9 @@
-"""Reads what a git repository says about itself: its README, the languages of its files, and its last commit.
+"""Reads what a git repository says about itself: its README, the languages of its files, and its
+last commit.
 
-A shallow, bare copy is made in a temporary folder and read there; nothing of the repository is checked out or run. Of a remote
-repository git connects to the address that was checked, and fetches the names of files and the README only, where the server
-can leave the rest out.
+A shallow, bare copy is made in a temporary folder and read there; nothing of the repository is
+checked out or run. Of a remote repository git connects to the address that was checked, and fetches
+the names of files and the README only, where the server can leave the rest out.
 """
 
 import os
@@ -25,11 +26,15 @@ MOST_BYTES = 100_000_000
 
 LOOK_SECONDS = 0.2
 MOST_README_BYTES = 1_000_000
-SAFE = ("protocol.allow=never", "protocol.file.allow=always", "protocol.https.allow=always", "core.hooksPath=/dev/null",
-        "http.followRedirects=false", "credential.helper=", "core.fsmonitor=false", "safe.bareRepository=all")  # fmt: skip
+SAFE = ("protocol.allow=never", "protocol.file.allow=always", "protocol.https.allow=always",
+        "core.hooksPath=/dev/null",
+        "http.followRedirects=false", "credential.helper=", "core.fsmonitor=false",
+        "safe.bareRepository=all")  # fmt: skip
 LANGUAGES = {
-    ".py": "python", ".rs": "rust", ".go": "go", ".ts": "typescript", ".js": "javascript", ".java": "java", ".rb": "ruby",
-    ".c": "c", ".cpp": "cpp", ".cs": "csharp", ".kt": "kotlin", ".swift": "swift", ".sh": "shell", ".ex": "elixir",
+    ".py": "python", ".rs": "rust", ".go": "go", ".ts": "typescript", ".js": "javascript",
+    ".java": "java", ".rb": "ruby",
+    ".c": "c", ".cpp": "cpp", ".cs": "csharp", ".kt": "kotlin", ".swift": "swift", ".sh": "shell",
+    ".ex": "elixir",
 }  # fmt: skip
 MOST_LANGUAGES = 3
 
@@ -55,17 +60,34 @@ def read_repository(source: str, address: str = "") -> Repository:
     with tempfile.TemporaryDirectory(prefix="memory-repository-") as folder:
         git = _Git(source, folder, remote)
         part = ["--filter=blob:none"] if remote else []
-        git.run(folder, *"clone --quiet --bare --depth 1 --no-tags --single-branch".split(), *part, "--", place, "copy")
+        git.run(
+            folder,
+            *"clone --quiet --bare --depth 1 --no-tags --single-branch".split(),
+            *part,
+            "--",
+            place,
+            "copy",
+        )
         copy = str(Path(folder, "copy"))
         if not git.run(copy, "for-each-ref", "--count=1"):
             raise git.problem("it has no commits")
-        files = git.run(copy, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+        files = (
+            git.run(copy, "ls-tree", "-r", "--name-only", "-z", "HEAD")
+            .decode("utf-8", "replace")
+            .split("\0")
+        )
         commit = git.run(copy, "rev-parse", "HEAD").decode().strip()
-        readme = next((one for one in sorted(files, key=len) if one.lower().startswith("readme")), "")
+        readme = next(
+            (one for one in sorted(files, key=len) if one.lower().startswith("readme")), ""
+        )
         if readme and int(git.run(copy, "cat-file", "-s", f"HEAD:{readme}")) > MOST_README_BYTES:
             raise git.problem(f"its {readme} has more than {MOST_README_BYTES / 1e6:.0f} MB")
         text = git.run(copy, "cat-file", "blob", f"HEAD:{readme}") if readme else b""
-    counted = Counter(LANGUAGES[PurePosixPath(one).suffix] for one in files if PurePosixPath(one).suffix in LANGUAGES)
+    counted = Counter(
+        LANGUAGES[PurePosixPath(one).suffix]
+        for one in files
+        if PurePosixPath(one).suffix in LANGUAGES
+    )
     name = PurePosixPath(place.rstrip("/")).name.removesuffix(".git")
     languages = tuple(language for language, _ in counted.most_common(MOST_LANGUAGES))
     return Repository(name, text.decode("utf-8", "replace"), languages, commit)
@@ -84,11 +106,16 @@ class _Git:
         """Returns what git prints; raises `FetchError` where it fails or exceeds a limit."""
         options = [word for setting in (*SAFE, *self.remote) for word in ("-c", setting)]
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-        none = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "HOME": self.folder}
+        none = {
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "HOME": self.folder,
+        }
         try:
             git = subprocess.Popen(
-                ["git", *options, *words], cwd=folder, env=kept | none, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, start_new_session=True,
+                ["git", *options, *words], cwd=folder, env=kept | none, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             raise self.problem(f"git cannot be run ({error.strerror or error})") from error

@@ -1,8 +1,10 @@
-"""Objects below a prefix of an S3 bucket: read, written, written only if nobody else did, deleted, listed.
+"""Objects below a prefix of an S3 bucket: read, written, written only if nobody else did, deleted,
+listed.
 
-Credentials and region are found by obstore where AWS's own tools look first: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
-`AWS_SESSION_TOKEN`, `AWS_REGION`, a web identity, the role of a container or of the machine. None is a setting. Writes with a
-condition need a server that honours `If-Match` and `If-None-Match`, as Amazon S3 does.
+Credentials and region are found by obstore where AWS's own tools look first: `AWS_ACCESS_KEY_ID`,
+`AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, a web identity, the role of a container
+or of the machine. None is a setting. Writes with a condition need a server that honours `If-Match`
+and `If-None-Match`, as Amazon S3 does.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -18,7 +20,11 @@ CONNECT, ANSWER = "3s", "60s"
 RETRIES: dict[str, Any] = {
     "max_retries": 2,
     "retry_timeout": timedelta(seconds=20),
-    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=2), "base": 2},
+    "backoff": {
+        "init_backoff": timedelta(milliseconds=100),
+        "max_backoff": timedelta(seconds=2),
+        "base": 2,
+    },
 }
 AT_ONCE = 8
 """Requests of one process at a time."""
@@ -50,7 +56,9 @@ class S3Objects:
         obstore = self._library
         with self._errors():
             try:
-                found = obstore.get(self._store, key, options={"if_none_match": known} if known else None)
+                found = obstore.get(
+                    self._store, key, options={"if_none_match": known} if known else None
+                )
                 return bytes(found.bytes()), str(found.meta["e_tag"])
             except obstore.exceptions.NotModifiedError:
                 return Unchanged()
@@ -65,11 +73,17 @@ class S3Objects:
             self._library.put(self._store, key, content)
 
     def replace(self, key: str, content: bytes, tag: str) -> str | None:
-        """Writes the object if it still has the tag (empty: if there is none); returns its new tag, or None if it changed."""
+        """Writes the object if it still has the tag (empty: if there is none); returns its new tag,
+        or None if it changed.
+        """
         obstore = self._library
         with self._errors():
             try:
-                return str(obstore.put(self._store, key, content, mode={"e_tag": tag} if tag else "create")["e_tag"])
+                return str(
+                    obstore.put(
+                        self._store, key, content, mode={"e_tag": tag} if tag else "create"
+                    )["e_tag"]
+                )
             except (obstore.exceptions.PreconditionError, obstore.exceptions.AlreadyExistsError):
                 return None
 
@@ -94,7 +108,8 @@ class S3Objects:
             import obstore.store
         except ImportError:
             raise SettingsError(
-                f"The store {self.url} needs obstore. Install it with `{install_command('scaling')}`."
+                f"The store {self.url} needs obstore. Install it with "
+                f"`{install_command('scaling')}`."
             ) from None
         return obstore
 
@@ -107,7 +122,11 @@ class S3Objects:
             options["allow_http"] = self._endpoint.startswith("http://")
         with self._errors():
             return self._library.store.S3Store(
-                self._bucket, prefix=self._prefix or None, client_options=options, retry_config=RETRIES, **more
+                self._bucket,
+                prefix=self._prefix or None,
+                client_options=options,
+                retry_config=RETRIES,
+                **more,
             )
 
     @contextmanager
@@ -118,22 +137,38 @@ class S3Objects:
         try:
             yield
         except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
-            raise ObjectStoreError(f"The server refuses the credentials for {where}{_code(error)}. {KEYS}") from error
+            raise ObjectStoreError(
+                f"The server refuses the credentials for {where}{_code(error)}. {KEYS}"
+            ) from error
         except (exceptions.BaseError, FileNotFoundError, ValueError) as error:
             said = str(error)
             if "NoSuchBucket" in said:
-                text = f"There is no bucket '{self._bucket}' for {where}. Create it, or change the setting `store`."
-            elif any(word in said for word in ("169.254.", "metadata", "AccessKeyId", "SignatureDoesNotMatch")):
+                text = (
+                    f"There is no bucket '{self._bucket}' for {where}. Create it, or change the "
+                    "setting `store`."
+                )
+            elif any(
+                word in said
+                for word in ("169.254.", "metadata", "AccessKeyId", "SignatureDoesNotMatch")
+            ):
                 text = f"There are no valid credentials for {where}{_code(error)}. {KEYS}"
             elif "HTTP error" in said or "status code" in said:
-                text = f"{where} does not answer{_code(error)}. Check the network, or the setting `store_endpoint`."
+                text = (
+                    f"{where} does not answer{_code(error)}. Check the network, or the setting "
+                    "`store_endpoint`."
+                )
             else:
-                text = f"{where} cannot be used: {said.splitlines()[0][:200]}. Check the settings `store` and `store_endpoint`."
+                text = (
+                    f"{where} cannot be used: {said.splitlines()[0][:200]}. Check the settings "
+                    "`store` and `store_endpoint`."
+                )
             raise ObjectStoreError(text) from error
 
 
 def _code(error: BaseException) -> str:
-    """Returns the code that the server gave, or what the connection met, in brackets; empty where neither is known."""
+    """Returns the code that the server gave, or what the connection met, in brackets; empty where
+    neither is known.
+    """
     said = str(error)
     if "<Code>" in said:
         return f" ({said.partition('<Code>')[2].partition('</Code>')[0][:60]})"

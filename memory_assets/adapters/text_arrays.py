@@ -1,8 +1,10 @@
-"""One corpus of the text index as arrays: rows with their group and parent, and the postings of terms.
+"""One corpus of the text index as arrays: rows with their group and parent, and the postings of
+terms.
 
-Rows are sorted by group (a session), order and parent (the message that a passage is part of), so that neighbours in a session
-are neighbours in the arrays. Terms are stored as hashes, texts not at all. A change drops replaced rows, adds the new ones and
-sorts once; unchanged texts are not tokenised again.
+Rows are sorted by group (a session), order and parent (the message that a passage is part of), so
+that neighbours in a session are neighbours in the arrays. Terms are stored as hashes, texts not at
+all. A change drops replaced rows, adds the new ones and sorts once; unchanged texts are not
+tokenised again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +25,9 @@ MOST_COUNTED = 255
 """Maximum term count of one row."""
 
 ROWS_AT_ONCE = 50_000
-"""Rows whose vectors are copied at once: a copy of all would take as much memory as the index itself."""
+"""Rows whose vectors are copied at once: a copy of all would take as much memory as the index
+itself.
+"""
 
 
 @dataclass(frozen=True)
@@ -108,13 +112,21 @@ class TextArrays:
 
 
 def read_arrays(folder: Path) -> TextArrays:
-    """Returns the corpus in the folder, memory-mapped; raises `OSError` or `ValueError` if it is incomplete."""
+    """Returns the corpus in the folder, memory-mapped; raises `OSError` or `ValueError` if it is
+    incomplete.
+    """
     texts = read_fields(TextArrays, folder)
-    if any(len(one) != len(texts) for one in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)):
+    if any(
+        len(one) != len(texts)
+        for one in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)
+    ):
         raise ValueError("its arrays have different numbers of rows")
     if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
         raise ValueError("its word codes are incomplete")
-    if len(texts.starts) != len(texts.keys) + 1 or not len(texts.rows) == len(texts.counts) == texts.starts[-1]:
+    if (
+        len(texts.starts) != len(texts.keys) + 1
+        or not len(texts.rows) == len(texts.counts) == texts.starts[-1]
+    ):
         raise ValueError("its postings are incomplete")
     return texts
 
@@ -128,18 +140,24 @@ def empty_arrays() -> TextArrays:
     """Returns a corpus without rows."""
     names, start, none = Names.of(()), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
     return TextArrays(
-        ids=names, parent_ids=names, group_ids=names, parents=none, groups=none, order=start[:0], lengths=none,
-        vectors=np.zeros((0, 0), dtype=np.float32), word_starts=start, word_codes=np.zeros((0, CODE_BYTES), dtype=np.int8),
+        ids=names, parent_ids=names, group_ids=names, parents=none, groups=none, order=start[:0],
+        lengths=none,
+        vectors=np.zeros((0, 0), dtype=np.float32), word_starts=start, word_codes=np.zeros((0,
+        CODE_BYTES), dtype=np.int8),
         keys=none.astype(np.uint64), starts=start, rows=none, counts=none.astype(np.uint8),
     )  # fmt: skip
 
 
 def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) -> TextArrays:
-    """Returns the corpus with the rows of `new` (see `TextIndex.update`) inserted or replaced, and the ids deleted."""
+    """Returns the corpus with the rows of `new` (see `TextIndex.update`) inserted or replaced, and
+    the ids deleted.
+    """
     if new["id"].is_duplicated().any():  # else the copy is spared
         new = new.unique("id", keep="last", maintain_order=True)
     new = new.with_columns(
-        pl.col("parent").fill_null(pl.col("id")), pl.col("group").fill_null(""), pl.col("order").fill_null(0)
+        pl.col("parent").fill_null(pl.col("id")),
+        pl.col("group").fill_null(""),
+        pl.col("order").fill_null(0),
     )
     before = pl.DataFrame(
         {
@@ -168,7 +186,9 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
         _vectors(old, new, becomes),
         _words(old, new, was),
     )
-    return TextArrays(ids, parent_ids, group_ids, parents, groups, order, lengths, vectors, *words, *posted)
+    return TextArrays(
+        ids, parent_ids, group_ids, parents, groups, order, lengths, vectors, *words, *posted
+    )
 
 
 def _numbered(names: pl.Series) -> tuple[Names, np.ndarray]:
@@ -179,9 +199,11 @@ def _numbered(names: pl.Series) -> tuple[Names, np.ndarray]:
 
 
 def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndarray:
-    """Returns the vectors of the rows in their new order; old ones of another dimension are dropped.
+    """Returns the vectors of the rows in their new order; old ones of another dimension are
+    dropped.
 
-    `becomes` has the new number of each old row, then of each new one, -1 of those that are dropped.
+    `becomes` has the new number of each old row, then of each new one, -1 of those that are
+    dropped.
     """
     dimension = new["vector"].list.len().max() if new["vector"].count() else old.vectors.shape[1]
     assert isinstance(dimension, int)
@@ -196,26 +218,44 @@ def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndar
         given, places = new["vector"][rows], of_new[rows]
         is_given = given.is_not_null().to_numpy()
         if is_given.any():
-            vectors[places[is_given]] = given.drop_nulls().explode().to_numpy().reshape(-1, dimension)
+            vectors[places[is_given]] = (
+                given.drop_nulls().explode().to_numpy().reshape(-1, dimension)
+            )
     return vectors
 
 
 def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns starts and word codes of the rows in their new order; `was` numbers the old rows, then the new."""
+    """Returns starts and word codes of the rows in their new order; `was` numbers the old rows,
+    then the new.
+    """
     packed = [words or b"" for words in new["words"]]
     fresh = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
     codes = np.concatenate([old.word_codes, fresh])
-    sizes = np.concatenate([np.diff(old.word_starts), [len(one) // CODE_BYTES for one in packed]]).astype(np.int64)
+    sizes = np.concatenate(
+        [np.diff(old.word_starts), [len(one) // CODE_BYTES for one in packed]]
+    ).astype(np.int64)
     firsts, starts = (np.cumsum(sizes) - sizes)[was], _starts(sizes[was])
     places = np.repeat(firsts - starts[:-1], sizes[was]) + np.arange(starts[-1])
     return starts, codes[places]
 
 
-def _postings(old: TextArrays, counted: pl.DataFrame, becomes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Returns keys, starts, rows and counts of the old postings and the new ones; `becomes` has the new number of each row."""
-    before = pl.DataFrame({"key": np.repeat(old.keys, np.diff(old.starts)), "row": becomes[old.rows], "count": old.counts})
+def _postings(
+    old: TextArrays, counted: pl.DataFrame, becomes: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Returns keys, starts, rows and counts of the old postings and the new ones; `becomes` has the
+    new number of each row.
+    """
+    before = pl.DataFrame(
+        {
+            "key": np.repeat(old.keys, np.diff(old.starts)),
+            "row": becomes[old.rows],
+            "count": old.counts,
+        }
+    )
     counts = counted["count"].clip(upper_bound=MOST_COUNTED).cast(pl.UInt8)
-    after = pl.DataFrame({"key": counted["key"], "row": becomes[len(old) :][counted["text"]], "count": counts})
+    after = pl.DataFrame(
+        {"key": counted["key"], "row": becomes[len(old) :][counted["text"]], "count": counts}
+    )
     postings = pl.concat([before.filter(pl.col("row") >= 0), after]).sort("key", "row")
     terms = postings["key"].rle().struct.unnest()
     keys, starts = terms["value"].to_numpy(), _starts(terms["len"].to_numpy())
@@ -223,5 +263,7 @@ def _postings(old: TextArrays, counted: pl.DataFrame, becomes: np.ndarray) -> tu
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:
-    """Returns where each of consecutive pieces of these sizes begins, and the end of the last, int64."""
+    """Returns where each of consecutive pieces of these sizes begins, and the end of the last,
+    int64.
+    """
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

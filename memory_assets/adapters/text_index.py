@@ -1,9 +1,10 @@
-"""The text index: finds rows of its corpora by their words, in immutable generations of memory-mapped arrays.
+"""The text index: finds rows of its corpora by their words, in immutable generations of
+memory-mapped arrays.
 
     index/texts/000012/messages/ids.npy …      one folder per corpus, one file per array
 
-An open corpus stays readable after its generation is replaced. A generation that cannot be read is moved to quarantine and
-`IndexFailedError` says how to rebuild.
+An open corpus stays readable after its generation is replaced. A generation that cannot be read is
+moved to quarantine and `IndexFailedError` says how to rebuild.
 """
 
 import shutil
@@ -14,7 +15,13 @@ import numpy as np
 import polars as pl
 
 from memory_assets.adapters.generations import Generations
-from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays, read_arrays, write_arrays
+from memory_assets.adapters.text_arrays import (
+    TextArrays,
+    change_arrays,
+    empty_arrays,
+    read_arrays,
+    write_arrays,
+)
 from memory_assets.schema.protocols import Hit, Texts
 from memory_assets.text.terms import query_terms
 
@@ -39,11 +46,13 @@ class TextIndex(Generations):
         """The word index of earlier releases, which contains texts."""
         self._open: tuple[Path, dict[str, TextArrays | None]] | None = None
 
-    def update(self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False) -> str:
+    def update(
+        self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False
+    ) -> str:
         """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id`, `corpus`, `text`, `parent` (null: the row itself), `group`, `order`, `vector` and `words`.
-        `deletes` are ids of any corpus.
+        `upserts` has columns `id`, `corpus`, `text`, `parent` (null: the row itself), `group`,
+        `order`, `vector` and `words`. `deletes` are ids of any corpus.
         """
         base = None if rebuild else self.published()
         with self.build(rebuild=True) as folder:
@@ -54,12 +63,16 @@ class TextIndex(Generations):
                 if base and old is not None and new.is_empty() and not len(old.rows_of(deletes)):
                     shutil.copytree(base / corpus, folder / corpus)
                 elif old is not None or not new.is_empty():
-                    write_arrays(folder / corpus, change_arrays(old or empty_arrays(), new, deletes))
+                    write_arrays(
+                        folder / corpus, change_arrays(old or empty_arrays(), new, deletes)
+                    )
         shutil.rmtree(self._old_index, ignore_errors=True)
         return folder.name
 
     def open(self, corpus: str) -> TextArrays | None:
-        """Returns the published corpus, or None if it has no rows yet; keeps it open until another is published."""
+        """Returns the published corpus, or None if it has no rows yet; keeps it open until another
+        is published.
+        """
         return self.read_published(lambda folder: self._opened(folder, corpus), None)
 
     def ids(self, corpus: str) -> set[str]:
@@ -88,7 +101,9 @@ def _read(folder: Path, corpus: str) -> TextArrays | None:
 
 
 def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:
-    """Returns the best matches in an open corpus by BM25, best first; nothing for a query without terms."""
+    """Returns the best matches in an open corpus by BM25, best first; nothing for a query without
+    terms.
+    """
     terms = query_terms(query)
     if texts is None or not terms or limit <= 0:
         return []

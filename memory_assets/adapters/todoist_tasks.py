@@ -1,7 +1,7 @@
 """A person's tasks in Todoist, through the official SDK: read, add, change, complete, delete.
 
-The state of a task that is not open is only known from an answer of the API. The token comes from the environment; no message
-contains it, nor the text of a task.
+The state of a task that is not open is only known from an answer of the API. The token comes from
+the environment; no message contains it, nor the text of a task.
 """
 
 import os
@@ -47,7 +47,9 @@ LONGEST_LOOK_BACK = timedelta(days=89)
 class TodoistTasks:
     """The tasks of the token's owner that have the label or are requested by id."""
 
-    def __init__(self, clock: Callable[[], datetime], *, label: str, project: str = "", url: str = "") -> None:
+    def __init__(
+        self, clock: Callable[[], datetime], *, label: str, project: str = "", url: str = ""
+    ) -> None:
         self._clock = clock
         self._label = label
         self._project = project
@@ -57,13 +59,22 @@ class TodoistTasks:
         """Returns the current state of each task by its id."""
         found = self._open(wanted)
         if wanted.keys() - found.keys():
-            found |= {task.id: task for task in self._completed(since) if task.id in wanted and task.id not in found}
+            found |= {
+                task.id: task
+                for task in self._completed(since)
+                if task.id in wanted and task.id not in found
+            }
         return found | {id: self._missing(id, wanted[id]) for id in wanted if id not in found}
 
     def labelled(self, since: datetime) -> list[Task]:
-        """Returns the open tasks with the label, and those with it that were completed since the moment."""
+        """Returns the open tasks with the label, and those with it that were completed since the
+        moment.
+        """
         tasks = self._all(lambda api: api.get_tasks(label=self._label, limit=LARGEST_PAGE))
-        return [*map(_task, tasks), *(task for task in self._completed(since) if self._label in task.labels)]
+        return [
+            *map(_task, tasks),
+            *(task for task in self._completed(since) if self._label in task.labels),
+        ]
 
     def add(self, content: str, description: str, due_on: date) -> Task:
         """Creates a task with the label and that of agents, in the project of the settings."""
@@ -88,7 +99,9 @@ class TodoistTasks:
         self._call_if_there(lambda api: api.delete_task(task_id))
 
     def _open(self, ids: Iterable[str]) -> dict[str, Task]:
-        """Returns the open ones of the tasks; some may be missing if tasks change while pages are read."""
+        """Returns the open ones of the tasks; some may be missing if tasks change while pages are
+        read.
+        """
         found: dict[str, Task] = {}
         wanted = list(ids)
         for some in (wanted[n : n + MOST_IDS] for n in range(0, len(wanted), MOST_IDS)):
@@ -100,13 +113,18 @@ class TodoistTasks:
         """Returns all tasks completed since the moment, with or without the label."""
         now = self._clock()
         first, last = max(since, now - LONGEST_LOOK_BACK), now + timedelta(days=1)
-        tasks = self._all(lambda api: api.get_completed_tasks_by_completion_date(since=first, until=last, limit=LARGEST_PAGE))
+        tasks = self._all(
+            lambda api: api.get_completed_tasks_by_completion_date(
+                since=first, until=last, limit=LARGEST_PAGE
+            )
+        )
         return [_task(task) for task in tasks]
 
     def _missing(self, id: str, project_id: str) -> Task:
         """Returns a task that was neither among the open ones nor among those completed.
 
-        It was deleted if its project still exists. Else the project was deleted, or the token is another person's.
+        It was deleted if its project still exists. Else the project was deleted, or the token is
+        another person's.
         """
         task = self._call_if_there(lambda api: api.get_task(id))
         if task is not None and task.is_completed:
@@ -115,7 +133,11 @@ class TodoistTasks:
             return again[id]
         home = project_id if task is None else task.project_id
         project = self._call_if_there(lambda api: api.get_project(home))
-        return Task(id, home, state="deleted" if project is not None and not project.is_archived else "unknown")
+        return Task(
+            id,
+            home,
+            state="deleted" if project is not None and not project.is_archived else "unknown",
+        )
 
     @cached_property
     def _project_id(self) -> str | None:
@@ -125,7 +147,10 @@ class TodoistTasks:
         projects = self._all(lambda api: api.get_projects(limit=LARGEST_PAGE))
         found = next((one.id for one in projects if self._project in (one.name, one.id)), None)
         if found is None:
-            raise TaskListError(f"Todoist has no project '{self._project}'. Create it, or check MEMORY_TODOIST_PROJECT.")
+            raise TaskListError(
+                f"Todoist has no project '{self._project}'. Create it, or check "
+                "MEMORY_TODOIST_PROJECT."
+            )
         return found
 
     @cached_property
@@ -135,15 +160,20 @@ class TodoistTasks:
             from todoist_api_python.api import TodoistAPI
         except ImportError:
             raise TaskListError(
-                f"{TOKEN} is set, but its package is not installed. Run `{install_command('todoist')}`, or unset it."
+                f"{TOKEN} is set, but its package is not installed. Run "
+                f"`{install_command('todoist')}`, or unset it."
             ) from None
         token = os.environ.get(TOKEN, "")
         if not re.fullmatch(r"[!-~]+", token):
             raise TaskListError(
-                f"{TOKEN} is empty or contains invalid characters. Copy it again from {TOKEN_PAGE}. Nothing was sent."
+                f"{TOKEN} is empty or contains invalid characters. Copy it again from "
+                f"{TOKEN_PAGE}. Nothing was sent."
             )
         base = httpx.URL(self._url)
-        return TodoistAPI(token, client=httpx.Client(event_hooks={"request": [lambda request: _send_to(base, request)]}))
+        return TodoistAPI(
+            token,
+            client=httpx.Client(event_hooks={"request": [lambda request: _send_to(base, request)]}),
+        )
 
     def _all(self, pages: "Callable[[TodoistAPI], Iterator[list[T]]]") -> list[T]:
         return self._call(lambda api: list(chain.from_iterable(pages(api))))
@@ -159,7 +189,9 @@ class TodoistTasks:
             raise
 
     def _call(self, call: "Callable[[TodoistAPI], T]") -> T:
-        """Returns the SDK's result; converts its errors without their text, which quotes addresses and answers."""
+        """Returns the SDK's result; converts its errors without their text, which quotes addresses
+        and answers.
+        """
         api = self._api
         import httpx
         from dataclass_wizard.errors import JSONWizardError
@@ -169,16 +201,25 @@ class TodoistTasks:
         except httpx.HTTPStatusError as error:
             raise TaskListError(self._refused(error.response)) from None
         except httpx.TransportError as error:
-            why = f"Cannot reach {self._where} ({type(error).__name__}); the next triage tries again. Check the network."
+            why = (
+                f"Cannot reach {self._where} ({type(error).__name__}); the next triage tries "
+                "again. Check the network."
+            )
             raise TaskListError(why) from None
         except (JSONWizardError, TypeError, ValueError, KeyError, AttributeError) as error:
-            why = f"cannot be read ({type(error).__name__}): it is not the Todoist API. Check MEMORY_TODOIST_URL."
+            why = (
+                f"cannot be read ({type(error).__name__}): it is not the Todoist API. Check "
+                "MEMORY_TODOIST_URL."
+            )
             raise TaskListError(f"The answer from {self._where} {why}") from None
 
     def _refused(self, response: "httpx.Response") -> str:
         status = response.status_code
         if status in (401, 403):
-            return f"{self._where} does not accept the token ({status}). Check {TOKEN}, from {TOKEN_PAGE}."
+            return (
+                f"{self._where} does not accept the token ({status}). Check {TOKEN}, from "
+                f"{TOKEN_PAGE}."
+            )
         if status == 429:
             wait = response.headers.get("retry-after", "")
             again = f" of {wait} s" if wait.isdigit() else ""
@@ -200,10 +241,17 @@ def _send_to(base: "httpx.URL", request: "httpx.Request") -> None:
     """Redirects a request of the SDK to our address, with our timeouts."""
     request.url = base.copy_with(raw_path=base.raw_path.rstrip(b"/") + request.url.raw_path)
     request.headers["Host"] = request.url.netloc.decode()
-    timeout = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SECONDS, "pool": CONNECT_SECONDS}
+    timeout = {
+        "connect": CONNECT_SECONDS,
+        "read": READ_SECONDS,
+        "write": READ_SECONDS,
+        "pool": CONNECT_SECONDS,
+    }
     request.extensions = {**request.extensions, "timeout": timeout}
 
 
 def _task(task: "TodoistTask") -> Task:
     state = "completed" if task.is_completed else "open"
-    return Task(task.id, task.project_id, task.content, task.description, tuple(task.labels or ()), state)
+    return Task(
+        task.id, task.project_id, task.content, task.description, tuple(task.labels or ()), state
+    )

@@ -1,6 +1,8 @@
-"""Vectors in files of their own, named by the hash of their text, for texts that no published index contains yet.
+"""Vectors in files of their own, named by the hash of their text, for texts that no published index
+contains yet.
 
-A file is replaced atomically and always has the same content, so processes may write it at the same time.
+A file is replaced atomically and always has the same content, so processes may write it at the same
+time.
 """
 
 import shutil
@@ -27,7 +29,9 @@ class VectorFiles:
 
     def write(self, model: str, text_hash: str, vector: np.ndarray) -> None:
         """Stores the vector that the model made of the text."""
-        write_atomically(self._folder / model / text_hash, np.asarray(vector, dtype="<f4").tobytes())
+        write_atomically(
+            self._folder / model / text_hash, np.asarray(vector, dtype="<f4").tobytes()
+        )
 
     def remove(self, text_hashes: Iterable[str]) -> None:
         """Removes the vectors of these texts."""

@@ -1,7 +1,9 @@
-"""Fetches one address of the web, with limits: time, size, type, redirects, robots.txt, and no address of a private network.
+"""Fetches one address of the web, with limits: time, size, type, redirects, robots.txt, and no
+address of a private network.
 
-A name is resolved here and the connection goes to the address that was checked, so that no second answer of a name server leads
-elsewhere. Each redirect is checked like the first address. Proxies and credentials of the environment are not used.
+A name is resolved here and the connection goes to the address that was checked, so that no second
+answer of a name server leads elsewhere. Each redirect is checked like the first address. Proxies
+and credentials of the environment are not used.
 """
 
 import ipaddress
@@ -54,7 +56,9 @@ def fetch(
     headers: Mapping[str, str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Fetched:
-    """Returns what the address answers; raises `FetchError` where it must not be fetched, or cannot be."""
+    """Returns what the address answers; raises `FetchError` where it must not be fetched, or cannot
+    be.
+    """
     until = clock() + MOST_SECONDS
     for _ in range(MOST_REDIRECTS + 1):
         _check_robots(url, allow_private, until, clock)
@@ -69,23 +73,33 @@ def check_url(url: str) -> None:
     """Raises `FetchError` for what is no plain address of the web."""
     try:
         parts = urlsplit(url)
-        is_plain = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        is_plain = (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        )
     except ValueError:
         is_plain, parts = False, urlsplit("")
     if not is_plain or not url.isprintable() or " " in url:
-        raise FetchError(f"Cannot fetch {url[:200]!r}: it is no address that begins with http:// or https://.")
+        raise FetchError(
+            f"Cannot fetch {url[:200]!r}: it is no address that begins with http:// or https://."
+        )
     if parts.username or parts.password:
-        raise FetchError(f"Cannot fetch {parts.hostname}: leave the name and the password out of the address.")
+        raise FetchError(
+            f"Cannot fetch {parts.hostname}: leave the name and the password out of the address."
+        )
 
 
 def checked_address(url: str, *, allow_private: bool) -> str:
-    """Returns the IP address of the URL's host; raises `FetchError` where it is in a private network."""
+    """Returns the IP address of the URL's host; raises `FetchError` where it is in a private
+    network.
+    """
     check_url(url)
     return _address_of(str(urlsplit(url).hostname), urlsplit(url).port or 443, allow_private)
 
 
 def _check_robots(url: str, allow_private: bool, until: float, clock: Callable[[], float]) -> None:
-    """Raises `FetchError` where the site's robots.txt excludes the address; a site without one allows everything."""
+    """Raises `FetchError` where the site's robots.txt excludes the address; a site without one
+    allows everything.
+    """
     check_url(url)
     parts = urlsplit(url)
     place = f"{parts.scheme}://{parts.netloc}/robots.txt"
@@ -95,7 +109,10 @@ def _check_robots(url: str, allow_private: bool, until: float, clock: Callable[[
         except _StatusError as error:
             if error.status < 500:
                 return
-            raise FetchError(f"Cannot fetch {url}: {place} answers {error.status}, so nobody says what is allowed.") from None
+            raise FetchError(
+                f"Cannot fetch {url}: {place} answers {error.status}, so nobody says what "
+                "is allowed."
+            ) from None
         if isinstance(found, Fetched):
             rules = RobotFileParser()
             rules.parse(found.content.decode("utf-8", "replace").splitlines())
@@ -125,51 +142,83 @@ def _get(
         import httpx
     except ImportError:
         raise FetchError(
-            f"Cannot fetch {url}: the package 'httpx' is not installed. Run `{install_command('library')}`."
+            f"Cannot fetch {url}: the package 'httpx' is not installed. Run "
+            f"`{install_command('library')}`."
         ) from None
 
     check_url(url)
     parts = urlsplit(url)
     host = str(parts.hostname)
-    address = _address_of(host, parts.port or (443 if parts.scheme == "https" else 80), allow_private)
+    address = _address_of(
+        host, parts.port or (443 if parts.scheme == "https" else 80), allow_private
+    )
     named = f"[{address}]" if ":" in address else address
-    pinned = parts._replace(netloc=f"{named}:{parts.port}" if parts.port else named, fragment="").geturl()
-    sent = {"Host": parts.netloc, "User-Agent": AGENT, "Accept-Encoding": "gzip, identity", **headers}
+    pinned = parts._replace(
+        netloc=f"{named}:{parts.port}" if parts.port else named, fragment=""
+    ).geturl()
+    sent = {
+        "Host": parts.netloc,
+        "User-Agent": AGENT,
+        "Accept-Encoding": "gzip, identity",
+        **headers,
+    }
     try:
         with (
-            httpx.Client(trust_env=False, follow_redirects=False, timeout=max(until - clock(), 0.01)) as client,
+            httpx.Client(
+                trust_env=False, follow_redirects=False, timeout=max(until - clock(), 0.01)
+            ) as client,
             client.stream("GET", pinned, headers=sent, extensions={"sni_hostname": host}) as answer,
         ):
             if answer.has_redirect_location:
                 return urljoin(url, answer.headers["location"])
-            if answer.status_code == 304 and headers:  # without the version that we have, it answers nothing
+            if (
+                answer.status_code == 304 and headers
+            ):  # without the version that we have, it answers nothing
                 return Fetched(url, b"", "", dict(answer.headers), is_unchanged=True)
             if answer.status_code != 200:
                 raise _StatusError(url, answer.status_code)
             kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
             if kinds and kind not in kinds:
-                raise FetchError(f"Cannot fetch {url}: it is {kind or 'of no type'}; {', '.join(kinds)} are read.")
+                raise FetchError(
+                    f"Cannot fetch {url}: it is {kind or 'of no type'}; {', '.join(kinds)} "
+                    "are read."
+                )
             content = b""
             for piece in answer.iter_bytes():
                 content += piece
                 if len(content) > most_bytes:
-                    raise FetchError(f"Cannot fetch {url}: it has more than {most_bytes / 1e6:.1f} MB.")
+                    raise FetchError(
+                        f"Cannot fetch {url}: it has more than {most_bytes / 1e6:.1f} MB."
+                    )
                 if clock() > until:
-                    raise FetchError(f"Cannot fetch {url}: it takes more than {MOST_SECONDS:.0f} seconds.")
+                    raise FetchError(
+                        f"Cannot fetch {url}: it takes more than {MOST_SECONDS:.0f} seconds."
+                    )
             return Fetched(url, content, kind, dict(answer.headers))
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         raise FetchError(f"Cannot fetch {url}: {str(error) or type(error).__name__}.") from error
 
 
 def _address_of(host: str, port: int, allow_private: bool) -> str:
-    """Returns an address of the host; raises `FetchError` where one of them is in a private network."""
+    """Returns an address of the host; raises `FetchError` where one of them is in a private
+    network.
+    """
     try:
-        found = list(dict.fromkeys(str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+        found = list(
+            dict.fromkeys(
+                str(one[4][0]) for one in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            )
+        )
     except (OSError, UnicodeError) as error:
-        raise FetchError(f"Cannot fetch from {host}: its address is not known ({error}).") from error
+        raise FetchError(
+            f"Cannot fetch from {host}: its address is not known ({error})."
+        ) from error
     for one in () if allow_private else found:
         if not is_public(one):
-            raise FetchError(f"Cannot fetch from {host}: {one} is an address of a private network. Allow it with --private.")
+            raise FetchError(
+                f"Cannot fetch from {host}: {one} is an address of a private network. Allow "
+                "it with --private."
+            )
     return found[0]
 
 

@@ -1,9 +1,12 @@
-"""Contextual word codes for late interaction (Khattab and Zaharia 2020): 48 signed bytes per word piece.
+"""Contextual word codes for late interaction (Khattab and Zaharia 2020): 48 signed bytes per word
+piece.
 
-Comparing word by word finds more than comparing passage vectors, and MiniLM computes the states of all words anyway. They are
-projected on the 48 directions in which the states of the model's vocabulary differ most, normalised, and rounded to bytes, a
-32nd of their size as float32. `word_codes.npy` contains the directions of the built-in model;
-`memory_assets_tests.adapters.make_word_codes` regenerates it from the weights. Stop words and punctuation have no code.
+Comparing word by word finds more than comparing passage vectors, and MiniLM computes the states of
+all words anyway. They are projected on the 48 directions in which the states of the model's
+vocabulary differ most, normalised, and rounded to bytes, a 32nd of their size as float32.
+`word_codes.npy` contains the directions of the built-in model;
+`memory_assets_tests.adapters.make_word_codes` regenerates it from the weights. Stop words and
+punctuation have no code.
 """
 
 import re
@@ -24,9 +27,11 @@ CONTINUED = "##"
 
 
 def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
-    """Returns the codes of the content words (of all words if there are none), int8, shape (pieces, 48).
+    """Returns the codes of the content words (of all words if there are none), int8, shape (pieces,
+    48).
 
-    With twice the precision of the states, so that the order in which threads add does not change what is rounded.
+    With twice the precision of the states, so that the order in which threads add does not change
+    what is rounded.
     """
     projected = unit(unit(states[_content(pieces)].astype(np.float64)) @ directions())
     return np.rint(np.clip(projected * SCALE, -127, 127)).astype(np.int8)
@@ -46,7 +51,9 @@ def spellings(pieces: Sequence[str]) -> list[str]:
 
 def _content(pieces: Sequence[str]) -> list[int]:
     """Returns the places of the pieces that have a code."""
-    return [place for place, piece in enumerate(pieces) if not _is_stop(piece)] or list(range(len(pieces)))
+    return [place for place, piece in enumerate(pieces) if not _is_stop(piece)] or list(
+        range(len(pieces))
+    )
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -63,4 +70,8 @@ def directions() -> np.ndarray:
 @cache
 def _is_stop(piece: str) -> bool:
     """Returns whether a piece is a stop word, punctuation, or a special token."""
-    return piece in STOP_WORDS or not re.search(r"\w", piece) or re.fullmatch(r"\[\w+\]", piece) is not None
+    return (
+        piece in STOP_WORDS
+        or not re.search(r"\w", piece)
+        or re.fullmatch(r"\[\w+\]", piece) is not None
+    )

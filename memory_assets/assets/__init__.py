@@ -1,1 +1,3 @@
-"""Dagster and nothing else: each stage's functions as assets, their checks, and what starts them."""
+"""Dagster and nothing else: each stage's functions as assets, their checks, and what starts
+them.
+"""

@@ -1,8 +1,9 @@
-"""What starts runs: one job for each entry of `schema.tables.JOBS`, sensors, and schedules in the owner's zone.
+"""What starts runs: one job for each entry of `schema.tables.JOBS`, sensors, and schedules in the
+owner's zone.
 
-The sensors are level-triggered: each tick asks `runs.due` which runs the state of the store requires, so that a lost tick, a
-failed run or a killed daemon loses nothing. A request's key holds that state and the hour, so that a failed run is retried an
-hour later, and not at every tick.
+The sensors are level-triggered: each tick asks `runs.due` which runs the state of the store
+requires, so that a lost tick, a failed run or a killed daemon loses nothing. A request's key holds
+that state and the hour, so that a failed run is retried an hour later, and not at every tick.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,14 +29,22 @@ from memory_assets.schema.tables import JOBS, Grain, tables_in
 from memory_assets.services.review import read_task_snapshot, task_decisions_hash
 from memory_assets.store.store import Store
 
-EVERY_MINUTE: dict[str, Any] = {"minimum_interval_seconds": 60, "default_status": dg.DefaultSensorStatus.RUNNING}
+EVERY_MINUTE: dict[str, Any] = {
+    "minimum_interval_seconds": 60,
+    "default_status": dg.DefaultSensorStatus.RUNNING,
+}
 TWICE_A_MINUTE: dict[str, Any] = EVERY_MINUTE | {"minimum_interval_seconds": 30}
-LEFT_TO_WORKER = "The process of `memory up` runs what new transcripts and events require, as soon as they arrive."
+LEFT_TO_WORKER = (
+    "The process of `memory up` runs what new transcripts and events require, as soon as they "
+    "arrive."
+)
 Context = dg.SensorEvaluationContext | dg.ScheduleEvaluationContext
 
 ASSET_JOBS = {
     job.name: dg.define_asset_job(
-        job.name, dg.AssetSelection.assets(*(table.name for table in tables_in(job.name))), description=job.description
+        job.name,
+        dg.AssetSelection.assets(*(table.name for table in tables_in(job.name))),
+        description=job.description,
     )
     for job in JOBS.values()
 }
@@ -57,7 +66,9 @@ def _hour(store: Store) -> str:
 
 
 def _keys(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> list[str]:
-    """Returns the keys of the dynamic partitions of the jobs, updated in Dagster; the jobs have the same ones."""
+    """Returns the keys of the dynamic partitions of the jobs, updated in Dagster; the jobs have the
+    same ones.
+    """
     grains: list[Grain] = [grain for grain in map(dynamic_grain, jobs) if grain]
     return register_keys(instance, store, grains[0]) if grains else []
 
@@ -67,7 +78,9 @@ def _is_busy(context: dg.SensorEvaluationContext, store: Store) -> bool:
 
 
 def _loaded(context: Context, requests: Sequence[dg.RunRequest]) -> list[dg.RunRequest]:
-    """Returns the requests whose partitions the code location has loaded; those of older days wait until it is reloaded."""
+    """Returns the requests whose partitions the code location has loaded; those of older days wait
+    until it is reloaded.
+    """
     return [request for request in requests if _is_loaded(context.repository_def, request)]
 
 
@@ -75,13 +88,18 @@ def _is_loaded(loaded: dg.RepositoryDefinition | None, request: dg.RunRequest) -
     first = request.tags.get(ASSET_PARTITION_RANGE_START_TAG)
     if loaded is None or first is None or request.job_name is None:
         return True
-    found = (loaded.asset_graph.get(dg.AssetKey(table.name)).partitions_def for table in tables_in(request.job_name))
+    found = (
+        loaded.asset_graph.get(dg.AssetKey(table.name)).partitions_def
+        for table in tables_in(request.job_name)
+    )
     cut = next((one for one in found if isinstance(one, dg.TimeWindowPartitionsDefinition)), None)
     return cut is None or first >= str(cut.get_first_partition_key())
 
 
 def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> list[dg.RunRequest]:
-    """Returns the runs that the store's state requires, the earliest job first; none while another run is in progress."""
+    """Returns the runs that the store's state requires, the earliest job first; none while another
+    run is in progress.
+    """
     runs = [] if busy else next_runs(store)
     keys = _keys(instance, store, (run.job for run in runs))
     return [_request(run, _hour(store), by="new_transcripts", keys=keys) for run in runs]
@@ -92,12 +110,22 @@ def next_requests(instance: dg.DagsterInstance, store: Store, *, busy: bool) -> 
     description="Reads new transcripts, then extracts, embeds and merges what they changed.",
     **EVERY_MINUTE,
 )
-def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+def new_transcripts(
+    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
+) -> dg.SensorResult:
     """Requests the next job that brings the tables up to date with the transcripts."""
     if is_alive(store, WORKER):
         return dg.SensorResult(skip_reason=dg.SkipReason(LEFT_TO_WORKER))
-    requests = _loaded(context, next_requests(context.instance, store, busy=_is_busy(context, store)))
-    reason = None if requests else dg.SkipReason("Nothing new, a run is in progress, or partitions of older days are loading.")
+    requests = _loaded(
+        context, next_requests(context.instance, store, busy=_is_busy(context, store))
+    )
+    reason = (
+        None
+        if requests
+        else dg.SkipReason(
+            "Nothing new, a run is in progress, or partitions of older days are loading."
+        )
+    )
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
@@ -106,34 +134,64 @@ def new_transcripts(context: dg.SensorEvaluationContext, store: dg.ResourceParam
     description="Reads what was sent through the spool, and starts the runs that events request.",
     **TWICE_A_MINUTE,
 )
-def spooled_events(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
-    """Requests a capture when events wait, then the reflections and frictions that an event requests."""
-    requests, checked = _loaded(context, event_requests(store, busy=_is_busy(context, store))), spool_is_read(store, None)
+def spooled_events(
+    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
+) -> dg.SensorResult:
+    """Requests a capture when events wait, then the reflections and frictions that an event
+    requests.
+    """
+    requests, checked = (
+        _loaded(context, event_requests(store, busy=_is_busy(context, store))),
+        spool_is_read(store, None),
+    )
     problem = "" if checked.passed else str(checked.metadata.get("problem", ""))
     evaluation = dg.AssetCheckEvaluation(
-        asset_key=dg.AssetKey("events"), check_name=SPOOL_CHECK, passed=checked.passed, metadata=checked.metadata
+        asset_key=dg.AssetKey("events"),
+        check_name=SPOOL_CHECK,
+        passed=checked.passed,
+        metadata=checked.metadata,
     )
     changed = [] if problem == (context.cursor or "") else [evaluation]
-    reason = None if requests else dg.SkipReason(problem or "Nothing was sent, or a run is in progress.")
-    return dg.SensorResult(run_requests=requests, skip_reason=reason, asset_events=changed, cursor=problem)
+    reason = (
+        None if requests else dg.SkipReason(problem or "Nothing was sent, or a run is in progress.")
+    )
+    return dg.SensorResult(
+        run_requests=requests, skip_reason=reason, asset_events=changed, cursor=problem
+    )
 
 
 def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
-    """Returns a capture where events wait, else the runs that events request, once per event: its id is part of the key."""
+    """Returns a capture where events wait, else the runs that events request, once per event: its
+    id is part of the key.
+    """
     if busy:
         return []
     if due.events_wait(store) and not is_alive(store, WORKER):
-        return [_request(DueRun("capture", None, due.capture_state(store)), _hour(store), by="spooled_events")]
-    requested = {"reflect": due.days_asked_for(store), "find_friction": due.friction_asked_for(store)}
-    return [_request(run, by="spooled_events") for job, days in requested.items() for run in runs_of_days(job, days)]
+        return [
+            _request(
+                DueRun("capture", None, due.capture_state(store)), _hour(store), by="spooled_events"
+            )
+        ]
+    requested = {
+        "reflect": due.days_asked_for(store),
+        "find_friction": due.friction_asked_for(store),
+    }
+    return [
+        _request(run, by="spooled_events")
+        for job, days in requested.items()
+        for run in runs_of_days(job, days)
+    ]
 
 
 @dg.sensor(
     job=ASSET_JOBS["triage"],
-    description="Carries out approvals, rejections and edits in REVIEW.md, MEMORY.md or the owner's tasks in Todoist.",
+    description="Carries out approvals, rejections and edits in REVIEW.md, MEMORY.md or the "
+    "owner's tasks in Todoist.",
     **EVERY_MINUTE,
 )
-def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+def review_changes(
+    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
+) -> dg.SensorResult:
     """Requests a triage when a review surface differs from what was last read."""
     if due.review_is_stale(store):
         problem, state = "", due.triage_state(store)
@@ -141,36 +199,57 @@ def review_changes(context: dg.SensorEvaluationContext, store: dg.ResourceParam[
         looked = read_task_snapshot(store)
         problem, state = looked.problem, task_decisions_hash(store, looked)
     if not state:
-        return dg.SensorResult(skip_reason=dg.SkipReason(problem or "No proposal, decision or edit since the last triage."))
+        return dg.SensorResult(
+            skip_reason=dg.SkipReason(
+                problem or "No proposal, decision or edit since the last triage."
+            )
+        )
     scopes = register_scopes(context.instance, store)
-    request = _request(DueRun("triage", None, state), _hour(store), by="review_changes", keys=scopes)
+    request = _request(
+        DueRun("triage", None, state), _hour(store), by="review_changes", keys=scopes
+    )
     return dg.SensorResult(run_requests=[request])
 
 
 @dg.sensor(
     job=ASSET_JOBS["reflect"],
-    description=f"Reflects at once, at most once a day, when a day has {due.ACCUMULATED_TOKENS:,} tokens of observations.",
+    description="Reflects at once, at most once a day, when a day has "
+    f"{due.ACCUMULATED_TOKENS:,} tokens of observations.",
     **EVERY_MINUTE,
 )
-def observations_accumulated(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+def observations_accumulated(
+    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
+) -> dg.SensorResult:
     """Requests a reflection on days with too many observations to wait for the morning."""
     requests = _loaded(context, accumulated_requests(store))
-    reason = None if requests else dg.SkipReason("No day without a reflection has that many tokens of observations.")
+    reason = (
+        None
+        if requests
+        else dg.SkipReason("No day without a reflection has that many tokens of observations.")
+    )
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
 def accumulated_requests(store: Store) -> list[dg.RunRequest]:
-    """Returns at most one request; its key is the present day, so that Dagster starts at most one of them a day."""
+    """Returns at most one request; its key is the present day, so that Dagster starts at most one
+    of them a day.
+    """
     days = due.days_accumulated(store)
     if not days:
         return []
     tags = tags_of("reflect", stretches(days)[-1], started_by="observations_accumulated")
-    return [dg.RunRequest(run_key=f"reflect-accumulated-{store.settings.today()}", job_name="reflect", tags=tags)]
+    return [
+        dg.RunRequest(
+            run_key=f"reflect-accumulated-{store.settings.today()}", job_name="reflect", tags=tags
+        )
+    ]
 
 
 @dataclass(frozen=True)
 class MissedTime:
-    """What the requests of a schedule are made from, in place of the context that the daemon would have given."""
+    """What the requests of a schedule are made from, in place of the context that the daemon would
+    have given.
+    """
 
     instance: dg.DagsterInstance
     scheduled_execution_time: datetime
@@ -180,7 +259,11 @@ ScheduleTime = dg.ScheduleEvaluationContext | MissedTime
 
 
 def _always(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
-    return [dg.RunRequest(tags=tags_of(job, keys=_keys(context.instance, store, [job]), started_by=name))]
+    return [
+        dg.RunRequest(
+            tags=tags_of(job, keys=_keys(context.instance, store, [job]), started_by=name)
+        )
+    ]
 
 
 def _polls(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
@@ -189,7 +272,10 @@ def _polls(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.
 
 
 def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
-    return [_request(run, context.scheduled_execution_time.isoformat(), by=name) for run in due_runs(store, job)]
+    return [
+        _request(run, context.scheduled_execution_time.isoformat(), by=name)
+        for run in due_runs(store, job)
+    ]
 
 
 def _night(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
@@ -200,16 +286,76 @@ def _night(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.
 
 
 SCHEDULES = (
-    ("briefing_daily", "brief", "5 0 * * *", _always, "At 00:05, adds the dates of that day and the next to the briefing."),
-    ("weekly", "weekly", "0 1 * * 0", _always, "On Sunday at 01:00, archives unused memories and rebuilds summaries."),
-    ("nightly", "nightly", "0 2 * * *", _night, "At 02:00, reads what was missed, merges, boosts and counts the past day."),
-    ("monthly", "monthly", "0 3 1 * *", _always, "On the 1st at 03:00, writes the health report of the past month."),
-    ("reflect_daily", "reflect", "0 6 * * *", _where_due, "At 06:00, reflects on every day with new observations."),
-    ("distil_weeks", "distil_weeks", "30 6 * * *", _where_due, "At 06:30, condenses finished weeks with new reflections."),
-    ("distil_months", "distil_months", "45 6 * * *", _where_due, "At 06:45, condenses finished months with new reflections."),
-    ("friction_daily", "find_friction", "0 7 * * *", _where_due, "At 07:00, finds problems that recur within seven days."),
-    ("feeds_hourly", "poll_feeds", "15 * * * *", _polls, "Every hour, looks for new items in the feeds that you watch."),
-    ("triage_half_hourly", "review", "*/30 * * * *", _always, "Every 30 minutes, decides proposals by rules and model."),
+    (
+        "briefing_daily",
+        "brief",
+        "5 0 * * *",
+        _always,
+        "At 00:05, adds the dates of that day and the next to the briefing.",
+    ),
+    (
+        "weekly",
+        "weekly",
+        "0 1 * * 0",
+        _always,
+        "On Sunday at 01:00, archives unused memories and rebuilds summaries.",
+    ),
+    (
+        "nightly",
+        "nightly",
+        "0 2 * * *",
+        _night,
+        "At 02:00, reads what was missed, merges, boosts and counts the past day.",
+    ),
+    (
+        "monthly",
+        "monthly",
+        "0 3 1 * *",
+        _always,
+        "On the 1st at 03:00, writes the health report of the past month.",
+    ),
+    (
+        "reflect_daily",
+        "reflect",
+        "0 6 * * *",
+        _where_due,
+        "At 06:00, reflects on every day with new observations.",
+    ),
+    (
+        "distil_weeks",
+        "distil_weeks",
+        "30 6 * * *",
+        _where_due,
+        "At 06:30, condenses finished weeks with new reflections.",
+    ),
+    (
+        "distil_months",
+        "distil_months",
+        "45 6 * * *",
+        _where_due,
+        "At 06:45, condenses finished months with new reflections.",
+    ),
+    (
+        "friction_daily",
+        "find_friction",
+        "0 7 * * *",
+        _where_due,
+        "At 07:00, finds problems that recur within seven days.",
+    ),
+    (
+        "feeds_hourly",
+        "poll_feeds",
+        "15 * * * *",
+        _polls,
+        "Every hour, looks for new items in the feeds that you watch.",
+    ),
+    (
+        "triage_half_hourly",
+        "review",
+        "*/30 * * * *",
+        _always,
+        "Every 30 minutes, decides proposals by rules and model.",
+    ),
 )
 """The schedules: name, job, time, the function that returns the requests, description."""
 
@@ -219,10 +365,11 @@ GRACE = timedelta(minutes=10)
 
 
 def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunRequest]:
-    """Returns the runs of schedules whose last time passed while no daemon ran, by the record of real runs, in run order.
+    """Returns the runs of schedules whose last time passed while no daemon ran, by the record of
+    real runs, in run order.
 
-    One run covers every missed time of a schedule, because what it has to do is derived from the store. A failed run is
-    requested again an hour later.
+    One run covers every missed time of a schedule, because what it has to do is derived from the
+    store. A failed run is requested again an hour later.
     """
     now, found = store.settings.clock(), list[dg.RunRequest]()
     for name, job, cron, requests, _ in sorted(SCHEDULES, key=lambda one: [*JOBS].index(one[1])):
@@ -231,7 +378,10 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
             asked = requests(MissedTime(instance, slot), store, job, name)
             if not asked and not next_runs(store):  # else something may be due once that is read
                 note_slot(store, name, slot)
-            found += [_late(request, job, hash_of(name, slot, _hour(store), request.run_key)) for request in asked]
+            found += [
+                _late(request, job, hash_of(name, slot, _hour(store), request.run_key))
+                for request in asked
+            ]
             if asked and name == "nightly":
                 return found  # what is due after it is known once it has read what nobody read
     return found
@@ -239,22 +389,43 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
 
 def _late(request: dg.RunRequest, job: str, key: str) -> dg.RunRequest:
     name = request.job_name or job
-    return dg.RunRequest(run_key=f"{name}-{key}", job_name=name, tags={**request.tags, STARTED_BY: "overdue_jobs"})
+    return dg.RunRequest(
+        run_key=f"{name}-{key}", job_name=name, tags={**request.tags, STARTED_BY: "overdue_jobs"}
+    )
 
 
 @dg.sensor(
     jobs=[ASSET_JOBS[name] for name in dict.fromkeys(job for _, job, *_ in SCHEDULES)],
-    description="Starts scheduled runs that were missed while no daemon ran, without waiting for their next time.",
+    description="Starts scheduled runs that were missed while no daemon ran, without waiting for "
+    "their next time.",
     **EVERY_MINUTE,
 )
-def overdue_jobs(context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]) -> dg.SensorResult:
+def overdue_jobs(
+    context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
+) -> dg.SensorResult:
     """Requests the runs of missed schedules; none while another run is in progress."""
-    requests = [] if _is_busy(context, store) else _loaded(context, overdue_requests(context.instance, store))
-    reason = None if requests else dg.SkipReason("No time of a schedule was missed, or a run is in progress.")
+    requests = (
+        []
+        if _is_busy(context, store)
+        else _loaded(context, overdue_requests(context.instance, store))
+    )
+    reason = (
+        None
+        if requests
+        else dg.SkipReason("No time of a schedule was missed, or a run is in progress.")
+    )
     return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
-SENSORS = [new_transcripts, spooled_events, observations_accumulated, review_changes, overdue_jobs, deadlines, housekeeping]
+SENSORS = [
+    new_transcripts,
+    spooled_events,
+    observations_accumulated,
+    review_changes,
+    overdue_jobs,
+    deadlines,
+    housekeeping,
+]
 
 
 def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
@@ -264,13 +435,22 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
         def request(context: dg.ScheduleEvaluationContext, store: dg.ResourceParam[Store]):
             slot = context.scheduled_execution_time
             if (ran := last_run(store, job)) and ran >= slot:
-                return dg.SkipReason(f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule.")
+                return dg.SkipReason(
+                    f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule."
+                )
             found = _loaded(context, requests(context, store, job, name))
-            if not found and not next_runs(store):  # else `overdue_jobs` asks again once that is read
+            if not found and not next_runs(
+                store
+            ):  # else `overdue_jobs` asks again once that is read
                 note_slot(store, name, slot)
             return found or dg.SkipReason("Nothing is due.")
 
-        how: dict[str, Any] = {"execution_timezone": zone, "default_status": dg.DefaultScheduleStatus.RUNNING}
-        return dg.schedule(job=ASSET_JOBS[job], cron_schedule=cron, name=name, description=description, **how)(request)
+        how: dict[str, Any] = {
+            "execution_timezone": zone,
+            "default_status": dg.DefaultScheduleStatus.RUNNING,
+        }
+        return dg.schedule(
+            job=ASSET_JOBS[job], cron_schedule=cron, name=name, description=description, **how
+        )(request)
 
     return [make(*schedule) for schedule in SCHEDULES]

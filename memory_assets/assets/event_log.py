@@ -1,8 +1,10 @@
-"""Dagster's event log on SQLite, with one open connection for each database instead of a new one for each event.
+"""Dagster's event log on SQLite, with one open connection for each database instead of a new one
+for each event.
 
-Dagster keeps one database per run and one index over all runs, and opens and closes a connection for every event; closing the
-last connection to a database in WAL mode copies the WAL into the database and waits for the disk. Here the connections stay
-open. Files, tables and SQL are Dagster's own, so that Dagster's `SqliteEventLogStorage` reads the same log.
+Dagster keeps one database per run and one index over all runs, and opens and closes a connection
+for every event; closing the last connection to a database in WAL mode copies the WAL into the
+database and waits for the disk. Here the connections stay open. Files, tables and SQL are Dagster's
+own, so that Dagster's `SqliteEventLogStorage` reads the same log.
 """
 
 import os
@@ -22,23 +24,32 @@ from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
 from dagster._serdes import ConfigurableClassData
 
 MOST_OPEN = 8
-"""Databases that stay open: the index, the runs in progress and those that the UI shows. The least recently used is closed."""
+"""Databases that stay open: the index, the runs in progress and those that the UI shows. The least
+recently used is closed.
+"""
 
 SYNCHRONOUS = "PRAGMA synchronous=NORMAL"
-"""Commits reach the operating system at once and the disk at each checkpoint. A killed process loses no event; a power failure
-may lose the last ones and leaves a readable log, because Dagster's databases are in WAL mode."""
+"""Commits reach the operating system at once and the disk at each checkpoint. A killed process
+loses no event; a power failure may lose the last ones and leaves a readable log, because Dagster's
+databases are in WAL mode."""
 
 
 class PooledEventLogStorage(SqliteEventLogStorage):
-    """Stores events in `history/runs` below DAGSTER_HOME, through one engine for each run's database and one for the index."""
+    """Stores events in `history/runs` below DAGSTER_HOME, through one engine for each run's
+    database and one for the index.
+    """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         self._engines: OrderedDict[tuple[int, str], tuple[db.Engine, int]] = OrderedDict()
         """Engine and inode, by process and database, least recently used first."""
         self._blank = b""
-        """An empty database of a run with its tables: copying it takes a hundredth of the time of Dagster's migrations."""
+        """An empty database of a run with its tables: copying it takes a hundredth of the time of
+        Dagster's migrations.
+        """
         self._known: set[str] = set()
-        """Tables, columns and migrations that the index is known to have: Dagster asks for them at every event."""
+        """Tables, columns and migrations that the index is known to have: Dagster asks for them at
+        every event.
+        """
         super().__init__(base_dir, inst_data)
 
     @classmethod
@@ -52,24 +63,33 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         return cls(str(Path(config_value["home"], "history", "runs")), inst_data)
 
     def store_event(self, event: EventLogEntry) -> None:
-        """Stores the event and touches the run's database: the UI watches that file, and new rows change only its WAL."""
+        """Stores the event and touches the run's database: the UI watches that file, and new rows
+        change only its WAL.
+        """
         super().store_event(event)
         os.utime(self.path_for_shard(event.run_id))
 
     def has_table(self, table_name: str) -> bool:
         """Returns whether the index has the table."""
-        return self._once(f"table {table_name}", lambda: super(PooledEventLogStorage, self).has_table(table_name))
+        return self._once(
+            f"table {table_name}", lambda: super(PooledEventLogStorage, self).has_table(table_name)
+        )
 
     def has_secondary_index(self, name: str) -> bool:
         """Returns whether the migration of that name was made."""
-        return self._once(f"migration {name}", lambda: super(PooledEventLogStorage, self).has_secondary_index(name))
+        return self._once(
+            f"migration {name}",
+            lambda: super(PooledEventLogStorage, self).has_secondary_index(name),
+        )
 
     def _has_asset_key_col_on_connection(self, conn: db.Connection, column_name: str) -> bool:
         asked = super()._has_asset_key_col_on_connection
         return self._once(f"column {column_name}", lambda: asked(conn, column_name))
 
     def _once(self, what: str, is_there: Callable[[], bool]) -> bool:
-        """Returns whether it is there; asks no more once it is, since nothing of the schema is ever removed."""
+        """Returns whether it is there; asks no more once it is, since nothing of the schema is ever
+        removed.
+        """
         if what not in self._known and is_there():
             self._known.add(what)
         return what in self._known
@@ -80,11 +100,14 @@ class PooledEventLogStorage(SqliteEventLogStorage):
             yield connection
 
     def _engine_of(self, shard: str) -> db.Engine:
-        """Returns the shard's engine. A child of a fork opens its own: SQLite connections must not be used in two processes."""
+        """Returns the shard's engine. A child of a fork opens its own: SQLite connections must not
+        be used in two processes.
+        """
         key, path = (os.getpid(), shard), self.path_for_shard(shard)
         engine, inode = self._engines.pop(key, (None, 0))
         if engine is not None and _inode(path) != inode:
-            engine.dispose()  # the file was deleted or replaced: what this connection writes is lost
+            # the file was deleted or replaced: what this connection writes is lost
+            engine.dispose()
             engine = None
         engine = engine or self._open(shard)
         self._engines[key] = (engine, _inode(path))
@@ -95,9 +118,17 @@ class PooledEventLogStorage(SqliteEventLogStorage):
     def _open(self, shard: str) -> db.Engine:
         path = Path(self.path_for_shard(shard))
         is_new = not path.exists()
-        is_ready = _make_file(path, self._blank) if is_new and self._blank else not is_new and shard in self._initialized_dbs
-        engine = db.create_engine(self.conn_string_for_shard(shard), connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
-        sqlalchemy.event.listen(engine, "connect", lambda connection, _: connection.execute(SYNCHRONOUS).close())
+        is_ready = (
+            _make_file(path, self._blank)
+            if is_new and self._blank
+            else not is_new and shard in self._initialized_dbs
+        )
+        engine = db.create_engine(
+            self.conn_string_for_shard(shard), connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS}
+        )
+        sqlalchemy.event.listen(
+            engine, "connect", lambda connection, _: connection.execute(SYNCHRONOUS).close()
+        )
         if not is_ready:
             self._initdb(engine)
         if is_new and not self._blank:
@@ -130,7 +161,9 @@ def _blank_of(engine: db.Engine) -> bytes:
 
 
 def _make_file(path: Path, content: bytes) -> bool:
-    """Makes the file with all of its content at once; returns False where it exists or the disk has no hard links."""
+    """Makes the file with all of its content at once; returns False where it exists or the disk has
+    no hard links.
+    """
     beside = path.with_suffix(f".{os.getpid()}.tmp")
     try:
         beside.write_bytes(content)

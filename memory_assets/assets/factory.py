@@ -1,8 +1,9 @@
 """Makes Dagster assets from the declarations of `schema.tables`.
 
-Each asset builds its table with `runs.materialise` and reports to Dagster its rows, figures and the data version by which the
-store finds what is stale. Metadata holds counts, ids and small plots, never text of messages or observations: Dagster keeps
-metadata for ever, out of reach of masking and forgetting.
+Each asset builds its table with `runs.materialise` and reports to Dagster its rows, figures and the
+data version by which the store finds what is stale. Metadata holds counts, ids and small plots,
+never text of messages or observations: Dagster keeps metadata for ever, out of reach of masking and
+forgetting.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,12 +32,16 @@ from memory_assets.store.store import Store
 
 OWNERS = ["team:memory"]
 DAYS_PER_RUN = 31
-"""A backfill is cut into runs of a month: small enough to repeat, large enough that start-up does not matter."""
+"""A backfill is cut into runs of a month: small enough to repeat, large enough that start-up does
+not matter.
+"""
 
 FIRST_DAY = date(2024, 1, 1)
 """Earliest day that a message may have; times before it fall to the day of capture."""
 
-STAGES = "deliver capture distill embed recall reflect friction triage brief maintain quality library".split()
+STAGES = (
+    "deliver capture distill embed recall reflect friction triage brief maintain quality library"
+).split()
 GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1)}
 """The group of each stage: numbered, because the UI sorts groups by name."""
 
@@ -48,51 +53,84 @@ Partitions = Mapping[str, dg.PartitionsDefinition]
 
 
 def partitions_of(zone: str, first_day: date = FIRST_DAY) -> Partitions:
-    """Returns the partitions of each grain in the zone, from the first day on; today exists from its first minute.
+    """Returns the partitions of each grain in the zone, from the first day on; today exists from
+    its first minute.
 
     A week begins on Monday; a finished week or month is named after its first day.
     """
     week = first_day - timedelta(days=first_day.weekday())
     return {
-        "day": dg.DailyPartitionsDefinition(start_date=first_day.isoformat(), timezone=zone, end_offset=1),
-        "week": dg.WeeklyPartitionsDefinition(start_date=week.isoformat(), timezone=zone, day_offset=1),
-        "month": dg.MonthlyPartitionsDefinition(start_date=first_day.replace(day=1).isoformat(), timezone=zone),
+        "day": dg.DailyPartitionsDefinition(
+            start_date=first_day.isoformat(), timezone=zone, end_offset=1
+        ),
+        "week": dg.WeeklyPartitionsDefinition(
+            start_date=week.isoformat(), timezone=zone, day_offset=1
+        ),
+        "month": dg.MonthlyPartitionsDefinition(
+            start_date=first_day.replace(day=1).isoformat(), timezone=zone
+        ),
         **{grain: dg.DynamicPartitionsDefinition(name=grain) for grain in DYNAMIC},
         "category": dg.StaticPartitionsDefinition(get_args(Category)),
     }
 
 
 def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> Sequence[dg.AssetsDefinition]:
-    """Returns one asset for each declared table and file; tables that share a build function are one multi-asset."""
-    return _made(settings.timezone, first_day, tuple(code_version(table, settings) for table in TABLES.values()))
+    """Returns one asset for each declared table and file; tables that share a build function are
+    one multi-asset.
+    """
+    return _made(
+        settings.timezone,
+        first_day,
+        tuple(code_version(table, settings) for table in TABLES.values()),
+    )
 
 
 @lru_cache(maxsize=8)
 def _made(zone: str, first_day: date, versions: tuple[str, ...]) -> tuple[dg.AssetsDefinition, ...]:
-    """Returns the assets, made once in a process for each zone, first day and code versions: it takes a fifth of a second."""
-    partitions, version_of = partitions_of(zone, first_day), dict(zip(TABLES, versions, strict=True))
+    """Returns the assets, made once in a process for each zone, first day and code versions: it
+    takes a fifth of a second.
+    """
+    partitions, version_of = (
+        partitions_of(zone, first_day),
+        dict(zip(TABLES, versions, strict=True)),
+    )
     groups = groupby(TABLES.values(), key=lambda table: table.build)
     return tuple(_asset(list(tables), version_of, partitions) for _, tables in groups)
 
 
-def _asset(tables: Sequence[Table], versions: Mapping[str, str], partitions: Partitions) -> dg.AssetsDefinition:
+def _asset(
+    tables: Sequence[Table], versions: Mapping[str, str], partitions: Partitions
+) -> dg.AssetsDefinition:
     lead = tables[-1]
-    policy = dg.BackfillPolicy.single_run() if lead.grain in DYNAMIC else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
+    policy = (
+        dg.BackfillPolicy.single_run()
+        if lead.grain in DYNAMIC
+        else dg.BackfillPolicy.multi_run(DAYS_PER_RUN)
+    )
 
     @dg.multi_asset(
         name="_".join(table.name for table in tables),
         specs=[_spec(table, versions[table.name], partitions) for table in tables],
-        check_specs=[dg.AssetCheckSpec(name, asset=t.name, description=doc) for t in tables for name, doc in t.checks],
+        check_specs=[
+            dg.AssetCheckSpec(name, asset=t.name, description=doc)
+            for t in tables
+            for name, doc in t.checks
+        ],
         backfill_policy=policy if lead.is_partitioned else None,
         retry_policy=RETRY,
         pool=lead.pool,
-        can_subset=len(tables) > 1,  # so that the UI asks nothing when one of them is chosen; all of them are written
+        can_subset=len(tables)
+        > 1,  # so that the UI asks nothing when one of them is chosen; all of them are written
     )
-    def build(context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.MaterializeResult]:
+    def build(
+        context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
+    ) -> Iterator[dg.MaterializeResult]:
         _check_store(context.run.tags, store)
         hold(store, context.run_id)
         keys = context.partition_keys if lead.is_partitioned else [WHOLE]
-        report = _materialise(store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false")
+        report = _materialise(
+            store, tables, keys, ask_again=context.run.tags.get(ASK_AGAIN) != "false"
+        )
         for warning in report.warnings:
             context.log.warning(warning)
         for line in report.log:
@@ -103,8 +141,15 @@ def _asset(tables: Sequence[Table], versions: Mapping[str, str], partitions: Par
                 yield _result(context, table, told)
             else:
                 _log(context, table, told, told.by_partition or {None: {}})
-            if (key := _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)) is not None:
-                _log(context, table, told, {key: {"confirmed": "Unchanged; the last one that has rows."}})
+            if (
+                key := _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)
+            ) is not None:
+                _log(
+                    context,
+                    table,
+                    told,
+                    {key: {"confirmed": "Unchanged; the last one that has rows."}},
+                )
 
     return build
 
@@ -114,11 +159,18 @@ def _check_store(tags: Mapping[str, str], store: Store) -> None:
     wanted, present = tags.get(STORE), address_of(store)
     if wanted not in (None, present):
         setting = "MEMORY_DATA" if store.mirror is None else "MEMORY_STORE"
-        raise dg.Failure(f"This run is about {wanted}, but {setting} of this worker is {present}.", allow_retries=False)
+        raise dg.Failure(
+            f"This run is about {wanted}, but {setting} of this worker is {present}.",
+            allow_retries=False,
+        )
 
 
 def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
-    columns = {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name} if table.record else {}
+    columns = (
+        {"dagster/column_schema": column_schema(table.name), "dagster/table_name": table.name}
+        if table.record
+        else {}
+    )
     fresh = {"kept_fresh_by": dg.MetadataValue.md(kept_fresh_by(table))}
     return dg.AssetSpec(
         table.name,
@@ -131,18 +183,29 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
         code_version=version,
         metadata={**columns, **fresh},
         partitions_def=partitions.get(table.grain),
-        freshness_policy=dg.FreshnessPolicy.time_window(fail_window=table.deadline, warn_window=table.deadline / 2),
+        freshness_policy=dg.FreshnessPolicy.time_window(
+            fail_window=table.deadline, warn_window=table.deadline / 2
+        ),
     )
 
 
 def tags_of(table: Table) -> dict[str, str]:
-    """Returns what the UI can select by: the stage, what a partition is, the job, and what usually starts that."""
+    """Returns what the UI can select by: the stage, what a partition is, the job, and what usually
+    starts that.
+    """
     job = table.jobs[0]
-    return {"stage": table.stage, "grain": table.grain, "job": job, "started_by": next(iter(starters_of(job)))}
+    return {
+        "stage": table.stage,
+        "grain": table.grain,
+        "job": job,
+        "started_by": next(iter(starters_of(job))),
+    }
 
 
 def code_version(table: Table, settings: Settings) -> str:
-    """Returns the version of the table's rules, with a hash of its declared settings: another one marks partitions as stale."""
+    """Returns the version of the table's rules, with a hash of its declared settings: another one
+    marks partitions as stale.
+    """
     values = settings_of(settings, table)
     asks = resolve(table.asks)(settings) if table.asks else ""
     return " ".join(filter(None, [table.version, hash_of(*values)[:8] if values else "", asks]))
@@ -151,23 +214,33 @@ def code_version(table: Table, settings: Settings) -> str:
 def _dep(table: Table, upstream: Table) -> dg.AssetDep:
     """Returns the dependency; a scope reads every partition of a table with other partitions."""
     reads_all = table.grain == "scope" and upstream.is_partitioned and upstream.grain != "scope"
-    return dg.AssetDep(upstream.name, partition_mapping=dg.AllPartitionMapping() if reads_all else None)
+    return dg.AssetDep(
+        upstream.name, partition_mapping=dg.AllPartitionMapping() if reads_all else None
+    )
 
 
-def _materialise(store: Store, tables: Sequence[Table], keys: Sequence[str], *, ask_again: bool) -> Report:
-    """Builds the tables; a wrong setting or damaged file fails the run at once, for a busy model Dagster retries later."""
+def _materialise(
+    store: Store, tables: Sequence[Table], keys: Sequence[str], *, ask_again: bool
+) -> Report:
+    """Builds the tables; a wrong setting or damaged file fails the run at once, for a busy model
+    Dagster retries later.
+    """
     try:
         return materialise(store, tables, keys, ask_again=ask_again)
     except (ModelSetupError, LabelsError, DamagedError) as error:
         raise dg.Failure(str(error), allow_retries=False) from error
     except ModelBusyError as error:
         wait = WAIT_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
-        raise dg.RetryRequested(max_retries=BUSY_RETRIES, seconds_to_wait=min(wait, LONGEST_WAIT_SECONDS)) from error
+        raise dg.RetryRequested(
+            max_retries=BUSY_RETRIES, seconds_to_wait=min(wait, LONGEST_WAIT_SECONDS)
+        ) from error
 
 
 @dataclass(frozen=True)
 class _Told:
-    """What Dagster records of a table: its data version, its rows and figures, and the results of its build's checks."""
+    """What Dagster records of a table: its data version, its rows and figures, and the results of
+    its build's checks.
+    """
 
     version: str | None
     metadata: Mapping[str, Any]
@@ -180,14 +253,30 @@ def _told(store: Store, table: Table, keys: Sequence[str], report: Report) -> _T
     parts = store.tables.parts(table.name) if table.record else {}
     by_partition = {}
     for key in keys if table.is_partitioned else ():
-        rows = {"dagster/partition_row_count": parts[key].rows if key in parts else 0} if table.record else {}
-        by_partition[key] = shown({**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})})
+        rows = (
+            {"dagster/partition_row_count": parts[key].rows if key in parts else 0}
+            if table.record
+            else {}
+        )
+        by_partition[key] = shown(
+            {**rows, **report.by_partition.get(key, {}), **more.by_partition.get(key, {})}
+        )
     figures = {**_sizes(store, table, keys, parts), **report.figures, **more.figures}
     checks = [
-        dg.AssetCheckResult(check_name=name, asset_key=table.name, passed=not problem, metadata={"problem": problem or "none"})
+        dg.AssetCheckResult(
+            check_name=name,
+            asset_key=table.name,
+            passed=not problem,
+            metadata={"problem": problem or "none"},
+        )
         for name, problem in report.checks.items()
     ]
-    return _Told(data_version(store, table, keys), {**shown(figures), **column_lineage(table)}, by_partition, checks)
+    return _Told(
+        data_version(store, table, keys),
+        {**shown(figures), **column_lineage(table)},
+        by_partition,
+        checks,
+    )
 
 
 def _result(context: dg.AssetExecutionContext, table: Table, told: _Told) -> dg.MaterializeResult:
@@ -202,34 +291,68 @@ def _result(context: dg.AssetExecutionContext, table: Table, told: _Told) -> dg.
     )
 
 
-def _log(context: dg.AssetExecutionContext, table: Table, told: _Told, by_partition: Mapping[Any, Mapping[str, Any]]) -> None:
+def _log(
+    context: dg.AssetExecutionContext,
+    table: Table,
+    told: _Told,
+    by_partition: Mapping[Any, Mapping[str, Any]],
+) -> None:
     """Records a materialisation of each of the partitions that is no output of the step."""
     code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
-    tags = {name: value for name, value in ((DATA_VERSION_TAG, told.version), (CODE_VERSION_TAG, code)) if value}
+    tags = {
+        name: value
+        for name, value in ((DATA_VERSION_TAG, told.version), (CODE_VERSION_TAG, code))
+        if value
+    }
     for key, metadata in by_partition.items():
-        context.log_event(dg.AssetMaterialization(table.name, partition=key, tags=tags, metadata={**told.metadata, **metadata}))
+        context.log_event(
+            dg.AssetMaterialization(
+                table.name, partition=key, tags=tags, metadata={**told.metadata, **metadata}
+            )
+        )
 
 
-def _last_with_rows(store: Store, table: Table, keys: Sequence[str], *, is_late: bool) -> str | None:
-    """Returns the partition whose event should be the latest one, where that is not the last one of the run.
+def _last_with_rows(
+    store: Store, table: Table, keys: Sequence[str], *, is_late: bool
+) -> str | None:
+    """Returns the partition whose event should be the latest one, where that is not the last one of
+    the run.
 
-    The UI shows the latest event of an asset: that of a day without sessions would look as if the asset were empty. A run that
-    was not started in the UI (`is_late`) may also be about days before the last one, whose sessions are read first.
+    The UI shows the latest event of an asset: that of a day without sessions would look as if the
+    asset were empty. A run that was not started in the UI (`is_late`) may also be about days before
+    the last one, whose sessions are read first.
     """
     if not table.is_partitioned or not table.record:
         return None
     rows = {key: info.rows for key, info in store.tables.parts(table.name).items()}
     known: Iterable[str] = keys if table.grain == "category" else sorted(rows)
     last = next((key for key in reversed(list(known)) if rows.get(key)), None)
-    is_over = not rows.get(keys[-1]) or (is_late and last is not None and table.grain != "category" and keys[-1] < last)
+    is_over = not rows.get(keys[-1]) or (
+        is_late and last is not None and table.grain != "category" and keys[-1] < last
+    )
     return last if is_over else None
 
 
-def _sizes(store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]) -> dict[str, Any]:
+def _sizes(
+    store: Store, table: Table, keys: Sequence[str], parts: Mapping[str, PartInfo]
+) -> dict[str, Any]:
     if not table.record:
         return {}
-    rows = store.tables.read(table.name, keys if table.is_partitioned else None, columns=table.plots) if table.plots else None
+    rows = (
+        store.tables.read(table.name, keys if table.is_partitioned else None, columns=table.plots)
+        if table.plots
+        else None
+    )
     mixes = {} if rows is None else {f"{name}_mix": counts_of(rows, name) for name in table.plots}
-    in_run = {"rows_in_run": sum(parts[key].rows for key in keys if key in parts)} if table.is_partitioned else {}
+    in_run = (
+        {"rows_in_run": sum(parts[key].rows for key in keys if key in parts)}
+        if table.is_partitioned
+        else {}
+    )
     megabytes = round(sum(info.bytes for info in parts.values()) / 1e6, 3)
-    return {"dagster/row_count": sum(info.rows for info in parts.values()), **in_run, "megabytes": megabytes, **mixes}
+    return {
+        "dagster/row_count": sum(info.rows for info in parts.values()),
+        **in_run,
+        "megabytes": megabytes,
+        **mixes,
+    }

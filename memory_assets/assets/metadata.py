@@ -1,4 +1,6 @@
-"""How the UI shows a table: its figures as metadata, the lineage of its columns, and their schema."""
+"""How the UI shows a table: its figures as metadata, the lineage of its columns, and their
+schema.
+"""
 
 from collections.abc import Mapping
 from functools import cache
@@ -23,7 +25,9 @@ def _shown_value(value: Any) -> Any:
         return dg.MetadataValue.md(value)
     if isinstance(value, Path):
         return dg.MetadataValue.path(str(value))
-    if isinstance(value, Mapping) and all(isinstance(count, int | float) for count in value.values()):
+    if isinstance(value, Mapping) and all(
+        isinstance(count, int | float) for count in value.values()
+    ):
         return bars(value)
     return value
 
@@ -31,7 +35,10 @@ def _shown_value(value: Any) -> Any:
 def bars(counts: Mapping[str, float]) -> dg.MarkdownMetadataValue:
     """Returns the counts as a small bar chart."""
     most = max(counts.values(), default=0) or 1
-    lines = [f"| {name} | `{'█' * round(24 * count / most):<24}` | {count} |" for name, count in counts.items()]
+    lines = [
+        f"| {name} | `{'█' * round(24 * count / most):<24}` | {count} |"
+        for name, count in counts.items()
+    ]
     return dg.MetadataValue.md("| | | |\n|---|---|---:|\n" + "\n".join(lines))
 
 
@@ -46,6 +53,8 @@ def column_lineage(table: Table) -> dict[str, dg.TableColumnLineage]:
 
 @cache
 def column_schema(table: str) -> dg.TableSchema:
-    """Returns the table's columns, types, bounds and descriptions as Dagster shows them, from its pandera schema."""
+    """Returns the table's columns, types, bounds and descriptions as Dagster shows them, from its
+    pandera schema.
+    """
     dagster_type = pandera_schema_to_dagster_type(frames.checks_of(table))
     return dagster_type.metadata["schema"].value  # pyright: ignore[reportReturnType]

@@ -10,7 +10,8 @@ from memory_assets.store.store import PART_WAIT_SECONDS, Store, open_store
 class StoreResource(dg.ConfigurableResource):
     """Opens the store of this process's settings when a run starts; `data` names another folder.
 
-    A run of a store in an object store begins with what others changed and forgot: a worker may have a folder of its own.
+    A run of a store in an object store begins with what others changed and forgot: a worker may
+    have a folder of its own.
     """
 
     data: str = ""

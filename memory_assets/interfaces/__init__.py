@@ -1,1 +1,3 @@
-"""How people and programs ask: command line, agents' tools, HTTP. Nothing in here decides anything."""
+"""How people and programs ask: command line, agents' tools, HTTP. Nothing in here decides
+anything.
+"""

@@ -1,8 +1,10 @@
-"""Completes the command line in bash, zsh and fish, from a description of all commands and the words of the present store.
+"""Completes the command line in bash, zsh and fish, from a description of all commands and the
+words of the present store.
 
-A shell waits for it at every key, so it imports the standard library alone: `completion.json` describes the commands, their
-options and arguments (`make docs` writes it), and what the store holds is read by `services.completions`. The scripts that
-`memory --install-completion` installs, and PowerShell, are typer's.
+A shell waits for it at every key, so it imports the standard library alone: `completion.json`
+describes the commands, their options and arguments (`make docs` writes it), and what the store
+holds is read by `services.completions`. The scripts that `memory --install-completion` installs,
+and PowerShell, are typer's.
 """
 
 import json
@@ -18,7 +20,16 @@ COMMANDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "completion.
 INSTRUCTION = "_MEMORY_COMPLETE"
 
 EVALUATED = {
-    ord(letter): by for letter, by in (("'", "’"), ('"', "”"), ("`", "’"), ("$", ""), ("\\", ""), ("!", "."), (":", "\\\\:"))
+    ord(letter): by
+    for letter, by in (
+        ("'", "’"),
+        ('"', "”"),
+        ("`", "’"),
+        ("$", ""),
+        ("\\", ""),
+        ("!", "."),
+        (":", "\\\\:"),
+    )
 }
 """Characters that zsh evaluates between quotes, and what is printed instead of each."""
 
@@ -27,7 +38,9 @@ Node = Mapping[str, Any]
 
 
 def main(environ: Mapping[str, str]) -> int | None:
-    """Prints the completions that the shell asks for; returns the exit code, or None for what typer answers."""
+    """Prints the completions that the shell asks for; returns the exit code, or None for what typer
+    answers.
+    """
     shell = environ.get(INSTRUCTION, "")
     if shell not in ("complete_bash", "complete_zsh", "complete_fish"):
         return None
@@ -45,7 +58,9 @@ def main(environ: Mapping[str, str]) -> int | None:
 
 
 def words_of(shell: str, environ: Mapping[str, str]) -> tuple[list[str], str]:
-    """Returns the words before the one that is typed, without the command's name, and the beginning of that one."""
+    """Returns the words before the one that is typed, without the command's name, and the beginning
+    of that one.
+    """
     if shell == "complete_bash":
         words, at = split(environ.get("COMP_WORDS", "")), int(environ.get("COMP_CWORD") or 0)
         return words[1:at], words[at] if at < len(words) else ""
@@ -85,12 +100,20 @@ def complete(before: Sequence[str], beginning: str, commands: Node) -> Iterator[
         if is_value and (option := node["options"].get(name)):
             yield from ((f"{name}={word}", text) for word, text in _values(option, value, before))
         else:
-            yield from _beginning(((name, one["help"]) for name, one in node["options"].items()), beginning)
+            yield from _beginning(
+                ((name, one["help"]) for name, one in node["options"].items()), beginning
+            )
     else:
         if not position:
-            shown = ((name, one["help"]) for name, one in node["commands"].items() if not one["is_hidden"])
+            shown = (
+                (name, one["help"])
+                for name, one in node["commands"].items()
+                if not one["is_hidden"]
+            )
             yield from _beginning(shown, beginning)
-        if arguments := node["arguments"][position : position + 1] or [one for one in node["arguments"][-1:] if one["is_list"]]:
+        if arguments := node["arguments"][position : position + 1] or [
+            one for one in node["arguments"][-1:] if one["is_list"]
+        ]:
             yield from _values(arguments[0], beginning, before)
 
 
@@ -120,7 +143,9 @@ def zsh(found: Sequence[Found]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Returns the text without the characters that a shell evaluates between quotes: it may quote a stranger."""
+    """Returns the text without the characters that a shell evaluates between quotes: it may quote a
+    stranger.
+    """
     return text.translate(EVALUATED)
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def ask(verb: Verb, given: Mapping[str, Any], grant: "Grant | None" = None) -> Any:
-    """Returns the facade's answer from the present store, or from what the token's person may read of it.
+    """Returns the facade's answer from the present store, or from what the token's person may read
+    of it.
 
     Raises `QuestionError` for invalid arguments.
     """
@@ -46,7 +47,9 @@ def _agent_of(_: object) -> MemoryAgent:
 
 
 def try_to_warm_up() -> None:
-    """Loads what the first answer needs; errors are only printed, because the next request reports them."""
+    """Loads what the first answer needs; errors are only printed, because the next request reports
+    them.
+    """
     try:
         agent = present_agent()
         if agent.exists:

@@ -1,7 +1,9 @@
-"""The command's entry point: fast paths for `brief`, `status`, `send` and installed hooks; everything else goes to `cli`.
+"""The command's entry point: fast paths for `brief`, `status`, `send` and installed hooks;
+everything else goes to `cli`.
 
-Harnesses call these at every session start and every prompt, so this path reads prepared files, imports almost nothing and
-never fails: missing files are reported on stderr, and the exit code is 0.
+Harnesses call these at every session start and every prompt, so this path reads prepared files,
+imports almost nothing and never fails: missing files are reported on stderr, and the exit code is
+0.
 """
 
 import os
@@ -13,7 +15,12 @@ from memory_assets.interfaces.words import split_debug, split_store
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store import ready
-from memory_assets.store.places import find_data, ignored_settings_file, present_root, user_settings_file
+from memory_assets.store.places import (
+    find_data,
+    ignored_settings_file,
+    present_root,
+    user_settings_file,
+)
 from memory_assets.text.visible import visible, visible_json
 
 TYPE_CHECKING = False
@@ -40,7 +47,10 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     if words[:2] != ["hooks", "run"] and words[:1] != ["send"]:
         words, store = split_store(words)
         if store == "":
-            print("memory: --store needs the data folder, as in `memory serve mcp --store ~/memory`.", file=sys.stderr)
+            print(
+                "memory: --store needs the data folder, as in `memory serve mcp --store ~/memory`.",
+                file=sys.stderr,
+            )
             return 2
         words, is_debug = split_debug(words)
         if is_debug:
@@ -75,18 +85,27 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     if words[:2] == ["serve", "mcp"] and set(words[2:]) <= {"--write", "--structured", PROMPTS}:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return serve(is_writing="--write" in words, is_structured="--structured" in words, is_for_prompts=PROMPTS in words)
+        return serve(
+            is_writing="--write" in words,
+            is_structured="--structured" in words,
+            is_for_prompts=PROMPTS in words,
+        )
     from memory_assets.interfaces.cli.app import main as full
 
     return full(words)
 
 
 def warn_of_ignored_settings() -> None:
-    """Warns that a `memory.toml` in the working folder is not read, and names the file to use instead."""
+    """Warns that a `memory.toml` in the working folder is not read, and names the file to use
+    instead.
+    """
     file = ignored_settings_file()
     if file is None or sys.stderr is None or "_MEMORY_COMPLETE" in os.environ:
         return
-    text = f"memory: ignored {file}: no settings are read from the working folder. Yours belong in {user_settings_file()}."
+    text = (
+        f"memory: ignored {file}: no settings are read from the working folder. Yours belong in "
+        f"{user_settings_file()}."
+    )
     try:
         print("".join(letter if letter.isprintable() else "?" for letter in text), file=sys.stderr)
     except OSError:
@@ -104,7 +123,8 @@ def brief(root: str, session: str = "", *, is_full: bool = False) -> int:
 
 
 def ready_briefing(root: str, session: str = "", *, is_full: bool = False) -> str:
-    """Returns the prepared briefing, after a warning about the spool if needed; empty where there is none.
+    """Returns the prepared briefing, after a warning about the spool if needed; empty where there
+    is none.
 
     For a continued session, the facts of that session itself are added.
     """
@@ -121,7 +141,11 @@ def brief_json(root: str) -> int:
     text = ready.read_text(path)
     data = {"text": text, "path": path, "written_at": _written_at(path)}
     warnings = [*([] if text else [ready.NOTHING_YET]), *filter(None, [alarm(root)])]
-    _print(visible_json(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False)))
+    _print(
+        visible_json(
+            json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}, ensure_ascii=False)
+        )
+    )
     return 0
 
 
@@ -142,7 +166,9 @@ def _prepared_status(root: str) -> str:
 
 
 def ingest(root: str) -> int | None:
-    """Prints that nothing is new, and the prepared status; returns None where something may be new."""
+    """Prints that nothing is new, and the prepared status; returns None where something may be
+    new.
+    """
     from memory_assets.store.unchanged import is_unchanged
 
     started = time.monotonic()

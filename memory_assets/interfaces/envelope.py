@@ -1,4 +1,6 @@
-"""The JSON envelope of answers in every interface: `{v, ok, data, warnings}`, and `error` with its message on failure."""
+"""The JSON envelope of answers in every interface: `{v, ok, data, warnings}`, and `error` with its
+message on failure.
+"""
 
 import errno
 from collections.abc import Sequence
@@ -17,10 +19,16 @@ VERSION = 1
 DISK_ERRORS = {
     errno.ENOSPC: ("The disk is full", "Free space"),
     errno.EDQUOT: ("The quota of the disk is used up", "Free space"),
-    errno.EROFS: ("The disk is read-only", "Make it writable, or set MEMORY_DATA to a folder of another one"),
+    errno.EROFS: (
+        "The disk is read-only",
+        "Make it writable, or set MEMORY_DATA to a folder of another one",
+    ),
     errno.EACCES: ("A file may not be used", "Fix its permissions"),
     errno.EPERM: ("A file may not be used", "Fix its permissions"),
-    errno.EIO: ("The disk reports an error", "Check the disk (`memory doctor --deep` reads every stored byte)"),
+    errno.EIO: (
+        "The disk reports an error",
+        "Check the disk (`memory doctor --deep` reads every stored byte)",
+    ),
 }
 """Errors of the disk: what happened, and what to do."""
 
@@ -38,18 +46,24 @@ def warnings_of(answer: Any) -> Sequence[str]:
 
 
 def failed(error: BaseException, message: str | None = None) -> dict[str, Any]:
-    """Returns the envelope of a failure, with the type and the message of the cause, not of Dagster's wrapper."""
+    """Returns the envelope of a failure, with the type and the message of the cause, not of
+    Dagster's wrapper.
+    """
     what = {"type": type(cause_of(error)).__name__, "message": message or message_of(error)}
     return answered(None, ok=False) | {"error": what}
 
 
 def cause_of(error: BaseException) -> BaseException:
-    """Returns the package's own error or one of the disk in the chain of causes; else the error itself."""
+    """Returns the package's own error or one of the disk in the chain of causes; else the error
+    itself.
+    """
     return next((cause for cause in causes_of(error) if _is_own(cause)), error)
 
 
 def _is_own(error: BaseException) -> bool:
-    return isinstance(error, MemoryAssetsError) or (isinstance(error, OSError) and error.errno in DISK_ERRORS)
+    return isinstance(error, MemoryAssetsError) or (
+        isinstance(error, OSError) and error.errno in DISK_ERRORS
+    )
 
 
 def message_of(error: BaseException) -> str:
@@ -59,12 +73,20 @@ def message_of(error: BaseException) -> str:
         return str(cause)
     if isinstance(cause, OSError) and cause.errno in DISK_ERRORS:
         what, remedy = DISK_ERRORS[cause.errno]
-        return f"{what}: {cause}. {remedy}, then run the same command again; it continues where it stopped."
-    return f"{type(error).__name__}: {error}. This is a bug in memory_assets; --debug shows where it happened."
+        return (
+            f"{what}: {cause}. {remedy}, then run the same command again; it continues where it "
+            "stopped."
+        )
+    return (
+        f"{type(error).__name__}: {error}. This is a bug in memory_assets; --debug shows where "
+        "it happened."
+    )
 
 
 def to_json(value: Any) -> bytes:
-    """Returns the value as one line of JSON, without characters that steer a terminal and tags that a model may obey."""
+    """Returns the value as one line of JSON, without characters that steer a terminal and tags that
+    a model may obey.
+    """
     return visible_json(orjson.dumps(value, default=_plain, option=JSON_OPTIONS).decode()).encode()
 
 
@@ -76,6 +98,10 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        shown = (field.name for field in fields(value) if not field.name.startswith("_") and field.name != "warnings")
+        shown = (
+            field.name
+            for field in fields(value)
+            if not field.name.startswith("_") and field.name != "warnings"
+        )
         return {name: getattr(value, name) for name in shown}
     raise TypeError(f"{type(value).__name__} has no JSON form")

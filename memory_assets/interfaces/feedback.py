@@ -1,7 +1,8 @@
-"""`memory data feedback` without the command line's parser and views, which take longer to import than the rating takes.
+"""`memory data feedback` without the command line's parser and views, which take longer to import
+than the rating takes.
 
-Agents rate memories in every session. Only words that are surely understood are answered here; the full command line answers
-everything else: its help, wrong options, and errors.
+Agents rate memories in every session. Only words that are surely understood are answered here; the
+full command line answers everything else: its help, wrong options, and errors.
 """
 
 import sys
@@ -16,7 +17,9 @@ FLAGS = {"--used": True, "--unused": False}
 
 
 def rate(words: Sequence[str]) -> int | None:
-    """Records the rating and prints it; returns the exit code, or None where the full command line has to answer."""
+    """Records the rating and prints it; returns the exit code, or None where the full command line
+    has to answer.
+    """
     ids = [word for word in words if not word.startswith("-")]
     flags = [FLAGS[word] for word in words if word in FLAGS]
     as_json = "--json" in words

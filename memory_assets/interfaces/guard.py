@@ -1,10 +1,11 @@
 """Runs the HTTP servers behind a guard against web pages and against too many requests.
 
-A web page can make a browser send requests to a port of this machine, under a host name that resolves to it. Before anything
-reads a request, the guard refuses it if its Host or Origin header is foreign, if the browser marks it as coming from another
-site, or if it looks like any browser's (`browsers.py`) and is not for a page that people open. The guard answers a few requests
-at a time, lets a few more wait, refuses the rest with 503, and cancels requests whose client has gone. A request that does not
-arrive within seconds is given up.
+A web page can make a browser send requests to a port of this machine, under a host name that
+resolves to it. Before anything reads a request, the guard refuses it if its Host or Origin header
+is foreign, if the browser marks it as coming from another site, or if it looks like any browser's
+(`browsers.py`) and is not for a page that people open. The guard answers a few requests at a time,
+lets a few more wait, refuses the rest with 503, and cancels requests whose client has gone. A
+request that does not arrive within seconds is given up.
 """
 
 import asyncio
@@ -44,7 +45,10 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def run(
-    app: App, listening: socket.socket, tls: tuple[str, str] | None = None, most_connections: int = MOST_CONNECTIONS
+    app: App,
+    listening: socket.socket,
+    tls: tuple[str, str] | None = None,
+    most_connections: int = MOST_CONNECTIONS,
 ) -> int:
     """Serves the application on the socket until the process is stopped; returns the exit code.
 
@@ -63,7 +67,9 @@ def run(
         ssl_keyfile=tls[1] if tls else None,
         h11_max_incomplete_event_size=LONGEST_HEADERS,
     )
-    signal.signal(signal.SIGTERM, _stop)  # uvicorn closes its connections, then raises the signal again
+    signal.signal(
+        signal.SIGTERM, _stop
+    )  # uvicorn closes its connections, then raises the signal again
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
         uvicorn.Server(config).run(sockets=[listening])
     return 0
@@ -74,11 +80,15 @@ def _stop(*_: object) -> None:
 
 
 def limited_protocol(most_connections: int = MOST_CONNECTIONS) -> "type[asyncio.Protocol]":
-    """Returns uvicorn's protocol with limits on connections and on the time until the headers of a request are complete."""
+    """Returns uvicorn's protocol with limits on connections and on the time until the headers of a
+    request are complete.
+    """
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class LimitedProtocol(H11Protocol):
-        """Closes a connection whose first request does not begin in time, and those beyond the limit."""
+        """Closes a connection whose first request does not begin in time, and those beyond the
+        limit.
+        """
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
             super().connection_made(transport)
@@ -103,12 +113,18 @@ HOW_TO_NAME = "A shared server answers to a name if it is started with `--public
 class Guard:
     """Passes on requests that name this machine and do not come from a web page, a few at a time.
 
-    `pages` are the paths that people open in a browser: there it refuses only requests from pages of other sites. `names` are
-    further names of this server, as a proxy passes them on.
+    `pages` are the paths that people open in a browser: there it refuses only requests from pages
+    of other sites. `names` are further names of this server, as a proxy passes them on.
     """
 
     def __init__(
-        self, app: App, host: str, *, pages: Collection[str] = (), names: Collection[str] = (), most_waiting: int = MOST_WAITING
+        self,
+        app: App,
+        host: str,
+        *,
+        pages: Collection[str] = (),
+        names: Collection[str] = (),
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self._app = app
         self._host = host
@@ -124,7 +140,10 @@ class Guard:
             return
         status, reason = self._refusal(scope)
         if not reason and self._open >= MOST_AT_ONCE + self._most_waiting:
-            status, reason = 503, f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds."
+            status, reason = (
+                503,
+                f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds.",
+            )
         if reason:
             await _refuse(scope, receive, send, status, reason)
             return
@@ -135,20 +154,40 @@ class Guard:
         finally:
             self._open -= 1
 
-    async def _answer(self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers the request when it is its turn, unless its client has gone or does not send all of it in time."""
+    async def _answer(
+        self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answers the request when it is its turn, unless its client has gone or does not send all
+        of it in time.
+        """
         try:
             messages = await asyncio.wait_for(read_all(receive), ARRIVAL_SECONDS)
         except TimeoutError:
-            await _refuse(scope, receive, send, 408, f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds.")
+            await _refuse(
+                scope,
+                receive,
+                send,
+                408,
+                f"The request did not arrive within {ARRIVAL_SECONDS:.0f} seconds.",
+            )
             return
-        await _until_gone(self._in_turn(turns, scope, replayed(messages, receive), send), messages, receive)
+        await _until_gone(
+            self._in_turn(turns, scope, replayed(messages, receive), send), messages, receive
+        )
 
-    async def _in_turn(self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send) -> None:
+    async def _in_turn(
+        self, turns: "asyncio.Semaphore", scope: Scope, receive: Receive, send: Send
+    ) -> None:
         try:
             await asyncio.wait_for(turns.acquire(), WAIT_SECONDS)
         except TimeoutError:
-            await _refuse(scope, receive, send, 503, f"Other requests take long; ask again in {RETRY_SECONDS} seconds.")
+            await _refuse(
+                scope,
+                receive,
+                send,
+                503,
+                f"Other requests take long; ask again in {RETRY_SECONDS} seconds.",
+            )
             return
         try:
             await self._app(scope, receive, send)
@@ -156,24 +195,42 @@ class Guard:
             turns.release()
 
     def _refusal(self, scope: Scope) -> tuple[int, str]:
-        """Returns status and reason of a request that is not meant for this server; an empty reason for others."""
+        """Returns status and reason of a request that is not meant for this server; an empty reason
+        for others.
+        """
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1")
         origin = headers.get(b"origin", b"").decode("latin-1")
         if len(scope.get("raw_path", b"")) + len(scope.get("query_string", b"")) > LONGEST_ADDRESS:
-            return 414, f"The address is longer than {LONGEST_ADDRESS:,} bytes; send a long question with POST."
+            return (
+                414,
+                f"The address is longer than {LONGEST_ADDRESS:,} bytes; send a long "
+                "question with POST.",
+            )
         try:
             name = urlsplit(f"//{host}").hostname
         except ValueError:
             return 400, f"The Host header {host[:80]!r} names no host."
         if not self._is_ours(name):
-            return 403, f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1. {HOW_TO_NAME}"
+            return (
+                403,
+                f"This server does not answer to the name {host[:80]!r}; ask for 127.0.0.1. "
+                f"{HOW_TO_NAME}",
+            )
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
             return 403, "This server does not answer web pages of other sites."
         if origin and not self._is_our_origin(origin):
             return 403, f"This server does not answer pages of {origin[:80]!r}."
-        if scope.get("path") not in self._pages and is_from_browser(scope["headers"]) and not has_own_header(scope["headers"]):
-            return 403, f"This server answers programs, not browsers. A program sends the header `{OWN_HEADER}: 1`."
+        if (
+            scope.get("path") not in self._pages
+            and is_from_browser(scope["headers"])
+            and not has_own_header(scope["headers"])
+        ):
+            return (
+                403,
+                "This server answers programs, not browsers. A program sends the header "
+                f"`{OWN_HEADER}: 1`.",
+            )
         return 0, ""
 
     def _is_our_origin(self, origin: str) -> bool:
@@ -182,7 +239,9 @@ class Guard:
         return False
 
     def _is_ours(self, name: str | None) -> bool:
-        """Returns whether a name can only mean this machine: loopback, the given host or, beyond loopback, any IP address."""
+        """Returns whether a name can only mean this machine: loopback, the given host or, beyond
+        loopback, any IP address.
+        """
         if name in LOOPBACK or name == self._host or name in self._names:
             return True
         with contextlib.suppress(ValueError):
@@ -201,7 +260,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
 
 
 async def read_all(receive: Receive) -> list[MutableMapping[str, Any]]:
-    """Returns the messages of the request's body; it ends early where the body is too long for any verb."""
+    """Returns the messages of the request's body; it ends early where the body is too long for any
+    verb.
+    """
     messages = [await receive()]
     size = len(messages[0].get("body", b""))
     while messages[-1].get("more_body") and size <= LONGEST_BODY:
@@ -220,7 +281,9 @@ def replayed(messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> 
     return replay
 
 
-async def _until_gone(answer: Awaitable[None], messages: Sequence[MutableMapping[str, Any]], receive: Receive) -> None:
+async def _until_gone(
+    answer: Awaitable[None], messages: Sequence[MutableMapping[str, Any]], receive: Receive
+) -> None:
     """Waits for the answer, and cancels it when the client closes the connection."""
     working = asyncio.ensure_future(answer)
     if messages[-1].get("more_body"):

@@ -1,7 +1,8 @@
 """The HTTP API: each verb has an address, and each answer is the envelope of `--json`.
 
-Verbs that only read take GET with a query or POST with a JSON object; verbs that write take POST only, on a server that was
-started with `--write`. `/openapi.json` describes the API, `/` is a page for people; only these two open in a browser.
+Verbs that only read take GET with a query or POST with a JSON object; verbs that write take POST
+only, on a server that was started with `--write`. `/openapi.json` describes the API, `/` is a page
+for people; only these two open in a browser.
 """
 
 import html
@@ -27,7 +28,10 @@ from memory_assets.interfaces.verbs import VERBS, Verb
 LONGEST_QUESTION = 16_384
 """Characters; recall reads the first 2,000."""
 
-ABOUT = f"Long-term memory of coding sessions. A client that looks like a browser sends the header `{OWN_HEADER}: 1`."
+ABOUT = (
+    "Long-term memory of coding sessions. A client that looks like a browser sends the header "
+    f"`{OWN_HEADER}: 1`."
+)
 PUSH = "push"
 """The address, on a shared server, that takes in what machines push."""
 
@@ -60,19 +64,22 @@ MEANINGS = {
     200: "The answer.",
     400: "The arguments are not valid.",
     401: "The server is shared, and the request has no valid token.",
-    403: "The request comes from a web page or names another server, or the server is read-only or the token may not do this.",
+    403: "The request comes from a web page or names another server, or the server is read-only "
+    "or the token may not do this.",
     404: "There is no memory, proposal or entry of that name.",
     409: "Another process is writing, or it was already decided, replaced or forgotten.",
     408: "The request did not arrive within seconds.",
     413: "The request is too large.",
     414: "The address is too long; send a long question with POST.",
     429: "The token wrote too often within a minute (see Retry-After).",
-    503: "There is no memory yet, a part of it is not available, or too many requests are waiting (see Retry-After).",
+    503: "There is no memory yet, a part of it is not available, or too many requests are "
+    "waiting (see Retry-After).",
 }
 
 
 def application(host: str, *, is_writing: bool = False, sharing: Sharing | None = None) -> App:
-    """Returns the ASGI application with an address for each verb; it answers requests for this host only.
+    """Returns the ASGI application with an address for each verb; it answers requests for this host
+    only.
 
     A shared one answers only requests with a token, within its scopes.
     """
@@ -103,12 +110,17 @@ async def _not_found(request: Request, error: Exception) -> Response:
 def _add(app: FastAPI, verb: Verb, *, is_writing: bool, is_shared: bool) -> None:
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
-            message = f"{verb.name} writes, and this server is read-only. Start it as `memory serve http --write`."
+            message = (
+                f"{verb.name} writes, and this server is read-only. Start it as `memory serve "
+                "http --write`."
+            )
             return _response(failed(QuestionError(message)), 403)
         try:
             given = _query(verb, request) if request.method == "GET" else await _body(request)
             _check_length(given)
-            data = await run_in_threadpool(dispatcher.ask, verb, given, request.scope[GRANT] if is_shared else None)
+            data = await run_in_threadpool(
+                dispatcher.ask, verb, given, request.scope[GRANT] if is_shared else None
+            )
         except Exception as error:
             return _response(failed(error), status_of(error))
         return _response(answered(data, warnings_of(data)))
@@ -123,7 +135,10 @@ def _add(app: FastAPI, verb: Verb, *, is_writing: bool, is_shared: bool) -> None
             operation_id=f"{verb.name}_{method.lower()}",
             openapi_extra=_parameters(verb) if method == "GET" else _request(verb),
             response_class=Response,
-            responses={code: {"description": meaning, "content": _json(ENVELOPE)} for code, meaning in MEANINGS.items()},
+            responses={
+                code: {"description": meaning, "content": _json(ENVELOPE)}
+                for code, meaning in MEANINGS.items()
+            },
         )
 
 
@@ -132,10 +147,14 @@ def _add_push(app: FastAPI) -> None:
 
     async def push(request: Request) -> Response:
         try:
-            agent = dispatcher.shared_agent(request.scope[GRANT], PUSH if request.method == "POST" else PUSHED)
+            agent = dispatcher.shared_agent(
+                request.scope[GRANT], PUSH if request.method == "POST" else PUSHED
+            )
             if request.method == "GET":
                 query = request.query_params
-                data = await run_in_threadpool(agent.holdings, query.get("client", ""), is_listed=query.get("listed") == "true")
+                data = await run_in_threadpool(
+                    agent.holdings, query.get("client", ""), is_listed=query.get("listed") == "true"
+                )
             else:
                 data = await run_in_threadpool(agent.take_in, await _body(request))
         except Exception as error:
@@ -146,7 +165,9 @@ def _add_push(app: FastAPI) -> None:
             return answer
         return _response(answered(data, []))
 
-    about = "Takes in pieces of a machine's masked archive (POST), or says what it has of them (GET)."
+    about = (
+        "Takes in pieces of a machine's masked archive (POST), or says what it has of them (GET)."
+    )
     for method in ("GET", "POST"):
         app.add_api_route(
             f"/{PUSH}",
@@ -157,15 +178,23 @@ def _add_push(app: FastAPI) -> None:
             operation_id=f"{PUSH}_{method.lower()}",
             openapi_extra=_PUSH_SCHEMA[method],
             response_class=Response,
-            responses={code: {"description": meaning, "content": _json(ENVELOPE)} for code, meaning in MEANINGS.items()},
+            responses={
+                code: {"description": meaning, "content": _json(ENVELOPE)}
+                for code, meaning in MEANINGS.items()
+            },
         )
 
 
 def _check_length(given: Any) -> None:
-    """Raises `TooLargeError` for a question that is longer than anything a person or an agent asks."""
+    """Raises `TooLargeError` for a question that is longer than anything a person or an agent
+    asks.
+    """
     question = given.get("question")
     if isinstance(question, str) and len(question) > LONGEST_QUESTION:
-        raise TooLargeError(f"The question has {len(question):,} characters, the limit is {LONGEST_QUESTION:,}. Shorten it.")
+        raise TooLargeError(
+            f"The question has {len(question):,} characters, the limit is "
+            f"{LONGEST_QUESTION:,}. Shorten it."
+        )
 
 
 def status_of(error: BaseException) -> int:
@@ -205,7 +234,13 @@ def _response(envelope: dict[str, Any], status: int = 200) -> Response:
 
 def _parameters(verb: Verb) -> dict[str, Any]:
     listed = [
-        {"name": name, "in": "query", "required": name in verb.required, "description": one["description"], "schema": one}
+        {
+            "name": name,
+            "in": "query",
+            "required": name in verb.required,
+            "description": one["description"],
+            "schema": one,
+        }
         for name, one in verb.parameters.items()
     ]
     return {"parameters": listed} if listed else {}
@@ -232,15 +267,20 @@ _PUSH_SCHEMA: dict[str, dict[str, Any]] = {
 
 def _page(is_writing: bool) -> Any:
     rows = [
-        f"<h2>{'POST' if verb.is_writing else 'GET, POST'} /{verb.name}</h2><p>{html.escape(verb.about)}</p><ul>"
-        + "".join(f"<li><code>{name}</code> {html.escape(one['description'])}</li>" for name, one in verb.parameters.items())
+        f"<h2>{'POST' if verb.is_writing else 'GET, POST'} "
+        f"/{verb.name}</h2><p>{html.escape(verb.about)}</p><ul>"
+        + "".join(
+            f"<li><code>{name}</code> {html.escape(one['description'])}</li>"
+            for name, one in verb.parameters.items()
+        )
         + "</ul>"
         for verb in VERBS
         if is_writing or not verb.is_writing
     ]
     head = (
         '<!doctype html><meta charset="utf-8"><title>memory_assets</title><h1>memory_assets</h1>'
-        '<p>Each verb answers <code>{v, ok, data, warnings}</code>; <a href="/openapi.json">openapi.json</a> describes all.</p>'
+        "<p>Each verb answers <code>{v, ok, data, warnings}</code>; <a "
+        'href="/openapi.json">openapi.json</a> describes all.</p>'
     )
 
     async def page() -> str:

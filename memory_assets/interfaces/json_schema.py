@@ -16,7 +16,9 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_for(words: Sequence[str]) -> dict[str, Any]:
-    """Returns the schema of the command that the words begin with; raises `QuestionError` where they name none."""
+    """Returns the schema of the command that the words begin with; raises `QuestionError` where
+    they name none.
+    """
     known = json.loads(ANSWERS.read_text("utf-8"))
     named = [word for word in words if not word.startswith("-")]
     path = next((path for path in _beginnings(named) if path in known["commands"]), None)

@@ -1,7 +1,7 @@
 """Opens the notebook of the memory in Jupyter.
 
-The owner gets a copy in the folder `notebooks` of the store, to change and to add questions. It is saved without outputs: these
-hold what was said, and would outlive a `memory forget`.
+The owner gets a copy in the folder `notebooks` of the store, to change and to add questions. It is
+saved without outputs: these hold what was said, and would outlive a `memory forget`.
 """
 
 import os
@@ -27,13 +27,21 @@ HOOK = f"{__name__}.without_outputs"
 
 
 def bundled() -> Path:
-    """Returns the notebook that comes with the program: in the checkout, else in the installed package."""
+    """Returns the notebook that comes with the program: in the checkout, else in the installed
+    package.
+    """
     beside = Path(CHECKOUT, FOLDER, NAME)
-    return beside if beside.is_file() else Path(str(files("memory_assets").joinpath("_notebooks", NAME)))
+    return (
+        beside
+        if beside.is_file()
+        else Path(str(files("memory_assets").joinpath("_notebooks", NAME)))
+    )
 
 
 def own_copy(root: Path) -> Path:
-    """Returns the owner's notebook in the store, which is a copy of the bundled one if there is none yet."""
+    """Returns the owner's notebook in the store, which is a copy of the bundled one if there is
+    none yet.
+    """
     path = root / FOLDER / NAME
     if not path.is_file():
         write_atomically(path, bundled().read_bytes())
@@ -41,9 +49,13 @@ def own_copy(root: Path) -> Path:
 
 
 def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
-    """Returns the command that serves the notebook to this machine alone, with a token; raises `StoreError` without Jupyter."""
+    """Returns the command that serves the notebook to this machine alone, with a token; raises
+    `StoreError` without Jupyter.
+    """
     if find_spec("notebook") is None:
-        raise StoreError(f"Jupyter is not installed. Run `{install_command('notebook')}`, then try again.")
+        raise StoreError(
+            f"Jupyter is not installed. Run `{install_command('notebook')}`, then try again."
+        )
     options = {
         "ServerApp.ip": LOOPBACK[0],
         "ServerApp.port": port,
@@ -54,13 +66,19 @@ def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
         "ContentsManager.pre_save_hook": HOOK,
         "Application.log_level": "WARN",
     }
-    return [sys.executable, "-m", "notebook", *(f"--{name}={value}" for name, value in options.items())]
+    return [
+        sys.executable,
+        "-m",
+        "notebook",
+        *(f"--{name}={value}" for name, value in options.items()),
+    ]
 
 
 def serve(call: Sequence[str], environ: Mapping[str, str]) -> int:
     """Runs the command until ctrl-C or SIGTERM stops it; returns its exit code.
 
-    The command is started out of reach of ctrl-C, which would make Jupyter ask on the terminal whether it should stop.
+    The command is started out of reach of ctrl-C, which would make Jupyter ask on the terminal
+    whether it should stop.
     """
     process: subprocess.Popen[bytes] | None = None
     stopped = False

@@ -22,10 +22,15 @@ def listen(host: str, port: int) -> socket.socket:
             return made
         except socket.gaierror as error:
             made.close()
-            raise StoreError(f"There is no address '{host}' on this machine: {error}. Leave --host out.") from error
+            raise StoreError(
+                f"There is no address '{host}' on this machine: {error}. Leave --host out."
+            ) from error
         except OSError:
             made.close()
-    raise StoreError(f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one with --port.")
+    raise StoreError(
+        f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one "
+        "with --port."
+    )
 
 
 def free_port(port: int) -> int:
@@ -41,7 +46,9 @@ def address_of(listening: socket.socket, *, is_secure: bool = False) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Returns whether only this machine can connect to the address; names other than localhost count as reachable."""
+    """Returns whether only this machine can connect to the address; names other than localhost
+    count as reachable.
+    """
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host in LOOPBACK

@@ -1,8 +1,10 @@
-"""The verbs of the interfaces: each with its request model, its descriptions for people and agents, and an example.
+"""The verbs of the interfaces: each with its request model, its descriptions for people and agents,
+and an example.
 
-The command line's options, the JSON schema of an agent's tool and the parameters of HTTP are made from the request model; the
-facade's method of the same name takes the request. A new verb needs an entry here, a request model and a method. `make docs`
-writes the tools into `mcp/tools.json`, because the MCP handshake happens before pydantic is imported.
+The command line's options, the JSON schema of an agent's tool and the parameters of HTTP are made
+from the request model; the facade's method of the same name takes the request. A new verb needs an
+entry here, a request model and a method. `make docs` writes the tools into `mcp/tools.json`,
+because the MCP handshake happens before pydantic is imported.
 """
 
 from collections.abc import Mapping
@@ -31,8 +33,9 @@ class Verb:
     tool_defaults: Mapping[str, Any] = field(default_factory=dict)
     """Parameters with another default for agents than for people."""
     tool_parameters: Mapping[str, str] | None = None
-    """Parameters in the tool's schema, with a description for agents; all of them if None. A call may give the others, too:
-    every session of an agent pays for the schema, and most parameters are hardly ever needed."""
+    """Parameters in the tool's schema, with a description for agents; all of them if None. A call
+    may give the others, too: every session of an agent pays for the schema, and most parameters are
+    hardly ever needed."""
 
     @property
     def tool(self) -> str:
@@ -51,17 +54,26 @@ class Verb:
 
     def schema(self) -> dict[str, Any]:
         """Returns the JSON Schema of its arguments."""
-        whole = {"type": "object", "properties": dict(self.parameters), "additionalProperties": False}
+        whole = {
+            "type": "object",
+            "properties": dict(self.parameters),
+            "additionalProperties": False,
+        }
         return whole | ({"required": self.required} if self.required else {})
 
     def tool_schema(self) -> dict[str, Any]:
-        """Returns the JSON Schema that agents see: types, allowed words and short descriptions of the tool's parameters."""
+        """Returns the JSON Schema that agents see: types, allowed words and short descriptions of
+        the tool's parameters.
+        """
         every = {name: one["description"] for name, one in self.parameters.items()}
         listed = every if self.tool_parameters is None else self.tool_parameters
         properties = {
-            name: _bare(self.parameters[name]) | ({"description": about} if about else {}) for name, about in listed.items()
+            name: _bare(self.parameters[name]) | ({"description": about} if about else {})
+            for name, about in listed.items()
         }
-        return {"type": "object", "properties": properties} | ({"required": self.required} if self.required else {})
+        return {"type": "object", "properties": properties} | (
+            {"required": self.required} if self.required else {}
+        )
 
 
 def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,9 +87,12 @@ RECALL = Verb(
     requests.RecallRequest,
     "Recall what is known",
     "Answer a question with the few memories that help, each with its source.",
-    "Look up what past sessions established: the owner's rules, decisions and their reasons, root causes and fixes, how things "
-    "are built and named. Use it before a task, before you ask the owner, and when an error or a name comes up. Ask in plain "
-    "words, or give the whole task. At most three results; none: nothing is known. More filters: category, priority, kind, "
+    "Look up what past sessions established: the owner's rules, decisions and their "
+    "reasons, root causes and fixes, how things "
+    "are built and named. Use it before a task, before you ask the owner, and when an error "
+    "or a name comes up. Ask in plain "
+    "words, or give the whole task. At most three results; none: nothing is known. More "
+    "filters: category, priority, kind, "
     "person, session, tag, until.",
     {"question": "how do we deploy", "category": ["operations"], "since": "2026-05-01"},
     tool_defaults={"profile": "lean"},
@@ -129,7 +144,8 @@ REMEMBER = Verb(
     requests.RememberRequest,
     "Remember or correct a fact",
     "Save a fact. It can be recalled at once.",
-    "Save one fact for later: a rule of the owner, a decision with its reason, a root cause with its fix; no passing state. "
+    "Save one fact for later: a rule of the owner, a decision with its reason, a root cause "
+    "with its fix; no passing state. "
     "One or two sentences that stand alone.",
     {"text": "The release train leaves on Thursday.", "project": "shop", "priority": "high"},
     is_writing=True,
@@ -144,7 +160,8 @@ FORGET = Verb(
     requests.ForgetRequest,
     "Forget a memory or words",
     "List everything that holds a memory or words; --apply erases it from every file, for good.",
-    "Only if the owner asks: list what holds a memory or words; with apply, once they agree, erase it.",
+    "Only if the owner asks: list what holds a memory or words; with apply, once they "
+    "agree, erase it.",
     {"target": "mem_0f3a5c1e", "apply": True},
     is_writing=True,
     is_destructive=True,
@@ -191,7 +208,12 @@ SLOG = Verb(
     "Log what was done",
     "Append an entry to the log of what was done to systems, or list entries.",
     "Log a change of a system.",
-    {"action": "deploy", "tool": "worker", "detail": "Published worker:20260302", "reason": "subscription fix"},
+    {
+        "action": "deploy",
+        "tool": "worker",
+        "detail": "Published worker:20260302",
+        "reason": "subscription fix",
+    },
     is_writing=True,
     tool_parameters={"action": "", "tool": "", "detail": "", "reason": ""},
 )
@@ -204,6 +226,19 @@ RESTORE = Verb(
     is_writing=True,
 )
 
-VERBS = [RECALL, ANSWER, EXPLAIN, TRIGGERS, BRIEF, REMEMBER, FORGET, FEEDBACK, REVIEW, DECIDE, STATUS, SLOG]
+VERBS = [
+    RECALL,
+    ANSWER,
+    EXPLAIN,
+    TRIGGERS,
+    BRIEF,
+    REMEMBER,
+    FORGET,
+    FEEDBACK,
+    REVIEW,
+    DECIDE,
+    STATUS,
+    SLOG,
+]
 COMMANDS = [RESTORE]
 """Verbs of the command line only: neither a tool of agents nor an address over HTTP."""

@@ -7,9 +7,11 @@ if TYPE_CHECKING:
 
 
 def split_store(words: "Sequence[str]") -> "tuple[list[str], str | None]":
-    """Returns the words without `--store FOLDER`, which binds any command to one store, and the folder.
+    """Returns the words without `--store FOLDER`, which binds any command to one store, and the
+    folder.
 
-    None where the option is not given, empty where its folder is missing. Words behind `--` are arguments.
+    None where the option is not given, empty where its folder is missing. Words behind `--` are
+    arguments.
     """
     end = words.index("--") if "--" in words else len(words)
     for at, word in enumerate(words[:end]):
@@ -22,6 +24,10 @@ def split_store(words: "Sequence[str]") -> "tuple[list[str], str | None]":
 
 
 def split_debug(words: "Sequence[str]") -> "tuple[list[str], bool]":
-    """Returns the words without `--debug`, and whether it was among them. Words behind `--` are arguments."""
+    """Returns the words without `--debug`, and whether it was among them. Words behind `--` are
+    arguments.
+    """
     end = list(words).index("--") if "--" in words else len(words)
-    return [*(word for word in words[:end] if word != "--debug"), *words[end:]], "--debug" in words[:end]
+    return [*(word for word in words[:end] if word != "--debug"), *words[end:]], "--debug" in words[
+        :end
+    ]

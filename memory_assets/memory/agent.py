@@ -1,8 +1,9 @@
 """The facade: one method for each verb that a person or an agent can ask.
 
-`MemoryAgent` opens the present store and answers. A verb takes its request (`schema/requests.py`), or the request's first field
-and further ones by name: `agent.recall("how do we deploy", limit=5)`. Results are objects; the interfaces only translate and
-print them. It writes only to the ledger. Heavy modules are imported when they are needed.
+`MemoryAgent` opens the present store and answers. A verb takes its request (`schema/requests.py`),
+or the request's first field and further ones by name: `agent.recall("how do we deploy", limit=5)`.
+Results are objects; the interfaces only translate and print them. It writes only to the ledger.
+Heavy modules are imported when they are needed.
 """
 
 import re
@@ -57,9 +58,11 @@ def announcements() -> list[str]:
 
 
 def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
-    """Returns a table of the present store as a lazy polars frame; empty where it was never written.
+    """Returns a table of the present store as a lazy polars frame; empty where it was never
+    written.
 
-    `as_of`, for `memories` only, is a day such as "2026-05-01": the memories as they were at the end of that day.
+    `as_of`, for `memories` only, is a day such as "2026-05-01": the memories as they were at the
+    end of that day.
     """
     if as_of is not None:
         return MemoryAgent().scan(table, as_of=as_of)
@@ -70,7 +73,9 @@ def scan(table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
 
 
 class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
-    """Answers from one store, by default the present one; with `url` and `token`, from a shared memory on another machine."""
+    """Answers from one store, by default the present one; with `url` and `token`, from a shared
+    memory on another machine.
+    """
 
     def __new__(cls, *_: Any, url: str = "", token: str = "", **__: Any) -> Self:
         """Returns a new agent, or one with the same verbs that asks the server at `url`."""
@@ -80,13 +85,17 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
         return cast("Self", RemoteMemory(url, token))
 
-    def __init__(self, settings: "Settings | None" = None, *, url: str = "", token: str = "") -> None:
+    def __init__(
+        self, settings: "Settings | None" = None, *, url: str = "", token: str = ""
+    ) -> None:
         super().__init__(settings)
 
     def scan(self, table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
-        """Returns a table as a lazy polars frame; with a day `as_of`, the memories as they were at the end of that day.
+        """Returns a table as a lazy polars frame; with a day `as_of`, the memories as they were at
+        the end of that day.
 
-        These are folded from what is known of the time up to that day. What was forgotten then or since is left out.
+        These are folded from what is known of the time up to that day. What was forgotten then or
+        since is left out.
         """
         if as_of is None:
             return self.store.tables.scan(table)
@@ -102,9 +111,11 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         asker: str | None = None,
         **options: Any,
     ) -> "Answer":
-        """Returns the few memories that help with the question; they count as used unless `probe` is set.
+        """Returns the few memories that help with the question; they count as used unless `probe`
+        is set.
 
-        Memories of `asker`, the person who asks (by default the owner), rank higher; filters of the request exclude.
+        Memories of `asker`, the person who asks (by default the owner), rank higher; filters of the
+        request exclude.
         """
         began = moment()
         found = self._recall(RecallRequest.of(question, **options), now, asker)
@@ -123,16 +134,24 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         readable = self._readable()
         session, person = request.own_session, asker or self.settings.owner
         who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
-        found = answer(request, readable.corpus, who, dependencies_of(store, readable, request.project))
+        found = answer(
+            request, readable.corpus, who, dependencies_of(store, readable, request.project)
+        )
         if not request.probe:
             memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
-            payload = payload_of(found, is_budget=request.budget) | ({"session": session} if session else {})
+            payload = payload_of(found, is_budget=request.budget) | (
+                {"session": session} if session else {}
+            )
             self._log_recall(request.question, memory_ids, payload)
-        return replace(found, notes=(*found.notes, *readable.missing)) if readable.missing else found
+        return (
+            replace(found, notes=(*found.notes, *readable.missing)) if readable.missing else found
+        )
 
     @despite_damage
     def near_prompt(self, prompt: str, *, session: str = "", folder: str = "") -> "NearPrompt":
-        """Returns the few memories near a prompt in that session and folder; `shown_at_prompt` counts them as recalled."""
+        """Returns the few memories near a prompt in that session and folder; `shown_at_prompt`
+        counts them as recalled.
+        """
         from memory_assets.services.prompts import NearPrompt, block_of, choose, request_of
         from memory_assets.stages.recall.results import Answer
 
@@ -148,13 +167,20 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         from memory_assets.services.prompts import note_shown
         from memory_assets.stages.recall.log import payload_of
 
-        payload = payload_of(found.answer, is_budget=True) | ({"session": found.session} if found.session else {})
+        payload = payload_of(found.answer, is_budget=True) | (
+            {"session": found.session} if found.session else {}
+        )
         note_shown(str(self.store.root), found)
-        self._log_recall(found.answer.question, [one.memory_id for one in found.answer.results], payload)
+        self._log_recall(
+            found.answer.question, [one.memory_id for one in found.answer.results], payload
+        )
 
     @despite_damage
-    def answer(self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any) -> "CitedAnswer":
-        """Returns an answer from everything that is known, with sources for each sentence, or that it is not in memory.
+    def answer(
+        self, question: str | AnswerRequest, *, model: "Model | None" = None, **options: Any
+    ) -> "CitedAnswer":
+        """Returns an answer from everything that is known, with sources for each sentence, or that
+        it is not in memory.
 
         `model`, or the model of the settings, writes it; without a model it quotes verbatim.
         """
@@ -171,14 +197,17 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         return said
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
-        """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this returns, it is on disk.
+        """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this
+        returns, it is on disk.
 
-        The first fact creates the store, also before any transcript was read. Secrets are masked; a replaced memory keeps its
-        wording and evidence. Raises `NoteError` for an invalid text.
+        The first fact creates the store, also before any transcript was read. Secrets are masked; a
+        replaced memory keeps its wording and evidence. Raises `NoteError` for an invalid text.
         """
         from memory_assets.services import notes
 
-        noted = notes.remember(self._store_or_unopened(), requests.RememberRequest.of(text, **options))
+        noted = notes.remember(
+            self._store_or_unopened(), requests.RememberRequest.of(text, **options)
+        )
         if noted.replaces:
             from memory_assets.services.review import take_along
 
@@ -186,14 +215,17 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         return noted
 
     def forget(self, target: str | requests.ForgetRequest, **options: Any) -> "Forgetting":
-        """Returns everything that contains the memory or the words; `apply` erases it, `history` also from git's history.
+        """Returns everything that contains the memory or the words; `apply` erases it, `history`
+        also from git's history.
 
         The next run rebuilds what was derived from the erased rows.
         """
         from memory_assets.services.forget import forget as forgetting
 
         request = requests.ForgetRequest.of(target, **options)
-        found = forgetting.forget(self.store, request.target, apply=request.apply, history=request.history)
+        found = forgetting.forget(
+            self.store, request.target, apply=request.apply, history=request.history
+        )
         if found.is_applied:
             from memory_assets.services.review import take_along
             from memory_assets.services.slog import log_events
@@ -203,7 +235,9 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             log_events(self.store)
         return found
 
-    def feedback(self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any) -> "Rating":
+    def feedback(
+        self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
+    ) -> "Rating":
         """Records that memories helped, or did not; the next update ranks them by it."""
         from memory_assets.services.feedback import rate
 
@@ -212,7 +246,8 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     def restore(self, memory_ids: str | Sequence[str] | requests.RestoreRequest) -> "Restored":
         """Makes stale, archived or cold memories active again, from the next build of memories on.
 
-        Raises `NoteError` for a memory that is active, and its subclasses for one that is unknown, replaced or forgotten.
+        Raises `NoteError` for a memory that is active, and its subclasses for one that is unknown,
+        replaced or forgotten.
         """
         from memory_assets.services import restore
 
@@ -226,11 +261,14 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         return latest_briefing(self.settings.data, requests.BriefRequest.of(session, **options))
 
     @despite_damage
-    def explain(self, target: str | requests.ExplainRequest, **options: Any) -> "Explanation | WhyNot":
-        """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from, down to the bytes.
+    def explain(
+        self, target: str | requests.ExplainRequest, **options: Any
+    ) -> "Explanation | WhyNot":
+        """Returns where a line of MEMORY.md, a proposal, a memory or an observation comes from,
+        down to the bytes.
 
-        Words are explained by the recalled memory that contains them. For words that are not recalled, or not for `question`,
-        the result says why.
+        Words are explained by the recalled memory that contains them. For words that are not
+        recalled, or not for `question`, the result says why.
         """
         request = requests.ExplainRequest.of(target, **options)
         if request.question is not None:
@@ -241,16 +279,28 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             if AN_ID.fullmatch(request.target.strip()):
                 raise
         found = self._why_not(request.target, None)
-        return self.origin_of(found.memory_id) if found.stage == "recalled" and found.memory_id and found.is_meant else found
+        return (
+            self.origin_of(found.memory_id)
+            if found.stage == "recalled" and found.memory_id and found.is_meant
+            else found
+        )
 
     def origin_of(self, target: str) -> "Explanation":
-        """Returns the provenance of a line, a proposal, a memory or an observation; raises `UnknownIdError` for others."""
+        """Returns the provenance of a line, a proposal, a memory or an observation; raises
+        `UnknownIdError` for others.
+        """
         store = self.store
         from memory_assets.adapters.git_workspace import GitWorkspace
         from memory_assets.stages.triage.explain import explain
 
         workspace = GitWorkspace(store.workspace)
-        return explain(target, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+        return explain(
+            target,
+            tables=store.tables,
+            ledger=store.ledger,
+            archive=store.archive,
+            workspace=workspace,
+        )
 
     def _why_not(self, text: str, question: str | None) -> "WhyNot":
         store = self.store
@@ -280,9 +330,15 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     def _resolved(self, request: Asking) -> Asking:
         return request.at(self.settings.clock(), self.settings.zone)
 
-    def _log_recall(self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]) -> None:
-        """Appends one event for the whole answer, even an empty one; an event per memory would flush the disk ten times."""
+    def _log_recall(
+        self, question: str, memory_ids: Sequence[str], payload: dict[str, Any]
+    ) -> None:
+        """Appends one event for the whole answer, even an empty one; an event per memory would
+        flush the disk ten times.
+        """
         from memory_assets.stages.recall.log import hash_of_question
 
         query = hash_of_question(question, self.store.key)
-        self.store.append_event("memory.recalled", query, {"memory_ids": list(memory_ids), **payload})
+        self.store.append_event(
+            "memory.recalled", query, {"memory_ids": list(memory_ids), **payload}
+        )

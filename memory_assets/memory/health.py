@@ -28,7 +28,9 @@ class HealthVerbs(OpenStore):
         return status_of(self._store_or_unopened(), is_sample=self.is_sample)
 
     def health(self, *, is_deep: bool = False, night: date | None = None) -> "Health":
-        """Returns counts and checks of the store; with `is_deep`, also of every stored byte, or of the share of one `night`."""
+        """Returns counts and checks of the store; with `is_deep`, also of every stored byte, or of
+        the share of one `night`.
+        """
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.runs.freshness import check_deadlines
         from memory_assets.services.corpus import open_texts, open_vectors
@@ -43,11 +45,15 @@ class HealthVerbs(OpenStore):
             text_ids=open_texts(store).ids,
         )
         deadlines = partial(check_deadlines, store)
-        return examine(store, projections, tasks_of(store), deadlines=deadlines, is_deep=is_deep, night=night)
+        return examine(
+            store, projections, tasks_of(store), deadlines=deadlines, is_deep=is_deep, night=night
+        )
 
     @despite_damage
     def health_report(self) -> "HealthReport":
-        """Returns the monthly health report as of now: figures, and sections with pictures; it is not written to a file."""
+        """Returns the monthly health report as of now: figures, and sections with pictures; it is
+        not written to a file.
+        """
         from memory_assets.runs.steps.maintain import health_inputs
         from memory_assets.stages.maintain.health_report import build_report
 
@@ -61,26 +67,42 @@ class HealthVerbs(OpenStore):
         import polars as pl
 
         sent = self.store.tables.read("events", columns=["harness", "sent_at"]).drop_nulls()
-        return dict(sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows())
+        return dict(
+            sent.group_by("harness").agg(pl.col("sent_at").max()).sort("harness").iter_rows()
+        )
 
-    def serve_ui(self, port: int, tell: "Callable[[str], None]", *, is_service: bool = False) -> int:
-        """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its exit code.
+    def serve_ui(
+        self, port: int, tell: "Callable[[str], None]", *, is_service: bool = False
+    ) -> int:
+        """Serves the Dagster UI with its sensors and schedules until it is stopped; returns its
+        exit code.
 
-        Runs what becomes due meanwhile; `tell` is given the address, and problems of the UI and of these runs. A service is
-        stopped by a signal: that is no failure.
+        Runs what becomes due meanwhile; `tell` is given the address, and problems of the UI and of
+        these runs. A service is stopped by a signal: that is no failure.
         """
         from memory_assets.runs.serving import Serving
 
         return Serving(self.store, port, tell).start().wait(is_service=is_service)
 
-    def evaluate(self, labels: Path | None = None, *, against: Path | None = None, show: "Shown | None" = None) -> "Evaluation":
-        """Returns how well the observations cover the labelled sessions of the folder, by default of the setting `gold`.
+    def evaluate(
+        self,
+        labels: Path | None = None,
+        *,
+        against: Path | None = None,
+        show: "Shown | None" = None,
+    ) -> "Evaluation":
+        """Returns how well the observations cover the labelled sessions of the folder, by default
+        of the setting `gold`.
 
-        `against` is a file with the facts of another extractor; `show` lists missed labels, wrong facts or noise.
+        `against` is a file with the facts of another extractor; `show` lists missed labels, wrong
+        facts or noise.
         """
         from memory_assets.stages.evaluate.gold import evaluate
 
         folder = labels or self.settings.gold
         if folder is None:
-            raise LabelsError("No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see docs/evaluation.md.")
+            raise LabelsError(
+                "No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see "
+                "docs/evaluation.md."
+            )
         return evaluate(self.store.tables, folder, against=against, show=show)

@@ -1,4 +1,6 @@
-"""The library: one method for each verb about the slog, decision records, documents, discoveries and feeds."""
+"""The library: one method for each verb about the slog, decision records, documents, discoveries
+and feeds.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,19 @@ if TYPE_CHECKING:
 class LibraryVerbs(OpenStore):
     """Verbs about what was done to systems, what projects decided, and what was read."""
 
-    def slog(self, action: str | requests.SlogRequest | None = None, **options: Any) -> "SlogAnswer":
-        """Appends an entry to the log of what was done to systems; without an action, returns the latest entries."""
+    def slog(
+        self, action: str | requests.SlogRequest | None = None, **options: Any
+    ) -> "SlogAnswer":
+        """Appends an entry to the log of what was done to systems; without an action, returns the
+        latest entries.
+        """
         from memory_assets.services import slog
 
         request = requests.SlogRequest.of(action, **options)
         return (
-            slog.append(self._store_or_unopened(), request) if request.action else slog.find(self._store_or_unopened(), request)
+            slog.append(self._store_or_unopened(), request)
+            if request.action
+            else slog.find(self._store_or_unopened(), request)
         )
 
     def adr_conflicts(self) -> tuple[AdrContradiction, ...]:
@@ -35,17 +43,25 @@ class LibraryVerbs(OpenStore):
         return read_contradictions(self.store)
 
     def adrs(self) -> "list[AdrRow]":
-        """Returns the decision records of the owner's projects as they are now, with what is wrong with them."""
+        """Returns the decision records of the owner's projects as they are now, with what is wrong
+        with them.
+        """
         from memory_assets.services.adrs import list_adrs
 
         return list_adrs(self.store)
 
-    def add_documents(self, files: str | Sequence[str] | requests.AddDocumentsRequest, **options: Any) -> "Added":
-        """Adds files to the library and indexes them; one that cannot be read is named and keeps no other out."""
+    def add_documents(
+        self, files: str | Sequence[str] | requests.AddDocumentsRequest, **options: Any
+    ) -> "Added":
+        """Adds files to the library and indexes them; one that cannot be read is named and keeps no
+        other out.
+        """
         from memory_assets.runs import launch
         from memory_assets.services import documents
 
-        added = documents.add(self._store_or_unopened(), requests.AddDocumentsRequest.of(files, **options))
+        added = documents.add(
+            self._store_or_unopened(), requests.AddDocumentsRequest.of(files, **options)
+        )
         launch.index_documents(self.store)
         return added
 
@@ -56,14 +72,18 @@ class LibraryVerbs(OpenStore):
         return documents.list_documents(self._store_or_unopened())
 
     @despite_damage
-    def search_documents(self, question: str | requests.SearchDocumentsRequest, **options: Any) -> "FoundInDocuments":
+    def search_documents(
+        self, question: str | requests.SearchDocumentsRequest, **options: Any
+    ) -> "FoundInDocuments":
         """Returns the parts of documents that fit the question; nothing else reads them."""
         from memory_assets.services import documents
 
         return documents.search(self.store, requests.SearchDocumentsRequest.of(question, **options))
 
     def remove_document(self, name: str) -> "KeptDocument":
-        """Removes the document with that id, file name or title from the library, and returns it."""
+        """Removes the document with that id, file name or title from the library, and returns
+        it.
+        """
         from memory_assets.runs import launch
         from memory_assets.services import documents
 
@@ -72,11 +92,15 @@ class LibraryVerbs(OpenStore):
         return removed
 
     def discover(self, source: str | requests.DiscoverRequest, **options: Any) -> "Discovered":
-        """Reads a page or a repository and keeps a note of it, which the next run makes known to recall."""
+        """Reads a page or a repository and keeps a note of it, which the next run makes known to
+        recall.
+        """
         from memory_assets.runs import launch
         from memory_assets.services import discoveries
 
-        found = discoveries.discover(self._store_or_unopened(), requests.DiscoverRequest.of(source, **options))
+        found = discoveries.discover(
+            self._store_or_unopened(), requests.DiscoverRequest.of(source, **options)
+        )
         launch.index_documents(self.store)
         return found
 

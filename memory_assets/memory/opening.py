@@ -45,7 +45,10 @@ class OpenStore:
         from memory_assets.store.store import open_store
 
         if not self.exists:
-            raise StoreError(f"There is no memory in {self.settings.data} yet. Run `memory up` to take in transcripts.")
+            raise StoreError(
+                f"There is no memory in {self.settings.data} yet. Run `memory up` to take "
+                "in transcripts."
+            )
         return open_store(self.settings)
 
     @property
@@ -54,7 +57,9 @@ class OpenStore:
         return bool(self.settings.store) or (self.settings.data / "VERSION").is_file()
 
     def follow_others(self) -> None:
-        """Fetches what other machines changed, where they share the store in an object store, and erases what they forgot."""
+        """Fetches what other machines changed, where they share the store in an object store, and
+        erases what they forgot.
+        """
         if not self.settings.store:
             return
         self.store.sync_if_older()
@@ -64,7 +69,10 @@ class OpenStore:
             try:
                 finish(self.store)
             except StoreError as error:  # the next question, or run, does it
-                announce(f"What another machine forgot is not erased here yet: {error}", about=str(self.store.root))
+                announce(
+                    f"What another machine forgot is not erased here yet: {error}",
+                    about=str(self.store.root),
+                )
 
     @property
     def is_sample(self) -> bool:

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.errors import ReviewError
 from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
-from memory_assets.services.proposals import Decided, Pending, Review, Reviewed, pending_of, reviewed_of, waiting_proposals
+from memory_assets.services.proposals import (
+    Decided,
+    Pending,
+    Review,
+    Reviewed,
+    pending_of,
+    reviewed_of,
+    waiting_proposals,
+)
 
 if TYPE_CHECKING:
     from memory_assets.adapters.git_workspace import ChangedLine
@@ -21,7 +29,12 @@ class ReviewVerbs(OpenStore):
         from memory_assets.services.review import read_review
 
         count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
-        return Review(self.pending(), read_review(self.store).reading.warnings, count, read_contradictions(self.store))
+        return Review(
+            self.pending(),
+            read_review(self.store).reading.warnings,
+            count,
+            read_contradictions(self.store),
+        )
 
     def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
         """Approves, rejects or edits proposals and returns the state of each."""
@@ -34,11 +47,15 @@ class ReviewVerbs(OpenStore):
 
     @despite_damage
     def pending(self) -> tuple[Pending, ...]:
-        """Returns the proposals that you are asked about, most useful first, including changes since the last triage."""
+        """Returns the proposals that you are asked about, most useful first, including changes
+        since the last triage.
+        """
         return tuple(waiting_proposals(self.store))
 
     def lost(self) -> tuple[str, ...]:
-        """Returns the proposals that vanished from REVIEW.md, where so many at once may be an accident."""
+        """Returns the proposals that vanished from REVIEW.md, where so many at once may be an
+        accident.
+        """
         from memory_assets.services.review import read_review
 
         return read_review(self.store).reading.lost
@@ -50,20 +67,30 @@ class ReviewVerbs(OpenStore):
         restore_lost(self.store)
 
     def apply_review_edits(self) -> None:
-        """Runs triage if REVIEW.md, MEMORY.md or the owner's tasks were changed since the last one."""
+        """Runs triage if REVIEW.md, MEMORY.md or the owner's tasks were changed since the last
+        one.
+        """
         from memory_assets.runs.due import triage_is_due
 
         if triage_is_due(self.store):
             self.run_triage()
 
     def approve(self, *proposal_ids: str, triage: bool = True) -> tuple[Reviewed, ...]:
-        """Approves the proposals, updates MEMORY.md, and returns the state of each; without `triage` only records it."""
+        """Approves the proposals, updates MEMORY.md, and returns the state of each; without
+        `triage` only records it.
+        """
         for one in pending_of(self.store, proposal_ids):
-            self.store.append_event("proposal.approved", one.proposal_id, {"text": one.text, "section": one.section})
+            self.store.append_event(
+                "proposal.approved", one.proposal_id, {"text": one.text, "section": one.section}
+            )
         return self.run_triage(*proposal_ids) if triage else ()
 
-    def reject(self, *proposal_ids: str, reason: str = "", triage: bool = True) -> tuple[Reviewed, ...]:
-        """Rejects the proposals, with a reason where one is given, and returns the state of each."""
+    def reject(
+        self, *proposal_ids: str, reason: str = "", triage: bool = True
+    ) -> tuple[Reviewed, ...]:
+        """Rejects the proposals, with a reason where one is given, and returns the state of
+        each.
+        """
         for one in pending_of(self.store, proposal_ids):
             self.store.append_event("proposal.rejected", one.proposal_id, {"reason": reason})
         return self.run_triage(*proposal_ids) if triage else ()
@@ -72,19 +99,30 @@ class ReviewVerbs(OpenStore):
         """Changes the text of a pending proposal; it still waits for approval afterwards."""
         wording = " ".join(text.split())
         if not wording:
-            raise ReviewError(f"The new text of {proposal_id} is empty. `memory review reject {proposal_id}` rejects it.")
+            raise ReviewError(
+                f"The new text of {proposal_id} is empty. `memory review reject "
+                f"{proposal_id}` rejects it."
+            )
         (pending,) = pending_of(self.store, [proposal_id])
         if not pending.text:
-            raise ReviewError(f"{proposal_id} proposes to remove a line and has no text to edit. Approve or reject it.")
+            raise ReviewError(
+                f"{proposal_id} proposes to remove a line and has no text to edit. Approve "
+                "or reject it."
+            )
         self.store.append_event("proposal.edited", proposal_id, {"text": wording})
         return self.run_triage(proposal_id) if triage else ()
 
     def write_decided(self) -> tuple[str, ...]:
-        """Writes the lines of recorded decisions at once, without a whole triage, and returns what changed."""
+        """Writes the lines of recorded decisions at once, without a whole triage, and returns what
+        changed.
+        """
         from memory_assets.services.review import write_decided
 
         events = write_decided(self.store)
-        return tuple(f"{one.payload['path']}: {one.payload['line'] or 'removed ' + one.payload['replaces']}" for one in events)
+        return tuple(
+            f"{one.payload['path']}: {one.payload['line'] or 'removed ' + one.payload['replaces']}"
+            for one in events
+        )
 
     def last_commit(self) -> str | None:
         """Returns the id of the workspace's last commit, to ask later what changed since."""
@@ -93,13 +131,17 @@ class ReviewVerbs(OpenStore):
         return last_commit(self.store)
 
     def changed_since(self, commit: str | None) -> "list[ChangedLine]":
-        """Returns the lines of MEMORY.md and of the files of projects that changed since the commit."""
+        """Returns the lines of MEMORY.md and of the files of projects that changed since the
+        commit.
+        """
         from memory_assets.services.review import changed_since
 
         return changed_since(self.store, commit)
 
     def take_back(self, proposal_id: str) -> None:
-        """Undoes your last decision about a proposal: it is pending again, and its edit of a file of entries is undone."""
+        """Undoes your last decision about a proposal: it is pending again, and its edit of a file
+        of entries is undone.
+        """
         from memory_assets.services.review import take_back
 
         take_back(self.store, proposal_id)

@@ -1,7 +1,7 @@
 """Updates a store from its transcripts, for `memory up`, `ingest` and `rebuild`.
 
-Chooses the store to fill, copies the bundled sample where there is nothing else, and runs the jobs in this process
-(`runs.launch`).
+Chooses the store to fill, copies the bundled sample where there is nothing else, and runs the jobs
+in this process (`runs.launch`).
 """
 
 import shutil
@@ -19,11 +19,22 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.runs.look import Look
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
-from memory_assets.services.sources import find_all, find_foreign, find_sources, store_to_fill, widen_since
+from memory_assets.services.sources import (
+    find_all,
+    find_foreign,
+    find_sources,
+    store_to_fill,
+    widen_since,
+)
 from memory_assets.services.transfer.backup import restore as restore_backup
 from memory_assets.services.transfer.export import changed_tables, import_all
 from memory_assets.services.transfer.place import Placed
-from memory_assets.services.which_store import StoreChoice, is_sample, present_settings, sample_settings
+from memory_assets.services.which_store import (
+    StoreChoice,
+    is_sample,
+    present_settings,
+    sample_settings,
+)
 from memory_assets.store.damage import despite_damage
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived
@@ -60,7 +71,9 @@ def build(*, since: str | None = None) -> Built:
 
 
 def choose(*, since: str | None = None, may_show_sample: bool = False) -> StoreChoice:
-    """Returns the store to fill; on a machine without transcripts it may be that of the sample, which is laid out."""
+    """Returns the store to fill; on a machine without transcripts it may be that of the sample,
+    which is laid out.
+    """
     settings = read_settings()
     if since is not None:
         widen_since(settings, since)
@@ -81,8 +94,14 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
     look = None if work else despite_damage(store, partial(Look.begin, store))
     ran = work() if work else launch.ingest(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))
-    learnt = {table: count - before[table] for table, count in after.rows.items() if count != before[table]}
-    is_empty = store.settings.source_folders() and not (after.unread or after.left_out or find_sources(store.settings))
+    learnt = {
+        table: count - before[table]
+        for table, count in after.rows.items()
+        if count != before[table]
+    }
+    is_empty = store.settings.source_folders() and not (
+        after.unread or after.left_out or find_sources(store.settings)
+    )
     warnings = (f"No transcripts were found in {store.settings.sources}.",) if is_empty else ()
     if look and not ran.jobs and not warnings:
         look.end(store)
@@ -98,11 +117,20 @@ def flush(store: Store) -> Built:
 def backfill(store: Store, first: date | None, last: date | None) -> Built:
     """Asks the configured model about the days again, and updates the tables from its answers."""
     days = days_between(store.tables, first, last)
-    return fill(StoreChoice(store.settings, f"{len(days)} days asked about again"), lambda: launch.backfill(store, days))
+    return fill(
+        StoreChoice(store.settings, f"{len(days)} days asked about again"),
+        lambda: launch.backfill(store, days),
+    )
 
 
 RebuiltPart = Literal["all", "indexes", "reflections"]
-CONDENSED = ("reflections", "weekly_distillates", "monthly_distillates", "dropped_facts", "timeline")
+CONDENSED = (
+    "reflections",
+    "weekly_distillates",
+    "monthly_distillates",
+    "dropped_facts",
+    "timeline",
+)
 _REBUILT: dict[RebuiltPart, tuple[str, str]] = {
     "all": ("Everything derived", "resources"),
     "indexes": ("Both indexes", "tables"),
@@ -111,11 +139,18 @@ _REBUILT: dict[RebuiltPart, tuple[str, str]] = {
 
 
 def rebuild(part: RebuiltPart = "all") -> Built:
-    """Deletes what is derived, or the named part of it, and rebuilds it from the archive, the ledger and stored answers."""
+    """Deletes what is derived, or the named part of it, and rebuilds it from the archive, the
+    ledger and stored answers.
+    """
     settings = present_settings()
-    store = Store(settings, settings.data)  # not `open_store`: a changed zone is a reason to rebuild
+    store = Store(
+        settings, settings.data
+    )  # not `open_store`: a changed zone is a reason to rebuild
     if not (store.root / "VERSION").is_file():
-        raise StoreError(f"There is no memory in {store.root} to rebuild. Run `memory up` to take in transcripts.")
+        raise StoreError(
+            f"There is no memory in {store.root} to rebuild. Run `memory up` to take in "
+            "transcripts."
+        )
     with store.lock():
         if part == "indexes":
             shutil.rmtree(store.root / "index", ignore_errors=True)
@@ -132,18 +167,25 @@ def rebuild(part: RebuiltPart = "all") -> Built:
 def restore(path: Path) -> Built:
     """Makes the store from a backup, and builds its tables."""
     placed = restore_backup(path, read_settings())
-    return _fill_placed(placed, f"Restored the backup of {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC")
+    return _fill_placed(
+        placed, f"Restored the backup of {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC"
+    )
 
 
 def import_folder(path: Path) -> Built:
-    """Makes the store from an exported folder, builds its tables, and compares them with the exported ones."""
+    """Makes the store from an exported folder, builds its tables, and compares them with the
+    exported ones.
+    """
     placed = import_all(path, read_settings())
-    built = _fill_placed(placed, f"Imported {path}, exported on {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC")
+    built = _fill_placed(
+        placed, f"Imported {path}, exported on {placed.manifest.made_at:%Y-%m-%d %H:%M} UTC"
+    )
     found = changed_tables(built.store, path)
     if not found:
         return replace(built, reason=f"{built.reason}; all tables are as exported")
     differing = (
-        f"Tables that differ from the exported ones: {', '.join(found)}. New transcripts, or another release, explain it."
+        f"Tables that differ from the exported ones: {', '.join(found)}. New transcripts, or "
+        "another release, explain it."
     )
     return replace(built, warnings=(*built.warnings, differing))
 

@@ -1,10 +1,11 @@
 """Runs of days on Celery workers, each share of the days as a run of its own.
 
-A worker finds the same store through its own environment. A run whose worker was killed is started again, as another run: what
-the first one wrote is whole days, and is left as it is.
+A worker finds the same store through its own environment. A run whose worker was killed is started
+again, as another run: what the first one wrote is whole days, and is left as it is.
 
-Of a store in a bucket, workers may have data folders of their own. They build the tables alone, which this process fetches when
-a share is done; the files of the days (`files_of`) are built in its own folder.
+Of a store in a bucket, workers may have data folders of their own. They build the tables alone,
+which this process fetches when a share is done; the files of the days (`files_of`) are built in its
+own folder.
 """
 
 import time
@@ -21,7 +22,13 @@ from memory_assets.errors import StoreError
 from memory_assets.runs.celery_tasks import unreachable
 from memory_assets.runs.days import STORE, Stretch, address_of
 from memory_assets.runs.deployment import WORKER_COMMAND
-from memory_assets.runs.liveness import SLOT_CHECK_SECONDS, UNFINISHED, fail_dead_runs, fail_run, is_executed
+from memory_assets.runs.liveness import (
+    SLOT_CHECK_SECONDS,
+    UNFINISHED,
+    fail_dead_runs,
+    fail_run,
+    is_executed,
+)
 from memory_assets.runs.record import note_builds
 from memory_assets.schema.tables import tables_in
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
@@ -30,7 +37,9 @@ DEFINITIONS = ("memory_assets.definitions", "defs")
 POLL_SECONDS = 0.2
 PING_SECONDS = 5.0
 SILENT_SECONDS = 60.0
-"""Time without a worker after which the command fails: one that was killed may be started again meanwhile."""
+"""Time without a worker after which the command fails: one that was killed may be started again
+meanwhile.
+"""
 
 IDLE_SECONDS = 300.0
 """Time after which the command fails if workers answer and none of them takes a run."""
@@ -40,12 +49,18 @@ MOST_STARTS = 3
 
 
 def files_of(store: Store, job: str) -> list[str]:
-    """Returns what of the job is not in the store's bucket, so that a worker with a folder of its own cannot build it."""
-    return [] if store.mirror is None else [table.name for table in tables_in(job) if not table.record]
+    """Returns what of the job is not in the store's bucket, so that a worker with a folder of its
+    own cannot build it.
+    """
+    return (
+        [] if store.mirror is None else [table.name for table in tables_in(job) if not table.record]
+    )
 
 
 class WorkerRuns:
-    """Runs of a job for shares of days, which are launched as Celery tasks and watched until they end."""
+    """Runs of a job for shares of days, which are launched as Celery tasks and watched until they
+    end.
+    """
 
     def __init__(
         self,
@@ -71,7 +86,8 @@ class WorkerRuns:
         """
         if not self._hears_worker():
             raise StoreError(
-                f"No Celery worker answers. Start one with `{WORKER_COMMAND}` (docs/scaling.md), then run this again."
+                f"No Celery worker answers. Start one with `{WORKER_COMMAND}` "
+                "(docs/scaling.md), then run this again."
             )
         try:
             for share in shares:
@@ -81,9 +97,11 @@ class WorkerRuns:
             self._cancel()
 
     def wait_for_others(self) -> None:
-        """Waits for the shares of an ingest that was killed, and fetches what workers with folders of their own made of them.
+        """Waits for the shares of an ingest that was killed, and fetches what workers with folders
+        of their own made of them.
 
-        What is due is found afterwards: nothing else keeps two workers from asking a model the same.
+        What is due is found afterwards: nothing else keeps two workers from asking a model the
+        same.
         """
         about = dg.RunsFilter(statuses=UNFINISHED.statuses, tags={STORE: address_of(self._store)})
         self._running.update((run.run_id, None) for run in self._instance.get_runs(about))
@@ -110,11 +128,16 @@ class WorkerRuns:
             return
         if run.status == dg.DagsterRunStatus.SUCCESS:
             done(share)
-        elif MAX_RETRIES_TAG in run.tags and self._starts[share] < MOST_STARTS:  # its worker was killed
+        elif (
+            MAX_RETRIES_TAG in run.tags and self._starts[share] < MOST_STARTS
+        ):  # its worker was killed
             self._launch(share)
         else:
             reason = _reason(self._instance, run.run_id)
-            raise StoreError(f"The run of '{self._job}' failed{reason}; see run {run.run_id} in the Dagster UI (`memory up`).")
+            raise StoreError(
+                f"The run of '{self._job}' failed{reason}; see run {run.run_id} in the "
+                "Dagster UI (`memory up`)."
+            )
 
     def _fetch(self) -> None:
         """Fetches what a worker with a folder of its own wrote, so that the next steps see it."""
@@ -123,7 +146,9 @@ class WorkerRuns:
             note_builds(self._store, self._tables)
 
     def _launch(self, share: Stretch) -> None:
-        found = ReconstructableRepository.for_module(*DEFINITIONS).get_reconstructable_job(self._job)
+        found = ReconstructableRepository.for_module(*DEFINITIONS).get_reconstructable_job(
+            self._job
+        )
         selected = frozenset(dg.AssetKey(table.name) for table in self._tables)
         run = self._instance.create_run_for_job(
             found.get_definition().get_subset(asset_selection=selected),
@@ -144,21 +169,34 @@ class WorkerRuns:
         return [run for run in self._present() if run.is_finished]
 
     def _present(self) -> Sequence[dg.DagsterRun]:
-        return self._instance.get_runs(dg.RunsFilter(run_ids=list(self._running))) if self._running else []
+        return (
+            self._instance.get_runs(dg.RunsFilter(run_ids=list(self._running)))
+            if self._running
+            else []
+        )
 
     def _look(self) -> None:
-        """Marks runs as failed whose worker was killed: nobody has the run's lock or task, or Celery says that it failed."""
+        """Marks runs as failed whose worker was killed: nobody has the run's lock or task, or
+        Celery says that it failed.
+        """
         fail_dead_runs(self._instance, self._store)
         for run in self._present():
-            if not run.is_finished and self._launcher.check_run_worker_health(run).status == WorkerStatus.FAILED:
+            if (
+                not run.is_finished
+                and self._launcher.check_run_worker_health(run).status == WorkerStatus.FAILED
+            ):
                 fail_run(self._instance, run, "The worker of this run was killed.")
         if is_executed(self._instance, self._store, list(self._running)):
             self._worked = self._heard = time.monotonic()
         elif not self._hears_worker() and time.monotonic() - self._heard > SILENT_SECONDS:
-            raise StoreError(f"The Celery workers have ended. Start one with `{WORKER_COMMAND}`, then run this again.")
+            raise StoreError(
+                f"The Celery workers have ended. Start one with `{WORKER_COMMAND}`, then "
+                "run this again."
+            )
         elif time.monotonic() - self._worked > IDLE_SECONDS:
             raise StoreError(
-                f"Celery workers answer, but took no run for {IDLE_SECONDS:.0f} s: they do other tasks, or the queue was lost "
+                f"Celery workers answer, but took no run for {IDLE_SECONDS:.0f} s: they do "
+                "other tasks, or the queue was lost "
                 "when its server was started again. Run this again."
             )
 

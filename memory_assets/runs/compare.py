@@ -1,8 +1,9 @@
-"""Compares two versions of the tables `observations` and `memories`: which rows were added, lost or changed.
+"""Compares two versions of the tables `observations` and `memories`: which rows were added, lost or
+changed.
 
-Only allowed observations and current memories are compared: a fact that is held now is lost, and one that was held before is
-added. Rows are matched by their stable id; facts with other words for the same messages are one reworded fact, and so are the
-memories with such facts.
+Only allowed observations and current memories are compared: a fact that is held now is lost, and
+one that was held before is added. Rows are matched by their stable id; facts with other words for
+the same messages are one reworded fact, and so are the memories with such facts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -70,17 +71,25 @@ def compare_memories(
     pairs: Mapping[str, str],
     reasons: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> Comparison:
-    """Returns the differences of the current memories; `pairs` are reworded observations, old → new.
+    """Returns the differences of the current memories; `pairs` are reworded observations, old →
+    new.
 
     `reasons` say why observations were and are held (`held_reasons`).
     """
     is_current = pl.col("state").is_in(VALID_STATES)
     old, new = (_by_id(frame.filter(is_current, kind="fact")) for frame in (before, after))
     held_before, held_now = (
-        {id: why.get(id, state) if state == "held" else state for id, state in rows.select("id", "state").iter_rows()}
-        for rows, why in zip((frame.filter(~is_current) for frame in (before, after)), reasons, strict=True)
+        {
+            id: why.get(id, state) if state == "held" else state
+            for id, state in rows.select("id", "state").iter_rows()
+        }
+        for rows, why in zip(
+            (frame.filter(~is_current) for frame in (before, after)), reasons, strict=True
+        )
     )
-    home = {observation: row["id"] for row in new.values() for observation in row["observation_ids"]}
+    home = {
+        observation: row["id"] for row in new.values() for observation in row["observation_ids"]
+    }
     same: dict[str, str] = {}
     for id, row in old.items():
         homes = (home.get(one) or home.get(pairs.get(one, "")) for one in row["observation_ids"])
@@ -95,7 +104,9 @@ def compare_memories(
 
 
 def reworded(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, str]:
-    """Returns facts that rest on the same messages with other words, old → new; the most similar are paired."""
+    """Returns facts that rest on the same messages with other words, old → new; the most similar
+    are paired.
+    """
     gone = before.filter(kind="fact").join(after, on="id", how="anti")
     come = after.filter(kind="fact").join(before, on="id", how="anti")
     back: dict[str, str] = {}
@@ -114,7 +125,9 @@ def _similarities(gone: pl.DataFrame, come: pl.DataFrame) -> Iterable[tuple[floa
         for new in by_window.get(old["window_id"], ()):
             ours, theirs = set(old["message_ids"]), set(new["message_ids"])
             if ours & theirs:
-                words = SequenceMatcher(None, old["text"].lower().split(), new["text"].lower().split()).ratio()
+                words = SequenceMatcher(
+                    None, old["text"].lower().split(), new["text"].lower().split()
+                ).ratio()
                 yield len(ours & theirs) / len(ours | theirs) + words, old["id"], new["id"]
 
 
@@ -125,28 +138,38 @@ def _compare(
     held_before: Mapping[str, str],
     held_now: Mapping[str, str],
 ) -> Comparison:
-    same = {id: id for id in old if id in new} | {a: b for a, b in pairs.items() if a in old and b in new}
+    same = {id: id for id in old if id in new} | {
+        a: b for a, b in pairs.items() if a in old and b in new
+    }
     back = {after: before for before, after in pairs.items()}
     changes = [change for a, b in same.items() if (change := _changed(old[a], new[b]))]
     for id in old.keys() - same.keys():
         now = held_now.get(id) or held_now.get(pairs.get(id, ""))
-        changes.append(_change("lost", old[id], f"now {now}" if now else "nothing says it any more"))
+        changes.append(
+            _change("lost", old[id], f"now {now}" if now else "nothing says it any more")
+        )
     for id in new.keys() - same.values():
         was = held_before.get(id) or held_before.get(back.get(id, ""))
         changes.append(_change("added", new[id], f"was {was}" if was else "nothing said it before"))
-    return Comparison(len(old), len(new), tuple(sorted(changes, key=lambda one: (one.day, one.text, one.id))))
+    return Comparison(
+        len(old), len(new), tuple(sorted(changes, key=lambda one: (one.day, one.text, one.id)))
+    )
 
 
 def _changed(old: Row, new: Row) -> RowChange | None:
     pairs = {name: (_rounded(old[name]), _rounded(new[name])) for name in COMPARED}
-    why = [name if name == "text" else f"{name} {a} → {b}" for name, (a, b) in pairs.items() if a != b]
+    why = [
+        name if name == "text" else f"{name} {a} → {b}" for name, (a, b) in pairs.items() if a != b
+    ]
     return _change("changed", new, ", ".join(why), old) if why else None
 
 
 def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange:
     was = {"was_id": old["id"], "was_text": old["text"]} if old else {}
     day = row["event_at"].date().isoformat()
-    return RowChange(kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was)
+    return RowChange(
+        kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was
+    )
 
 
 def held_reasons(observations: pl.DataFrame) -> dict[str, str]:

@@ -1,7 +1,8 @@
-"""A process that runs days of a store one share after the other, as `runs.processes` asks on its standard input.
+"""A process that runs days of a store one share after the other, as `runs.processes` asks on its
+standard input.
 
-A question is a line of JSON with the job and its first and last day. The answer is one, too: the problem, or none. The
-store is the one of this process's settings.
+A question is a line of JSON with the job and its first and last day. The answer is one, too: the
+problem, or none. The store is the one of this process's settings.
 """
 
 import json
@@ -29,10 +30,14 @@ def main(questions: TextIO, answers: TextIO) -> None:
 
 
 def _run(runner: Runner, asked: dict[str, str]) -> dict[str, str] | None:
-    """Runs the job for the days; returns the problem, if any, with the class of the error that a person is meant to read."""
+    """Runs the job for the days; returns the problem, if any, with the class of the error that a
+    person is meant to read.
+    """
     runner.started_by = asked["started_by"]
     try:
-        runner.run(asked["job"], Stretch(*(date.fromisoformat(asked[name]) for name in ("first", "last"))))
+        runner.run(
+            asked["job"], Stretch(*(date.fromisoformat(asked[name]) for name in ("first", "last")))
+        )
     except (Exception, PanicException) as error:
         runner.disconnect()
         return _problem(error)

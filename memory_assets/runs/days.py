@@ -1,4 +1,5 @@
-"""The days of a run: contiguous stretches of them, those between two days that a person names, and the tags of a run.
+"""The days of a run: contiguous stretches of them, those between two days that a person names, and
+the tags of a run.
 
 The command line and the sensors start the same jobs with the same tags.
 """
@@ -19,23 +20,31 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.store import Store
 
 BY_DAY = ("process_days", "encode_messages")
-"""Jobs whose days need no other day: the latest are built first, and several processes may build different ones at once."""
+"""Jobs whose days need no other day: the latest are built first, and several processes may build
+different ones at once.
+"""
 
 LONGEST_STRETCH = 31
 """Days in one run."""
 
 RECENT_DAYS = 3
-"""Days with sessions that are read before all others if there are many: in seconds, recall knows the latest work."""
+"""Days with sessions that are read before all others if there are many: in seconds, recall knows
+the latest work.
+"""
 
 BRIDGED_GAP = 3
-"""Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day against 0.5 s a run)."""
+"""Idle days inside a stretch that cost less to materialise than a run of their own (0.1 s a day
+against 0.5 s a run).
+"""
 
 
 RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 """Dagster's tags for the first and last partition of a run."""
 
 ASK_AGAIN = "memory/ask_again"
-"""Tag of runs that start by themselves (`false`): a model is asked only about what no model was ever asked about."""
+"""Tag of runs that start by themselves (`false`): a model is asked only about what no model was
+ever asked about.
+"""
 
 STARTED_BY = "memory/started_by"
 """Tag that names what started a run: `command line`, a sensor or a schedule."""
@@ -45,7 +54,9 @@ STORE = "memory/store"
 
 
 def address_of(store: Store) -> str:
-    """Returns what names the store to workers: its bucket, which they may have in folders of their own, or else its folder."""
+    """Returns what names the store to workers: its bucket, which they may have in folders of their
+    own, or else its folder.
+    """
     return str(store.root) if store.mirror is None else store.mirror.objects.url
 
 
@@ -75,10 +86,11 @@ def stretches(days: Iterable[date]) -> list[Stretch]:
 
 
 def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) -> list[Stretch]:
-    """Returns the days as stretches, the latest first; the first one is short, so that recent sessions are read soon.
+    """Returns the days as stretches, the latest first; the first one is short, so that recent
+    sessions are read soon.
 
-    `sessions` are the first and last days of sessions. Where it can be done, a session's days are in one stretch: its later
-    parts are read in the light of the earlier ones.
+    `sessions` are the first and last days of sessions. Where it can be done, a session's days are
+    in one stretch: its later parts are read in the light of the earlier ones.
     """
     left, found, wanted, spans = sorted(set(days)), list[Stretch](), RECENT_DAYS, list(sessions)
     while left:
@@ -88,8 +100,12 @@ def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) ->
     return found
 
 
-def _start_of(wanted: Sequence[date], left: Sequence[date], sessions: Sequence[tuple[date, date]]) -> date:
-    """Returns the first of the wanted days, or an earlier one of those left where a session began that goes on then."""
+def _start_of(
+    wanted: Sequence[date], left: Sequence[date], sessions: Sequence[tuple[date, date]]
+) -> date:
+    """Returns the first of the wanted days, or an earlier one of those left where a session began
+    that goes on then.
+    """
     first = wanted[0]
     while began := [begin for begin, end in sessions if begin < first <= end and begin >= left[0]]:
         first = min(began)
@@ -97,10 +113,12 @@ def _start_of(wanted: Sequence[date], left: Sequence[date], sessions: Sequence[t
 
 
 def shares_of(stretch: Stretch, sessions: Iterable[tuple[date, date]], most: int) -> list[Stretch]:
-    """Returns the stretch cut into at most so many, of like length, the latest first, for processes that work at once.
+    """Returns the stretch cut into at most so many, of like length, the latest first, for processes
+    that work at once.
 
-    `sessions` are the first and last days of sessions: the days of one are in one share, because its later parts are read in
-    the light of the earlier ones. There are no more shares than days on which a session ends.
+    `sessions` are the first and last days of sessions: the days of one are in one share, because
+    its later parts are read in the light of the earlier ones. There are no more shares than days on
+    which a session ends.
     """
     days, spans = stretch.days(), list(sessions)
     most = max(1, min(most, len({end for _, end in spans if stretch.first <= end <= stretch.last})))
@@ -114,8 +132,13 @@ def shares_of(stretch: Stretch, sessions: Iterable[tuple[date, date]], most: int
 
 
 def first_day_of(store: Store) -> date:
-    """Returns the first day of the store: of its windows, its notes and every table by day; today where there is nothing."""
-    found = [store.tables.read("windows", columns=["day"])["day"].min(), *map(date.fromisoformat, inputs.notes_by_day(store))]
+    """Returns the first day of the store: of its windows, its notes and every table by day; today
+    where there is nothing.
+    """
+    found = [
+        store.tables.read("windows", columns=["day"])["day"].min(),
+        *map(date.fromisoformat, inputs.notes_by_day(store)),
+    ]
     by_day = [table.name for table in TABLES.values() if table.grain == "day" and table.record]
     found += [date.fromisoformat(part) for name in by_day for part in store.tables.parts(name)]
     return min((day for day in found if day is not None), default=store.settings.today())
@@ -124,7 +147,9 @@ def first_day_of(store: Store) -> date:
 def session_days(store: Store) -> list[tuple[date, date]]:
     """Returns the first and the last day of each session's windows."""
     windows = store.tables.read("windows", columns=["session_id", "day"]).drop_nulls("day")
-    spans = windows.group_by("session_id").agg(pl.col("day").min().alias("first"), pl.col("day").max().alias("last"))
+    spans = windows.group_by("session_id").agg(
+        pl.col("day").min().alias("first"), pl.col("day").max().alias("last")
+    )
     return list(spans.select("first", "last").iter_rows())
 
 
@@ -137,25 +162,45 @@ def days_between(tables: ParquetTables, first: date | None, last: date | None) -
 
 
 def tags_of(
-    job: str, stretch: Stretch | None = None, *, keys: Sequence[str] = (), ask_again: bool = False, started_by: str
+    job: str,
+    stretch: Stretch | None = None,
+    *,
+    keys: Sequence[str] = (),
+    ask_again: bool = False,
+    started_by: str,
 ) -> dict[str, str]:
-    """Returns the run tags that make one run of the job materialise all partitions of the stretch, all categories or keys.
+    """Returns the run tags that make one run of the job materialise all partitions of the stretch,
+    all categories or keys.
 
     `keys` are those that Dagster knows, in its order (`runs.scopes.register_keys`).
     """
     if "category" in {table.grain for table in tables_in(job)}:
         keys = get_args(Category)
-    first, last = (str(stretch.first), str(stretch.last)) if stretch else (keys[0], keys[-1]) if keys else ("", "")
-    return {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by} | (range_tags(first, last) if first else {})
+    first, last = (
+        (str(stretch.first), str(stretch.last))
+        if stretch
+        else (keys[0], keys[-1])
+        if keys
+        else ("", "")
+    )
+    return {ASK_AGAIN: str(ask_again).lower(), STARTED_BY: started_by} | (
+        range_tags(first, last) if first else {}
+    )
 
 
 def dynamic_grain(job: str) -> Grain | None:
-    """Returns the grain of what the job builds with partitions that come and go (scopes, documents); None for other jobs."""
-    return next((grain for grain in DYNAMIC if any(table.grain == grain for table in tables_in(job))), None)
+    """Returns the grain of what the job builds with partitions that come and go (scopes,
+    documents); None for other jobs.
+    """
+    return next(
+        (grain for grain in DYNAMIC if any(table.grain == grain for table in tables_in(job))), None
+    )
 
 
 def buildable(job: str, keys: Sequence[str]) -> list[str] | None:
-    """Returns the tables of the job that a run can build: without any of these keys, none of their partitions; None for all."""
+    """Returns the tables of the job that a run can build: without any of these keys, none of their
+    partitions; None for all.
+    """
     if keys or dynamic_grain(job) is None:
         return None
     return [table.name for table in tables_in(job) if table.grain not in DYNAMIC]

@@ -1,4 +1,5 @@
-"""Dagster's configuration for a deployment: SQLite in the store's folder, or a PostgreSQL server; and where runs execute.
+"""Dagster's configuration for a deployment: SQLite in the store's folder, or a PostgreSQL server;
+and where runs execute.
 
     local      runs and events in SQLite, in the store's folder
     postgres   runs, events, schedules and sensors in a PostgreSQL server
@@ -38,13 +39,20 @@ VARIABLES: Mapping[Deployment, tuple[str, ...]] = {
 """Environment variables that each process of the deployment needs."""
 
 QUEUE_SECONDS = 86_400
-"""Time in Celery's queue after which Dagster's daemon marks a run as failed; by default it does so after three minutes."""
+"""Time in Celery's queue after which Dagster's daemon marks a run as failed; by default it does so
+after three minutes.
+"""
 
 MONITORING = "run_monitoring:\n  enabled: true\n"
-WAITING = f"  # A share of days waits in the queue until a worker is free.\n  start_timeout_seconds: {QUEUE_SECONDS}\n"
+WAITING = (
+    "  # A share of days waits in the queue until a worker is free.\n  start_timeout_seconds: "
+    f"{QUEUE_SECONDS}\n"
+)
 
 EVENT_LOG = "# Keeps the event log open"
-"""The line of dagster.yaml where the event log on SQLite begins, which a file with another storage lacks."""
+"""The line of dagster.yaml where the event log on SQLite begins, which a file with another storage
+lacks.
+"""
 
 WORKER_COMMAND = "celery -A memory_assets.runs.celery_worker worker --concurrency 1"
 """Starts a worker; it finds the store and the queue by its environment."""
@@ -69,22 +77,35 @@ class DagsterConfiguration:
     """Where the replaced file was kept."""
 
 
-def configure(settings: Settings, deployment: Deployment, *, write: bool = False) -> DagsterConfiguration:
-    """Returns Dagster's configuration for the deployment; with `write` it replaces the present one, which is kept beside it."""
+def configure(
+    settings: Settings, deployment: Deployment, *, write: bool = False
+) -> DagsterConfiguration:
+    """Returns Dagster's configuration for the deployment; with `write` it replaces the present one,
+    which is kept beside it.
+    """
     store, content = Store(settings, settings.data), dagster_yaml(deployment)
     path = store.dagster_home / "dagster.yaml"
     if not write:
-        return DagsterConfiguration(deployment, path, content, _diff(path, content), VARIABLES[deployment])
+        return DagsterConfiguration(
+            deployment, path, content, _diff(path, content), VARIABLES[deployment]
+        )
     if not (store.root / "VERSION").is_file():
-        raise SettingsError(f"There is no memory in {store.root} to configure. Run `memory up` first.")
+        raise SettingsError(
+            f"There is no memory in {store.root} to configure. Run `memory up` first."
+        )
     with store.lock():
-        diff, before = _diff(path, content), path.with_name(path.name + BEFORE) if path.is_file() else None
+        diff, before = (
+            _diff(path, content),
+            path.with_name(path.name + BEFORE) if path.is_file() else None,
+        )
         if diff:
             make_folder(path.parent)
             if before:
                 write_atomically(before, path.read_bytes())
             write_atomically(path.resolve(), content.encode())
-    return DagsterConfiguration(deployment, path, content, diff, VARIABLES[deployment], True, before if diff else None)
+    return DagsterConfiguration(
+        deployment, path, content, diff, VARIABLES[deployment], True, before if diff else None
+    )
 
 
 def dagster_yaml(deployment: Deployment) -> str:
@@ -92,17 +113,32 @@ def dagster_yaml(deployment: Deployment) -> str:
     text = _read("dagster.yaml")
     if deployment == "celery":
         text = text.replace(MONITORING, MONITORING + WAITING)
-    return text if deployment == "local" else text[: text.index(EVENT_LOG)] + "".join(map(_read, FILES[deployment]))
+    return (
+        text
+        if deployment == "local"
+        else text[: text.index(EVENT_LOG)] + "".join(map(_read, FILES[deployment]))
+    )
 
 
 def runs_on_workers(home: Path) -> bool:
     """Returns whether the home's dagster.yaml has runs executed by Celery workers."""
-    return re.search(r"^\s*class:\s*CeleryRunLauncher\s*$", text_of(home / "dagster.yaml"), re.MULTILINE) is not None
+    return (
+        re.search(
+            r"^\s*class:\s*CeleryRunLauncher\s*$", text_of(home / "dagster.yaml"), re.MULTILINE
+        )
+        is not None
+    )
 
 
 def missing_variables(home: Path, environment: Mapping[str, str]) -> list[str]:
-    """Returns the environment variables with addresses that the home's dagster.yaml names and this process lacks."""
-    named = re.findall(rf"^\s*env:\s*({POSTGRES_URL}|{CELERY_URL})\s*$", text_of(home / "dagster.yaml"), re.MULTILINE)
+    """Returns the environment variables with addresses that the home's dagster.yaml names and this
+    process lacks.
+    """
+    named = re.findall(
+        rf"^\s*env:\s*({POSTGRES_URL}|{CELERY_URL})\s*$",
+        text_of(home / "dagster.yaml"),
+        re.MULTILINE,
+    )
     return [name for name in dict.fromkeys(named) if not environment.get(name)]
 
 

@@ -1,7 +1,8 @@
 """Which runs the state of a store requires, in one order for the command line and the sensors.
 
-Level-triggered: each function compares the present state with the one that the next step was built from, so a lost tick, a
-failed run or a killed process loses nothing. Reads file sizes, manifests and the ledger, never transcripts.
+Level-triggered: each function compares the present state with the one that the next step was built
+from, so a lost tick, a failed run or a killed process loses nothing. Reads file sizes, manifests
+and the ledger, never transcripts.
 """
 
 import hashlib
@@ -15,12 +16,22 @@ import polars as pl
 from memory_assets.runs import inputs
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
 from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
-from memory_assets.runs.staleness import input_versions, is_stale, rules_of, stale_days, stale_partitions
+from memory_assets.runs.staleness import (
+    input_versions,
+    is_stale,
+    rules_of,
+    stale_days,
+    stale_partitions,
+)
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.services.forget.passed_on import read_passed_on
-from memory_assets.services.review import proposals_to_review, read_task_snapshot, task_decisions_hash
+from memory_assets.services.review import (
+    proposals_to_review,
+    read_task_snapshot,
+    task_decisions_hash,
+)
 from memory_assets.services.sources import find_sources
 from memory_assets.stages.capture.discover import TranscriptFile
 from memory_assets.stages.capture.intake import changed_files
@@ -37,7 +48,8 @@ from memory_assets.text.files import bytes_of
 FRICTION_REQUESTED = "friction.requested"
 DAY_ACCUMULATED, DAY_REFLECTED = (name.removeprefix("memory/") for name in (ACCUMULATED, REFLECTED))
 ACCUMULATED_TOKENS = 40_000
-"""Tokens of observations of one day that are reflected on at once, without waiting for the morning."""
+"""Tokens of observations of one day that are reflected on at once, without waiting for the morning.
+"""
 
 
 @dataclass(frozen=True)
@@ -62,10 +74,16 @@ def due_runs(store: Store, job: str) -> list[DueRun]:
 
 
 def is_overdue(store: Store, job: str) -> bool:
-    """Returns whether the last run of a scheduled job is too long ago and the input of its tables changed since."""
+    """Returns whether the last run of a scheduled job is too long ago and the input of its tables
+    changed since.
+    """
     at = time_of(store, job)
     own = (table for table in tables_in(job) if table.jobs[0] == job)
-    return at is not None and store.settings.clock() >= at and any(changed_since(store, one, one.made_from) for one in own)
+    return (
+        at is not None
+        and store.settings.clock() >= at
+        and any(changed_since(store, one, one.made_from) for one in own)
+    )
 
 
 def time_of(store: Store, job: str) -> datetime | None:
@@ -73,13 +91,20 @@ def time_of(store: Store, job: str) -> datetime | None:
 
     The first time counts from the first capture, and is None before it.
     """
-    ran = last_run(store, job) or store.tables.read("resources", columns=["created_at"])["created_at"].min()
+    ran = (
+        last_run(store, job)
+        or store.tables.read("resources", columns=["created_at"])["created_at"].min()
+    )
     return ran + timedelta(days=JOBS[job].every_days) if isinstance(ran, datetime) else None
 
 
 def _late_runs(store: Store, job: str) -> list[DueRun]:
     today = store.settings.today()
-    return night_runs(store, today - timedelta(days=1)) if JOBS[job].is_partitioned else [DueRun(job, None, str(today))]
+    return (
+        night_runs(store, today - timedelta(days=1))
+        if JOBS[job].is_partitioned
+        else [DueRun(job, None, str(today))]
+    )
 
 
 def _lacks_tables(job: str, store: Store) -> bool:
@@ -89,28 +114,50 @@ def _lacks_tables(job: str, store: Store) -> bool:
 
 
 def _last_day(store: Store, job: str) -> dict[date, str]:
-    """Returns the last partition of the job, with a hash: a run of it builds what the last run left out."""
+    """Returns the last partition of the job, with a hash: a run of it builds what the last run left
+    out.
+    """
     tables = [table.name for table in tables_in(job) if table.is_partitioned and table.record]
     parts = [part for name in tables for part in store.tables.parts(name)]
     return {date.fromisoformat(max(parts)): hash_of("again", *sorted(parts))} if parts else {}
 
 
 def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
-    """Returns runs of the job for the days, each with a hash of its state; all weeks or months are one run, gaps included."""
-    found = [Stretch(min(days), max(days))] if days and JOBS[job].grain != "day" else stretches(days)
+    """Returns runs of the job for the days, each with a hash of its state; all weeks or months are
+    one run, gaps included.
+    """
+    found = (
+        [Stretch(min(days), max(days))] if days and JOBS[job].grain != "day" else stretches(days)
+    )
     return [DueRun(job, one, hash_of(*(days.get(day, "") for day in one.days()))) for one in found]
 
 
 def next_runs(store: Store) -> list[DueRun]:
-    """Returns the due runs of the first job that has any, leaving out jobs that wait for their schedule or for a review."""
-    return next((runs for job in JOBS.values() if job.is_at_once and (runs := due_runs(store, job.name))), [])
+    """Returns the due runs of the first job that has any, leaving out jobs that wait for their
+    schedule or for a review.
+    """
+    return next(
+        (runs for job in JOBS.values() if job.is_at_once and (runs := due_runs(store, job.name))),
+        [],
+    )
 
 
 def capture_is_due(store: Store) -> bool:
-    """Returns whether there is something to capture, a window to close, or an interrupted forget to finish."""
-    waiting = events_wait(store) or _changed_transcripts(store) or is_stale(store, ["adrs", "harness_memories"])
+    """Returns whether there is something to capture, a window to close, or an interrupted forget to
+    finish.
+    """
+    waiting = (
+        events_wait(store)
+        or _changed_transcripts(store)
+        or is_stale(store, ["adrs", "harness_memories"])
+    )
     waiting = waiting or pushes_wait(store)
-    return bool(waiting) or windows_due(store) or forget_is_unfinished(store) or has_failed(store, "capture")
+    return (
+        bool(waiting)
+        or windows_due(store)
+        or forget_is_unfinished(store)
+        or has_failed(store, "capture")
+    )
 
 
 def events_wait(store: Store) -> bool:
@@ -119,23 +166,31 @@ def events_wait(store: Store) -> bool:
 
 
 def _changed_transcripts(store: Store) -> list[TranscriptFile]:
-    """Returns the transcripts that grew, appeared or were rewritten since they were captured, by sizes and times alone."""
+    """Returns the transcripts that grew, appeared or were rewritten since they were captured, by
+    sizes and times alone.
+    """
     return changed_files(find_sources(store.settings), store.archive, store.settings.clock())
 
 
 def pushes_wait(store: Store) -> bool:
     """Returns whether other machines pushed ranges that were not read yet, or words to erase."""
     written = store.tables.parts("resources").get(WHOLE)
-    return bool(read_passed_on(store)) or store.archive.range_count() != (written.rows if written else 0)
+    return bool(read_passed_on(store)) or store.archive.range_count() != (
+        written.rows if written else 0
+    )
 
 
 def forget_is_unfinished(store: Store) -> bool:
-    """Returns whether forgotten words were not erased everywhere yet: a process was killed, or a file was locked."""
+    """Returns whether forgotten words were not erased everywhere yet: a process was killed, or a
+    file was locked.
+    """
     return bool(unfinished(store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])))
 
 
 def windows_due(store: Store) -> bool:
-    """Returns whether captured ranges are not yet cut into windows, or an open window has been idle for long enough."""
+    """Returns whether captured ranges are not yet cut into windows, or an open window has been idle
+    for long enough.
+    """
     tables = store.tables
     if WHOLE not in tables.parts("windows"):
         return bool(tables.parts("records")) or not store.archive.resources().is_empty()
@@ -148,54 +203,94 @@ def windows_due(store: Store) -> bool:
 
 
 def capture_state(store: Store) -> str:
-    """Returns the hash of what a capture reads: the spool, the changed files, and the inputs of windows."""
+    """Returns the hash of what a capture reads: the spool, the changed files, and the inputs of
+    windows.
+    """
     files = [f"{file.path}:{file.size}:{file.mtime_ns}" for file in _changed_transcripts(store)]
     written = store.tables.parts("windows").get(WHOLE)
-    cut = (*inputs.windows(store, TABLES["windows"]).values(), written.fingerprint if written else "-")
-    kept = [version for name in ("adrs", "harness_memories") for version in input_versions(store, TABLES[name]).values()]
+    cut = (
+        *inputs.windows(store, TABLES["windows"]).values(),
+        written.fingerprint if written else "-",
+    )
+    kept = [
+        version
+        for name in ("adrs", "harness_memories")
+        for version in input_versions(store, TABLES[name]).values()
+    ]
     pushed = (store.archive.range_count(), *(one.path.name for one in read_passed_on(store)))
-    return hash_of(*spool.unread(str(store.root)).items(), *files, *cut, *kept, *pushed, forget_is_unfinished(store))
+    return hash_of(
+        *spool.unread(str(store.root)).items(),
+        *files,
+        *cut,
+        *kept,
+        *pushed,
+        forget_is_unfinished(store),
+    )
 
 
 def memories_are_stale(store: Store) -> bool:
-    """Returns whether memories or a table built from them is stale, or an index was deleted or moved aside as unreadable."""
+    """Returns whether memories or a table built from them is stale, or an index was deleted or
+    moved aside as unreadable.
+    """
     if WHOLE not in store.tables.parts("memories"):
         return is_stale(store, ["memories"])
     pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
-    is_whole = WHOLE in store.tables.parts("recalls") and all(pointer.is_file() for pointer in pointers)
-    is_whole = is_whole and not [fault for index in (open_vectors(store), open_texts(store)) for fault in index.faults()]
-    is_whole = is_whole and not inputs.summaries_are_stale(store) and not has_failed(store, "rebuild_memories")
+    is_whole = WHOLE in store.tables.parts("recalls") and all(
+        pointer.is_file() for pointer in pointers
+    )
+    is_whole = is_whole and not [
+        fault for index in (open_vectors(store), open_texts(store)) for fault in index.faults()
+    ]
+    is_whole = (
+        is_whole
+        and not inputs.summaries_are_stale(store)
+        and not has_failed(store, "rebuild_memories")
+    )
     return not is_whole or _is_stale_job("rebuild_memories", store)
 
 
 def night_runs(store: Store, day: date) -> list[DueRun]:
     """Returns the nightly run for the day that has ended, and runs for older unread days.
 
-    The nightly run begins with the earliest day that is unread, was not counted since the last night, or with which a night
-    began that did not end; a month back at most.
+    The nightly run begins with the earliest day that is unread, was not counted since the last
+    night, or with which a night began that did not end; a month back at most.
     """
     stale = {one for one in stale_days(store, "process_days") if one < day}
-    unread = stale | _days_of_changed_files(store, day) | _uncounted_days(store, day) | _days_of_begun_night(store, day)
+    unread = (
+        stale
+        | _days_of_changed_files(store, day)
+        | _uncounted_days(store, day)
+        | _days_of_begun_night(store, day)
+    )
     first = min((one for one in unread if (day - one).days < LONGEST_STRETCH), default=day)
     older = runs_of_days("process_days", {one: str(day) for one in stale if one < first})
     return [*older, DueRun("nightly", Stretch(first, day), str(day))]
 
 
 def _uncounted_days(store: Store, until: date) -> set[date]:
-    """Returns the days after the last night that was counted, up to the given one; none before the first night."""
+    """Returns the days after the last night that was counted, up to the given one; none before the
+    first night.
+    """
     last = max(map(date.fromisoformat, store.tables.parts("nightly_stats")), default=until)
     return {last + timedelta(days=back + 1) for back in range((until - last).days)}
 
 
 def _days_of_begun_night(store: Store, until: date) -> set[date]:
-    """Returns the first day of a night that was killed: its transcripts may be captured, and its facts not boosted yet."""
+    """Returns the first day of a night that was killed: its transcripts may be captured, and its
+    facts not boosted yet.
+    """
     begun = begun_night(store)
     return {begun} if begun and begun <= until else set()
 
 
 def _days_of_changed_files(store: Store, until: date) -> set[date]:
-    """Returns the local days up to the given one on which transcripts that wait for capture were last written."""
-    times = (datetime.fromtimestamp(file.mtime_ns / 1e9, store.settings.zone).date() for file in _changed_transcripts(store))
+    """Returns the local days up to the given one on which transcripts that wait for capture were
+    last written.
+    """
+    times = (
+        datetime.fromtimestamp(file.mtime_ns / 1e9, store.settings.zone).date()
+        for file in _changed_transcripts(store)
+    )
     return {day for day in times if day <= until}
 
 
@@ -205,31 +300,54 @@ def triage_is_due(store: Store) -> bool:
 
 
 def review_is_stale(store: Store) -> bool:
-    """Returns whether a proposal, a decision, an edit by hand, the slog, a setting or the calendar requires a triage.
+    """Returns whether a proposal, a decision, an edit by hand, the slog, a setting or the calendar
+    requires a triage.
 
     So does a memory that contradicts a decision record.
     """
-    if not any(map(store.tables.parts, ("proposals", "friction"))) and not store.tables.has_rows("adr_conflicts"):
+    if not any(map(store.tables.parts, ("proposals", "friction"))) and not store.tables.has_rows(
+        "adr_conflicts"
+    ):
         return False
-    is_new = WHOLE not in store.tables.parts("decisions") or store.note_of("review_md") != triage_state(store)
+    is_new = WHOLE not in store.tables.parts("decisions") or store.note_of(
+        "review_md"
+    ) != triage_state(store)
     if is_new or has_failed(store, "triage") or is_stale(store, ["slog"]):
         return True
-    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")
+    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(
+        state="pending"
+    )
     return not waiting.filter(pl.col("expires_at") <= store.settings.clock()).is_empty()
 
 
 def triage_state(store: Store) -> str:
-    """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions, REVIEW.md, MEMORY.md, settings."""
+    """Returns the hash of what a triage reads: proposals, memories, the ledger's decisions,
+    REVIEW.md, MEMORY.md, settings.
+    """
     names = ("proposals", "friction", "memories", "adr_conflicts")
-    parts = (f"{name}/{part}={info.fingerprint}" for name in names for part, info in store.tables.parts(name).items())
-    ids = [event.id for event in store.ledger.events() if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED]
-    contents = (bytes_of(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace)))
-    files = ("-" if content is None else hashlib.sha256(content).hexdigest()[:16] for content in contents)
+    parts = (
+        f"{name}/{part}={info.fingerprint}"
+        for name in names
+        for part, info in store.tables.parts(name).items()
+    )
+    ids = [
+        event.id
+        for event in store.ledger.events()
+        if event.kind.startswith("proposal.") or event.kind == DAY_REFLECTED
+    ]
+    contents = (
+        bytes_of(store.workspace / name) for name in ("REVIEW.md", *memory_files(store.workspace))
+    )
+    files = (
+        "-" if content is None else hashlib.sha256(content).hexdigest()[:16] for content in contents
+    )
     return hash_of(*rules_of(store, TABLES["decisions"]), *parts, len(ids), *ids[-1:], *files)
 
 
 def review_is_due(store: Store) -> bool:
-    """Returns whether a model is configured and there are proposals that it has not reviewed and may be sent."""
+    """Returns whether a model is configured and there are proposals that it has not reviewed and
+    may be sent.
+    """
     if store.settings.model_of("reflector") == RULES:
         return False
     return bool(proposals_to_review(store, store.tables.read("model_reviews")))
@@ -241,8 +359,16 @@ def _is_stale_job(job: str, store: Store) -> bool:
 
 def _tables_state(job: str, store: Store) -> str:
     """Returns the hash of the input versions of the job's tables."""
-    tables = [table for table in tables_in(job) if table.inputs is not None and table.grain in ("whole", *DYNAMIC)]
-    versions = ((table.name, part, version) for table in tables for part, version in input_versions(store, table).items())
+    tables = [
+        table
+        for table in tables_in(job)
+        if table.inputs is not None and table.grain in ("whole", *DYNAMIC)
+    ]
+    versions = (
+        (table.name, part, version)
+        for table in tables
+        for part, version in input_versions(store, table).items()
+    )
     return hash_of(*(f"{name}/{part}={version}" for name, part, version in versions))
 
 
@@ -252,17 +378,28 @@ DUE: dict[str, tuple[Callable[[Store], bool], Callable[[Store], str]]] = {
     "triage": (triage_is_due, triage_state),
     "review": (review_is_due, triage_state),
 }
-"""By job without partitions: whether it is due, and the state that requires it; other jobs are due when a table is stale."""
+"""By job without partitions: whether it is due, and the state that requires it; other jobs are due
+when a table is stale.
+"""
 
 
 def days_asked_for(store: Store) -> dict[date, str]:
-    """Returns the days without a reflection that an event asks for (`observations.accumulated`), with the event's id."""
-    asked = {date.fromisoformat(event.target): event.id for event in store.ledger.events([DAY_ACCUMULATED])}
-    return {day: asked[day] for day in stale_days(store, "reflect") if day in asked} if asked else {}
+    """Returns the days without a reflection that an event asks for (`observations.accumulated`),
+    with the event's id.
+    """
+    asked = {
+        date.fromisoformat(event.target): event.id
+        for event in store.ledger.events([DAY_ACCUMULATED])
+    }
+    return (
+        {day: asked[day] for day in stale_days(store, "reflect") if day in asked} if asked else {}
+    )
 
 
 def friction_asked_for(store: Store) -> dict[date, str]:
-    """Returns the days whose frictions are requested at once, with the latest event that requests them."""
+    """Returns the days whose frictions are requested at once, with the latest event that requests
+    them.
+    """
     asked = store.ledger.events([FRICTION_REQUESTED])
     return dict.fromkeys(stale_days(store, "find_friction"), asked[-1].id) if asked else {}
 
@@ -271,5 +408,9 @@ def days_accumulated(store: Store) -> list[date]:
     """Returns the days without a reflection that have too many tokens of observations to wait."""
     due = [day.isoformat() for day in stale_days(store, "reflect")]
     read = store.tables.read("observations", due, columns=["day", "tokens"])
-    found = read.group_by("day").agg(pl.col("tokens").sum()).filter(pl.col("tokens") >= ACCUMULATED_TOKENS)
+    found = (
+        read.group_by("day")
+        .agg(pl.col("tokens").sum())
+        .filter(pl.col("tokens") >= ACCUMULATED_TOKENS)
+    )
     return sorted(found["day"])

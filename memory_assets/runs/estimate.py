@@ -34,12 +34,18 @@ SECONDS_PER_MEGABYTE: Mapping[str, float] = {
     "briefing": 0.01,
     "passage_vectors": 1.0,
 }
-"""Of transcripts, without a model, from the table `telemetry` after a first `memory ingest` of 142 MB; only the proportions
-matter once a tenth is done."""
+"""Of transcripts, without a model, from the table `telemetry` after a first `memory ingest` of 142
+MB; only the proportions matter once a tenth is done."""
 
 
 def expected_seconds(store: Store) -> dict[str, float]:
-    """Returns how long each table may take that is built from transcripts which wait; nothing if none do."""
+    """Returns how long each table may take that is built from transcripts which wait; nothing if
+    none do.
+    """
     waiting = changed_files(find_sources(store.settings), store.archive, store.settings.clock())
     megabytes = sum(file.size for file in waiting) / MEGABYTE
-    return {table: EACH_SECONDS + each * megabytes for table, each in SECONDS_PER_MEGABYTE.items()} if waiting else {}
+    return (
+        {table: EACH_SECONDS + each * megabytes for table, each in SECONDS_PER_MEGABYTE.items()}
+        if waiting
+        else {}
+    )

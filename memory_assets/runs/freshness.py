@@ -1,9 +1,12 @@
-"""Deadlines: how long input has been waiting for each table, file, index, log and job, and whether that is too long.
+"""Deadlines: how long input has been waiting for each table, file, index, log and job, and whether
+that is too long.
 
-A deadline counts from input that waits to be processed, not from the last run: without new sessions nothing waits, and nothing
-is late. What waits is decided by the same functions as what is due (`runs.due`, `runs.staleness`). Since when is the time of
-the input itself: of a transcript's last change, of an event in the spool, or of the change of the table that it is made from.
-Where the input has no time (a setting, a date), it waits since it was first seen waiting (`built/waiting.json`).
+A deadline counts from input that waits to be processed, not from the last run: without new sessions
+nothing waits, and nothing is late. What waits is decided by the same functions as what is due
+(`runs.due`, `runs.staleness`). Since when is the time of the input itself: of a transcript's last
+change, of an event in the spool, or of the change of the table that it is made from. Where the
+input has no time (a setting, a date), it waits since it was first seen waiting
+(`built/waiting.json`).
 """
 
 import json
@@ -28,12 +31,20 @@ from memory_assets.store.ready import WAITING
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_where_changed
 
-REMEDY = "Run `memory ingest`; if it stops there again, its error says why. Keep `memory up` running, so that nothing waits."
+REMEDY = (
+    "Run `memory ingest`; if it stops there again, its error says why. Keep `memory up` "
+    "running, so that nothing waits."
+)
 REMEDIES = {
-    "feed_items": "Run `memory library feeds poll`. Keep `memory up` running, which polls every hour, or remove the feeds."
+    "feed_items": "Run `memory library feeds poll`. Keep `memory up` running, which polls "
+    "every hour, or remove the feeds."
 }
 """What to do about tables that no ingest builds."""
-FEED = {"events": "sent events wait", "resources": "transcripts wait", "feed_items": "feeds wait to be polled"}
+FEED = {
+    "events": "sent events wait",
+    "resources": "transcripts wait",
+    "feed_items": "feeds wait to be polled",
+}
 """What comes from outside, by the table that takes it in."""
 POLLED_EVERY = timedelta(hours=1)
 """How long a feed is fresh after a poll: its schedule runs every hour."""
@@ -70,7 +81,9 @@ def find_waiting(store: Store) -> list[Waiting]:
 
 
 def keep_waiting(store: Store) -> list[Waiting]:
-    """Returns the same, and keeps since when each has been waiting: for later calls, and for the line in the briefing."""
+    """Returns the same, and keeps since when each has been waiting: for later calls, and for the
+    line in the briefing.
+    """
     found = find_waiting(store)
     rows = {one.name: [one.since.timestamp(), one.late_at.timestamp()] for one in found}
     write_where_changed(store.root / WAITING, json.dumps(rows) if rows else "")
@@ -97,7 +110,11 @@ def _check(one: Waiting) -> Check:
     hours = one.deadline.total_seconds() / 3600
     promise = f"{one.name}: input is processed within {hours:.0f} hours"
     return Check(
-        one.name, promise, False, f"{one.source}, since {one.since:%Y-%m-%d %H:%M} UTC", REMEDIES.get(one.name, REMEDY)
+        one.name,
+        promise,
+        False,
+        f"{one.source}, since {one.since:%Y-%m-%d %H:%M} UTC",
+        REMEDIES.get(one.name, REMEDY),
     )
 
 
@@ -114,24 +131,39 @@ def _find(store: Store) -> Iterator[Found]:
                 waiting[table.name] = outside[table.name]
         elif is_judged(table):
             if parts := stale_partitions(store, table):
-                waiting[table.name] = _ready(store, table, parts, changed_since(store, table, table.made_from))
+                waiting[table.name] = _ready(
+                    store, table, parts, changed_since(store, table, table.made_from)
+                )
         elif (own := JOBS[table.jobs[0]]).every_days:
             if own.name in due_jobs and (since := changed_since(store, table, table.made_from)):
                 waiting[table.name] = max(since, due.time_of(store, own.name) or since)
-        elif (lagging := lagging_sources(store, table)) or (table.jobs[0] in due_jobs and not table.follows):
-            waiting[table.name] = changed_since(store, table, lagging) or changed_since(store, table, table.made_from)
+        elif (lagging := lagging_sources(store, table)) or (
+            table.jobs[0] in due_jobs and not table.follows
+        ):
+            waiting[table.name] = changed_since(store, table, lagging) or changed_since(
+                store, table, table.made_from
+            )
     for table in TABLES.values():
-        if table.follows and (since := [waiting[one.name] for one in _leads(table) if one.name in waiting]):
+        if table.follows and (
+            since := [waiting[one.name] for one in _leads(table) if one.name in waiting]
+        ):
             waiting[table.name] = min(filter(None, since), default=None)
     for name in (name for name in TABLES if name in waiting):
         yield name, waiting[name], TABLES[name].deadline, FEED.get(name, "changed input waits")
     for job in (job for job in JOBS.values() if job.name in due_jobs):
         own = (waiting[table.name] for table in tables_in(job.name) if table.name in waiting)
-        yield f"job {job.name}", min(filter(None, own), default=None), timedelta(hours=job.deadline_hours), "input waits"
+        yield (
+            f"job {job.name}",
+            min(filter(None, own), default=None),
+            timedelta(hours=job.deadline_hours),
+            "input waits",
+        )
 
 
 def _is_due(store: Store, job: Job) -> bool:
-    """Returns whether the store requires a run of the job; nobody is asked about tasks elsewhere."""
+    """Returns whether the store requires a run of the job; nobody is asked about tasks
+    elsewhere.
+    """
     return due.review_is_stale(store) if job.name == "triage" else bool(due_runs(store, job.name))
 
 
@@ -139,9 +171,15 @@ def _outside(store: Store) -> dict[str, datetime]:
     """Returns since when transcripts, feeds and events wait."""
     now = store.settings.clock()
     files = changed_files(find_sources(store.settings), store.archive, now)
-    unpolled = (since for one in _feeds(store) if (since := datetime.fromisoformat(one.polled_at) + POLLED_EVERY) < now)
+    unpolled = (
+        since
+        for one in _feeds(store)
+        if (since := datetime.fromisoformat(one.polled_at) + POLLED_EVERY) < now
+    )
     found = {
-        "resources": min((datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files), default=None),
+        "resources": min(
+            (datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files), default=None
+        ),
         "feed_items": min(unpolled, default=None),
     }
     if sent := spool.waiting_since(str(store.root)):
@@ -157,7 +195,9 @@ def _feeds(store: Store) -> Iterator[Feed]:
                 yield feed
 
 
-def _ready(store: Store, table: Table, parts: Sequence[str], since: datetime | None) -> datetime | None:
+def _ready(
+    store: Store, table: Table, parts: Sequence[str], since: datetime | None
+) -> datetime | None:
     """Returns since when the partitions wait: a week or month not before it is over."""
     span = next((one for one in SPANS if one.name == table.grain != "day"), None)
     if span is None or since is None:
@@ -167,7 +207,9 @@ def _ready(store: Store, table: Table, parts: Sequence[str], since: datetime | N
 
 
 def _leads(table: Table) -> list[Table]:
-    """Returns the tables that decide when the table is built: those of its build function, else those made from it."""
+    """Returns the tables that decide when the table is built: those of its build function, else
+    those made from it.
+    """
     same = [one for one in TABLES.values() if one.build == table.build and is_judged(one)]
     judged = [one for one in TABLES.values() if is_judged(one) and set(one.jobs) & set(table.jobs)]
     return same or [one for one in judged if table.name in one.made_from]

@@ -1,6 +1,8 @@
-"""Input versions of the tables for which the general rule of `runs.staleness` does not fit, each with the reason.
+"""Input versions of the tables for which the general rule of `runs.staleness` does not fit, each
+with the reason.
 
-Each function takes the store and the table's declaration, and returns the input version of each partition that should exist.
+Each function takes the store and the table's declaration, and returns the input version of each
+partition that should exist.
 """
 
 import hashlib
@@ -42,20 +44,29 @@ UNTIL = "~"
 """Comes before the moment in `version_until`."""
 
 REFOLDING = NOTES | MOVES | {FEEDBACK}
-"""Ledger events after which memories are folded again; recalls and uses wait for the next rebuild."""
+"""Ledger events after which memories are folded again; recalls and uses wait for the next rebuild.
+"""
 
-SESSION_ENDED, SESSION_COMPACTING = (name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING))
+SESSION_ENDED, SESSION_COMPACTING = (
+    name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING)
+)
 
 
 def windows(store: Store, table: Table) -> dict[str, str]:
-    """The rules, the flushes and the records of each source, as JSON, so that only changed sessions are cut again."""
+    """The rules, the flushes and the records of each source, as JSON, so that only changed sessions
+    are cut again.
+    """
     moments = [moment.isoformat() for moment in flushes(store)]
     sources = {name: info.fingerprint for name, info in store.tables.parts("records").items()}
     signals = hook_signals_of(store)
     if signals:
         archived = store.archive.resources().filter(pl.col("conversation_id").is_in(list(signals)))
         pairs = archived.select("source_id", "conversation_id").unique().iter_rows()
-        sources |= {source: hash_of(sources[source], signals[session]) for source, session in pairs if source in sources}
+        sources |= {
+            source: hash_of(sources[source], signals[session])
+            for source, session in pairs
+            if source in sources
+        }
     now = {"rules": hash_of(*rules_of(store, table)), "flushes": moments, "sources": sources}
     return {WHOLE: json.dumps(now, sort_keys=True, separators=(",", ":"))}
 
@@ -66,27 +77,40 @@ def flushes(store: Store) -> tuple[datetime, ...]:
 
 
 def hook_signals_of(store: Store) -> dict[str, HookSignals]:
-    """Returns, by session, the events that its harness sent: when it ended, and when it was about to be compacted."""
+    """Returns, by session, the events that its harness sent: when it ended, and when it was about
+    to be compacted.
+    """
     found: dict[str, dict[str, list[datetime]]] = {}
     for event in store.ledger.events([SESSION_ENDED, SESSION_COMPACTING]):
         moments = found.setdefault(event.target, {SESSION_ENDED: [], SESSION_COMPACTING: []})
         moments[event.kind].append(min(event_time(event.payload["sent_at"]) or event.at, event.at))
-    return {session: HookSignals(*map(tuple, moments.values())) for session, moments in found.items()}
+    return {
+        session: HookSignals(*map(tuple, moments.values())) for session, moments in found.items()
+    }
 
 
 def harness_memories(store: Store, table: Table) -> dict[str, str]:
-    """The memory files of harnesses, decision records and discoveries; nothing before the first transcript or discovery, so
-    that files alone do not start a store."""
-    decided, read = (any(part.rows for part in store.tables.parts(name).values()) for name in ("adrs", "discoveries"))
-    is_started = read or (store.tables.parts("windows") and (find_memory_files(store.settings) or decided))
+    """The memory files of harnesses, decision records and discoveries; nothing before the first
+    transcript or discovery, so that files alone do not start a store."""
+    decided, read = (
+        any(part.rows for part in store.tables.parts(name).values())
+        for name in ("adrs", "discoveries")
+    )
+    is_started = read or (
+        store.tables.parts("windows") and (find_memory_files(store.settings) or decided)
+    )
     if not store.tables.parts(table.name) and not is_started:
         return {}
     return {WHOLE: memory_file_inputs(store)}
 
 
 def adrs(store: Store, table: Table) -> dict[str, str]:
-    """The files of decision records; nothing before the first transcript, and until there is one."""
-    is_known = store.tables.parts(table.name) or (store.tables.parts("windows") and find_folders(store))
+    """The files of decision records; nothing before the first transcript, and until there is
+    one.
+    """
+    is_known = store.tables.parts(table.name) or (
+        store.tables.parts("windows") and find_folders(store)
+    )
     return {WHOLE: inputs_of_adrs(store)} if is_known else {}
 
 
@@ -96,7 +120,11 @@ def slog(store: Store, table: Table) -> dict[str, str]:
     if content is None and not store.tables.has_rows(table.name):
         return {}
     logged = store.ledger.events(LOGGED)
-    return {WHOLE: hash_of(*rules_of(store, table), hashlib.sha256(content or b"").hexdigest(), len(logged))}
+    return {
+        WHOLE: hash_of(
+            *rules_of(store, table), hashlib.sha256(content or b"").hexdigest(), len(logged)
+        )
+    }
 
 
 def documents(store: Store, table: Table) -> dict[str, str]:
@@ -109,7 +137,11 @@ def documents(store: Store, table: Table) -> dict[str, str]:
 def discoveries(store: Store, table: Table) -> dict[str, str]:
     """The note of each page and repository."""
     rules = rules_of(store, table)
-    return {one.id: hash_of(*rules, one.content_hash, one.note, one.tags) for one in store.documents.all() if one.note}
+    return {
+        one.id: hash_of(*rules, one.content_hash, one.note, one.tags)
+        for one in store.documents.all()
+        if one.note
+    }
 
 
 def document_chunks(store: Store, table: Table) -> dict[str, str]:
@@ -119,23 +151,45 @@ def document_chunks(store: Store, table: Table) -> dict[str, str]:
 
 
 def document_index(store: Store, table: Table) -> dict[str, str]:
-    """The chunks and vectors of all documents; once there is an index, also when the last document was removed."""
-    found = [(name, part, info.fingerprint) for name in table.made_from for part, info in store.tables.parts(name).items()]
-    return {WHOLE: hash_of(*rules_of(store, table), *found)} if found or store.note_of(table.name) else {}
+    """The chunks and vectors of all documents; once there is an index, also when the last document
+    was removed.
+    """
+    found = [
+        (name, part, info.fingerprint)
+        for name in table.made_from
+        for part, info in store.tables.parts(name).items()
+    ]
+    return (
+        {WHOLE: hash_of(*rules_of(store, table), *found)}
+        if found or store.note_of(table.name)
+        else {}
+    )
 
 
 def messages(store: Store, table: Table) -> dict[str, str]:
-    """The windows that closed on the day; a day that lost its windows is built again, without rows."""
+    """The windows that closed on the day; a day that lost its windows is built again, without
+    rows.
+    """
     closed = store.tables.read("windows").filter(pl.col("day").is_not_null())
     wanted = {day.isoformat(): inputs_of(group) for (day,), group in closed.group_by("day")}
-    lost = (part for part, info in store.tables.parts(table.name).items() if info.rows and part not in wanted)
+    lost = (
+        part
+        for part, info in store.tables.parts(table.name).items()
+        if info.rows and part not in wanted
+    )
     return wanted | dict.fromkeys(lost, inputs_of(closed.clear()))
 
 
 def checkpoints(store: Store, table: Table) -> dict[str, str]:
-    """The closed windows of the day, with what the turns in them depend on (`stages.capture.checkpoints`)."""
+    """The closed windows of the day, with what the turns in them depend on
+    (`stages.capture.checkpoints`).
+    """
     wanted = versions_of_days(store.tables.read("windows", columns=WINDOW_COLUMNS), table.version)
-    lost = (part for part, info in store.tables.parts(table.name).items() if info.rows and part not in wanted)
+    lost = (
+        part
+        for part, info in store.tables.parts(table.name).items()
+        if info.rows and part not in wanted
+    )
     return wanted | dict.fromkeys(lost, hash_of(table.version))
 
 
@@ -144,7 +198,10 @@ def observer_answers(store: Store, table: Table) -> dict[str, str]:
     how, parts = observer_and_prompt(store.settings) or RULES, store.tables.parts("messages")
     read = [_windows(store, [status]) for status in READ_STATUSES]
     by_day = {day: ["\x1f".join(windows.get(day, ())) for windows in read] for day in parts}
-    return {day: f"{hash_of(table.version, *windows, fingerprint(parts, day))} {how}" for day, windows in by_day.items()}
+    return {
+        day: f"{hash_of(table.version, *windows, fingerprint(parts, day))} {how}"
+        for day, windows in by_day.items()
+    }
 
 
 def observer_and_prompt(settings: Settings) -> str:
@@ -165,7 +222,9 @@ def reflector_and_prompt(settings: Settings) -> str:
 
 
 def reflector_and_pair_prompt(settings: Settings) -> str:
-    """Returns the model that decides pairs in doubt and the hash of its prompt; empty without a model."""
+    """Returns the model that decides pairs in doubt and the hash of its prompt; empty without a
+    model.
+    """
     from memory_assets.stages.embed import pair_questions
 
     model = settings.model_of("reflector")
@@ -173,14 +232,21 @@ def reflector_and_pair_prompt(settings: Settings) -> str:
 
 
 def observations(store: Store, table: Table) -> dict[str, str]:
-    """Messages, answers, the standards of the write gate, and the number of facts that each window may add.
+    """Messages, answers, the standards of the write gate, and the number of facts that each window
+    may add.
 
-    Also the embedding model, which decides between categories and compares answers with the owner's words, and the facts that
-    later parts of the same sessions replace.
+    Also the embedding model, which decides between categories and compares answers with the owner's
+    words, and the facts that later parts of the same sessions replace.
     """
-    standards, upstream = standards_of(store.settings), [store.tables.parts(name) for name in ("messages", "observer_answers")]
+    standards, upstream = (
+        standards_of(store.settings),
+        [store.tables.parts(name) for name in ("messages", "observer_answers")],
+    )
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
-    shares = {day: [f"{window}:{allowances[window]}" for window in ids] for day, ids in _windows(store, READ_STATUSES).items()}
+    shares = {
+        day: [f"{window}:{allowances[window]}" for window in ids]
+        for day, ids in _windows(store, READ_STATUSES).items()
+    }
     prints = {day: [fingerprint(parts, day) for parts in upstream] for day in upstream[0]}
     for day, ids in replaced_by_day(store).items():
         prints.get(day, []).extend(ids)
@@ -189,16 +255,33 @@ def observations(store: Store, table: Table) -> dict[str, str]:
 
 
 def replaced_by_day(store: Store) -> dict[str, list[str]]:
-    """Returns the ids of facts that answers replace, for each day on which their sessions have an answer."""
+    """Returns the ids of facts that answers replace, for each day on which their sessions have an
+    answer.
+    """
     rows = store.tables.read("observer_answers", columns=["day", "session_id", "replaced_ids"])
-    replacing = rows.explode("replaced_ids").drop_nulls("replaced_ids").select("session_id", "replaced_ids").unique()
-    found = rows.select("day", "session_id").unique().join(replacing, on="session_id").sort("day", "replaced_ids")
-    return {day.isoformat(): own["replaced_ids"].to_list() for (day,), own in found.group_by("day", maintain_order=True)}
+    replacing = (
+        rows.explode("replaced_ids")
+        .drop_nulls("replaced_ids")
+        .select("session_id", "replaced_ids")
+        .unique()
+    )
+    found = (
+        rows.select("day", "session_id")
+        .unique()
+        .join(replacing, on="session_id")
+        .sort("day", "replaced_ids")
+    )
+    return {
+        day.isoformat(): own["replaced_ids"].to_list()
+        for (day,), own in found.group_by("day", maintain_order=True)
+    }
 
 
 def _windows(store: Store, statuses: Sequence[str]) -> dict[str, list[str]]:
     """Returns the ids of the windows of each day with one of the statuses, sorted."""
-    windows = store.tables.read("windows", columns=["window_id", "day", "status"]).filter(pl.col("status").is_in(statuses))
+    windows = store.tables.read("windows", columns=["window_id", "day", "status"]).filter(
+        pl.col("status").is_in(statuses)
+    )
     by_day = windows.drop_nulls("day").sort("window_id").group_by("day").agg("window_id")
     return {day.isoformat(): ids for day, ids in by_day.iter_rows()}
 
@@ -208,21 +291,35 @@ def embeddings(store: Store, table: Table) -> dict[str, str]:
 
     A day with texts that could not be encoded is stale again once they may be tried again.
     """
-    rules, observed, noted = rules_of(store, table), store.tables.parts("observations"), notes_by_day(store)
-    found = {day: hash_of(*rules, fingerprint(observed, day), *noted.get(day, ())) for day in {*observed, *noted}}
+    rules, observed, noted = (
+        rules_of(store, table),
+        store.tables.parts("observations"),
+        notes_by_day(store),
+    )
+    found = {
+        day: hash_of(*rules, fingerprint(observed, day), *noted.get(day, ()))
+        for day in {*observed, *noted}
+    }
     return found | _waiting(store, table, found)
 
 
 def passage_vectors(store: Store, table: Table) -> dict[str, str]:
-    """The day's passages; a day with passages that could not be encoded is stale again once they may be tried again."""
+    """The day's passages; a day with passages that could not be encoded is stale again once they
+    may be tried again.
+    """
     parts = store.tables.parts("passages")
     found = {day: hash_of(*rules_of(store, table), fingerprint(parts, day)) for day in parts}
     return found | _waiting(store, table, found)
 
 
 def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[str, str]:
-    """Returns the input versions of the partitions that have these, and wait for a moment that has not come."""
-    written, now = {part: info.inputs for part, info in store.tables.parts(table.name).items()}, store.settings.clock()
+    """Returns the input versions of the partitions that have these, and wait for a moment that has
+    not come.
+    """
+    written, now = (
+        {part: info.inputs for part, info in store.tables.parts(table.name).items()},
+        store.settings.clock(),
+    )
     split = {part: inputs.partition(UNTIL) for part, inputs in written.items() if UNTIL in inputs}
     return {
         part: written[part]
@@ -232,7 +329,9 @@ def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[st
 
 
 def version_until(version: str, until: datetime | None) -> str:
-    """Returns the input version of a partition that is stale at the moment, whatever its inputs are by then."""
+    """Returns the input version of a partition that is stale at the moment, whatever its inputs are
+    by then.
+    """
     return f"{version.partition(UNTIL)[0]}{UNTIL}{until.isoformat()}" if until else version
 
 
@@ -247,7 +346,9 @@ def notes_by_day(store: Store) -> dict[str, list[str]]:
 
 
 def evaluation(store: Store, table: Table) -> dict[str, str]:
-    """The windows, the observations and the labels; nothing where no labelled sessions are named."""
+    """The windows, the observations and the labels; nothing where no labelled sessions are
+    named.
+    """
     from memory_assets.stages.evaluate.labels import hash_of_labels
 
     observed = store.tables.parts("observations")
@@ -255,19 +356,37 @@ def evaluation(store: Store, table: Table) -> dict[str, str]:
         return {}
     parts = (f"{day}={info.fingerprint}" for day, info in observed.items())
     windows = fingerprint(store.tables.parts("windows"), WHOLE)
-    return {WHOLE: hash_of(table.version, version_of("observations"), hash_of_labels(store.settings.gold), windows, *parts)}
+    return {
+        WHOLE: hash_of(
+            table.version,
+            version_of("observations"),
+            hash_of_labels(store.settings.gold),
+            windows,
+            *parts,
+        )
+    }
 
 
 def merge_rules(store: Store) -> str:
-    """Returns the hash of the rules by which pairs are judged; with other rules all pairs are judged again."""
-    return hash_of(version_of("merges"), standards_of(store.settings).version, store.settings.embedding_model)
+    """Returns the hash of the rules by which pairs are judged; with other rules all pairs are
+    judged again.
+    """
+    return hash_of(
+        version_of("merges"), standards_of(store.settings).version, store.settings.embedding_model
+    )
 
 
 def memories(store: Store, table: Table) -> dict[str, str]:
-    """The observations and their vectors, the ledger's notes, feedback and moves, and the day when one may become stale."""
+    """The observations and their vectors, the ledger's notes, feedback and moves, and the day when
+    one may become stale.
+    """
     names = ("observations", "harness_memories", "embeddings", "passages")
     events = [event.id for event in store.ledger.events(REFOLDING)]
-    parts = [f"{name}/{day}={info.fingerprint}" for name in names for day, info in store.tables.parts(name).items()]
+    parts = [
+        f"{name}/{day}={info.fingerprint}"
+        for name in names
+        for day, info in store.tables.parts(name).items()
+    ]
     if not (events or store.tables.parts("observations") or store.tables.parts("harness_memories")):
         return {}
     found = {WHOLE: hash_of(*rules_of(store, table), version_of("merges"), *parts, *events)}
@@ -277,13 +396,20 @@ def memories(store: Store, table: Table) -> dict[str, str]:
 def reflections(store: Store, table: Table) -> dict[str, str]:
     """The observations up to the day: a reflection uses the memories at the day's end."""
     how = reflector_and_prompt(store.settings)
-    return {day: f"{running} {how}".rstrip() for day, running in _running(store, table.version).items()}
+    return {
+        day: f"{running} {how}".rstrip() for day, running in _running(store, table.version).items()
+    }
 
 
 def proposals(store: Store, table: Table) -> dict[str, str]:
-    """The reflections of the day, which depend on all earlier observations, and the settings that name and place lines."""
+    """The reflections of the day, which depend on all earlier observations, and the settings that
+    name and place lines.
+    """
     rules = rules_of(store, table)
-    return {day: hash_of(*rules, running) for day, running in _running(store, version_of("reflections")).items()}
+    return {
+        day: hash_of(*rules, running)
+        for day, running in _running(store, version_of("reflections")).items()
+    }
 
 
 def _running(store: Store, version: str) -> dict[str, str]:
@@ -299,9 +425,17 @@ def _running(store: Store, version: str) -> dict[str, str]:
 
 def distillates(store: Store, table: Table) -> dict[str, str]:
     """The reflections of the days of each finished week or month."""
-    span, how = next(span for span in SPANS if span.name == table.grain), reflector_and_prompt(store.settings)
-    reflected = _finished(store, span, "reflections", lambda info: f"{info.fingerprint}:{info.inputs}")
-    return {first: f"{hash_of(table.version, *days)} {how}".rstrip() for first, days in reflected.items()}
+    span, how = (
+        next(span for span in SPANS if span.name == table.grain),
+        reflector_and_prompt(store.settings),
+    )
+    reflected = _finished(
+        store, span, "reflections", lambda info: f"{info.fingerprint}:{info.inputs}"
+    )
+    return {
+        first: f"{hash_of(table.version, *days)} {how}".rstrip()
+        for first, days in reflected.items()
+    }
 
 
 weekly_distillates = monthly_distillates = distillates
@@ -309,13 +443,23 @@ weekly_distillates = monthly_distillates = distillates
 
 def timeline(store: Store, table: Table) -> dict[str, str]:
     """The reflections and segments of the days of each finished week, in the zone."""
-    rules, segments = rules_of(store, table), _finished(store, WEEK, "segments", lambda info: info.fingerprint)
+    rules, segments = (
+        rules_of(store, table),
+        _finished(store, WEEK, "segments", lambda info: info.fingerprint),
+    )
     weeks = distillates(store, TABLES["weekly_distillates"])
-    return {week: hash_of(*rules, unpaid(version), *segments.get(week, ())) for week, version in weeks.items()}
+    return {
+        week: hash_of(*rules, unpaid(version), *segments.get(week, ()))
+        for week, version in weeks.items()
+    }
 
 
-def _finished(store: Store, span: Span, table: str, version: Callable[[PartInfo], str]) -> dict[str, list[str]]:
-    """Returns the versions of the days with rows, by the first day of each finished week or month."""
+def _finished(
+    store: Store, span: Span, table: str, version: Callable[[PartInfo], str]
+) -> dict[str, list[str]]:
+    """Returns the versions of the days with rows, by the first day of each finished week or
+    month.
+    """
     today, found = store.settings.today(), dict[str, list[str]]()
     for day, info in store.tables.parts(table).items():
         first = span.first_day(date.fromisoformat(day))
@@ -325,22 +469,39 @@ def _finished(store: Store, span: Span, table: str, version: Callable[[PartInfo]
 
 
 def friction(store: Store, table: Table) -> dict[str, str]:
-    """The messages and observations of the seven days that end with the day; only the last seven days can be due."""
+    """The messages and observations of the seven days that end with the day; only the last seven
+    days can be due.
+    """
     today, found = store.settings.today(), store.tables.parts(table.name)
-    days = [day for day in store.tables.parts("messages") if (today - date.fromisoformat(day)).days <= FRICTION_DAYS]
-    return {day: friction_version(store, table, day, is_found=day in found and found[day].rows > 0) for day in days}
+    days = [
+        day
+        for day in store.tables.parts("messages")
+        if (today - date.fromisoformat(day)).days <= FRICTION_DAYS
+    ]
+    return {
+        day: friction_version(store, table, day, is_found=day in found and found[day].rows > 0)
+        for day in days
+    }
 
 
 def friction_version(store: Store, table: Table, day: str, *, is_found: bool) -> str:
-    """Returns the input version of the day; if a friction was found on it, also of the messages of the next six days."""
+    """Returns the input version of the day; if a friction was found on it, also of the messages of
+    the next six days.
+    """
     is_enough = observed_until(store, day) >= store.settings.friction_observations
     upstream = [store.tables.parts(name) for name in ("messages", "observations")]
-    read = (fingerprint(parts, one) for parts in upstream for one in friction_days(day, is_found=is_found))
+    read = (
+        fingerprint(parts, one)
+        for parts in upstream
+        for one in friction_days(day, is_found=is_found)
+    )
     return hash_of(*rules_of(store, table), is_enough, *(one for one in read if one != "-"))
 
 
 def friction_days(day: str, *, is_found: bool = False) -> list[str]:
-    """Returns the seven days that end with the day; where something is found, also the six days after it."""
+    """Returns the seven days that end with the day; where something is found, also the six days
+    after it.
+    """
     last = date.fromisoformat(day)
     back = range(-FRICTION_DAYS + 1, FRICTION_DAYS if is_found else 1)
     return [(last + timedelta(days=days)).isoformat() for days in back]
@@ -348,33 +509,49 @@ def friction_days(day: str, *, is_found: bool = False) -> list[str]:
 
 def observed_until(store: Store, day: str) -> int:
     """Returns the number of observations and segments up to the day."""
-    parts = [one for table in ("observations", "segments") for one in store.tables.parts(table).items()]
+    parts = [
+        one for table in ("observations", "segments") for one in store.tables.parts(table).items()
+    ]
     return sum(info.rows for part, info in parts if part <= day)
 
 
 def summaries_version(store: Store) -> str:
-    """Returns the version of the memories that the category summaries should be built from; empty without memories."""
+    """Returns the version of the memories that the category summaries should be built from; empty
+    without memories.
+    """
     info = store.tables.parts("memories").get(WHOLE)
     return hash_of(version_of("category_summaries"), info.fingerprint) if info else ""
 
 
 def summaries_are_stale(store: Store) -> bool:
-    """Returns whether the category summaries were built from other memories; the nightly run builds memories without them."""
+    """Returns whether the category summaries were built from other memories; the nightly run builds
+    memories without them.
+    """
     return summaries_version(store) != (store.note_of("category_summaries") or "")
 
 
 def lessons_md(store: Store, table: Table) -> dict[str, str]:
-    """The active lessons, which depend on the ledger and the memories; nothing before the first one."""
+    """The active lessons, which depend on the ledger and the memories; nothing before the first
+    one.
+    """
     text = render_lessons(lessons_of(store))
-    return {WHOLE: hash_of(table.version, text)} if text or (store.workspace / LESSONS_MD).is_file() else {}
+    return (
+        {WHOLE: hash_of(table.version, text)}
+        if text or (store.workspace / LESSONS_MD).is_file()
+        else {}
+    )
 
 
 def briefing(store: Store, table: Table) -> dict[str, str]:
-    """What changes without a triage: memories, windows, answers, reflections, due and expiry dates, lessons, the owner."""
+    """What changes without a triage: memories, windows, answers, reflections, due and expiry dates,
+    lessons, the owner.
+    """
     upstream = [store.tables.parts(name) for name in ("memories", "session_reflections")]
     if WHOLE not in upstream[0]:
         return {}
-    ahead = due_lines(due_triggers(store, empty("memories")))  # the memories recalled with a date do not matter here
+    ahead = due_lines(
+        due_triggers(store, empty("memories"))
+    )  # the memories recalled with a date do not matter here
     read = (fingerprint(parts, WHOLE) for parts in upstream)
     ends = (
         f"{day}={info.fingerprint}"
@@ -382,5 +559,7 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
         for day, info in store.tables.parts(name).items()
     )
     ahead += map(str, expiring_on(store))
-    version = hash_of(*rules_of(store, table), *read, render_lessons(lessons_of(store)), *ends, *ahead)
+    version = hash_of(
+        *rules_of(store, table), *read, render_lessons(lessons_of(store)), *ends, *ahead
+    )
     return dict.fromkeys(scopes_of(store), version)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
-    """Opens the store's Dagster instance, making its home first; two processes never initialise it at once.
+    """Opens the store's Dagster instance, making its home first; two processes never initialise it
+    at once.
 
     Raises `StoreError` if a server that dagster.yaml names cannot be used.
     """
@@ -37,7 +38,8 @@ def _open(home: Path) -> "dg.DagsterInstance":
     file = home / "dagster.yaml"
     if lacking := missing_variables(home, os.environ):
         raise StoreError(
-            f"{file} needs {' and '.join(lacking)} in the environment: the address of a server, see docs/scaling.md. "
+            f"{file} needs {' and '.join(lacking)} in the environment: the address of a "
+            "server, see docs/scaling.md. "
             "Set it, or go back to files with `memory config --deployment local --write`."
         )
     before = {name: value for name, value in os.environ.items() if name == "DAGSTER_HOME"}
@@ -50,7 +52,8 @@ def _open(home: Path) -> "dg.DagsterInstance":
         *_, first = causes_of(error)
         because = mask_text(next(iter(str(first).strip().splitlines()), type(first).__name__))[0]
         raise StoreError(
-            f"Cannot use the storage that {file} names: {because}. Start the server, or fix DAGSTER_POSTGRES_URL; for missing "
+            f"Cannot use the storage that {file} names: {because}. Start the server, or fix "
+            "DAGSTER_POSTGRES_URL; for missing "
             f"packages run `{install_command('scaling')}`."
         ) from error
     finally:
@@ -59,7 +62,9 @@ def _open(home: Path) -> "dg.DagsterInstance":
 
 
 def make_home(store: Store) -> Path:
-    """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a configuration without a storage."""
+    """Makes DAGSTER_HOME with its configuration and database, or adds the event log to a
+    configuration without a storage.
+    """
     home = make_folder(store.dagster_home)
     path, content = home / "dagster.yaml", dagster_yaml("local")
     if not path.is_file():
@@ -70,6 +75,10 @@ def make_home(store: Store) -> Path:
         write_atomically(path, content.encode())
         return home
     written = path.read_text("utf-8")
-    if not re.search(r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M):
-        write_atomically(path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode())
+    if not re.search(
+        r"^(storage|(event_log|run|schedule)_storage|instance_class)\s*:", written, re.M
+    ):
+        write_atomically(
+            path, (written.rstrip("\n") + "\n\n" + content[content.index(EVENT_LOG) :]).encode()
+        )
     return home

@@ -1,8 +1,9 @@
 """Lets no ctrl-C and no SIGTERM be lost during a run of Dagster in the main thread.
 
-Dagster takes these signals during a run and looks at them between its steps. One that arrives after the last look is dropped.
-Python writes the number of each signal to a file descriptor as well, whoever handles it; it is read when the run is over. So
-is one that arrives inside a finaliser, where Python prints what a handler raises and drops it.
+Dagster takes these signals during a run and looks at them between its steps. One that arrives after
+the last look is dropped. Python writes the number of each signal to a file descriptor as well,
+whoever handles it; it is read when the run is over. So is one that arrives inside a finaliser,
+where Python prints what a handler raises and drops it.
 """
 
 import os
@@ -17,7 +18,9 @@ INTERRUPTS = frozenset({signal.SIGINT, signal.SIGTERM})
 
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
-    """Raises `KeyboardInterrupt` for a signal that arrives during the block, at its end at the latest."""
+    """Raises `KeyboardInterrupt` for a signal that arrives during the block, at its end at the
+    latest.
+    """
     import dagster as dg
 
     try:
@@ -41,7 +44,9 @@ def _received() -> Iterator[list[int]]:
     os.set_blocking(write, False)
     before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     print_dropped = sys.unraisablehook
-    sys.unraisablehook = lambda dropped: None if _is_interrupt(dropped.exc_type) else print_dropped(dropped)
+    sys.unraisablehook = lambda dropped: (
+        None if _is_interrupt(dropped.exc_type) else print_dropped(dropped)
+    )
     try:
         yield numbers
     finally:

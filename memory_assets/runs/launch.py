@@ -1,6 +1,8 @@
-"""Starts runs for the command line: the same jobs that the sensors start, in this process, in order.
+"""Starts runs for the command line: the same jobs that the sensors start, in this process, in
+order.
 
-Dagster is imported only when there is something to run, so that finding nothing to do costs no import.
+Dagster is imported only when there is something to run, so that finding nothing to do costs no
+import.
 """
 
 import time
@@ -57,13 +59,17 @@ MOST_ATTEMPTS = 4
 """Times that an update starts again after a damaged file was put aside."""
 
 SHARES = 2
-"""Runs into which a stretch of days is cut for each process that works at once: days differ in length."""
+"""Runs into which a stretch of days is cut for each process that works at once: days differ in
+length.
+"""
 
 ANSWERING = ("text_index", "vector_index")
 """What a question is answered from."""
 
 MOST_DAYS_FIRST = 2
-"""Days with new transcripts that are made recallable before their other tables are built. A longer backlog goes day by day."""
+"""Days with new transcripts that are made recallable before their other tables are built. A longer
+backlog goes day by day.
+"""
 
 WORKS = {
     "rebuild_memories": "recall works",
@@ -74,8 +80,8 @@ WORKS = {
 OF_SAMPLE = "This is the bundled sample, not the memory of your own sessions."
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-"""Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of the terminal; the UI shows
-both, and a command prints the error as one line."""
+"""Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of
+the terminal; the UI shows both, and a command prints the error as one line."""
 
 
 @dataclass
@@ -87,7 +93,9 @@ class RunSummary:
 
 
 def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
-    """Updates every table from the transcripts, then reflects and triages; does nothing when nothing is new."""
+    """Updates every table from the transcripts, then reflects and triages; does nothing when
+    nothing is new.
+    """
     fetch(store)
     finish(store)  # what other machines forgot
     notice = OF_SAMPLE if is_sample(store.settings) else ""
@@ -103,7 +111,8 @@ def ingest(store: Store, *, reflect: bool = True) -> RunSummary:
 
 
 def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False) -> None:
-    """Runs what is due of these jobs, in order; with `recall_first`, what a question is answered from comes before the rest.
+    """Runs what is due of these jobs, in order; with `recall_first`, what a question is answered
+    from comes before the rest.
 
     If a file is damaged, it is put aside and the update starts again from the first job.
     """
@@ -119,7 +128,9 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
         except (Exception, PanicException) as error:
             runner.disconnect()
             found = put_damaged_aside(runner.store) if is_damage(error) else []
-            is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))  # by a step
+            is_put_aside = any(
+                isinstance(cause, DamagedError) for cause in causes_of(error)
+            )  # by a step
             if attempt == MOST_ATTEMPTS or not (found or is_put_aside):
                 raise
 
@@ -135,24 +146,34 @@ def backfill(store: Store, days: Iterable[date]) -> RunSummary:
 
 
 def rematerialise(store: Store, days: Sequence[date], *, retire: Callable[[], bool]) -> RunSummary:
-    """Builds the days with the present settings, up to MEMORY.md; asks a model about these days alone.
+    """Builds the days with the present settings, up to MEMORY.md; asks a model about these days
+    alone.
 
-    In a branch of a store the other days stay as they are, and only what leads to MEMORY.md is built; else those that the
-    settings made stale follow, as far as that takes no model. `retire` is called when memories are rebuilt and returns whether
-    lines of MEMORY.md have to be removed: these are removed before proposals for their place are decided.
+    In a branch of a store the other days stay as they are, and only what leads to MEMORY.md is
+    built; else those that the settings made stale follow, as far as that takes no model. `retire`
+    is called when memories are rebuilt and returns whether lines of MEMORY.md have to be removed:
+    these are removed before proposals for their place are decided.
     """
     is_branch = store.origin is not None
     with Runner(store) as runner:
         for stretch in stretches(days):
             runner.run("process_days", stretch, ask_again=True)
-        others = [] if is_branch else [day for day in stale_days(store, "process_days") if day not in days]
+        others = (
+            []
+            if is_branch
+            else [day for day in stale_days(store, "process_days") if day not in days]
+        )
         for stretch in stretches(others):
             runner.run("process_days", stretch)
         runner.run("rebuild_memories")
         if retire():
             runner.run("triage")
         due = list(stale_days(store, "reflect"))
-        reflected = due if store.settings.model_of("reflector") == RULES else [day for day in due if day in days]
+        reflected = (
+            due
+            if store.settings.model_of("reflector") == RULES
+            else [day for day in due if day in days]
+        )
         for stretch in stretches(reflected):
             runner.run("reflect", stretch)
         for stretch in stretches(set(due) - {*reflected, *others}):
@@ -171,7 +192,9 @@ def triage(store: Store) -> RunSummary:
 
 
 def index_documents(store: Store) -> RunSummary:
-    """Cuts, encodes and indexes the documents that were added, and removes what is left of those that were removed."""
+    """Cuts, encodes and indexes the documents that were added, and removes what is left of those
+    that were removed.
+    """
     with Runner(store) as runner:
         runner.run_due("index_documents")
     return runner.summary()
@@ -187,7 +210,9 @@ def poll_feeds(store: Store) -> RunSummary:
 
 
 class Runner(ExitStack):
-    """Runs jobs in this process with the store's own Dagster instance, which the first run opens and the exit closes."""
+    """Runs jobs in this process with the store's own Dagster instance, which the first run opens
+    and the exit closes.
+    """
 
     def __init__(self, store: Store, started_by: str = "command line") -> None:
         super().__init__()
@@ -199,19 +224,24 @@ class Runner(ExitStack):
         self._processes: DayProcesses | None = None
 
     def run_due(self, job: str) -> bool:
-        """Runs the job for everything that is due, the latest days first where that matters; returns whether anything was."""
+        """Runs the job for everything that is due, the latest days first where that matters;
+        returns whether anything was.
+        """
         if job in BY_DAY and self._is_on_workers and self.store.mirror is not None:
             self._worker_runs(job).wait_for_others()
         due = due_runs(self.store, job)
         if job in BY_DAY:
-            self._run_newest_first(job, [day for one in due if one.stretch for day in one.stretch.days()])
+            self._run_newest_first(
+                job, [day for one in due if one.stretch for day in one.stretch.days()]
+            )
         else:
             for one in due:
                 self.run(job, one.stretch)
         return bool(due)
 
     def run_recall_first(self) -> None:
-        """Captures, and builds of the new days what a question is answered from, and the other tables of these runs after it.
+        """Captures, and builds of the new days what a question is answered from, and the other
+        tables of these runs after it.
 
         A run that is killed in between leaves the others stale, so that the next one builds them.
         """
@@ -223,7 +253,10 @@ class Runner(ExitStack):
         wanted, later = with_sources(ANSWERING), []
         for job in ("process_days", "rebuild_memories"):
             names = [table.name for table in tables_in(job)]
-            first, others = ([name for name in names if (name in wanted) == is_first] for is_first in (True, False))
+            first, others = (
+                [name for name in names if (name in wanted) == is_first]
+                for is_first in (True, False)
+            )
             for one in due if job == "process_days" else due_runs(self.store, job):
                 self.run(job, one.stretch, only=first)
                 later.append(partial(self.run, job, one.stretch, only=others))
@@ -241,7 +274,9 @@ class Runner(ExitStack):
         part(1.0)
 
     def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
-        """Runs the job for the stretch, which is this share of the days: on workers, or in processes, where it says so."""
+        """Runs the job for the stretch, which is this share of the days: on workers, or in
+        processes, where it says so.
+        """
         part(share)
         is_branch, at_once = self.store.origin is not None, self.store.settings.workers
         if is_branch or (at_once == 1 and not self._is_on_workers):
@@ -264,7 +299,9 @@ class Runner(ExitStack):
         elif len(shares) == 1:
             self.run(job, stretch)
         else:
-            self.processes.run(job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs)
+            self.processes.run(
+                job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs
+            )
 
     @property
     def _is_on_workers(self) -> bool:
@@ -273,7 +310,9 @@ class Runner(ExitStack):
     def _worker_runs(self, job: str) -> "WorkerRuns":
         from memory_assets.runs.celery_runs import WorkerRuns
 
-        return WorkerRuns(self.store, self.instance, job, partial(tags_of, job, started_by=self.started_by), QUIET)
+        return WorkerRuns(
+            self.store, self.instance, job, partial(tags_of, job, started_by=self.started_by), QUIET
+        )
 
     @property
     def processes(self) -> "DayProcesses":
@@ -291,7 +330,12 @@ class Runner(ExitStack):
         fail_dead_runs(self.instance, self.store)
 
     def run(
-        self, job: str, stretch: Stretch | None = None, *, ask_again: bool = False, only: Sequence[str] | None = None
+        self,
+        job: str,
+        stretch: Stretch | None = None,
+        *,
+        ask_again: bool = False,
+        only: Sequence[str] | None = None,
     ) -> None:
         """Runs the job, or only the named tables of it; raises `StoreError` where it fails."""
         quieten()
@@ -304,24 +348,37 @@ class Runner(ExitStack):
         definitions = self._definitions_from(stretch.first if stretch else date.max)
         if job == "nightly" and stretch:
             begin_night(self.store, stretch.first)
-        keys = register_keys(self.instance, self.store, grain) if (grain := dynamic_grain(job)) else []
+        keys = (
+            register_keys(self.instance, self.store, grain) if (grain := dynamic_grain(job)) else []
+        )
         in_branch = self.store.origin is not None
-        tables = only or buildable(job, keys) or [table.name for table in tables_in(job, only_in_branch=in_branch)]
+        tables = (
+            only
+            or buildable(job, keys)
+            or [table.name for table in tables_in(job, only_in_branch=in_branch)]
+        )
         with holding(self.store, run_id := make_new_run_id()), interrupted_by_signals():
             result = definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
                 run_config=QUIET,
                 asset_selection=[dg.AssetKey(name) for name in tables],
-                tags=tags_of(job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by),
+                tags=tags_of(
+                    job, stretch, keys=keys, ask_again=ask_again, started_by=self.started_by
+                ),
                 raise_on_error=True,
                 run_id=run_id,
             )
         if not result.success:
-            raise StoreError(f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI (`memory up`).")
+            raise StoreError(
+                f"The run of '{job}' failed; see run {result.run_id} in the Dagster UI "
+                "(`memory up`)."
+            )
         self._jobs.append(job)
 
     def warm_up(self) -> None:
-        """Imports and opens what a run after a session needs, so that the first one takes no longer than the next."""
+        """Imports and opens what a run after a session needs, so that the first one takes no longer
+        than the next.
+        """
         from memory_assets.adapters.chroma_index import load_chromadb
         from memory_assets.services.corpus import open_embedder
 
@@ -338,12 +395,17 @@ class Runner(ExitStack):
         import_module("chromadb.api.rust")  # else the first client imports it
 
     def _definitions_from(self, day: date) -> "dg.Definitions":
-        """Returns the assets with partitions from the first session's day on, or from an earlier one."""
+        """Returns the assets with partitions from the first session's day on, or from an earlier
+        one.
+        """
         from memory_assets.definitions import assemble
 
         first = min(first_day_of(self.store), day)
         if self._definitions is None or first < self._first_day:
-            self._definitions, self._first_day = assemble(self.store.settings, first, self.store), first
+            self._definitions, self._first_day = (
+                assemble(self.store.settings, first, self.store),
+                first,
+            )
         return self._definitions
 
     @property

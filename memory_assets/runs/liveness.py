@@ -1,10 +1,13 @@
-"""Which processes are alive: each run, and the worker, is a lock that its process holds until it ends, however it ends.
+"""Which processes are alive: each run, and the worker, is a lock that its process holds until it
+ends, however it ends.
 
-Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay "started" for good: the
-sensors, which wait for runs in progress, would request nothing any more, and runs that need its slot in a pool would wait for
-ever. `fail_dead_runs` marks such runs as failed and frees their slots.
+Dagster's launcher cannot tell whether the process of a run still exists. A killed run would stay
+"started" for good: the sensors, which wait for runs in progress, would request nothing any more,
+and runs that need its slot in a pool would wait for ever. `fail_dead_runs` marks such runs as
+failed and frees their slots.
 
-The lock of a run on a Celery worker with a data folder of its own is in that folder; Celery knows which tasks its workers have.
+The lock of a run on a Celery worker with a data folder of its own is in that folder; Celery knows
+which tasks its workers have.
 """
 
 import os
@@ -32,10 +35,14 @@ STARTING_SECONDS = 300.0
 """A started run without a lock is importing code; after this time its process is taken for dead."""
 
 UNSENT_SECONDS = 60.0
-"""A run for a Celery worker that has no task after this time was never sent: the process that made it was killed before."""
+"""A run for a Celery worker that has no task after this time was never sent: the process that made
+it was killed before.
+"""
 
 BETWEEN_STEPS_SECONDS = 60.0
-"""A run whose last step took the lock less than this ago may be about to start the next one in another process."""
+"""A run whose last step took the lock less than this ago may be about to start the next one in
+another process.
+"""
 
 SLOT_CHECK_SECONDS = 5.0
 """Between two looks for runs that were killed while this process waits for their slots."""
@@ -50,7 +57,9 @@ _held: dict[Path, filelock.FileLock] = {}
 
 
 def hold(store: Store, name: str) -> bool:
-    """Takes the lock of the run or worker until this process ends; returns False if another process has it."""
+    """Takes the lock of the run or worker until this process ends; returns False if another process
+    has it.
+    """
     path = _path(store, name)
     if path in _held:
         os.utime(path)
@@ -70,7 +79,9 @@ def release(store: Store, name: str) -> None:
     """Releases the lock and deletes its file."""
     path = _path(store, name)
     if lock := _held.pop(path, None):
-        path.unlink(missing_ok=True)  # while it is held: nobody takes the lock of a deleted file for that of a process
+        path.unlink(
+            missing_ok=True
+        )  # while it is held: nobody takes the lock of a deleted file for that of a process
         lock.release()
 
 
@@ -101,7 +112,9 @@ def is_alive(store: Store, name: str) -> bool:
 
 
 def is_executed(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str]) -> bool:
-    """Returns whether a process executes one of these runs, here or on a worker with a folder of its own."""
+    """Returns whether a process executes one of these runs, here or on a worker with a folder of
+    its own.
+    """
     if (is_here := any(is_alive(store, run_id) for run_id in run_ids)) or not run_ids:
         return is_here
     started = dg.RunsFilter(run_ids=list(run_ids), statuses=[dg.DagsterRunStatus.STARTED])
@@ -109,21 +122,32 @@ def is_executed(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[st
 
 
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
-    """Marks runs as failed whose process has ended, frees their slots, and returns the ids of unfinished runs that go on.
+    """Marks runs as failed whose process has ended, frees their slots, and returns the ids of
+    unfinished runs that go on.
 
-    A run that no process has begun to execute is left to Dagster, which knows how long that may take, unless it is for a Celery
-    worker and was never sent.
+    A run that no process has begun to execute is left to Dagster, which knows how long that may
+    take, unless it is for a Celery worker and was never sent.
     """
-    with_slots = instance.event_log_storage.get_concurrency_run_ids()  # before the runs: who has a slot is among them
+    with_slots = (
+        instance.event_log_storage.get_concurrency_run_ids()
+    )  # before the runs: who has a slot is among them
     alive, records = list[str](), instance.get_run_records(UNFINISHED)
-    elsewhere = [record.dagster_run for record in records if _is_elsewhere(instance, store, record.dagster_run)]
+    elsewhere = [
+        record.dagster_run
+        for record in records
+        if _is_elsewhere(instance, store, record.dagster_run)
+    ]
     lost, asked = _lost(instance, elsewhere), {run.run_id for run in elsewhere}
     for record in records:
         run = record.dagster_run
         if run.run_id not in lost and (run.run_id in asked or not _is_dead(store, record)):
             alive.append(run.run_id)
             continue
-        fail_run(instance, run, "The process of this run ended before the run did. What it left undone runs again.")
+        fail_run(
+            instance,
+            run,
+            "The process of this run ended before the run did. What it left undone runs again.",
+        )
     for run_id in with_slots.difference(alive):
         instance.event_log_storage.free_concurrency_slots_for_run(run_id)
     _remove_locks(store, alive)
@@ -132,7 +156,9 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
 
 def fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun, because: str) -> None:
     """Marks the run as failed; Dagster does not retry it."""
-    instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})  # what it left is due, and found by the sensors
+    instance.add_run_tags(
+        run.run_id, {MAX_RETRIES_TAG: "0"}
+    )  # what it left is due, and found by the sensors
     instance.report_run_failed(run, because)
 
 
@@ -144,7 +170,10 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
 
     def watch() -> None:
         while not is_over.wait(SLOT_CHECK_SECONDS):
-            if any(not is_alive(store, run_id) for run_id in instance.event_log_storage.get_concurrency_run_ids()):
+            if any(
+                not is_alive(store, run_id)
+                for run_id in instance.event_log_storage.get_concurrency_run_ids()
+            ):
                 fail_dead_runs(instance, store)
 
     watcher = threading.Thread(target=watch, name="dead runs", daemon=True)
@@ -158,11 +187,15 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
 
 def _is_elsewhere(instance: dg.DagsterInstance, store: Store, run: dg.DagsterRun) -> bool:
     """Returns whether the run is a task of a Celery worker that may have a folder of its own."""
-    return store.mirror is not None and TASK in run.tags and hasattr(instance.run_launcher, "celery")
+    return (
+        store.mirror is not None and TASK in run.tags and hasattr(instance.run_launcher, "celery")
+    )
 
 
 def _lost(instance: dg.DagsterInstance, runs: Sequence[dg.DagsterRun]) -> set[str]:
-    """Returns the ids of the runs that were begun on a worker and that none has any more; none if Celery cannot be asked."""
+    """Returns the ids of the runs that were begun on a worker and that none has any more; none if
+    Celery cannot be asked.
+    """
     if not runs:
         return set()
     from memory_assets.runs.celery_tasks import lost_runs
@@ -180,16 +213,25 @@ def _is_dead(store: Store, record: dg.RunRecord) -> bool:
         return now - record.create_timestamp.timestamp() >= UNSENT_SECONDS
     has_one_process = run.remote_job_origin is None  # it was made by the process that executes it
     try:
-        last, patience = _path(store, run.run_id).stat().st_mtime, 0.0 if has_one_process else BETWEEN_STEPS_SECONDS
+        last, patience = (
+            _path(store, run.run_id).stat().st_mtime,
+            0.0 if has_one_process else BETWEEN_STEPS_SECONDS,
+        )
     except FileNotFoundError:
         last, patience = record.start_time or now, STARTING_SECONDS
     return now - last >= patience and not is_alive(store, run.run_id)
 
 
 def _remove_locks(store: Store, alive: list[str]) -> None:
-    """Deletes the files of runs that ended a while ago; a younger one may be of a run that is just being made."""
+    """Deletes the files of runs that ended a while ago; a younger one may be of a run that is just
+    being made.
+    """
     for path in (store.dagster_home / FOLDER).glob("*.lock"):
-        if _age(path) >= BETWEEN_STEPS_SECONDS and path.stem not in (*alive, WORKER) and not is_alive(store, path.stem):
+        if (
+            _age(path) >= BETWEEN_STEPS_SECONDS
+            and path.stem not in (*alive, WORKER)
+            and not is_alive(store, path.stem)
+        ):
             path.unlink(missing_ok=True)
 
 

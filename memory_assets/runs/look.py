@@ -1,4 +1,6 @@
-"""Notes that an ingest found nothing to do, so that the next one need not look at everything (`store.unchanged`)."""
+"""Notes that an ingest found nothing to do, so that the next one need not look at everything
+(`store.unchanged`).
+"""
 
 import os
 from collections.abc import Iterator
@@ -37,11 +39,20 @@ class Look:
         return cls(watched, fingerprint(str(store.root), watched), store.settings.clock())
 
     def end(self, store: Store) -> None:
-        """Keeps that nothing was to do, unless something changed meanwhile or may change without a file of this machine."""
+        """Keeps that nothing was to do, unless something changed meanwhile or may change without a
+        file of this machine.
+        """
         until = None if _is_remote(store) else _valid_until(store, self.at)
-        if until and until > self.at and fingerprint(str(store.root), self.watched) == self.fingerprint:
+        if (
+            until
+            and until > self.at
+            and fingerprint(str(store.root), self.watched) == self.fingerprint
+        ):
             span = {"from": self.at.timestamp(), "until": until.timestamp()}
-            write_json(store.root / NOTE, {**span, "watched": self.watched, "fingerprint": self.fingerprint})
+            write_json(
+                store.root / NOTE,
+                {**span, "watched": self.watched, "fingerprint": self.fingerprint},
+            )
 
 
 def _watched(store: Store) -> Iterator[Path]:
@@ -57,18 +68,30 @@ def _watched(store: Store) -> Iterator[Path]:
 
 
 def _is_remote(store: Store) -> bool:
-    """Returns whether an ingest asks other machines, or may take in other transcripts than those of the store."""
+    """Returns whether an ingest asks other machines, or may take in other transcripts than those of
+    the store.
+    """
     settings: Settings = store.settings
-    return is_sample(settings) or bool(settings.chroma or settings.store) or tasks_of(store) is not None
+    return (
+        is_sample(settings)
+        or bool(settings.chroma or settings.store)
+        or tasks_of(store) is not None
+    )
 
 
 def _valid_until(store: Store, now: datetime) -> datetime:
-    """Returns when the clock next makes something due: a new day, a job, an open session, a proposal, housekeeping."""
+    """Returns when the clock next makes something due: a new day, a job, an open session, a
+    proposal, housekeeping.
+    """
     settings, tables = store.settings, store.tables
     tomorrow = datetime.combine(settings.today() + timedelta(days=1), time(), settings.zone)
     jobs = (time_of(store, job.name) for job in JOBS.values() if job.also)
-    open_windows = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")["ended_at"]
-    waiting = tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")["expires_at"]
+    open_windows = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")[
+        "ended_at"
+    ]
+    waiting = tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending")[
+        "expires_at"
+    ]
     moments = [tomorrow, next_time(store), *filter(None, jobs), *filter(None, waiting)]
     moments += [ended + timedelta(minutes=settings.idle_minutes) for ended in open_windows]
     moments += [

@@ -1,8 +1,9 @@
 """Builds tables and files: calls the function that a declaration names, and writes what it returns.
 
-A build function takes the store and a `Run`. It returns either a function from a partition to its rows, which are then written
-one partition at a time under the store's lock, or a `Report` where it wrote by itself (files, indexes, tables by source).
-Several tables may name one build function; it then returns a mapping from table to rows.
+A build function takes the store and a `Run`. It returns either a function from a partition to its
+rows, which are then written one partition at a time under the store's lock, or a `Report` where it
+wrote by itself (files, indexes, tables by source). Several tables may name one build function; it
+then returns a mapping from table to rows.
 """
 
 from collections import Counter
@@ -76,31 +77,44 @@ class Report:
 
 
 COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
-    "verdicts": ("verdict", {"extracted": None, "allowed": "allow", "held": "hold", "discarded": "discard"}),
+    "verdicts": (
+        "verdict",
+        {"extracted": None, "allowed": "allow", "held": "hold", "discarded": "discard"},
+    ),
     "merges": ("relation", {"deduplicated": "same"}),
 }
-"""By table, what the log of steps counts beside rows: the value of a column for each count, None for all rows."""
+"""By table, what the log of steps counts beside rows: the value of a column for each count, None
+for all rows.
+"""
 
 Built = pl.DataFrame | Iterable[pl.DataFrame] | Rows | Mapping[str, pl.DataFrame]
 Builder = Callable[[str], Built]
 
 
 def per_partition(build: Callable[[Store, str], Built]) -> Callable[[Store, Run], Builder]:
-    """Makes a build function of one that takes the store and a partition, and needs nothing to be prepared once a run."""
+    """Makes a build function of one that takes the store and a partition, and needs nothing to be
+    prepared once a run.
+    """
     return wraps(build)(lambda store, _: partial(build, store))
 
 
-def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool = True) -> Report:
-    """Builds the tables, which share one build function, for the partitions, writes them, and logs the step, also a failed one.
+def materialise(
+    store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool = True
+) -> Report:
+    """Builds the tables, which share one build function, for the partitions, writes them, and logs
+    the step, also a failed one.
 
-    A partition of a day, week or month table whose input version did not change is left as it is. The last of the tables is
-    written last: its input version says that the others are written. If a file that it reads is damaged, puts it aside, so that
-    the next run rebuilds it first, and raises `DamagedError`.
+    A partition of a day, week or month table whose input version did not change is left as it is.
+    The last of the tables is written last: its input version says that the others are written. If a
+    file that it reads is damaged, puts it aside, so that the next run rebuilds it first, and raises
+    `DamagedError`.
     """
     began, report, problem = perf_counter(), Report(), ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
-        store.sync(wait_seconds=PART_WAIT_SECONDS)  # other processes may be in the middle of long days
+        store.sync(
+            wait_seconds=PART_WAIT_SECONDS
+        )  # other processes may be in the middle of long days
         return report
     except BaseException as error:
         problem = type(error).__name__
@@ -109,25 +123,45 @@ def materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str]
         raise
     finally:
         spent, lead = 1_000 * (perf_counter() - began), tables[-1]
-        event = StepEvent(store.settings.clock(), lead.stage, lead.name, not problem, spent, problem, dict(report.counts))
+        event = StepEvent(
+            store.settings.clock(),
+            lead.stage,
+            lead.name,
+            not problem,
+            spent,
+            problem,
+            dict(report.counts),
+        )
         log_step(store.root, event)
 
 
-def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool) -> Report:
+def _materialise(
+    store: Store, tables: Sequence[Table], partitions: Sequence[str], *, ask_again: bool
+) -> Report:
     lead = tables[-1]
     building(lead.name, JOBS[lead.jobs[0]].title)
     wanted = input_versions(store, lead) if lead.inputs is not None else {}
-    default = "-" if lead.is_partitioned else lead.version  # of a partition that nothing in the store requires
+    default = (
+        "-" if lead.is_partitioned else lead.version
+    )  # of a partition that nothing in the store requires
     versions = {part: wanted.get(part, default) for part in partitions}
     is_kept = lead.is_partitioned and lead.record
-    due = [part for part, version in versions.items() if not (is_kept and _is_written(store, tables, part, version))]
+    due = [
+        part
+        for part, version in versions.items()
+        if not (is_kept and _is_written(store, tables, part, version))
+    ]
     made = resolve(lead.build)(store, Run(lead, partitions, due, ask_again))
     if isinstance(made, Report):
         for part in () if lead.record else wanted.keys() & partitions:
             store.note(note_name(lead, part), wanted[part])
         note_builds(store, tables)
         return made
-    report = Report(figures={"written": len(due), "unchanged": len(partitions) - len(due)} if lead.is_partitioned else {})
+    report = Report(
+        figures={"written": len(due), "unchanged": len(partitions) - len(due)}
+        if lead.is_partitioned
+        else {}
+    )
     title = f"{JOBS[lead.jobs[0]].title} ({lead.name})"
     for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, title):
         with _lock(store, lead, part):
@@ -137,7 +171,9 @@ def _materialise(store: Store, tables: Sequence[Table], partitions: Sequence[str
 
 
 def _lock(store: Store, lead: Table, part: str) -> AbstractContextManager[None]:
-    """Returns the lock under which the partition is built and written: its own where other processes may build other days."""
+    """Returns the lock under which the partition is built and written: its own where other
+    processes may build other days.
+    """
     return store.lock_part(f"day-{part[-2:]}") if lead.jobs[0] in BY_DAY else store.lock()
 
 
@@ -146,7 +182,9 @@ def _is_written(store: Store, tables: Sequence[Table], part: str, version: str) 
     return all(one is not None and one.inputs == version for one in written)
 
 
-def _write(store: Store, tables: Sequence[Table], part: str, built: Built, version: str, report: Report) -> None:
+def _write(
+    store: Store, tables: Sequence[Table], part: str, built: Built, version: str, report: Report
+) -> None:
     if isinstance(built, Rows):
         report.figures |= built.figures
         report.warnings += built.warnings
@@ -166,14 +204,18 @@ def _write(store: Store, tables: Sequence[Table], part: str, built: Built, versi
 def _counted(table: str, rows: pl.DataFrame) -> dict[str, int]:
     column, names = COUNTED[table]
     counts = counts_of(rows, column)
-    return {name: rows.height if value is None else counts.get(value, 0) for name, value in names.items()}
+    return {
+        name: rows.height if value is None else counts.get(value, 0)
+        for name, value in names.items()
+    }
 
 
 def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows with secrets masked that appear only in a text of the table, which joins or shortens what was captured.
+    """Returns the rows with secrets masked that appear only in a text of the table, which joins or
+    shortens what was captured.
 
-    A row in which a secret can still be found is not written; a warning names the row and the rule, and the run goes on. The
-    same applies to a row that has the key of another one after masking.
+    A row in which a secret can still be found is not written; a warning names the row and the rule,
+    and the run goes on. The same applies to a row that has the key of another one after masking.
     """
     masked, key = mask_frame(built), schemas.key_of(table.name)
     if masked.equals(built):
@@ -182,8 +224,12 @@ def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.Da
     for row in aside[:SHOWN_ROWS]:
         named = ", ".join(f"{name} {mask_text(str(masked[name][row]))[0]}" for name in key)
         rules = ", ".join(secret_rules(masked, row))
-        report.warnings.append(f"{table.name}: a row that holds a secret was put aside: {named} ({rules}).")
-    return masked.filter(~pl.int_range(pl.len()).is_in(aside)).unique(key, keep="first", maintain_order=True)
+        report.warnings.append(
+            f"{table.name}: a row that holds a secret was put aside: {named} ({rules})."
+        )
+    return masked.filter(~pl.int_range(pl.len()).is_in(aside)).unique(
+        key, keep="first", maintain_order=True
+    )
 
 
 def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str | None:
@@ -195,6 +241,8 @@ def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str |
 
 
 def counts_of(rows: pl.DataFrame, column: str) -> dict[str, int]:
-    """Returns how often each value of the column occurs, by name; `none` counts the rows without one."""
+    """Returns how often each value of the column occurs, by name; `none` counts the rows without
+    one.
+    """
     counted = rows.group_by(column).len().sort(column).iter_rows()
     return {"none" if value is None else str(value): count for value, count in counted}

@@ -1,8 +1,9 @@
-"""Counts what models would be asked about the days of a store, in both roles, and what it would cost; sends nothing.
+"""Counts what models would be asked about the days of a store, in both roles, and what it would
+cost; sends nothing.
 
-Windows are counted exactly; for the overview, they are estimated from the lengths of their messages. Reflections are counted
-from the present facts: answers about windows change them. Questions that a person asks cannot be counted before: the size of
-one is given.
+Windows are counted exactly; for the overview, they are estimated from the lengths of their
+messages. Reflections are counted from the present facts: answers about windows change them.
+Questions that a person asks cannot be counted before: the size of one is given.
 """
 
 from collections.abc import Iterable
@@ -29,7 +30,9 @@ from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
 
 def costs_of(store: Store, days: Iterable[str]) -> Costs:
-    """Returns the cost of asking both models about the days; raises `ModelSetupError` if none is configured."""
+    """Returns the cost of asking both models about the days; raises `ModelSetupError` if none is
+    configured.
+    """
     days, observer, reflector = list(days), *map(store.settings.model_of, ("observer", "reflector"))
     if observer == RULES != reflector:
         budget = Budget(store, reflector)
@@ -43,38 +46,65 @@ def _other_steps(store: Store, days: list[str]) -> Iterable[StepCost]:
     if (model := store.settings.model_of("reflector")) != RULES:
         budget = Budget(store, model)
         pairs = pair_questions_of(store, store.tables.read("merges"), model)
-        yield _step("pairs of facts", "reflector", budget, [one.request().estimated_tokens() for one in pairs])
+        yield _step(
+            "pairs of facts",
+            "reflector",
+            budget,
+            [one.request().estimated_tokens() for one in pairs],
+        )
         yield _step("reflections", "reflector", budget, reflection_tokens(store, days))
-        yield _step("reviews", "reflector", budget, [one.request.estimated_tokens() for one in review_questions(store, model)])
+        yield _step(
+            "reviews",
+            "reflector",
+            budget,
+            [one.request.estimated_tokens() for one in review_questions(store, model)],
+        )
         sources = count_tokens(read_prompt("recall", "cited_answer")) + cited_answer.PROMPT_TOKENS
         yield _step("each cited answer, at most", "reflector", budget, [sources], is_each=True)
     model = store.settings.model_of("observer")
     if model != RULES and harness_of(model) is None:  # a harness is too slow to rewrite questions
         messages = query.RECENT_MESSAGES * CHARS_A_MESSAGE // CHARS_A_TOKEN
         prompt = count_tokens(read_prompt("recall", "query")) + messages
-        yield _step("each rewritten question, at most", "observer", Budget(store, model), [prompt], is_each=True)
+        yield _step(
+            "each rewritten question, at most",
+            "observer",
+            Budget(store, model),
+            [prompt],
+            is_each=True,
+        )
 
 
 def overview(store: Store, origin: str) -> ModelOverview:
     """Returns what this machine offers as a model, and what is due, were every project allowed."""
     every = Store(store.settings.model_copy(update={"model_projects": [ALL_PROJECTS]}), store.root)
     reviews = review_questions(every, every.settings.model_of("reflector"))
-    due = [*reflection_tokens(every, every.tables.parts("observations")), *(one.request.estimated_tokens() for one in reviews)]
+    due = [
+        *reflection_tokens(every, every.tables.parts("observations")),
+        *(one.request.estimated_tokens() for one in reviews),
+    ]
     return overview_of(store, origin, due)
 
 
 def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:
-    """Returns the estimated tokens of each open question about the days, and about the weeks and months that they lie in."""
+    """Returns the estimated tokens of each open question about the days, and about the weeks and
+    months that they lie in.
+    """
     answers, wanted, found = AnswerStore(store.answers), set(days), []
     for span in SPANS:
         condenser = Condenser(store, span)
         parts = map(date.fromisoformat, input_versions(store, TABLES[TABLE_OF[span.name]]))
         firsts = [first for first in parts if wanted & set(days_of(span, first))]
-        questions = (open_question(one, answers) for first in firsts for one in condenser.questions(first))
+        questions = (
+            open_question(one, answers) for first in firsts for one in condenser.questions(first)
+        )
         found += [question.estimated_tokens() for question in questions if question]
     return found
 
 
-def _step(name: str, role: Role, budget: Budget, tokens: list[int], *, is_each: bool = False) -> StepCost:
+def _step(
+    name: str, role: Role, budget: Budget, tokens: list[int], *, is_each: bool = False
+) -> StepCost:
     out = budget.output_tokens(len(tokens))
-    return StepCost(name, role, budget.model, len(tokens), sum(tokens), out, budget.estimate(tokens), is_each)
+    return StepCost(
+        name, role, budget.model, len(tokens), sum(tokens), out, budget.estimate(tokens), is_each
+    )

@@ -1,8 +1,10 @@
-"""Runs of days in several processes of this machine at once, each share of the days as a run of its own.
+"""Runs of days in several processes of this machine at once, each share of the days as a run of its
+own.
 
-Each process (`runs.day_process`) gets its next share as a line on its standard input and answers with a line. It ends when its
-input does, so that none stays behind where this process is killed. A share whose process was killed is started again: what the
-first one wrote is whole days, and is left as it is.
+Each process (`runs.day_process`) gets its next share as a line on its standard input and answers
+with a line. It ends when its input does, so that none stays behind where this process is killed. A
+share whose process was killed is started again: what the first one wrote is whole days, and is left
+as it is.
 """
 
 import json
@@ -32,7 +34,9 @@ END_SECONDS = 30.0
 
 
 class DayProcesses:
-    """As many processes as the setting `workers` says, each started with its first share of days; they end with the block."""
+    """As many processes as the setting `workers` says, each started with its first share of days;
+    they end with the block.
+    """
 
     def __init__(self, store: Store) -> None:
         count = store.settings.workers
@@ -54,11 +58,16 @@ class DayProcesses:
         done: Callable[[Stretch], None],
         killed: Callable[[], object],
     ) -> None:
-        """Runs the job for each share and calls `done` after each, `killed` after a process was killed.
+        """Runs the job for each share and calls `done` after each, `killed` after a process was
+        killed.
 
         Raises what the first failed run raised, and cancels the others.
         """
-        waiting, ended, starts = deque(shares), SimpleQueue[Stretch | Exception](), Counter[Stretch]()
+        waiting, ended, starts = (
+            deque(shares),
+            SimpleQueue[Stretch | Exception](),
+            Counter[Stretch](),
+        )
         is_over = threading.Event()
 
         def work(process: DayProcess) -> None:
@@ -80,7 +89,10 @@ class DayProcesses:
                 except Exception as error:
                     ended.put(error)
 
-        threads = [threading.Thread(target=work, args=[one], daemon=True) for one in self._processes[: len(shares)]]
+        threads = [
+            threading.Thread(target=work, args=[one], daemon=True)
+            for one in self._processes[: len(shares)]
+        ]
         for thread in threads:
             thread.start()
         try:
@@ -124,7 +136,12 @@ class DayProcess:
         process = self._process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        question = {"job": job, "first": str(share.first), "last": str(share.last), "started_by": started_by}
+        question = {
+            "job": job,
+            "first": str(share.first),
+            "last": str(share.last),
+            "started_by": started_by,
+        }
         try:
             print(json.dumps(question), file=process.stdin, flush=True)
             line = process.stdout.readline()
@@ -146,7 +163,12 @@ class DayProcess:
         return self._process.pid if self._process else None
 
     def _start(self) -> "subprocess.Popen[str]":
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._said, "text": True}
+        pipes: dict[str, Any] = {
+            "stdin": subprocess.PIPE,
+            "stdout": subprocess.PIPE,
+            "stderr": self._said,
+            "text": True,
+        }
         return subprocess.Popen(COMMAND, env=self._environment, **pipes)
 
     def _last_line(self) -> str:
@@ -173,4 +195,8 @@ class DayProcess:
 
 def _error_of(problem: dict[str, str]) -> Exception:
     kind = getattr(errors, problem["kind"], StoreError)
-    return kind(problem["message"]) if issubclass(kind, MemoryAssetsError) else StoreError(problem["message"])
+    return (
+        kind(problem["message"])
+        if issubclass(kind, MemoryAssetsError)
+        else StoreError(problem["message"])
+    )

@@ -1,8 +1,9 @@
 """The record of real runs: when each table and file was last built, and when its rows last changed.
 
-One small file per table, below `built/runs/`, written when a build has succeeded, whoever started it: a sensor, a schedule, the
-command line or the UI. A run that failed or was killed leaves no trace there. Notes of the store hold the last time at which a
-schedule had nothing to do, and the first day of a nightly run until it ends.
+One small file per table, below `built/runs/`, written when a build has succeeded, whoever started
+it: a sensor, a schedule, the command line or the UI. A run that failed or was killed leaves no
+trace there. Notes of the store hold the last time at which a schedule had nothing to do, and the
+first day of a nightly run until it ends.
 """
 
 import json
@@ -36,8 +37,8 @@ class BuildRecord:
     number: int
     """How many builds there were, with this one."""
     sources: Mapping[str, str]
-    """State of each table that it was built from and that every run builds before it: the number of its build, and the hash of
-    its rows; none if it is judged by its own input version."""
+    """State of each table that it was built from and that every run builds before it: the number of
+    its build, and the hash of its rows; none if it is judged by its own input version."""
 
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
@@ -45,7 +46,9 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
     now, folder = store.settings.clock(), make_folder(store.root / "built" / FOLDER)
     for table in tables:
         with store.lock_part(f"{FOLDER}-{table.name}"):
-            write_atomically(folder / f"{table.name}.json", json.dumps(_noted(store, table, now)).encode())
+            write_atomically(
+                folder / f"{table.name}.json", json.dumps(_noted(store, table, now)).encode()
+            )
 
 
 def _noted(store: Store, table: Table, now: datetime) -> dict[str, Any]:
@@ -57,7 +60,9 @@ def _noted(store: Store, table: Table, now: datetime) -> dict[str, Any]:
         "changed_at": changed_at.isoformat(),
         "rows": rows,
         "number": before.number + 1 if before else 1,
-        "sources": {} if is_judged(table) else {name: _state_of(store, name) for name in _sources_before(table)},
+        "sources": {}
+        if is_judged(table)
+        else {name: _state_of(store, name) for name in _sources_before(table)},
     }
 
 
@@ -68,41 +73,60 @@ def last_build(store: Store, table: str) -> BuildRecord | None:
         return None
     noted = json.loads(text)
     at, changed_at = (datetime.fromisoformat(noted[name]) for name in ("at", "changed_at"))
-    return BuildRecord(at, changed_at, noted["rows"], noted.get("number", 1), noted.get("sources", {}))
+    return BuildRecord(
+        at, changed_at, noted["rows"], noted.get("number", 1), noted.get("sources", {})
+    )
 
 
 def lagging_sources(store: Store, table: Table) -> list[str]:
-    """Returns the sources of the table that were built since it was, although each run that builds them builds it, too.
+    """Returns the sources of the table that were built since it was, although each run that builds
+    them builds it, too.
 
-    For tables that are built whenever their job runs. Compares rows, because a run that is killed may leave no record of what
-    it built; numbers of builds, because a killed run may have read other sources anew that only other jobs build; and no
-    times, because clocks are set back.
+    For tables that are built whenever their job runs. Compares rows, because a run that is killed
+    may leave no record of what it built; numbers of builds, because a killed run may have read
+    other sources anew that only other jobs build; and no times, because clocks are set back.
     """
     built = last_build(store, table.name)
     present = {name: _state_of(store, name) for name in _sources_before(table)}
-    return [name for name, state in present.items() if state != (built.sources.get(name) if built else NEVER)]
+    return [
+        name
+        for name, state in present.items()
+        if state != (built.sources.get(name) if built else NEVER)
+    ]
 
 
 def changed_since(store: Store, table: Table, sources: Iterable[str]) -> datetime | None:
-    """Returns when the first of these sources changed after the table was built; None if none did."""
+    """Returns when the first of these sources changed after the table was built; None if none
+    did.
+    """
     built = last_build(store, table.name)
     moments = [one.changed_at for name in sources if (one := last_build(store, name))]
     return min((at for at in moments if built is None or at > built.at), default=None)
 
 
 def has_failed(store: Store, job: str) -> bool:
-    """Returns whether the last run of the job stopped before all its tables were built from the changed ones."""
-    return any(lagging_sources(store, table) for table in tables_in(job) if table.inputs is None and table.jobs[0] == job)
+    """Returns whether the last run of the job stopped before all its tables were built from the
+    changed ones.
+    """
+    return any(
+        lagging_sources(store, table)
+        for table in tables_in(job)
+        if table.inputs is None and table.jobs[0] == job
+    )
 
 
 def last_run(store: Store, job: str) -> datetime | None:
-    """Returns when every table of the job had been built since; None where one of them never was."""
+    """Returns when every table of the job had been built since; None where one of them never
+    was.
+    """
     builds = [last_build(store, table.name) for table in tables_in(job)]
     return min((one.at for one in builds if one is not None), default=None) if all(builds) else None
 
 
 def begin_night(store: Store, first: date) -> None:
-    """Notes that a nightly run begins with this day; until one ends, the next one begins no later."""
+    """Notes that a nightly run begins with this day; until one ends, the next one begins no
+    later.
+    """
     store.note(NIGHT, first.isoformat())
 
 
@@ -112,7 +136,9 @@ def end_night(store: Store) -> None:
 
 
 def begun_night(store: Store) -> date | None:
-    """Returns the first day of the nightly run that began and did not end; None where there is none."""
+    """Returns the first day of the nightly run that began and did not end; None where there is
+    none.
+    """
     first = store.note_of(NIGHT)
     return date.fromisoformat(first) if first else None
 
@@ -123,18 +149,27 @@ def note_slot(store: Store, schedule: str, slot: datetime) -> None:
 
 
 def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
-    """Returns whether this time of the schedule passed, and neither a run of its job nor an evaluation followed.
+    """Returns whether this time of the schedule passed, and neither a run of its job nor an
+    evaluation followed.
 
     If the job never ran, only times after the first capture count: a new store has missed nothing.
     """
     evaluated, ran = store.note_of(f"slot-{schedule}"), last_run(store, job)
     ran = ran or last_run(store, "capture")
-    return ran is not None and ran < slot and (not evaluated or datetime.fromisoformat(evaluated) < slot)
+    return (
+        ran is not None
+        and ran < slot
+        and (not evaluated or datetime.fromisoformat(evaluated) < slot)
+    )
 
 
 def _sources_before(table: Table) -> list[str]:
     """Returns the tables that it is built from and that are built in no run without it."""
-    return [name for name in table.made_from if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)]
+    return [
+        name
+        for name in table.made_from
+        if TABLES[name].record and set(TABLES[name].jobs) <= set(table.jobs)
+    ]
 
 
 def _state_of(store: Store, table: str) -> str:

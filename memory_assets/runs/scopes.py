@@ -1,7 +1,8 @@
-"""The partitions that come and go: scopes (of MEMORY.md and the briefing), documents and feeds of the library.
+"""The partitions that come and go: scopes (of MEMORY.md and the briefing), documents and feeds of
+the library.
 
-There is a scope for the owner and one for each project. It is named after its file of entries (`projects/NAME`), so that
-projects with one file are one scope.
+There is a scope for the owner and one for each project. It is named after its file of entries
+(`projects/NAME`), so that projects with one file are one scope.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,8 +26,15 @@ OWNER = "owner"
 
 
 def scopes_of(store: Store) -> list[str]:
-    """Returns the scopes of the store: the owner's, then those of projects with sessions, memories, proposals or a file."""
-    rows = pl.concat([store.tables.read(name, columns=["project"]) for name in ("windows", "memories", "proposals")])
+    """Returns the scopes of the store: the owner's, then those of projects with sessions, memories,
+    proposals or a file.
+    """
+    rows = pl.concat(
+        [
+            store.tables.read(name, columns=["project"])
+            for name in ("windows", "memories", "proposals")
+        ]
+    )
     _, *own = memory_files(store.workspace)
     paths = {*own, *map(path_of, rows.filter(pl.col("project") != "")["project"].unique())}
     return [OWNER, *sorted(path.removesuffix(".md") for path in paths)]
@@ -42,11 +50,14 @@ KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {
     "document": lambda store: store.documents.ids(),
     "feed": lambda store: store.feeds.ids(),
 }
-"""By grain, whose name is that of the dynamic partitions in Dagster: the partitions of the store."""
+"""By grain, whose name is that of the dynamic partitions in Dagster: the partitions of the store.
+"""
 
 
 def register_keys(instance: "dg.DagsterInstance", store: Store, grain: Grain) -> list[str]:
-    """Makes Dagster's partitions of the grain those of the store, and returns them in Dagster's order."""
+    """Makes Dagster's partitions of the grain those of the store, and returns them in Dagster's
+    order.
+    """
     wanted, known = KEYS[grain](store), instance.get_dynamic_partitions(grain)
     for gone in set(known) - set(wanted):
         instance.delete_dynamic_partition(grain, gone)

@@ -1,8 +1,10 @@
-"""Serves the Dagster UI with its sensors and schedules, and runs what is due in this process meanwhile.
+"""Serves the Dagster UI with its sensors and schedules, and runs what is due in this process
+meanwhile.
 
-The UI is a process with children of its own. However this process is asked to end, at any moment, they end with it. What they
-print goes to a log that rotates (`store.service_log`), not to the terminal. Runs have a thread of their own: in the main one,
-Dagster handles signals during a run, and loses one that arrives at its end. The next run finishes one that was cut off.
+The UI is a process with children of its own. However this process is asked to end, at any moment,
+they end with it. What they print goes to a log that rotates (`store.service_log`), not to the
+terminal. Runs have a thread of their own: in the main one, Dagster handles signals during a run,
+and loses one that arrives at its end. The next run finishes one that was cut off.
 """
 
 import atexit
@@ -32,7 +34,9 @@ CODE_LOCATION = "memory_assets.definitions"
 """The module that the UI loads, and the name under which it shows it."""
 
 PATIENCE_SECONDS = 60.0
-"""Time after which runs begin although the UI does not answer yet; before it, they would take the processor from its start."""
+"""Time after which runs begin although the UI does not answer yet; before it, they would take the
+processor from its start.
+"""
 
 TICK_SECONDS = 0.5
 """Time between two looks at the processes of the UI."""
@@ -44,7 +48,9 @@ POLL_SECONDS = 30.0
 """Time between two readings of the store's first day while the UI is served."""
 
 END_SECONDS = 3.0
-"""Time that the processes of the UI have to end before they are killed; a run that is killed is finished by the next one."""
+"""Time that the processes of the UI have to end before they are killed; a run that is killed is
+finished by the next one.
+"""
 
 LAST_LINES = 12
 """Lines of the log that are told where the UI ends by itself."""
@@ -67,14 +73,18 @@ class Serving:
         self._working: Thread | None = None
 
     def start(self) -> Self:
-        """Starts the UI, which answers some seconds later and ends with this process at the latest."""
+        """Starts the UI, which answers some seconds later and ends with this process at the
+        latest.
+        """
         atexit.register(self.stop)
         self._worker.begin()
         self._ui.start()
         return self
 
     def during(self, work: Callable[[], T]) -> T:
-        """Returns what the work returns; SIGTERM and ctrl-C interrupt it and end the UI, and so does an error."""
+        """Returns what the work returns; SIGTERM and ctrl-C interrupt it and end the UI, and so
+        does an error.
+        """
         try:
             made = self._ui.result_of(work)
             self._ui.look_for_older_days()
@@ -84,7 +94,9 @@ class Serving:
             raise
 
     def wait(self, *, is_service: bool = False) -> int:
-        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C, for a service also after SIGTERM."""
+        """Serves until the UI ends, and returns its exit code, or 0 after ctrl-C, for a service
+        also after SIGTERM.
+        """
         ends_well = {signal.SIGINT, signal.SIGTERM} if is_service else {signal.SIGINT}
         self._working = Thread(target=self._work, daemon=True)
         self._working.start()
@@ -94,7 +106,9 @@ class Serving:
             self.stop()
 
     def stop(self) -> None:
-        """Ends the UI and the worker; a run that goes on ends with this process, which then also stops being the worker."""
+        """Ends the UI and the worker; a run that goes on ends with this process, which then also
+        stops being the worker.
+        """
         atexit.unregister(self.stop)
         self._ui.kill()
         if self._working is not None:
@@ -114,7 +128,9 @@ class Serving:
 
 
 class DagsterUi:
-    """The processes of the UI. SIGTERM and ctrl-C end them, those that do not end by themselves after `END_SECONDS`."""
+    """The processes of the UI. SIGTERM and ctrl-C end them, those that do not end by themselves
+    after `END_SECONDS`.
+    """
 
     def __init__(self, store: Store, port: int, environ: Mapping[str, str], tell: Tell) -> None:
         self._store, self._port, self._environ, self._tell = store, port, environ, tell
@@ -128,18 +144,38 @@ class DagsterUi:
 
     def start(self) -> None:
         """Starts the processes, which answer some seconds later."""
-        self._tell(f"Starting the Dagster UI at http://{HOST}:{self._port}. Press Ctrl-C to stop it.")
+        self._tell(
+            f"Starting the Dagster UI at http://{HOST}:{self._port}. Press Ctrl-C to stop it."
+        )
         with self._store.lock():
             make_home(self._store)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end)  # before the start, so that no process outlives a signal that arrives during it
+            signal.signal(
+                number, self._end
+            )  # before the start, so that no process outlives a signal that arrives during it
         self._process = self._open()
         if self._asked:
             self._end(self._asked.pop(), None)
 
     def _open(self) -> subprocess.Popen:
-        command = [sys.executable, "-m", "dagster", "dev", "-m", CODE_LOCATION, "-h", HOST, "-p", str(self._port)]
-        variables = {**os.environ, **self._environ, "DAGSTER_HOME": str(self._store.dagster_home), "PYTHONWARNINGS": "ignore"}
+        command = [
+            sys.executable,
+            "-m",
+            "dagster",
+            "dev",
+            "-m",
+            CODE_LOCATION,
+            "-h",
+            HOST,
+            "-p",
+            str(self._port),
+        ]
+        variables = {
+            **os.environ,
+            **self._environ,
+            "DAGSTER_HOME": str(self._store.dagster_home),
+            "PYTHONWARNINGS": "ignore",
+        }
         own_group = os.name == "posix"  # ctrl-C reaches this process alone, which ends the others
         process = subprocess.Popen(
             [*command, "--log-level", "warning"],
@@ -158,7 +194,8 @@ class DagsterUi:
     def wait(self, ends_well: Container[int]) -> int:
         """Serves until the UI ends, and returns its exit code, or 0 after these signals.
 
-        When transcripts older than the first partition are captured, it reloads the code location for earlier partitions.
+        When transcripts older than the first partition are captured, it reloads the code location
+        for earlier partitions.
         """
         assert self._process is not None
         while True:
@@ -166,13 +203,18 @@ class DagsterUi:
                 code = self._process.wait(timeout=TICK_SECONDS)
                 self._has_ended = True
                 if code and not self._asked:
-                    self._tell(f"The Dagster UI ended with exit code {code}. The end of {self._log}:\n{self._last_lines()}")
+                    self._tell(
+                        f"The Dagster UI ended with exit code {code}. The end of "
+                        f"{self._log}:\n{self._last_lines()}"
+                    )
                 return 0 if any(number in ends_well for number in self._asked) else code
             self._tell_when_it_answers()
             self._every_half_minute()
 
     def result_of(self, work: Callable[[], T]) -> T:
-        """Returns what the work returns, and raises what it raises, or `KeyboardInterrupt` after SIGTERM and ctrl-C."""
+        """Returns what the work returns, and raises what it raises, or `KeyboardInterrupt` after
+        SIGTERM and ctrl-C.
+        """
         done: Future[T] = Future()
 
         def run() -> None:
@@ -200,7 +242,9 @@ class DagsterUi:
     def _tell_when_it_answers(self) -> None:
         if not self._has_answered and answers(self._port):
             self._has_answered = True
-            self._tell(f"The Dagster UI answers at http://{HOST}:{self._port}; its log is {self._log}.")
+            self._tell(
+                f"The Dagster UI answers at http://{HOST}:{self._port}; its log is {self._log}."
+            )
 
     def look_for_older_days(self) -> None:
         """Makes the next look at the store's first day an early one."""
@@ -216,7 +260,9 @@ class DagsterUi:
         self._asked.append(number)
         if self._process is not None:
             self._process.terminate()  # Dagster stops its own processes
-            killing = Timer(END_SECONDS if len(self._asked) == 1 else 0.0, kill_group, [self._process.pid])
+            killing = Timer(
+                END_SECONDS if len(self._asked) == 1 else 0.0, kill_group, [self._process.pid]
+            )
             killing.daemon = True
             killing.start()
 
@@ -229,7 +275,9 @@ class DagsterUi:
         if time.monotonic() - self._read_at < POLL_SECONDS:
             return
         self._read_at = time.monotonic()
-        if (first := first_day_of(self._store)) < self._first_day and reload_code_location(self._port):
+        if (first := first_day_of(self._store)) < self._first_day and reload_code_location(
+            self._port
+        ):
             self._first_day = first
 
 
@@ -251,10 +299,17 @@ def kill_group(leader: int) -> None:
 
 def reload_code_location(port: int) -> bool:
     """Makes the UI on the port reload the definitions; returns False where it does not answer."""
-    from dagster_graphql import DagsterGraphQLClient, DagsterGraphQLClientError, ReloadRepositoryLocationStatus
+    from dagster_graphql import (
+        DagsterGraphQLClient,
+        DagsterGraphQLClientError,
+        ReloadRepositoryLocationStatus,
+    )
 
     try:
         client = DagsterGraphQLClient(HOST, port_number=port)
-        return client.reload_repository_location(CODE_LOCATION).status == ReloadRepositoryLocationStatus.SUCCESS
+        return (
+            client.reload_repository_location(CODE_LOCATION).status
+            == ReloadRepositoryLocationStatus.SUCCESS
+        )
     except (DagsterGraphQLClientError, OSError):
         return False

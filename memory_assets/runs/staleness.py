@@ -1,8 +1,9 @@
 """Finds stale partitions: those whose input version is not the one that they were built from.
 
-The input version of a partition is a hash of the rules' version, the declared settings and the fingerprints of the tables that
-it is made from; tables that need more name a function for it (`Table.inputs`). Computed from the store alone, without Dagster
-or another heavy import, in a few milliseconds. Correct after any crash, backfill or deletion.
+The input version of a partition is a hash of the rules' version, the declared settings and the
+fingerprints of the tables that it is made from; tables that need more name a function for it
+(`Table.inputs`). Computed from the store alone, without Dagster or another heavy import, in a few
+milliseconds. Correct after any crash, backfill or deletion.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,17 +22,25 @@ from memory_assets.store.store import Store
 def input_versions(store: Store, table: Table) -> dict[str, str]:
     """Returns the input version of each partition that the table should have.
 
-    The part after a space (a model, a prompt) never makes a partition stale, because building with another one costs money.
+    The part after a space (a model, a prompt) never makes a partition stale, because building with
+    another one costs money.
     """
     if table.inputs:
         return resolve(table.inputs)(store, table)
     upstream = {name: store.tables.parts(name) for name in table.made_from if TABLES[name].record}
     if table.grain != "whole":
         same = [parts for name, parts in upstream.items() if TABLES[name].grain == table.grain]
-        return {part: hash_of(*rules_of(store, table), *(fingerprint(one, part) for one in same)) for part in same[0]}
+        return {
+            part: hash_of(*rules_of(store, table), *(fingerprint(one, part) for one in same))
+            for part in same[0]
+        }
     if not any(upstream.values()):
         return {}
-    parts = (f"{name}/{part}={info.fingerprint}" for name, found in upstream.items() for part, info in found.items())
+    parts = (
+        f"{name}/{part}={info.fingerprint}"
+        for name, found in upstream.items()
+        for part, info in found.items()
+    )
     return {WHOLE: hash_of(*rules_of(store, table), *parts)}
 
 
@@ -50,22 +59,36 @@ def fingerprint(parts: Mapping[str, PartInfo], part: str) -> str:
     return parts[part].fingerprint if part in parts else "-"
 
 
-def stale_partitions(store: Store, table: Table, wanted: Mapping[str, str] | None = None) -> list[str]:
-    """Returns the partitions that should be built, sorted; none for tables that are built whenever their job runs."""
+def stale_partitions(
+    store: Store, table: Table, wanted: Mapping[str, str] | None = None
+) -> list[str]:
+    """Returns the partitions that should be built, sorted; none for tables that are built whenever
+    their job runs.
+    """
     if not is_judged(table):
         return []
     wanted = input_versions(store, table) if wanted is None else wanted
     written = written_versions(store, table, wanted)
-    return sorted(part for part, version in wanted.items() if part not in written or unpaid(written[part]) != unpaid(version))
+    return sorted(
+        part
+        for part, version in wanted.items()
+        if part not in written or unpaid(written[part]) != unpaid(version)
+    )
 
 
-def written_versions(store: Store, table: Table, wanted: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Returns the input version that each partition was built from; of a file, those of the partitions that it should have."""
+def written_versions(
+    store: Store, table: Table, wanted: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Returns the input version that each partition was built from; of a file, those of the
+    partitions that it should have.
+    """
     if table.record:
         return {part: info.inputs for part, info in store.tables.parts(table.name).items()}
     wanted = input_versions(store, table) if wanted is None else wanted
     is_whole = resolve(table.is_whole) if table.is_whole else lambda *_: True
-    notes = {part: store.note_of(note_name(table, part)) for part in wanted if is_whole(store, part)}
+    notes = {
+        part: store.note_of(note_name(table, part)) for part in wanted if is_whole(store, part)
+    }
     return {part: note for part, note in notes.items() if note is not None}
 
 
@@ -84,7 +107,11 @@ def stale_days(store: Store, job: str) -> dict[date, str]:
     found: dict[str, list[str]] = {}
     missing = missing_parts(store)
     for table in tables_in(job):
-        for part in missing.get(table.name, ()) if table.is_partitioned and table.grain == JOBS[job].grain else ():
+        for part in (
+            missing.get(table.name, ())
+            if table.is_partitioned and table.grain == JOBS[job].grain
+            else ()
+        ):
             found.setdefault(part, []).append(f"{table.name} was damaged")
         wanted = input_versions(store, table) if is_judged(table) and table.is_partitioned else {}
         for part in stale_partitions(store, table, wanted):
@@ -98,13 +125,17 @@ def is_stale(store: Store, names: Iterable[str]) -> bool:
 
 
 def resolve(dotted: str) -> Callable[..., Any]:
-    """Returns the function of a dotted name such as `runs.inputs:windows`, which lies below the package."""
+    """Returns the function of a dotted name such as `runs.inputs:windows`, which lies below the
+    package.
+    """
     module, _, name = dotted.partition(":")
     return getattr(import_module(f"memory_assets.{module}"), name)
 
 
 def is_judged(table: Table) -> bool:
-    """Returns whether the table's own input version decides when it is built, not the run of its job."""
+    """Returns whether the table's own input version decides when it is built, not the run of its
+    job.
+    """
     return table.inputs is not None and not table.follows
 
 

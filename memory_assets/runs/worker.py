@@ -1,7 +1,9 @@
-"""The worker of `memory up`: runs what new input requires within a second, in a process that stays warm.
+"""The worker of `memory up`: runs what new input requires within a second, in a process that stays
+warm.
 
-A run in a process of its own spends most of its time on imports, and a sensor looks for input once a minute. While a worker
-is alive, the sensors leave new transcripts and sent events to it (`runs.liveness`); they take over as soon as it ends.
+A run in a process of its own spends most of its time on imports, and a sensor looks for input once
+a minute. While a worker is alive, the sensors leave new transcripts and sent events to it
+(`runs.liveness`); they take over as soon as it ends.
 """
 
 import time
@@ -18,7 +20,8 @@ from memory_assets.stages.deliver import spool
 from memory_assets.store.store import Store
 
 LOOK_SECONDS = 20.0
-"""Time between two looks at the transcripts; what is sent through the spool is seen at every tick."""
+"""Time between two looks at the transcripts; what is sent through the spool is seen at every tick.
+"""
 
 RETRY_SECONDS = 600.0
 """Time after which a run that failed, or that changed nothing, is tried again."""
@@ -29,12 +32,20 @@ AT_ONCE = [job.name for job in JOBS.values() if job.is_at_once]
 
 
 class Worker:
-    """Runs the jobs that new transcripts and events make due. One process at a time is the worker of a store."""
+    """Runs the jobs that new transcripts and events make due. One process at a time is the worker
+    of a store.
+    """
 
     def __init__(
-        self, reopen: Callable[[], Store], tell: Callable[[str], None], *, clock: Callable[[], float] = time.monotonic
+        self,
+        reopen: Callable[[], Store],
+        tell: Callable[[str], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ):
-        """`reopen` opens the store with the present settings; `tell` shows a problem to the person."""
+        """`reopen` opens the store with the present settings; `tell` shows a problem to the
+        person.
+        """
         self._reopen, self._tell, self._clock = reopen, tell, clock
         self._store = reopen()
         self._runner: Runner | None = None
@@ -60,7 +71,9 @@ class Worker:
         release(self._store, WORKER)
 
     def tick(self) -> list[str]:
-        """Runs what is due, if events wait or the last look was long enough ago; returns the jobs that ran."""
+        """Runs what is due, if events wait or the last look was long enough ago; returns the jobs
+        that ran.
+        """
         now = self._clock()
         if now - self._looked < LOOK_SECONDS and not spool.unread(str(self._store.root)):
             return []
@@ -88,7 +101,8 @@ class Worker:
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
             runner = self._connect(store)
             if is_executed(runner.instance, store, fail_dead_runs(runner.instance, store)):
-                return done  # a run that a schedule or a person started goes on: the next look sees what it left
+                # a run that a schedule or a person started goes on: the next look sees what it left
+                return done
             before = len(runner.summary().jobs)
             self._tried |= {(run.job, run.state): now for run in runs}
             update(runner, AT_ONCE, recall_first=True)
@@ -98,7 +112,9 @@ class Worker:
         return done
 
     def _may_try(self, run: DueRun, now: float) -> bool:
-        """Returns whether the same state did not require the same run a short time ago, without the run changing it."""
+        """Returns whether the same state did not require the same run a short time ago, without the
+        run changing it.
+        """
         self._tried = {key: at for key, at in self._tried.items() if now - at < RETRY_SECONDS}
         return (run.job, run.state) not in self._tried
 

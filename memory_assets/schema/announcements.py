@@ -13,7 +13,9 @@ _guard = threading.Lock()
 
 
 def announce(text: str, about: str = "") -> None:
-    """Adds one line to what the next answer shows; of several `about` the same, only the last one is shown."""
+    """Adds one line to what the next answer shows; of several `about` the same, only the last one
+    is shown.
+    """
     with _guard:
         _found[about or text] = (next(_numbers), text)
 

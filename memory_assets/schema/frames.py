@@ -1,7 +1,8 @@
 """Table schemas derived from the records, and conversion between records and frames.
 
-`schema_of` returns the polars schema, `checks_of` the pandera schema that a frame must satisfy before it is written,
-`frame_of` turns records (or dictionaries) into a frame. A frame that does not fit raises `TableError` and is not written.
+`schema_of` returns the polars schema, `checks_of` the pandera schema that a frame must satisfy
+before it is written, `frame_of` turns records (or dictionaries) into a frame. A frame that does not
+fit raises `TableError` and is not written.
 """
 
 import hashlib
@@ -33,7 +34,9 @@ _DTYPES: dict[str, pl.DataType] = {
 def record_of(table: str) -> type[Record]:
     """Returns the record type of the table's rows; raises `UnknownTableError` for another name."""
     if (found := TABLES.get(table)) is None or found.record is None:
-        raise UnknownTableError(f"There is no table '{table}'. The tables are: {', '.join(table_names())}.")
+        raise UnknownTableError(
+            f"There is no table '{table}'. The tables are: {', '.join(table_names())}."
+        )
     return found.record
 
 
@@ -50,7 +53,9 @@ def key_of(table: str) -> list[str]:
 
 
 def partitioned_by(table: str) -> tuple[str, ...]:
-    """Returns the columns whose values name the partitions; none for a table with the single partition `all`."""
+    """Returns the columns whose values name the partitions; none for a table with the single
+    partition `all`.
+    """
     return FOLDERS[TABLES[table].grain]
 
 
@@ -74,30 +79,41 @@ def frame_of(table: str, rows: Iterable[Record | Mapping[str, Any]]) -> pl.DataF
 
 
 def check(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frame when it satisfies the table's schema, bounds and unique key; raises `TableError` with examples.
+    """Returns the frame when it satisfies the table's schema, bounds and unique key; raises
+    `TableError` with examples.
 
-    One polars query finds out whether any row is broken; only then pandera, twenty times slower, names rows and rules.
+    One polars query finds out whether any row is broken; only then pandera, twenty times slower,
+    names rows and rules.
     """
     if frame.schema != schema_of(table):
         wrong = set(frame.schema.items()) ^ set(schema_of(table).items())
-        raise TableError(f"The columns of '{table}' do not match its schema; they differ in {sorted(map(str, wrong))}.")
+        raise TableError(
+            f"The columns of '{table}' do not match its schema; they differ in "
+            f"{sorted(map(str, wrong))}."
+        )
     if not frame.select(_has_broken_rows(table)).item():
         return frame
     import pandera.errors
 
-    binary = [name for name, kind in frame.schema.items() if kind == pl.Binary]  # which pandera cannot put into its report
+    binary = [
+        name for name, kind in frame.schema.items() if kind == pl.Binary
+    ]  # which pandera cannot put into its report
     rules = checks_of(table).update_columns({name: {"dtype": pl.String()} for name in binary})
     try:
         rules.validate(frame.with_columns(pl.col(binary).bin.encode("hex")), lazy=True)
         return frame
     except pandera.errors.SchemaErrors as error:
         cases = error.failure_cases.head(3).select("column", "check").rows()
-        raise TableError(f"Rows of '{table}' break its schema, for example (column, rule): {cases}.") from error
+        raise TableError(
+            f"Rows of '{table}' break its schema, for example (column, rule): {cases}."
+        ) from error
 
 
 @cache
 def checks_of(table: str):
-    """Returns the pandera schema of the table: types, nullability, bounds, allowed values, unique key."""
+    """Returns the pandera schema of the table: types, nullability, bounds, allowed values, unique
+    key.
+    """
     import pandera.polars as pa
 
     columns = {
@@ -119,7 +135,9 @@ def _has_broken_rows(table: str) -> pl.Expr:
 
 
 def find_broken(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the keys of the rows that break a rule of the table's schema or repeat a key; none where columns differ."""
+    """Returns the keys of the rows that break a rule of the table's schema or repeat a key; none
+    where columns differ.
+    """
     key = key_of(table)
     if frame.schema != schema_of(table):
         return frame.clear().select(name for name in key if name in frame.columns)

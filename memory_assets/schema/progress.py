@@ -1,7 +1,8 @@
-"""Progress reporting: the command line installs a reporter with `report_to`, runs and stages report to it.
+"""Progress reporting: the command line installs a reporter with `report_to`, runs and stages report
+to it.
 
-A long piece of work announces which tables it will build and how long that may take (`expect`), so that one bar can show all
-of it; without that, each loop (`track`) is shown by itself.
+A long piece of work announces which tables it will build and how long that may take (`expect`), so
+that one bar can show all of it; without that, each loop (`track`) is shown by itself.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
@@ -19,7 +20,8 @@ class Reporter(Protocol):
         ...
 
     def expect(self, seconds: Mapping[str, float], notice: str = "") -> None:
-        """Takes the tables of the work that begins, with the time that each may take; none when the work has ended.
+        """Takes the tables of the work that begins, with the time that each may take; none when the
+        work has ended.
 
         The notice says what a person has to know of the work first.
         """
@@ -61,7 +63,8 @@ def track(items: Iterable[T], description: str, total: float | None = None) -> I
 
 @contextmanager
 def expect(estimate: Callable[[], Mapping[str, float]], notice: str = "") -> Iterator[None]:
-    """Announces the tables that the block builds, with the time in seconds that each may take; asked only if that is shown.
+    """Announces the tables that the block builds, with the time in seconds that each may take;
+    asked only if that is shown.
 
     Where there are any, the notice is shown before everything else.
     """

@@ -1,4 +1,5 @@
-"""Protocols for models, embedders, indexes, task lists and tables, with the records that they exchange.
+"""Protocols for models, embedders, indexes, task lists and tables, with the records that they
+exchange.
 
 Adapters implement them; stages depend on nothing else outside; tests pass fakes.
 """
@@ -29,7 +30,9 @@ class Image:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One request to a model: a fixed system prompt, which providers may cache, and the material."""
+    """One request to a model: a fixed system prompt, which providers may cache, and the
+    material.
+    """
 
     system: str
     material: str
@@ -86,11 +89,15 @@ class Model(Protocol):
         ...
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
-        """Submits a batch, at half the price and without a deadline; names are at most 64 of `[a-zA-Z0-9_-]`."""
+        """Submits a batch, at half the price and without a deadline; names are at most 64 of
+        `[a-zA-Z0-9_-]`.
+        """
         ...
 
     def batch(self, batch_id: str) -> Batch:
-        """Returns the current state of the batch; raises `ModelError` if the provider does not know it."""
+        """Returns the current state of the batch; raises `ModelError` if the provider does not know
+        it.
+        """
         ...
 
     def batches(self, since: datetime) -> Iterator[Batch]:
@@ -175,7 +182,9 @@ class VectorIndex(Protocol):
 
 
 class Texts(Protocol):
-    """One corpus of a text index: its rows, sorted by group and order, and the postings of its terms."""
+    """One corpus of a text index: its rows, sorted by group and order, and the postings of its
+    terms.
+    """
 
     @property
     def ids(self) -> Sequence[str]:
@@ -209,12 +218,16 @@ class Texts(Protocol):
 
     @property
     def vectors(self) -> "np.ndarray":
-        """float32, shape (rows, dimension); zeros if a row has none, dimension 0 if no row has one."""
+        """float32, shape (rows, dimension); zeros if a row has none, dimension 0 if no row has
+        one.
+        """
         ...
 
     @property
     def signs(self) -> "np.ndarray":
-        """The signs of the components of the vectors, 64 in a number; uint64, shape (ceil(dimension / 64), rows)."""
+        """The signs of the components of the vectors, 64 in a number; uint64, shape (ceil(dimension
+        / 64), rows).
+        """
         ...
 
     def __len__(self) -> int:
@@ -222,7 +235,9 @@ class Texts(Protocol):
         ...
 
     def postings(self, term: str) -> "tuple[np.ndarray, np.ndarray]":
-        """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its counts (float32)."""
+        """Returns the rows that contain the term (of `terms.query_terms`), ascending, and its
+        counts (float32).
+        """
         ...
 
     def known(self, terms: Sequence[str]) -> list[str]:
@@ -250,7 +265,9 @@ class TextIndex(Protocol):
         ...
 
     def open(self, corpus: str) -> Texts | None:
-        """Returns the published corpus (`memories` or `messages`), or None if it has no rows yet."""
+        """Returns the published corpus (`memories` or `messages`), or None if it has no rows
+        yet.
+        """
         ...
 
 
@@ -284,17 +301,22 @@ class Task:
 
 
 class TaskList(Protocol):
-    """A person's task list; our tasks have a label. Every method raises `TaskListError` if the list does not answer."""
+    """A person's task list; our tasks have a label. Every method raises `TaskListError` if the list
+    does not answer.
+    """
 
     def look(self, wanted: Mapping[str, str], since: datetime) -> dict[str, Task]:
         """Returns the current state of each task by its id, whatever its labels.
 
-        `wanted` maps ids to the projects in which they were created; none of them was completed before `since`.
+        `wanted` maps ids to the projects in which they were created; none of them was completed
+        before `since`.
         """
         ...
 
     def labelled(self, since: datetime) -> list[Task]:
-        """Returns the open tasks with our label, and those with it that were completed since the moment."""
+        """Returns the open tasks with our label, and those with it that were completed since the
+        moment.
+        """
         ...
 
     def add(self, content: str, description: str, due_on: date) -> Task:

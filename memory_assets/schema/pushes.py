@@ -1,7 +1,8 @@
-"""What a developer's machine sends to a shared memory: pieces of its masked archive, and what the server has of them.
+"""What a developer's machine sends to a shared memory: pieces of its masked archive, and what the
+server has of them.
 
-A piece is a range of whole lines of one transcript. The server continues a transcript where its last piece ended; a piece that
-it has already is sent again only when words in it were masked since.
+A piece is a range of whole lines of one transcript. The server continues a transcript where its
+last piece ended; a piece that it has already is sent again only when words in it were masked since.
 """
 
 import base64
@@ -27,7 +28,9 @@ Name = Annotated[str, Field(min_length=1, max_length=4_096)]
 Offset = Annotated[int, Field(ge=0, lt=2**50)]
 
 Held = tuple[int, int, int, str]
-"""Generation, first byte, byte after the last one, and SHA-256 as sent, of a piece that a server has."""
+"""Generation, first byte, byte after the last one, and SHA-256 as sent, of a piece that a server
+has.
+"""
 
 
 class Piece(BaseModel):
@@ -64,7 +67,10 @@ class Piece(BaseModel):
             raw = zstandard.ZstdDecompressor().decompress(packed, max_output_size=LONGEST_PIECE)
         except zstandard.ZstdError as error:
             raise ValueError(f"it cannot be decompressed: {error}") from None
-        if len(raw) != self.byte_to - self.byte_from or hashlib.sha256(raw).hexdigest() != self.sha256:
+        if (
+            len(raw) != self.byte_to - self.byte_from
+            or hashlib.sha256(raw).hexdigest() != self.sha256
+        ):
             raise ValueError("its bytes do not have the length and the hash that it names")
         return raw
 
@@ -110,5 +116,9 @@ def pack(raw: bytes) -> str:
 
 def digest_of(held: Mapping[str, Iterable[Held]]) -> str:
     """Returns the digest of the pieces of each source."""
-    rows = sorted(f"{source}:{':'.join(map(str, piece))}" for source, pieces in held.items() for piece in pieces)
+    rows = sorted(
+        f"{source}:{':'.join(map(str, piece))}"
+        for source, pieces in held.items()
+        for piece in pieces
+    )
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()

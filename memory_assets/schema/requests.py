@@ -1,7 +1,8 @@
 """Request models: one frozen model per verb, with its parameters, their bounds and descriptions.
 
-The command line, the agents' tools and HTTP are generated from these models (`interfaces/verbs.py`); the facade and the search
-take them. An invalid request raises `QuestionError`, so that every interface reports the same error.
+The command line, the agents' tools and HTTP are generated from these models
+(`interfaces/verbs.py`); the facade and the search take them. An invalid request raises
+`QuestionError`, so that every interface reports the same error.
 """
 
 import re
@@ -10,10 +11,25 @@ from datetime import UTC, date, datetime, tzinfo
 from functools import cache
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from memory_assets.errors import QuestionError
-from memory_assets.schema.vocabulary import SLOG_ACTIONS, Category, Priority, Sentiment, SlogAction, Trigger
+from memory_assets.schema.vocabulary import (
+    SLOG_ACTIONS,
+    Category,
+    Priority,
+    Sentiment,
+    SlogAction,
+    Trigger,
+)
 from memory_assets.text.moments import parse_moment
 
 ProfileName = Literal["lean", "balanced", "deep", "auto"]
@@ -26,7 +42,9 @@ CorpusName = Literal["memories", "segments", "messages"]
 
 
 MOST, MOST_DEEP = 10, 15
-"""Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has at most ten lines."""
+"""Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has
+at most ten lines.
+"""
 
 MOST_LEAN = 3
 MOST_LISTED = 1_000
@@ -39,14 +57,18 @@ SHOWN_CHARS = 80
 
 
 def _no_boolean(value: Any) -> Any:
-    if isinstance(value, bool) or (isinstance(value, str) and len(value) > 20):  # int() refuses thousands of digits
+    if isinstance(value, bool) or (
+        isinstance(value, str) and len(value) > 20
+    ):  # int() refuses thousands of digits
         raise ValueError(f"must be a whole number, not {_shown(value)}")
     return value
 
 
 def _check_tag(value: Any) -> Any:
     if not isinstance(value, str) or not _TAG.fullmatch(value):
-        raise ValueError(f"a tag has up to 40 letters, digits, hyphens and underscores, not {_shown(value)}")
+        raise ValueError(
+            f"a tag has up to 40 letters, digits, hyphens and underscores, not {_shown(value)}"
+        )
     return value.lower()
 
 
@@ -70,7 +92,9 @@ class Request(BaseModel):
 
     @classmethod
     def of(cls, given: Any = None, **more: Any) -> Self:
-        """Returns `given` if it is a request, else a new request with `given` as its first field."""
+        """Returns `given` if it is a request, else a new request with `given` as its first
+        field.
+        """
         if isinstance(given, cls) and not more:
             return given
         return cls(**({} if given is None else {next(iter(cls.model_fields)): given}), **more)
@@ -78,12 +102,16 @@ class Request(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _lenient(cls, given: Any) -> Any:
-        """Drops nulls, accepts one item as a list, and replaces lone surrogates, which cannot be encoded."""
+        """Drops nulls, accepts one item as a list, and replaces lone surrogates, which cannot be
+        encoded.
+        """
         if not isinstance(given, Mapping):
             return given
         listed = {name for name, one in parameters(cls).items() if one["type"] == "array"}
         return {
-            name: [_encodable(value)] if name in listed and isinstance(value, str) else _encodable(value)
+            name: [_encodable(value)]
+            if name in listed and isinstance(value, str)
+            else _encodable(value)
             for name, value in given.items()
             if value is not None
         }
@@ -92,8 +120,12 @@ class Request(BaseModel):
 class QuestionRequest(Request):
     """A question and the project it is asked in."""
 
-    question: str = Field(description="What you want to know, in plain words.", examples=["how do we deploy"])
-    project: str | None = Field(None, description="The project you work on; results about it are preferred.")
+    question: str = Field(
+        description="What you want to know, in plain words.", examples=["how do we deploy"]
+    )
+    project: str | None = Field(
+        None, description="The project you work on; results about it are preferred."
+    )
 
 
 class Filters(Request):
@@ -102,20 +134,31 @@ class Filters(Request):
     category: tuple[Category, ...] = Field(default=(), description="Only these categories.")
     priority: tuple[Priority, ...] = Field(default=(), description="Only these priorities.")
     tag: tuple[Tag, ...] = Field(
-        default=(), description="Only memories with one of these tags, such as decision or root_cause.", examples=[["decision"]]
+        default=(),
+        description="Only memories with one of these tags, such as decision or root_cause.",
+        examples=[["decision"]],
     )
     kind: tuple[Kind, ...] = Field(default=(), description="Only these kinds of results.")
-    trigger: tuple[Trigger, ...] = Field(default=(), description="Only results from windows that were closed by this.")
+    trigger: tuple[Trigger, ...] = Field(
+        default=(), description="Only results from windows that were closed by this."
+    )
     since: Moment | None = Field(
-        default=None, description="Only what was said since: a day, a moment, or days back.", examples=["2026-05-01", "30d"]
+        default=None,
+        description="Only what was said since: a day, a moment, or days back.",
+        examples=["2026-05-01", "30d"],
     )
     until: Moment | None = Field(
-        default=None, description="Only what was said until this day (inclusive), moment, or days back."
+        default=None,
+        description="Only what was said until this day (inclusive), moment, or days back.",
     )
     only_project: str | None = Field(default=None, description="Only results about this project.")
-    person: str | None = Field(default=None, description="Only results from sessions of this person.")
+    person: str | None = Field(
+        default=None, description="Only results from sessions of this person."
+    )
     session: str | None = Field(default=None, description="Only results from this session.")
-    include: tuple[State, ...] = Field(default=(), description="Also memories in these states, which are left out by default.")
+    include: tuple[State, ...] = Field(
+        default=(), description="Also memories in these states, which are left out by default."
+    )
 
     @model_validator(mode="after")
     def _moments(self) -> Self:
@@ -152,24 +195,37 @@ class Filters(Request):
     def are_narrow(self) -> bool:
         """Whether the filters narrow results so far that the question may be vague."""
         return bool(
-            self.category or self.priority or self.tag or self.kind or self.trigger or self.session or self.since or self.until
+            self.category
+            or self.priority
+            or self.tag
+            or self.kind
+            or self.trigger
+            or self.session
+            or self.since
+            or self.until
         )
 
     @property
     def are_a_selection(self) -> bool:
-        """Whether the filters name what is wanted, so that memories are listed though no word of the question matches."""
+        """Whether the filters name what is wanted, so that memories are listed though no word of
+        the question matches.
+        """
         return bool(self.category or self.priority or self.tag)
 
     @property
     def are_for_memories(self) -> bool:
         """Whether only memories can pass: messages have no category, priority, tag or state."""
-        return bool(self.category or self.priority or self.tag or (self.kind and "message" not in self.kind))
+        return bool(
+            self.category or self.priority or self.tag or (self.kind and "message" not in self.kind)
+        )
 
 
 class AnswerRequest(Filters, QuestionRequest):
     """Asks for an answer with its sources."""
 
-    probe: bool = Field(False, description="Do not count the results as used (for tests and monitors).")
+    probe: bool = Field(
+        False, description="Do not count the results as used (for tests and monitors)."
+    )
 
 
 class RecallRequest(AnswerRequest):
@@ -177,20 +233,36 @@ class RecallRequest(AnswerRequest):
 
     profile: ProfileName = Field(
         "balanced",
-        description="lean: 3, messages only if memories hardly help; balanced: 7, also messages; deep: 10; auto decides.",
+        description="lean: 3, messages only if memories hardly help; balanced: 7, also messages; "
+        "deep: 10; auto decides.",
     )
-    limit: Limit | None = Field(None, description=f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep.")
-    corpus: tuple[CorpusName, ...] = Field((), description="Search these instead of the profile's corpora.")
-    own_session: str | None = Field(None, description="Id of the session you are in: its own messages are left out.")
-    recent: tuple[str, ...] = Field((), description="Last messages of the conversation, oldest first, at most five.")
-    budget: bool = Field(False, description="Return at most five results in few tokens, without a model.")
+    limit: Limit | None = Field(
+        None, description=f"Maximum results: 1 to {MOST}, up to {MOST_DEEP} with the profile deep."
+    )
+    corpus: tuple[CorpusName, ...] = Field(
+        (), description="Search these instead of the profile's corpora."
+    )
+    own_session: str | None = Field(
+        None, description="Id of the session you are in: its own messages are left out."
+    )
+    recent: tuple[str, ...] = Field(
+        (), description="Last messages of the conversation, oldest first, at most five."
+    )
+    budget: bool = Field(
+        False, description="Return at most five results in few tokens, without a model."
+    )
 
     @model_validator(mode="after")
     def _within_profile(self) -> Self:
         if self.profile != "deep" and (self.limit or 0) > MOST:
-            raise ValueError(f"limit must be between 1 and {MOST} ({MOST_DEEP} with the profile deep), not {self.limit}")
+            raise ValueError(
+                f"limit must be between 1 and {MOST} ({MOST_DEEP} with the profile deep), "
+                f"not {self.limit}"
+            )
         if self.profile == "lean" and not self.corpus and (self.limit or 0) > MOST_LEAN:
-            raise ValueError(f"limit must be between 1 and {MOST_LEAN} with the profile lean, not {self.limit}")
+            raise ValueError(
+                f"limit must be between 1 and {MOST_LEAN} with the profile lean, not {self.limit}"
+            )
         return self
 
 
@@ -198,7 +270,8 @@ class ExplainRequest(Request):
     """Asks where a memory comes from, or why something is not remembered."""
 
     target: str = Field(
-        description="A line of MEMORY.md, the id of a proposal, memory or observation, or words that you expected.",
+        description="A line of MEMORY.md, the id of a proposal, memory or observation, or words "
+        "that you expected.",
         examples=["Use uv, never pip"],
     )
     question: str | None = Field(None, description="Explain why this question does not return it.")
@@ -207,37 +280,64 @@ class ExplainRequest(Request):
 class TriggersRequest(Request):
     """Asks for upcoming dates."""
 
-    on: Day | None = Field(None, description="Only dates due on this day or the next; default: all.", examples=["2026-05-01"])
+    on: Day | None = Field(
+        None,
+        description="Only dates due on this day or the next; default: all.",
+        examples=["2026-05-01"],
+    )
 
     def day(self, now: datetime, zone: tzinfo) -> date | None:
         """Returns the day in the zone."""
-        return _moment("on", self.on, now, zone).astimezone(zone).date() if isinstance(self.on, str) else self.on
+        return (
+            _moment("on", self.on, now, zone).astimezone(zone).date()
+            if isinstance(self.on, str)
+            else self.on
+        )
 
 
 class BriefRequest(Request):
     """Asks for the briefing."""
 
-    session: str | None = Field(None, description="Id of a resumed session: adds what that session established.")
-    full: bool = Field(False, description="The full briefing: up to 7.5 % of the context, instead of 2,000 tokens.")
+    session: str | None = Field(
+        None, description="Id of a resumed session: adds what that session established."
+    )
+    full: bool = Field(
+        False, description="The full briefing: up to 7.5 % of the context, instead of 2,000 tokens."
+    )
 
 
 class RememberRequest(Request):
     """Saves a fact, or replaces the text of a memory."""
 
     text: str = Field(description="The fact, in one or two sentences that stand alone.")
-    instead_of: str | None = Field(None, description="Id of a wrong memory to replace: mem_ and at least six characters.")
-    category: Category | None = Field(None, description="The category; by default derived from the text.")
+    instead_of: str | None = Field(
+        None, description="Id of a wrong memory to replace: mem_ and at least six characters."
+    )
+    category: Category | None = Field(
+        None, description="The category; by default derived from the text."
+    )
     priority: Priority = Field("medium", description="How much it matters.")
-    project: str = Field("", description="The project it is about; by default it concerns every project.")
-    tag: tuple[Tag, ...] = Field((), description="Words to find it by: letters, digits, hyphens and underscores.")
+    project: str = Field(
+        "", description="The project it is about; by default it concerns every project."
+    )
+    tag: tuple[Tag, ...] = Field(
+        (), description="Words to find it by: letters, digits, hyphens and underscores."
+    )
     sentiment: Sentiment = Field("neutral", description="The tone in which the owner said it.")
     session: str | None = Field(None, description="Id of the current session.")
 
     @model_validator(mode="after")
     def _keeps(self) -> Self:
-        kept = [name for name in ("category", "priority", "project", "tag", "sentiment") if name in self.model_fields_set]
+        kept = [
+            name
+            for name in ("category", "priority", "project", "tag", "sentiment")
+            if name in self.model_fields_set
+        ]
         if self.instead_of is not None and kept:
-            raise ValueError(f"{kept[0]} cannot be combined with instead_of: a correction keeps the {kept[0]} of the memory")
+            raise ValueError(
+                f"{kept[0]} cannot be combined with instead_of: a correction keeps the "
+                f"{kept[0]} of the memory"
+            )
         return self
 
 
@@ -246,7 +346,9 @@ class ForgetRequest(Request):
 
     target: str = Field(description="A memory (mem_…), or words to erase wherever they were said.")
     apply: bool = Field(False, description="Erase it; without this, only list where it is stored.")
-    history: bool = Field(False, description="Also rewrite the git history of MEMORY.md: later commits get other ids.")
+    history: bool = Field(
+        False, description="Also rewrite the git history of MEMORY.md: later commits get other ids."
+    )
 
 
 class FeedbackRequest(Request):
@@ -260,7 +362,9 @@ class FeedbackRequest(Request):
 class RestoreRequest(Request):
     """Makes memories active again."""
 
-    memory_ids: tuple[str, ...] = Field(min_length=1, description="Stale, archived or cold memories (mem_…).")
+    memory_ids: tuple[str, ...] = Field(
+        min_length=1, description="Stale, archived or cold memories (mem_…)."
+    )
 
 
 class ReviewRequest(Request):
@@ -271,21 +375,27 @@ class DecideRequest(Request):
     """Decides proposals."""
 
     decision: Literal["approve", "reject", "edit"] = Field(description="What the owner decided.")
-    proposals: tuple[str, ...] = Field(min_length=1, description="Ids of proposals.", examples=[["p-20260408-001"]])
+    proposals: tuple[str, ...] = Field(
+        min_length=1, description="Ids of proposals.", examples=[["p-20260408-001"]]
+    )
     reason: str = Field("", description="Why it is rejected; kept with the decision.")
     text: str = Field("", description="The new wording, for edit.")
 
     @model_validator(mode="after")
     def _one_wording(self) -> Self:
         if self.decision == "edit" and len(self.proposals) > 1:
-            raise ValueError(f"edit changes one proposal, not {len(self.proposals)}: each needs its own wording")
+            raise ValueError(
+                f"edit changes one proposal, not {len(self.proposals)}: each needs its own wording"
+            )
         return self
 
 
 class SlogRequest(Request):
     """Appends an entry to the slog, or lists entries."""
 
-    action: SlogAction | None = Field(None, description="What was done; without it, entries are listed.")
+    action: SlogAction | None = Field(
+        None, description="What was done; without it, entries are listed."
+    )
     tool: str = Field("", description="What it was done to or with, such as caddy.")
     detail: str = Field("", description="What was done, in a sentence.")
     reason: str = Field("", description="Why.")
@@ -298,7 +408,9 @@ class SlogRequest(Request):
     def _is_whole(self) -> Self:
         lacking = [name for name in ("tool", "detail") if not getattr(self, name).strip()]
         if self.action is not None and lacking:
-            raise ValueError(f"{lacking[0]} is missing: {type(self).model_fields[lacking[0]].description}")
+            raise ValueError(
+                f"{lacking[0]} is missing: {type(self).model_fields[lacking[0]].description}"
+            )
         if self.action is None and (self.tool or self.detail or self.reason):
             raise ValueError(f"action is missing: it must be one of {', '.join(SLOG_ACTIONS)}")
         return self
@@ -307,15 +419,23 @@ class SlogRequest(Request):
 class AddDocumentsRequest(Request):
     """Adds files to the library."""
 
-    files: tuple[str, ...] = Field(min_length=1, description="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")
-    tag: tuple[Tag, ...] = Field((), description="Tags to find them by: letters, digits, hyphens and underscores.")
+    files: tuple[str, ...] = Field(
+        min_length=1, description="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text."
+    )
+    tag: tuple[Tag, ...] = Field(
+        (), description="Tags to find them by: letters, digits, hyphens and underscores."
+    )
 
 
 class SearchDocumentsRequest(Request):
     """Searches the documents of the library."""
 
-    question: str = Field(description="Words, or a question.", examples=["how does a write-ahead log recover"])
-    document: str | None = Field(None, description="Only in this document: its id, or words of its title.")
+    question: str = Field(
+        description="Words, or a question.", examples=["how does a write-ahead log recover"]
+    )
+    document: str | None = Field(
+        None, description="Only in this document: its id, or words of its title."
+    )
     tag: tuple[Tag, ...] = Field((), description="Only in documents with one of these tags.")
     limit: Annotated[int, Field(ge=1, le=MOST_CHUNKS), BeforeValidator(_no_boolean)] = Field(
         5, description=f"Maximum results: 1 to {MOST_CHUNKS}."
@@ -325,9 +445,16 @@ class SearchDocumentsRequest(Request):
 class DiscoverRequest(Request):
     """Reads a page or a repository, and keeps a note of it."""
 
-    source: str = Field(description="An address of the web, or a git repository: a folder, or an https address ending in .git.")
-    tag: tuple[Tag, ...] = Field((), description="Tags to find it by: letters, digits, hyphens and underscores.")
-    private: bool = Field(False, description="Also read addresses of private networks, such as localhost.")
+    source: str = Field(
+        description="An address of the web, or a git repository: a folder, or an https address "
+        "ending in .git."
+    )
+    tag: tuple[Tag, ...] = Field(
+        (), description="Tags to find it by: letters, digits, hyphens and underscores."
+    )
+    private: bool = Field(
+        False, description="Also read addresses of private networks, such as localhost."
+    )
 
 
 class AddFeedRequest(Request):
@@ -344,15 +471,23 @@ class StatusRequest(Request):
 
 @cache
 def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
-    """Returns each field as plain JSON Schema: type, description, choices, bounds, default, examples."""
-    return {name: _plain(one) for name, one in model.model_json_schema().get("properties", {}).items()}
+    """Returns each field as plain JSON Schema: type, description, choices, bounds, default,
+    examples.
+    """
+    return {
+        name: _plain(one) for name, one in model.model_json_schema().get("properties", {}).items()
+    }
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the schema without titles, null types and empty defaults."""
     of_value = next((one for one in schema.get("anyOf", ()) if one["type"] != "null"), {})
     kept = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
-    return of_value | {name: value for name, value in kept.items() if name != "default" or value not in (None, [], "")}
+    return of_value | {
+        name: value
+        for name, value in kept.items()
+        if name != "default" or value not in (None, [], "")
+    }
 
 
 def _moment(name: str, text: str, now: datetime, zone: tzinfo, *, is_end: bool = False) -> datetime:
@@ -370,13 +505,20 @@ def _in_words(error: ValidationError, model: type[Request]) -> str:
         case "missing":
             return f"{name} is missing: {model.model_fields[name].description}"
         case "extra_forbidden":
-            takes = f"the parameters are {', '.join(model.model_fields)}" if model.model_fields else "there are none"
+            takes = (
+                f"the parameters are {', '.join(model.model_fields)}"
+                if model.model_fields
+                else "there are none"
+            )
             return f"There is no parameter '{name[:SHOWN_CHARS]}'; {takes}."
         case "value_error":
             words = str(wrong["ctx"]["error"]) if "ctx" in wrong else wrong["msg"]
             return f"{name} {words}.".lstrip()
     rule = _rule(wrong["type"], parameters(model)[name])
-    return f"{name} must {rule}, not {wrong['input'] if rule.startswith('be between') else _shown(wrong['input'])}."
+    return (
+        f"{name} must {rule}, not "
+        f"{wrong['input'] if rule.startswith('be between') else _shown(wrong['input'])}."
+    )
 
 
 def _rule(kind: str, parameter: Mapping[str, Any]) -> str:

@@ -1,4 +1,6 @@
-"""The fixed words of columns and requests; imports nothing slow, because each start of the command line needs them."""
+"""The fixed words of columns and requests; imports nothing slow, because each start of the command
+line needs them.
+"""
 
 from typing import Literal, get_args
 
@@ -10,7 +12,8 @@ MARKS: dict[Priority, str] = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 """The mark of each priority in texts."""
 
 Category = Literal[
-    "preferences", "rules-conventions", "system-architecture", "operations", "memory-system", "projects",
+    "preferences", "rules-conventions", "system-architecture", "operations", "memory-system",
+    "projects",
     "people-relationships", "health", "hobbies",
 ]  # fmt: skip
 Strength = Literal["explicit", "implied", "inferred"]

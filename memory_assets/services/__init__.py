@@ -1,1 +1,3 @@
-"""Services: each opens the store for one purpose and wires adapters for the stages that it calls."""
+"""Services: each opens the store for one purpose and wires adapters for the stages that it
+calls.
+"""

@@ -1,13 +1,15 @@
-"""Branches of a store: copies of the tables, ledger and workspace to be rebuilt with other settings.
+"""Branches of a store: copies of the tables, ledger and workspace to be rebuilt with other
+settings.
 
     branches/NAME/what_if.json    the range of days, the changed settings, and the state
-                  tables/         hard links to the store's files, which are never changed in place; rebuilt files replace them
-                  ledger/, workspace/    copies
-                  before/         the tables and files at the start, which the branch is compared with
-                  dagster/        its own runs
+                  tables/         hard links to the store's files, which are never changed in place;
+                  rebuilt files replace them ledger/, workspace/    copies before/         the
+                  tables and files at the start, which the branch is compared with dagster/
+                  its own runs
 
-The archive and the answers of models are shared with the store, so paid answers are kept when the branch is deleted. A branch
-is created and deleted atomically; the name of an unfinished folder of a killed process starts with a dot.
+The archive and the answers of models are shared with the store, so paid answers are kept when the
+branch is deleted. A branch is created and deleted atomically; the name of an unfinished folder of a
+killed process starts with a dot.
 """
 
 import json
@@ -45,7 +47,9 @@ class Branch:
     began_at: float
     """Seconds since the epoch by this machine's clock; later answers were paid for this branch."""
     made_by: str
-    """Hash of the prompt and version of the standards, because files named by settings may change later."""
+    """Hash of the prompt and version of the standards, because files named by settings may change
+    later.
+    """
     state: State = "making"
     seconds: float = 0.0
     leaving: tuple[str, ...] = ()
@@ -89,7 +93,9 @@ class BranchFolder:
         try:
             row = json.loads((self.root / RECORD).read_bytes())
         except FileNotFoundError:
-            raise UnknownBranchError(f"There is no branch '{self.name}'. `memory lab what-if list` lists them.") from None
+            raise UnknownBranchError(
+                f"There is no branch '{self.name}'. `memory lab what-if list` lists them."
+            ) from None
         days = {name: date.fromisoformat(row[name]) for name in ("first", "last")}
         return Branch(**{**row, **days, "leaving": tuple(row["leaving"])})
 
@@ -119,7 +125,8 @@ def begin(place: BranchFolder, branch: Branch) -> Branch:
     except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
         raise StoreError(
-            f"Cannot make a branch in {place.root.parent}: {error.strerror or error}. Free space or fix the folder's "
+            f"Cannot make a branch in {place.root.parent}: {error.strerror or error}. Free "
+            "space or fix the folder's "
             "permissions, then run the same command again; nothing else was changed."
         ) from error
     return branch

@@ -1,8 +1,9 @@
-"""Reads what the briefing shows beside the memories: lessons that apply, triggers that are due, work that was left open, the
-names of active projects, and proposals that expire soon.
+"""Reads what the briefing shows beside the memories: lessons that apply, triggers that are due,
+work that was left open, the names of active projects, and proposals that expire soon.
 
-The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone, and `memory ingest` does so when the due
-triggers differ from those in the briefing, so a new day needs no new transcript to show them.
+The schedule `briefing_daily` renders the briefing at 00:05 in the owner's zone, and `memory ingest`
+does so when the due triggers differ from those in the briefing, so a new day needs no new
+transcript to show them.
 """
 
 import re
@@ -41,7 +42,9 @@ STILL_OPEN_FOR = timedelta(days=14)
 """Before the project's last session; what was left open earlier is done or given up."""
 
 PROJECTS_SHOWN = 5
-"""Active projects, latest session first, that the briefing names in a folder that belongs to no project."""
+"""Active projects, latest session first, that the briefing names in a folder that belongs to no
+project.
+"""
 
 
 REQUEST_CHARS = 140
@@ -51,13 +54,15 @@ SAME_STEP = 0.6
 """If the state and the next step have at least this share of stems in common, they say the same."""
 
 _IS_DONE = re.compile(
-    r"(?i)(?:^|; )(?!also|secondary)(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was|were|has been|have been) (?:\w+ )?"
+    r"(?i)(?:^|; )(?!also|secondary)(?:the|all|both|every\w*|this|it)\b[^;]*\b(?:is|are|was"
+    r"|were|has been|have been) (?:\w+ )?"
     r"(?:committed|completed?|done|finished|merged|pushed)\b"
 )
 """Says of a named task that it is over."""
 
 _POINTS_BACK = re.compile(
-    r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said|ment)\w*)\b"
+    r"\b(?i:it|them|they|this|that|these|those|both|above|below|you (?:sugg|prop|list|said"
+    r"|ment)\w*)\b"
     r"|\b[B-F]\b|\bA\b(?=[,.]|$| (?:for|and|or)\b)"
 )
 """Words that refer to something said before, or to the letter of an option."""
@@ -65,7 +70,9 @@ _POINTS_BACK = re.compile(
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What a session left open: the task and the next step that a model named, else the last request; and its state."""
+    """What a session left open: the task and the next step that a model named, else the last
+    request; and its state.
+    """
 
     session_id: str
     project: str
@@ -82,26 +89,46 @@ class OpenWork:
 
 
 def open_work(store: Store) -> tuple[OpenWork, ...]:
-    """Returns what the last sessions of each of the owner's projects left open, the latest first."""
-    windows = store.tables.read("windows").filter(pl.col("status").is_in(READ_STATUSES), person=store.settings.owner)
+    """Returns what the last sessions of each of the owner's projects left open, the latest
+    first.
+    """
+    windows = store.tables.read("windows").filter(
+        pl.col("status").is_in(READ_STATUSES), person=store.settings.owner
+    )
     ended = windows.drop_nulls("day").sort("ended_at", "window_id", descending=True)
     last = ended.unique("session_id", keep="first", maintain_order=True).unique(
         ["project", "branch"], keep="first", maintain_order=True
     )
-    near = last.filter(pl.col("ended_at") >= pl.col("ended_at").max().over("project") - STILL_OPEN_FOR)
+    near = last.filter(
+        pl.col("ended_at") >= pl.col("ended_at").max().over("project") - STILL_OPEN_FOR
+    )
     shown = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
     days = sorted({day.isoformat() for day in shown["day"]})
-    named = open_work_of(store.tables.read("observer_answers", days, ["window_id", "ordinal", "answer", *OPEN_WORK]))
-    is_shown = pl.col("window_id").is_in(shown["window_id"].to_list()) & ~pl.col("message_id").is_in(list(_hidden(store)))
-    messages = store.tables.scan("messages", days).filter(is_shown)
-    said = {id: own.sort("ordinal").to_dicts() for (id,), own in messages.collect().group_by("window_id")}
-    found = (
-        _open_work(row, named.get(row["window_id"]), said.get(row["window_id"], [])) for row in shown.iter_rows(named=True)
+    named = open_work_of(
+        store.tables.read("observer_answers", days, ["window_id", "ordinal", "answer", *OPEN_WORK])
     )
-    return tuple(work for work in found if work.task or (work.state and (work.state != STOPPED or entities_of(work.request))))
+    is_shown = pl.col("window_id").is_in(shown["window_id"].to_list()) & ~pl.col(
+        "message_id"
+    ).is_in(list(_hidden(store)))
+    messages = store.tables.scan("messages", days).filter(is_shown)
+    said = {
+        id: own.sort("ordinal").to_dicts()
+        for (id,), own in messages.collect().group_by("window_id")
+    }
+    found = (
+        _open_work(row, named.get(row["window_id"]), said.get(row["window_id"], []))
+        for row in shown.iter_rows(named=True)
+    )
+    return tuple(
+        work
+        for work in found
+        if work.task or (work.state and (work.state != STOPPED or entities_of(work.request)))
+    )
 
 
-def _open_work(window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]) -> OpenWork:
+def _open_work(
+    window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
+) -> OpenWork:
     task, next_step = named or ("", "")
     own = {name: window[name] for name in ("session_id", "project", "day")}
     branch, title = window["branch"] or "", window["title"] or ""
@@ -110,16 +137,34 @@ def _open_work(window: Row, named: tuple[str, str] | None, messages: Sequence[di
         task = ""
     is_pushing = stopped.note == NOT_PUSHED and "push" in f"{task} {next_step}"
     is_said = stopped.note == STOPPED or is_pushing or shared(stopped.left, next_step) >= SAME_STEP
-    state = "" if task and is_said else " ".join(filter(None, (spoken("Assistant", stopped.left), stopped.note)))
+    state = (
+        ""
+        if task and is_said
+        else " ".join(filter(None, (spoken("Assistant", stopped.left), stopped.note)))
+    )
     request = "" if task else _clear(stopped.request)
-    return OpenWork(**own, branch=branch, title=title, task=task, next_step=next_step, request=request, state=state)
+    return OpenWork(
+        **own,
+        branch=branch,
+        title=title,
+        task=task,
+        next_step=next_step,
+        request=request,
+        state=state,
+    )
 
 
 def active_projects(store: Store) -> tuple[ActiveProject, ...]:
     """Returns the projects of the owner's last two weeks of work, the latest first."""
-    windows = store.tables.read("windows", columns=["person", "status", "project", "session_id", "day", "ended_at"])
-    own = windows.filter(pl.col("status").is_in(READ_STATUSES), pl.col("project") != "", person=store.settings.owner)
-    near = own.drop_nulls("day").filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
+    windows = store.tables.read(
+        "windows", columns=["person", "status", "project", "session_id", "day", "ended_at"]
+    )
+    own = windows.filter(
+        pl.col("status").is_in(READ_STATUSES), pl.col("project") != "", person=store.settings.owner
+    )
+    near = own.drop_nulls("day").filter(
+        pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR
+    )
     projects = near.group_by("project").agg(
         pl.col("session_id").n_unique(),
         pl.col("day").min().alias("first"),
@@ -127,38 +172,72 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
         pl.max("ended_at"),
     )
     latest = projects.sort(["ended_at", "project"], descending=[True, False]).head(PROJECTS_SHOWN)
-    return tuple(ActiveProject(*row) for row in latest.select("project", "session_id", "first", "last").iter_rows())
+    return tuple(
+        ActiveProject(*row)
+        for row in latest.select("project", "session_id", "first", "last").iter_rows()
+    )
 
 
 def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
     """Returns the memories with an observation that the reflection of its day cites."""
-    cited = store.tables.read("reflections", columns=["observation_ids"]).explode("observation_ids").drop_nulls()
+    cited = (
+        store.tables.read("reflections", columns=["observation_ids"])
+        .explode("observation_ids")
+        .drop_nulls()
+    )
     known = memories.select("id", "observation_ids").explode("observation_ids")
     return frozenset(known.join(cited, on="observation_ids", how="semi")["id"])
 
 
 def _clear(request: str) -> str:
-    """Returns the first sentence of a quoted request that says alone what is wanted; empty if none does."""
-    said = [one for part in request.split("…") for one in split_sentences(part) if len(one) <= REQUEST_CHARS]
+    """Returns the first sentence of a quoted request that says alone what is wanted; empty if none
+    does.
+    """
+    said = [
+        one
+        for part in request.split("…")
+        for one in split_sentences(part)
+        if len(one) <= REQUEST_CHARS
+    ]
     bare = ((one, strip_opening(one)) for one in said)
-    clear = (one for one, words in bare if ERRAND.match(words) and is_clear(words) and not _POINTS_BACK.search(words))
+    clear = (
+        one
+        for one, words in bare
+        if ERRAND.match(words) and is_clear(words) and not _POINTS_BACK.search(words)
+    )
     return excerpt(request, [*islice(clear, 1)])
 
 
 def refused_lines(store: Store) -> dict[str, list[str]]:
-    """Returns the lines that were proposed for each project and refused, by whoever decided, as they were proposed and said."""
-    decided = store.tables.read("decisions", columns=["proposal_id", "state", "text"]).filter(state="rejected")
-    said = store.tables.read("proposals", columns=["proposal_id", "project", "text"]).rename({"text": "said"})
+    """Returns the lines that were proposed for each project and refused, by whoever decided, as
+    they were proposed and said.
+    """
+    decided = store.tables.read("decisions", columns=["proposal_id", "state", "text"]).filter(
+        state="rejected"
+    )
+    said = store.tables.read("proposals", columns=["proposal_id", "project", "text"]).rename(
+        {"text": "said"}
+    )
     found: dict[str, list[str]] = {}
-    for project, *texts in decided.join(said, on="proposal_id").select("project", "text", "said").iter_rows():
+    for project, *texts in (
+        decided.join(said, on="proposal_id").select("project", "text", "said").iter_rows()
+    ):
         found.setdefault(project, []).extend(texts)
     return found
 
 
 def expiring_on(store: Store) -> list[date]:
-    """Returns the local days on which pending proposals that were asked about expire soon, one for each."""
-    waiting = store.tables.read("decisions", columns=["state", "expires_at"]).filter(state="pending").drop_nulls()
-    soon = waiting.filter(pl.col("expires_at") <= store.settings.clock() + EXPIRES_SOON).sort("expires_at")
+    """Returns the local days on which pending proposals that were asked about expire soon, one for
+    each.
+    """
+    waiting = (
+        store.tables.read("decisions", columns=["state", "expires_at"])
+        .filter(state="pending")
+        .drop_nulls()
+    )
+    soon = waiting.filter(pl.col("expires_at") <= store.settings.clock() + EXPIRES_SOON).sort(
+        "expires_at"
+    )
     return [at.astimezone(store.settings.zone).date() for at in soon["expires_at"]]
 
 
@@ -172,15 +251,28 @@ def lessons_of(store: Store) -> list[Row]:
 
 def _replaced(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
     """Returns the messages of lessons whose memory was superseded."""
-    superseded = store.tables.scan("memories").filter(pl.col("state") == "superseded").select("observation_ids").collect()
+    superseded = (
+        store.tables.scan("memories")
+        .filter(pl.col("state") == "superseded")
+        .select("observation_ids")
+        .collect()
+    )
     ids = superseded["observation_ids"].explode().drop_nulls()
     days = [day.isoformat() for day in lessons["day"].unique()]
-    observed = store.tables.scan("observations", days).filter(pl.col("id").is_in(ids.implode())).select("message_ids")
+    observed = (
+        store.tables.scan("observations", days)
+        .filter(pl.col("id").is_in(ids.implode()))
+        .select("message_ids")
+    )
     return frozenset(observed.collect()["message_ids"].explode().drop_nulls())
 
 
-def due_triggers(store: Store, memories: pl.DataFrame, *, on: date | None = None, is_all: bool = False) -> tuple[Trigger, ...]:
-    """Returns the triggers of the day (by default today) and the day after it; with `is_all`, all later ones, too."""
+def due_triggers(
+    store: Store, memories: pl.DataFrame, *, on: date | None = None, is_all: bool = False
+) -> tuple[Trigger, ...]:
+    """Returns the triggers of the day (by default today) and the day after it; with `is_all`, all
+    later ones, too.
+    """
     days = [day for day, info in store.tables.parts("triggers").items() if info.rows]
     if not days:
         return ()

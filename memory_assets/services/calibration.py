@@ -1,4 +1,5 @@
-"""Reads what calibration needs: verdicts, people's decisions, and past windows to judge again with other limits.
+"""Reads what calibration needs: verdicts, people's decisions, and past windows to judge again with
+other limits.
 
 `stages/evaluate/calibration.py` counts, `stages/evaluate/reruling.py` applies the limits.
 """
@@ -26,7 +27,13 @@ from memory_assets.stages.evaluate.calibration import (
     sum_up,
     verdicts_of_rules,
 )
-from memory_assets.stages.evaluate.reruling import Flip, Limits, flips_of_gate, flips_of_triage, parse_limits
+from memory_assets.stages.evaluate.reruling import (
+    Flip,
+    Limits,
+    flips_of_gate,
+    flips_of_triage,
+    parse_limits,
+)
 from memory_assets.stages.triage.current import read_current, read_proposals
 from memory_assets.store.store import Store
 
@@ -44,8 +51,12 @@ class Calibration:
     flips: tuple[Flip, ...]
 
 
-def calibrate_all(store: Store, *, by: By | None = None, limits: Sequence[str] = (), days: Sequence[date] = ()) -> Calibration:
-    """Returns the present calibration of the store; with limits, also the rows of the days that they flip."""
+def calibrate_all(
+    store: Store, *, by: By | None = None, limits: Sequence[str] = (), days: Sequence[date] = ()
+) -> Calibration:
+    """Returns the present calibration of the store; with limits, also the rows of the days that
+    they flip.
+    """
     flips = tuple(_flips(store, limits, [day.isoformat() for day in days])) if limits else ()
     rows = sum_up(calibration_of(store), ["judge", "verdict", *([by] if by else [])])
     return Calibration(tuple(rows.iter_rows(named=True)), by, tuple(limits), flips)
@@ -55,13 +66,26 @@ def calibration_of(store: Store) -> pl.DataFrame:
     """Returns the table `calibration`."""
     tables = store.tables
     verdicts = tables.read("verdicts", columns=["candidate_id", "verdict", "reason", "observer"])
-    observations = tables.read("observations", columns=["id", "category", "observer", "prompt_hash"])
-    return calibrate(verdicts, observations, read_proposals(tables), tables.read("model_reviews"), _history_of(store))
+    observations = tables.read(
+        "observations", columns=["id", "category", "observer", "prompt_hash"]
+    )
+    return calibrate(
+        verdicts,
+        observations,
+        read_proposals(tables),
+        tables.read("model_reviews"),
+        _history_of(store),
+    )
 
 
 def _history_of(store: Store) -> ReviewHistory:
     tables = store.tables
-    return ReviewHistory(tables.read("decisions"), store.ledger.events(), tables.read("entries"), rules_of(store.settings))
+    return ReviewHistory(
+        tables.read("decisions"),
+        store.ledger.events(),
+        tables.read("entries"),
+        rules_of(store.settings),
+    )
 
 
 def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
@@ -71,11 +95,17 @@ def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip
     added = line_proposals(read_proposals(store.tables))
     outcomes = find_outcomes(added, history)
     if any(one.startswith("gate.") for one in named):
-        stored = dict(store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows())
+        stored = dict(
+            store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows()
+        )
         windows, asked = store.tables.read("windows"), outcomes_by_observation(added, outcomes)
-        yield from flips_of_gate(_found(store, windows, days), windows, limits.gate, stored, asked, present)
+        yield from flips_of_gate(
+            _found(store, windows, days), windows, limits.gate, stored, asked, present
+        )
     standing = read_current(store.tables)
-    proposals = [standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)]
+    proposals = [
+        standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)
+    ]
     ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
     yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, ruled, outcomes)
 

@@ -1,4 +1,6 @@
-"""Cleans texts that people and agents write: one line, printable, bounded. The ledger and the slog mask their secrets."""
+"""Cleans texts that people and agents write: one line, printable, bounded. The ledger and the slog
+mask their secrets.
+"""
 
 import unicodedata
 
@@ -9,14 +11,21 @@ LONGEST_NAME = 200
 
 def check_printable(text: str, what: str) -> str:
     """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
-    bad = next((one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"), None)
+    bad = next(
+        (one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"),
+        None,
+    )
     if bad is not None:
-        raise NoteError(f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it.")
+        raise NoteError(
+            f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it."
+        )
     return text
 
 
 def masked_line(text: str, what: str) -> tuple[str, int]:
-    """Returns the text as one line with its secrets masked, and how many there were, for a warning."""
+    """Returns the text as one line with its secrets masked, and how many there were, for a
+    warning.
+    """
     from memory_assets.text.masking.redact import mask_text
 
     kept, masked = mask_text(check_printable(text, what))
@@ -25,7 +34,11 @@ def masked_line(text: str, what: str) -> tuple[str, int]:
 
 def masked_warnings(count: int, where: str) -> tuple[str, ...]:
     """Returns a warning where secrets were masked."""
-    return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the {where}.",) if count else ()
+    return (
+        (f"{count} secret{'s were' if count > 1 else ' was'} masked in the {where}.",)
+        if count
+        else ()
+    )
 
 
 def clean_name(name: str, what: str) -> str:

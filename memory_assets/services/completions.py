@@ -1,8 +1,9 @@
-"""What a shell completes from the present store: ids, projects, days, branches, each with a text beside it.
+"""What a shell completes from the present store: ids, projects, days, branches, each with a text
+beside it.
 
-Takes the kind of word, its beginning and the words before it; returns what begins so, the newest first. Reads files that lie
-ready and, of tables, single columns with pyarrow, which is imported in half the time of polars. A missing or damaged store
-completes nothing.
+Takes the kind of word, its beginning and the words before it; returns what begins so, the newest
+first. Reads files that lie ready and, of tables, single columns with pyarrow, which is imported in
+half the time of polars. A missing or damaged store completes nothing.
 """
 
 import os
@@ -40,18 +41,30 @@ _PROPOSAL = re.compile(r"- \[.\] `(p-[\d-]+)` \*{0,2}(.*?)(?:\*\*|$)")
 
 
 def find_words(kind: str, beginning: str, before: Sequence[str] = ()) -> list[Found]:
-    """Returns the words of this kind that begin so; none where the store is missing or cannot be read."""
+    """Returns the words of this kind that begin so; none where the store is missing or cannot be
+    read.
+    """
     try:
         root = present_root(find_data())
-        found = ((word, text) for word, text in KINDS[kind](root, beginning, before) if word.startswith(beginning))
-        safe = ((word, visible(" ".join(text.split())[:MOST_CHARS])) for word, text in found if _SAFE.fullmatch(word))
+        found = (
+            (word, text)
+            for word, text in KINDS[kind](root, beginning, before)
+            if word.startswith(beginning)
+        )
+        safe = (
+            (word, visible(" ".join(text.split())[:MOST_CHARS]))
+            for word, text in found
+            if _SAFE.fullmatch(word)
+        )
         return list(islice(safe, MOST))
     except Exception:
         return []  # a shell that waits for words has no place for an error
 
 
 def _proposals(root: str, *_: object) -> Iterator[Found]:
-    with open(os.path.join(root, "workspace", "REVIEW.md"), encoding="utf-8", errors="replace") as file:
+    with open(
+        os.path.join(root, "workspace", "REVIEW.md"), encoding="utf-8", errors="replace"
+    ) as file:
         for line in file:
             if found := _PROPOSAL.match(line):
                 yield found[1], found[2]
@@ -62,7 +75,10 @@ def _memories(
 ) -> Iterator[Found]:
     """Yields short ids, or whole ones if the word begins like one."""
     is_short = beginning.startswith("mem_"[: len(beginning)])
-    rows = _rows(os.path.join(root, "tables", "memories", "data.parquet"), ["id", "state", "text", "event_at"])
+    rows = _rows(
+        os.path.join(root, "tables", "memories", "data.parquet"),
+        ["id", "state", "text", "event_at"],
+    )
     wanted = frozenset(states)
     for row in sorted(rows, key=lambda row: row["event_at"], reverse=True):
         if row["state"] in wanted:
@@ -71,7 +87,10 @@ def _memories(
 
 def _observations(root: str, *_: object) -> Iterator[Found]:
     for day in islice(_days(root, "observations"), RECENT_DAYS):
-        for row in _rows(os.path.join(root, "tables", "observations", f"day={day}", "data.parquet"), ["id", "text"]):
+        for row in _rows(
+            os.path.join(root, "tables", "observations", f"day={day}", "data.parquet"),
+            ["id", "text"],
+        ):
             yield row["id"], row["text"]
 
 
@@ -89,7 +108,9 @@ def _targets(root: str, beginning: str, before: Sequence[str]) -> Iterator[Found
 def _parts(root: str, _: str, before: Sequence[str]) -> Iterator[Found]:
     """Yields the days of the table that is named before the option."""
     tables = os.path.join(root, "tables")
-    named = [word for word in before if word[:1].isalpha() and os.path.isdir(os.path.join(tables, word))]
+    named = [
+        word for word in before if word[:1].isalpha() and os.path.isdir(os.path.join(tables, word))
+    ]
     return ((day, "") for day in _days(root, named[-1] if named else "observations"))
 
 
@@ -102,7 +123,9 @@ def _days(root: str, table: str) -> Iterator[str]:
 
 
 def _branches(root: str, *_: object) -> Iterator[Found]:
-    return ((entry.name, "") for entry in os.scandir(os.path.join(root, "branches")) if entry.is_dir())
+    return (
+        (entry.name, "") for entry in os.scandir(os.path.join(root, "branches")) if entry.is_dir()
+    )
 
 
 def _of_windows(column: str, beside: str = "") -> Callable[..., Iterator[Found]]:
@@ -133,13 +156,22 @@ def _names_of_settings() -> Iterator[Found]:
 
 
 def _rows(path: str, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """Returns the rows of a file; moments as numbers, because as such pyarrow makes them without pandas."""
+    """Returns the rows of a file; moments as numbers, because as such pyarrow makes them without
+    pandas.
+    """
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile  # `read_table` would also import datasets and file systems
+    from pyarrow.parquet import (
+        ParquetFile,
+    )  # `read_table` would also import datasets and file systems
 
     table = ParquetFile(path).read(list(columns), use_threads=False).select(list(columns))
-    plain = (one.cast(pa.int64()) if pa.types.is_timestamp(one.type) else one for one in table.columns)
-    return [dict(zip(columns, row, strict=True)) for row in zip(*(one.to_pylist() for one in plain), strict=True)]
+    plain = (
+        one.cast(pa.int64()) if pa.types.is_timestamp(one.type) else one for one in table.columns
+    )
+    return [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*(one.to_pylist() for one in plain), strict=True)
+    ]
 
 
 KINDS: dict[str, Callable[..., Iterator[Found]]] = {

@@ -10,7 +10,15 @@ from memory_assets.errors import QuestionError
 from memory_assets.services.model_names import check_name
 from memory_assets.services.prices import price_of, price_problems, prices_of
 from memory_assets.store.places import settings_files, user_settings_file
-from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, changed_settings, read_file, read_settings
+from memory_assets.store.settings import (
+    ALL_PROJECTS,
+    RULES,
+    Role,
+    Settings,
+    changed_settings,
+    read_file,
+    read_settings,
+)
 from memory_assets.store.settings_file import Value, line_of, write_settings
 from memory_assets.text.masking.redact import mask_text
 
@@ -64,9 +72,15 @@ class Models:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A warning where the environment overrides the settings file, and where a price is missing."""
+        """A warning where the environment overrides the settings file, and where a price is
+        missing.
+        """
         overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
-        found = (f"The {self.origin} overrides {self.path}: {self.used} is still used.",) if overridden else ()
+        found = (
+            (f"The {self.origin} overrides {self.path}: {self.used} is still used.",)
+            if overridden
+            else ()
+        )
         return (*found, *self.uncertain_names, *self.price_problems)
 
 
@@ -74,16 +88,23 @@ ENVIRONMENT = "environment"
 
 
 def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
-    """Returns every setting, or the one of that name; raises `SettingsError` for invalid settings."""
+    """Returns every setting, or the one of that name; raises `SettingsError` for invalid
+    settings.
+    """
     settings, files = read_settings(), _files()
     if only is not None and only not in Settings.model_fields:
         raise QuestionError(f"There is no setting '{only}'; `memory config` lists all.")
-    return tuple(_setting(name, settings, files) for name in Settings.model_fields if only in (None, name))
+    return tuple(
+        _setting(name, settings, files) for name in Settings.model_fields if only in (None, name)
+    )
 
 
 def _setting(name: str, settings: Settings, files: Mapping[str, str]) -> Setting:
     field, value = Settings.model_fields[name], _shown(getattr(settings, name))
-    default, file = _shown(field.get_default(call_default_factory=True)), Path(files.get(name) or user_settings_file())
+    default, file = (
+        _shown(field.get_default(call_default_factory=True)),
+        Path(files.get(name) or user_settings_file()),
+    )
     places = (variable_of(name), file, line_of(name, value))
     return Setting(name, value, default, origin_of(name, files), field.description or "", *places)
 
@@ -94,9 +115,15 @@ def variable_of(name: str) -> str:
 
 
 def origin_of(name: str, files: Mapping[str, str]) -> str:
-    """Returns where a setting's value comes from: an environment variable, a file, or the default."""
+    """Returns where a setting's value comes from: an environment variable, a file, or the
+    default.
+    """
     variable = variable_of(name)
-    return f"{ENVIRONMENT} variable {variable}" if os.environ.get(variable) else files.get(name, "default")
+    return (
+        f"{ENVIRONMENT} variable {variable}"
+        if os.environ.get(variable)
+        else files.get(name, "default")
+    )
 
 
 def list_models(path: Path | None = None) -> Models:
@@ -107,7 +134,12 @@ def list_models(path: Path | None = None) -> Models:
     names = dict.fromkeys((RULES, *prices, *used.values()))
     found = ((name, None if name == RULES else price_of(name, prices)) for name in names)
     models = tuple(
-        ModelName(name, name in used.values(), price.input if price else None, price.output if price else None)
+        ModelName(
+            name,
+            name in used.values(),
+            price.input if price else None,
+            price.output if price else None,
+        )
         for name, price in found
     )
     how = {"reflector": used["reflector"], "projects": tuple(settings.model_projects), "path": path}
@@ -116,24 +148,36 @@ def list_models(path: Path | None = None) -> Models:
 
 
 def use_model(
-    name: str, projects: Sequence[str], *, reflector: str | None = None, url: str | None = None, is_free: bool = False
+    name: str,
+    projects: Sequence[str],
+    *,
+    reflector: str | None = None,
+    url: str | None = None,
+    is_free: bool = False,
 ) -> Models:
-    """Writes the models, and the projects that they may be sent, into the settings file; free ones with a price of 0.
+    """Writes the models, and the projects that they may be sent, into the settings file; free ones
+    with a price of 0.
 
-    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an invalid name or address, and
-    `QuestionError` for a model that does not exist.
+    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an
+    invalid name or address, and `QuestionError` for a model that does not exist.
     """
     given = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
     wanted = {setting: value for setting, value in given.items() if value is not None}
     chosen = changed_settings(read_settings(), wanted)
     names: dict[Role, str | None] = {"observer": name, "reflector": reflector}
-    uncertain = [check_name(model, role, chosen, is_free=is_free) for role, model in names.items() if model]
+    uncertain = [
+        check_name(model, role, chosen, is_free=is_free) for role, model in names.items() if model
+    ]
     written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
     written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
     if is_free and name != RULES:
         prices = {model: {**price} for model, price in chosen.model_prices.items()}
-        written["model_prices"] = prices | {model: {"input": 0.0, "output": 0.0} for model in (name, reflector) if model}
-    path = write_settings({**written, "model_projects": list(projects)} if name != RULES else written)
+        written["model_prices"] = prices | {
+            model: {"input": 0.0, "output": 0.0} for model in (name, reflector) if model
+        }
+    path = write_settings(
+        {**written, "model_projects": list(projects)} if name != RULES else written
+    )
     return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
 
 

@@ -1,11 +1,14 @@
-"""Opens what a search needs: the memories, both indexes, the embedder, and the passages of messages.
+"""Opens what a search needs: the memories, both indexes, the embedder, and the passages of
+messages.
 
-The only place outside the assets where adapters are chosen. Without an embedder, questions are answered from keywords.
+The only place outside the assets where adapters are chosen. Without an embedder, questions are
+answered from keywords.
 
-Memories saved since the indexes were built, or before there were any, are found at once: `FreshTexts` and `FreshVectors` wrap a
-published index and add the few memories that it lacks. Their words are added in memory, so that they are scored like the
-others; a vector is computed by the first process that needs it, and kept in `index/notes` until an index contains it. Both are
-cached while the process runs, until another generation is published or another note is saved.
+Memories saved since the indexes were built, or before there were any, are found at once:
+`FreshTexts` and `FreshVectors` wrap a published index and add the few memories that it lacks. Their
+words are added in memory, so that they are scored like the others; a vector is computed by the
+first process that needs it, and kept in `index/notes` until an index contains it. Both are cached
+while the process runs, until another generation is published or another note is saved.
 """
 
 import hmac
@@ -65,7 +68,9 @@ class FreshTexts:
         return self._open[1]
 
     def generation(self) -> str | None:
-        """Returns the name of the published generation, which only memories that were built before need."""
+        """Returns the name of the published generation, which only memories that were built before
+        need.
+        """
         return self._index.generation() or (NOTES_ALONE if self._are_all else None)
 
     def _with_fresh(self, published: Texts | None) -> Texts | None:
@@ -108,12 +113,17 @@ class FreshVectors:
         return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def generation(self) -> str | None:
-        """Returns the name of the published generation, which only memories that were built before need."""
+        """Returns the name of the published generation, which only memories that were built before
+        need.
+        """
         return self._index.generation() or (NOTES_ALONE if self._are_all else None)
 
     def _fresh(self, dimension: int) -> dict[str, np.ndarray]:
         """Returns the vectors of the memories that the published generation lacks."""
-        rows = {id: (text, text_hash) for id, text, text_hash in self._memories.select("id", "text", "text_hash").iter_rows()}
+        rows = {
+            id: (text, text_hash)
+            for id, text, text_hash in self._memories.select("id", "text", "text_hash").iter_rows()
+        }
         for id in (missing := _unindexed(rows, self._texts.open(MEMORIES))):
             if id not in self._made:
                 text, key = rows[id]
@@ -130,24 +140,36 @@ class FreshVectors:
 
 
 def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
-    """Returns the ids that the published text index lacks; both indexes are built together, and this one is cheap to read."""
+    """Returns the ids that the published text index lacks; both indexes are built together, and
+    this one is cheap to read.
+    """
     return [id for id in ids if published is None or not len(published.rows_of([id]))]
 
 
-_chroma_index, _server_index, _text_index = cache(ChromaIndex), cache(ChromaServerIndex), cache(TextIndex)
+_chroma_index, _server_index, _text_index = (
+    cache(ChromaIndex),
+    cache(ChromaServerIndex),
+    cache(TextIndex),
+)
 """Indexes by folder, which stay open while the process runs."""
 
 
 def open_vectors(store: Store) -> ChromaIndex:
-    """Returns the vector index: on the Chroma server of the settings, else in files; that of a branch is always in files."""
+    """Returns the vector index: on the Chroma server of the settings, else in files; that of a
+    branch is always in files.
+    """
     if (address := store.settings.chroma) and store.origin is None:
         return _server_index(store.root / "index", address, name_of_collections(store))
     return _chroma_index(store.root / "index")
 
 
 def name_of_collections(store: Store) -> str:
-    """Returns what the names of the store's collections on a Chroma server begin with; copies elsewhere have other names."""
-    place = f" {store.mirror.place}" if store.mirror is not None and store.mirror.place else ""  # machines may have equal paths
+    """Returns what the names of the store's collections on a Chroma server begin with; copies
+    elsewhere have other names.
+    """
+    place = (
+        f" {store.mirror.place}" if store.mirror is not None and store.mirror.place else ""
+    )  # machines may have equal paths
     return f"memory-{hmac.digest(store.key, f'{store.root}{place}'.encode(), 'sha256').hex()[:16]}"
 
 
@@ -176,14 +198,18 @@ def embedding_model_of_index(store: Store) -> str:
 
 @cache
 def open_embedder(name: str) -> LocalEmbedder:
-    """Returns the embedder of that name, loaded once per process; raises `ModelError` where it is missing."""
+    """Returns the embedder of that name, loaded once per process; raises `ModelError` where it is
+    missing.
+    """
     return LocalEmbedder(name)
 
 
 def model_in_use(store: Store) -> tuple[str, str] | None:
-    """Returns name and version of the embedding model whose vectors are indexed and compared; None without vectors.
+    """Returns name and version of the embedding model whose vectors are indexed and compared; None
+    without vectors.
 
-    It is the configured one as soon as that has encoded every memory that another one encoded; until then the old one.
+    It is the configured one as soon as that has encoded every memory that another one encoded;
+    until then the old one.
     """
     rows = store.tables.read("embeddings", columns=["text_hash", *MADE_BY])
     models = rows.select(MADE_BY).unique()
@@ -191,8 +217,12 @@ def model_in_use(store: Store) -> tuple[str, str] | None:
         return models.row(0) if models.height else None
     current = _configured_model(store)
     is_current = _is_made_by(current)
-    wanted = store.tables.read("memories", columns=["state", "text_hash"]).filter(pl.col("state").is_in(RETRIEVABLE))
-    lacking = wanted.join(rows, on="text_hash", how="semi").join(rows.filter(is_current), on="text_hash", how="anti")
+    wanted = store.tables.read("memories", columns=["state", "text_hash"]).filter(
+        pl.col("state").is_in(RETRIEVABLE)
+    )
+    lacking = wanted.join(rows, on="text_hash", how="semi").join(
+        rows.filter(is_current), on="text_hash", how="anti"
+    )
     if lacking.is_empty():
         return current
     old = rows.filter(~is_current).group_by(MADE_BY).len()
@@ -202,21 +232,45 @@ def model_in_use(store: Store) -> tuple[str, str] | None:
 def embeddings_in_use(store: Store) -> pl.DataFrame:
     """Returns the vectors of the model in use."""
     made_by = model_in_use(store)
-    return store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect() if made_by else empty("embeddings")
+    return (
+        store.tables.scan("embeddings").filter(_is_made_by(made_by)).collect()
+        if made_by
+        else empty("embeddings")
+    )
 
 
 def requests_in_use(store: Store) -> pl.DataFrame:
-    """Returns the beginnings of the requests of segments without a narrative, with their vectors of the model in use."""
+    """Returns the beginnings of the requests of segments without a narrative, with their vectors of
+    the model in use.
+    """
     name, version = model_in_use(store) or _configured_model(store)
-    asked = store.tables.scan("segments").filter(pl.col("narrative") == "").select("project", message_id="request_id")
-    first = store.tables.scan("passages").filter(pl.col("number") == 0).select("message_id", "text_hash")
-    vectors = store.tables.scan("passage_vectors").filter(_is_made_by((name, version))).select("text_hash", "vector")
+    asked = (
+        store.tables.scan("segments")
+        .filter(pl.col("narrative") == "")
+        .select("project", message_id="request_id")
+    )
+    first = (
+        store.tables.scan("passages")
+        .filter(pl.col("number") == 0)
+        .select("message_id", "text_hash")
+    )
+    vectors = (
+        store.tables.scan("passage_vectors")
+        .filter(_is_made_by((name, version)))
+        .select("text_hash", "vector")
+    )
     found = asked.join(first, on="message_id").join(vectors, on="text_hash")
-    return found.unique(["project", "text_hash"]).with_columns(dimension=pl.col("vector").list.len().cast(pl.Int64)).collect()
+    return (
+        found.unique(["project", "text_hash"])
+        .with_columns(dimension=pl.col("vector").list.len().cast(pl.Int64))
+        .collect()
+    )
 
 
 def is_switching_models(store: Store) -> bool:
-    """Returns whether the configured embedding model is still encoding what another one encoded before."""
+    """Returns whether the configured embedding model is still encoding what another one encoded
+    before.
+    """
     several = store.tables.read("embeddings", columns=MADE_BY).n_unique() > 1
     return several and model_in_use(store) != _configured_model(store)
 
@@ -233,8 +287,12 @@ def _is_made_by(made_by: tuple[str, str]) -> pl.Expr:
 _kept: dict[tuple[Path, str], tuple[list[Mapping[str, str]], pl.DataFrame]] = {}
 
 
-def _kept_frame(tables: ParquetTables, name: str, sources: Sequence[str], read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    """Returns what is read from these tables, under that name; reads it again only when a partition of theirs was published."""
+def _kept_frame(
+    tables: ParquetTables, name: str, sources: Sequence[str], read: Callable[[], pl.DataFrame]
+) -> pl.DataFrame:
+    """Returns what is read from these tables, under that name; reads it again only when a partition
+    of theirs was published.
+    """
     published = [tables.fingerprints(table) for table in sources]
     kept = _kept.get((tables.root, name))
     if kept is None or kept[0] != published:
@@ -248,7 +306,9 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     embedder = None
     try:
         embedder = open_embedder(embedding_model_of_index(store))
-        model_folder(store.settings.embedding_model)  # it may be another, which the next run encodes with
+        model_folder(
+            store.settings.embedding_model
+        )  # it may be another, which the next run encodes with
     except ModelError as error:
         missing = (str(error),)
     present = open_present(store, embedder)
@@ -297,13 +357,19 @@ def open_present_with_embedder(store: Store) -> Present:
 
 def open_present(store: Store, embedder: Embedder | None) -> Present:
     """Returns the present memories; cached until the table or the notes change."""
-    stored = _kept_frame(store.tables, "memories", ["memories"], lambda: store.tables.read("memories"))
+    stored = _kept_frame(
+        store.tables, "memories", ["memories"], lambda: store.tables.read("memories")
+    )
     notes = store.ledger.events(NOTES)
     known, ids = _present.get(store.root), tuple(event.id for event in notes)
-    has_other_embedder = known is not None and embedder is not None and known.embedder is not embedder
+    has_other_embedder = (
+        known is not None and embedder is not None and known.embedder is not embedder
+    )
     if known is None or has_other_embedder or known.stored is not stored or known.notes != ids:
         memories, texts, vectors = overlay(stored, notes), open_texts(store), open_vectors(store)
-        fresh = memories.filter(pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN]))
+        fresh = memories.filter(
+            pl.col("id").is_in([note_id(event) for event in notes if event.kind != FORGOTTEN])
+        )
         files, are_all = open_note_vectors(store), stored.is_empty()
         known = _present[store.root] = Present(
             stored=stored,
@@ -321,34 +387,56 @@ def open_present(store: Store, embedder: Embedder | None) -> Present:
 
 
 def passage_heads(tables: ParquetTables, made_by: tuple[str, str] | None = None) -> pl.DataFrame:
-    """Returns what the text index knows of each passage but for text and vector, which are read of changed passages alone.
+    """Returns what the text index knows of each passage but for text and vector, which are read of
+    changed passages alone.
 
-    `encoded_by` names the model of the vector and the first word codes, `encoded_on` the day of their row; both are null for
-    passages of open windows, and of messages not encoded yet. Vectors of other models than `made_by` (name, version) are left
-    out.
+    `encoded_by` names the model of the vector and the first word codes, `encoded_on` the day of
+    their row; both are null for passages of open windows, and of messages not encoded yet. Vectors
+    of other models than `made_by` (name, version) are left out.
     """
-    encoded = _encoded(tables, made_by).select("text_hash", "encoded_by", "encoded_on").sort("encoded_on", "encoded_by")
-    encoded = encoded.unique("text_hash", keep="first", maintain_order=True)
-    closed = tables.scan("passages").join(tables.scan("messages").select("message_id"), on="message_id", how="semi")
-    closed = closed.join(encoded, on="text_hash", how="left")
-    has_vector = (pl.when(HAS_VECTOR).then(name).alias(name) for name in ("encoded_by", "encoded_on"))
-    opened = hashed(cut_messages(tables.read("messages_open"))).with_columns(
-        day=pl.lit(None, pl.Date), encoded_by=pl.lit(None, pl.String), encoded_on=pl.lit(None, pl.Date)
+    encoded = (
+        _encoded(tables, made_by)
+        .select("text_hash", "encoded_by", "encoded_on")
+        .sort("encoded_on", "encoded_by")
     )
-    columns = "id message_id session_id line number char_from char_to text_hash day encoded_by encoded_on".split()
-    both = pl.concat([closed.with_columns(*has_vector).select(columns).collect(), opened.select(columns)])
-    return both.unique("id", keep="first", maintain_order=True).with_columns(corpus=pl.lit(MESSAGES))
+    encoded = encoded.unique("text_hash", keep="first", maintain_order=True)
+    closed = tables.scan("passages").join(
+        tables.scan("messages").select("message_id"), on="message_id", how="semi"
+    )
+    closed = closed.join(encoded, on="text_hash", how="left")
+    has_vector = (
+        pl.when(HAS_VECTOR).then(name).alias(name) for name in ("encoded_by", "encoded_on")
+    )
+    opened = hashed(cut_messages(tables.read("messages_open"))).with_columns(
+        day=pl.lit(None, pl.Date),
+        encoded_by=pl.lit(None, pl.String),
+        encoded_on=pl.lit(None, pl.Date),
+    )
+    columns = (
+        "id message_id session_id line number char_from char_to text_hash day encoded_by "
+        "encoded_on".split()
+    )
+    both = pl.concat(
+        [closed.with_columns(*has_vector).select(columns).collect(), opened.select(columns)]
+    )
+    return both.unique("id", keep="first", maintain_order=True).with_columns(
+        corpus=pl.lit(MESSAGES)
+    )
 
 
 def passages_to_index(
     tables: ParquetTables, made_by: tuple[str, str] | None = None, heads: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Returns the passages of the heads, by default of all, with text, vector and word codes; some have no vector."""
+    """Returns the passages of the heads, by default of all, with text, vector and word codes; some
+    have no vector.
+    """
     heads = passage_heads(tables, made_by) if heads is None else heads
     closed = tables.scan("messages", _days_of(heads["day"])).select("message_id", "text")
     opened = tables.scan("messages_open").select("message_id", "text")
     texts = pl.concat([closed, opened]).unique("message_id", keep="first").rename({"text": "whole"})
-    encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(["text_hash", "encoded_by", "encoded_on"])
+    encoded = _encoded(tables, made_by, _days_of(heads["encoded_on"])).unique(
+        ["text_hash", "encoded_by", "encoded_on"]
+    )
     found = heads.lazy().join(texts, on="message_id", how="inner")
     found = found.join(encoded, on=["text_hash", "encoded_by", "encoded_on"], how="left")
     span = pl.col("whole").str.slice(pl.col("char_from"), pl.col("char_to") - pl.col("char_from"))
@@ -356,9 +444,13 @@ def passages_to_index(
     return found.with_columns(text=span).select(wanted).collect()
 
 
-def _encoded(tables: ParquetTables, made_by: tuple[str, str] | None, days: Sequence[str] | None = None) -> pl.LazyFrame:
+def _encoded(
+    tables: ParquetTables, made_by: tuple[str, str] | None, days: Sequence[str] | None = None
+) -> pl.LazyFrame:
     """Returns the vectors and word codes of passages, each named as in `passage_heads`."""
-    rows = tables.scan("passage_vectors", days).filter(_is_made_by(made_by) if made_by else pl.lit(True))
+    rows = tables.scan("passage_vectors", days).filter(
+        _is_made_by(made_by) if made_by else pl.lit(True)
+    )
     first_codes = pl.col("words").bin.head(16).bin.encode("hex")
     named = pl.concat_str(*MADE_BY, first_codes, separator=" ")
     return rows.select("text_hash", "vector", "words", encoded_by=named, encoded_on="day")
@@ -368,11 +460,17 @@ def _days_of(column: pl.Series) -> list[str]:
     return [day.isoformat() for day in column.drop_nulls().unique().sort()]
 
 
-def read_passages(store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()) -> pl.DataFrame:
-    """Returns the passages of those ids, hidden ones excluded, with their message's text and the other columns of a result."""
+def read_passages(
+    store: Store, ids: Sequence[str], hidden: frozenset[str] = frozenset()
+) -> pl.DataFrame:
+    """Returns the passages of those ids, hidden ones excluded, with their message's text and the
+    other columns of a result.
+    """
     texts = _messages(store.tables)
     places, found = places_of(texts), rows_of(_passages(store.tables), ids)
-    kept = [place for place, id in enumerate(found["message_id"]) if id in places and id not in hidden]
+    kept = [
+        place for place, id in enumerate(found["message_id"]) if id in places and id not in hidden
+    ]
     passages = found[kept]
     wholes = texts["whole"].gather([places[id] for id in passages["message_id"]])
     spans = zip(wholes, passages["char_from"], passages["char_to"], strict=True)
@@ -387,19 +485,30 @@ def select_passages(tables: ParquetTables, filters: Filters) -> list[str]:
 
 
 def read_person_passages(tables: ParquetTables, person: str) -> pl.DataFrame:
-    """Returns the passages of the sessions of one person, the same frame until the tables change."""
+    """Returns the passages of the sessions of one person, the same frame until the tables
+    change.
+    """
     sources = ["passages", "messages_open", "windows"]
-    return _kept_frame(tables, f"passages of {person}", sources, lambda: _passages(tables).filter(person=person).select("id"))
+    return _kept_frame(
+        tables,
+        f"passages of {person}",
+        sources,
+        lambda: _passages(tables).filter(person=person).select("id"),
+    )
 
 
 def _passages(tables: ParquetTables) -> pl.DataFrame:
     """Returns all passages, in closed and open windows, without their texts."""
-    columns = "id message_id session_id line author role event_at char_from char_to window_id".split()
+    columns = (
+        "id message_id session_id line author role event_at char_from char_to window_id".split()
+    )
 
     def read() -> pl.DataFrame:
         opened = cut_messages(tables.read("messages_open")).select(columns)
         rows = pl.concat([tables.read("passages", columns=columns), opened])
-        windows = tables.read("windows", columns=["window_id", "path", "project", "person", "trigger"])
+        windows = tables.read(
+            "windows", columns=["window_id", "path", "project", "person", "trigger"]
+        )
         return rows.join(windows, on="window_id").drop("window_id")
 
     return _kept_frame(tables, "passages", ["passages", "messages_open", "windows"], read)
@@ -411,7 +520,9 @@ def _messages(tables: ParquetTables) -> pl.DataFrame:
     def read() -> pl.DataFrame:
         said = _passages(tables).select(id="message_id").unique()
         wanted = [pl.col("message_id").alias("id"), pl.col("text").alias("whole")]
-        rows = pl.concat([tables.scan(table).select(wanted) for table in ("messages", "messages_open")])
+        rows = pl.concat(
+            [tables.scan(table).select(wanted) for table in ("messages", "messages_open")]
+        )
         return rows.join(said.lazy(), on="id", how="semi").collect()
 
     return _kept_frame(tables, "messages", ["messages", "messages_open", "passages"], read)

@@ -1,7 +1,9 @@
-"""Reads a page or a repository that somebody names, and keeps it as a document with a note; the note is recalled.
+"""Reads a page or a repository that somebody names, and keeps it as a document with a note; the
+note is recalled.
 
-The text is found by a search of the library, as that of other documents; the note is recalled with its address, like decision
-records: it confirms nothing, becomes no proposal and is in no briefing, whatever it says.
+The text is found by a search of the library, as that of other documents; the note is recalled with
+its address, like decision records: it confirms nothing, becomes no proposal and is in no briefing,
+whatever it says.
 """
 
 import hashlib
@@ -78,7 +80,9 @@ class Source:
 
 
 def discover(store: Store, request: DiscoverRequest) -> Discovered:
-    """Reads the page or the repository, keeps it with a note, and logs it; raises `DocumentError` where it cannot be read."""
+    """Reads the page or the repository, keeps it with a note, and logs it; raises `DocumentError`
+    where it cannot be read.
+    """
     found = _read(request.source, allow_private=request.private)
     open_store(store.settings)
     return keep(store, found, request.tag)
@@ -93,14 +97,18 @@ def keep(store: Store, found: Source, tags: Iterable[str] = ()) -> Discovered:
         return tombstones.mask_text(masked), count
 
     texts = [clean(one) for one in found.texts]
-    url, title, description = (clean(one)[0] for one in (found.url, found.title or found.url, found.description))
+    url, title, description = (
+        clean(one)[0] for one in (found.url, found.title or found.url, found.description)
+    )
     note = note_of(title, description, texts[0][0] if texts else "", url, now)
     document = KeptDocument(
         id=f"doc_{hashlib.sha256(found.url.encode('utf-8', 'replace')).hexdigest()[:12]}",
         title=title,
         kind=found.kind,
         source_path=url,
-        content_hash=hashlib.sha256("\0".join([title, description, *(text for text, _ in texts)]).encode()).hexdigest(),
+        content_hash=hashlib.sha256(
+            "\0".join([title, description, *(text for text, _ in texts)]).encode()
+        ).hexdigest(),
         bytes=sum(len(one.encode("utf-8", "replace")) for one in found.texts),
         tags=tags_of(tags, (clean(one)[0] for one in found.tags)),
         added_at=now.isoformat(timespec="seconds"),
@@ -111,11 +119,17 @@ def keep(store: Store, found: Source, tags: Iterable[str] = ()) -> Discovered:
         feed_id=found.feed_id,
     )
     known = store.documents.find(document.id)
-    if known and (known.content_hash, known.reader, known.tags) == (document.content_hash, READER, document.tags):
+    if known and (known.content_hash, known.reader, known.tags) == (
+        document.content_hash,
+        READER,
+        document.tags,
+    ):
         return _discovered(known, "unchanged")
     document = replace(document, relevance=relevance_of_note(store, note))
     with store.lock():
-        document = store.documents.write(document, [KeptSection(text, None, "") for text, _ in texts])
+        document = store.documents.write(
+            document, [KeptSection(text, None, "") for text, _ in texts]
+        )
     log_own(store, "ingest", f"Read {found.kind} {url} as {document.id}", SLOG_REASON)
     return _discovered(document, "replaced" if known else "added")
 
@@ -128,18 +142,30 @@ def table_of(store: Store, document_id: str) -> pl.DataFrame:
 
 def remembered(store: Store) -> list[dict[str, Any]]:
     """Returns the notes as observations without a session, like decision records."""
-    return [_observation(store, row) for row in store.tables.read("discoveries").iter_rows(named=True)]
+    return [
+        _observation(store, row) for row in store.tables.read("discoveries").iter_rows(named=True)
+    ]
 
 
 def relevance_of_note(store: Store, note: str) -> dict[str, float]:
-    """Returns the projects of the store that the note is relevant to, the most relevant first; notes do not count."""
-    memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)  # nor an earlier note of it
+    """Returns the projects of the store that the note is relevant to, the most relevant first;
+    notes do not count.
+    """
+    memories = read_present(store.tables, store.ledger).filter(
+        pl.col("session_id") != DISCOVERY
+    )  # nor an earlier note of it
     try:
-        vector, requests = open_embedder(store.settings.embedding_model).encode_query(note), requests_in_use(store)
+        vector, requests = (
+            open_embedder(store.settings.embedding_model).encode_query(note),
+            requests_in_use(store),
+        )
     except ModelError:
         return {}  # it is found all the same
     rows = [memories.select(ABOUT), requests.with_columns(state=pl.lit("active")).select(ABOUT)]
-    vectors = [frame.select("text_hash", "vector", "dimension") for frame in (embeddings_in_use(store), requests)]
+    vectors = [
+        frame.select("text_hash", "vector", "dimension")
+        for frame in (embeddings_in_use(store), requests)
+    ]
     return relevance_of(vector, pl.concat(rows), pl.concat(vectors))
 
 
@@ -149,15 +175,25 @@ def _read(source: str, *, allow_private: bool) -> Source:
         return _repository(os.path.realpath(Path(named).expanduser()))
     if urlsplit(named).path.rstrip("/").endswith(".git"):
         if urlsplit(named).scheme != "https":
-            raise FetchError(f"Cannot read the repository {named}: name a folder, or an address that begins with https://.")
+            raise FetchError(
+                f"Cannot read the repository {named}: name a folder, or an address that "
+                "begins with https://."
+            )
         return _repository(named, checked_address(named, allow_private=allow_private))
     found = fetch(named, allow_private=allow_private)
     if found.kind in ("text/plain", "text/markdown"):
         text = found.content.decode("utf-8", "replace")
-        return Source("page", found.url, text.strip().split("\n")[0].lstrip("# ")[:200], "", [text], [])
+        return Source(
+            "page", found.url, text.strip().split("\n")[0].lstrip("# ")[:200], "", [text], []
+        )
     page = read_fetched(found.content, found.url, "page", found.url)
     return Source(
-        "page", found.url, page["title"], page["description"], [one["text"] for one in page["sections"]], page["tags"]
+        "page",
+        found.url,
+        page["title"],
+        page["description"],
+        [one["text"] for one in page["sections"]],
+        page["tags"],
     )
 
 
@@ -185,17 +221,24 @@ def _row(one: KeptDocument) -> dict[str, Any]:
 
 
 def _observation(store: Store, row: dict[str, Any]) -> dict[str, Any]:
-    at = min(max(datetime.fromtimestamp(row["read_at"].timestamp(), UTC), EARLIEST), store.settings.clock())
+    at = min(
+        max(datetime.fromtimestamp(row["read_at"].timestamp(), UTC), EARLIEST),
+        store.settings.clock(),
+    )
     day = at.astimezone(store.settings.zone).date()
     about = {"project": row["project"], "person": store.settings.owner, "event_at": at, "day": day}
     wide = {} if row["project"] else {"scope": "everyone"}
     return (
-        row_of_document(DISCOVERY, row["url"], row["note"], [0]) | about | wide | {"gate_reason": "read when it was asked for"}
+        row_of_document(DISCOVERY, row["url"], row["note"], [0])
+        | about
+        | wide
+        | {"gate_reason": "read when it was asked for"}
     )
 
 
 def _discovered(one: KeptDocument, state: str) -> Discovered:
     return Discovered(
-        one.id, one.title, one.kind, one.source_path, one.note, one.tags, dict(one.relevance), state,
+        one.id, one.title, one.kind, one.source_path, one.note, one.tags, dict(one.relevance),
+        state,
         one.masked_count if state != "unchanged" else 0,
     )  # fmt: skip

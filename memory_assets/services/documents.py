@@ -1,7 +1,8 @@
 """The library's documents: adds files, lists, searches and removes them.
 
-A file is read by a process of its own, secrets and forgotten words in its text are masked, and the text is kept in the store.
-The file itself is neither kept nor changed. Only `search` reads the index of documents.
+A file is read by a process of its own, secrets and forgotten words in its text are masked, and the
+text is kept in the store. The file itself is neither kept nor changed. Only `search` reads the
+index of documents.
 """
 
 import hashlib
@@ -28,7 +29,9 @@ from memory_assets.store.store import Store, open_store
 from memory_assets.text.masking.redact import mask_text
 
 READER = "reader/1"
-"""Version of the rules that read files; a file that another one read is read again when it is added again."""
+"""Version of the rules that read files; a file that another one read is read again when it is added
+again.
+"""
 
 NOTED = "documents.json"
 """In the folder of the indexes: what the index of documents was built from."""
@@ -67,7 +70,9 @@ class Added:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The problems, and a warning where secrets were masked."""
-        masked = sum(one.masked_count for one in self.documents if one.state in ("added", "replaced"))
+        masked = sum(
+            one.masked_count for one in self.documents if one.state in ("added", "replaced")
+        )
         return (*self.problems, *masked_warnings(masked, "documents"))
 
     @property
@@ -119,7 +124,9 @@ class FoundInDocuments:
 
 
 def add(store: Store, request: AddDocumentsRequest) -> Added:
-    """Adds the files to the library; one that cannot be read keeps no other out. The first one creates the store."""
+    """Adds the files to the library; one that cannot be read keeps no other out. The first one
+    creates the store.
+    """
     open_store(store.settings)
     added, problems = list[AddedDocument](), list[str]()
     for name in track(request.files, "Reading documents"):
@@ -133,8 +140,14 @@ def add(store: Store, request: AddDocumentsRequest) -> Added:
 def _add(store: Store, path: Path, tags: Sequence[str]) -> AddedDocument:
     size, known = check_file(path), store.documents.find(id_of(path))
     content_hash = _hash_of(path)
-    others = (known,) if known else (one for one in store.documents.all() if one.content_hash == content_hash)
-    same = next((one for one in others if (one.content_hash, one.reader) == (content_hash, READER)), None)
+    others = (
+        (known,)
+        if known
+        else (one for one in store.documents.all() if one.content_hash == content_hash)
+    )
+    same = next(
+        (one for one in others if (one.content_hash, one.reader) == (content_hash, READER)), None
+    )
     if same and not store.documents.is_damaged(same.id):
         return _retag(store, same, tags)
     contents, tombstones = read_document(path), tombstones_of(store)
@@ -180,7 +193,10 @@ def list_documents(store: Store) -> list[DocumentRow]:
     chunks = store.tables.parts("document_chunks")
     shared = [name for name in DocumentRow.__dataclass_fields__ if name != "chunk_count"]
     return [
-        DocumentRow(**{name: getattr(one, name) for name in shared}, chunk_count=chunks[one.id].rows if one.id in chunks else 0)
+        DocumentRow(
+            **{name: getattr(one, name) for name in shared},
+            chunk_count=chunks[one.id].rows if one.id in chunks else 0,
+        )
         for one in store.documents.all()
     ]
 
@@ -198,17 +214,25 @@ def find_document(store: Store, name: str) -> KeptDocument:
         lambda one: Path(one.source_path).name == wanted,
         lambda one: wanted.casefold() in one.title.casefold(),
     )
-    found = next((some for fit in fits if wanted and (some := [one for one in documents if fit(one)])), [])
+    found = next(
+        (some for fit in fits if wanted and (some := [one for one in documents if fit(one)])), []
+    )
     if len(found) == 1:
         return found[0]
     shown = mask_text(wanted[:80])[0]
     if not found:
-        raise UnknownDocumentError(f"There is no document '{shown}'. `memory library documents` lists them.")
-    raise UnknownDocumentError(f"'{shown}' fits several documents: {', '.join(one.id for one in found[:5])}. Give an id.")
+        raise UnknownDocumentError(
+            f"There is no document '{shown}'. `memory library documents` lists them."
+        )
+    raise UnknownDocumentError(
+        f"'{shown}' fits several documents: {', '.join(one.id for one in found[:5])}. Give an id."
+    )
 
 
 def remove(store: Store, name: str) -> KeptDocument:
-    """Removes the document with its chunks, their vectors and their part of the index; its file stays as it is."""
+    """Removes the document with its chunks, their vectors and their part of the index; its file
+    stays as it is.
+    """
     found = find_document(store, name)
     with store.lock():
         store.documents.remove(found.id)
@@ -217,7 +241,9 @@ def remove(store: Store, name: str) -> KeptDocument:
 
 
 def remove_left(store: Store) -> list[str]:
-    """Removes notes, chunks, vectors and terms of documents that are not kept any more, and returns the ids of these."""
+    """Removes notes, chunks, vectors and terms of documents that are not kept any more, and returns
+    the ids of these.
+    """
     with store.lock():
         kept = {*store.documents.ids()}
         gone = sorted({part for table in PARTITIONED for part in store.tables.parts(table)} - kept)
@@ -229,11 +255,15 @@ def remove_left(store: Store) -> list[str]:
 
 
 def erase_unknown_chunks(store: Store) -> None:
-    """Publishes the index without chunks that are in no table, and deletes its other generations."""
+    """Publishes the index without chunks that are in no table, and deletes its other
+    generations.
+    """
     index = open_document_texts(store)
     chunks = {*store.tables.read("document_chunks", columns=["id"])["id"]}
     if left := sorted(index.ids(DOCUMENTS) - chunks):
-        index.update(index_rows(empty("document_chunks"), empty("document_vectors"), DOCUMENTS), left)
+        index.update(
+            index_rows(empty("document_chunks"), empty("document_vectors"), DOCUMENTS), left
+        )
         index.keep_published_only()
         (store.root / "index" / NOTED).unlink(missing_ok=True)
 
@@ -254,24 +284,39 @@ def search(store: Store, request: SearchDocumentsRequest) -> FoundInDocuments:
     except ModelError as error:
         warnings.append(str(error))
     now, allowed = store.settings.clock(), [one.id for one in wanted]
-    found = find_chunks(question, texts, embedder, now=now, allowed=allowed, aliases=store.settings.aliases)
-    return FoundInDocuments(question, tuple(_hits(store, found[: request.limit])), len(wanted), tuple(warnings))
+    found = find_chunks(
+        question, texts, embedder, now=now, allowed=allowed, aliases=store.settings.aliases
+    )
+    return FoundInDocuments(
+        question, tuple(_hits(store, found[: request.limit])), len(wanted), tuple(warnings)
+    )
 
 
 def _hits(store: Store, found: Sequence[ChunkHit]) -> Iterable[DocumentHit]:
     titles = {one.id: one.title for one in store.documents.all()}
-    chunks = store.tables.scan("document_chunks").filter(pl.col("id").is_in([one.id for one in found])).collect()
+    chunks = (
+        store.tables.scan("document_chunks")
+        .filter(pl.col("id").is_in([one.id for one in found]))
+        .collect()
+    )
     rows = {row["id"]: row for row in chunks.drop("text_hash").iter_rows(named=True)}
     for one in found:
         if (row := rows.get(one.id)) and row["doc_id"] in titles:
-            yield DocumentHit(**{**row, "tags": tuple(row["tags"])}, title=titles[row["doc_id"]], score=round(one.score, 4))
+            yield DocumentHit(
+                **{**row, "tags": tuple(row["tags"])},
+                title=titles[row["doc_id"]],
+                score=round(one.score, 4),
+            )
 
 
 def _masked(contents: Contents, tombstones: Tombstones) -> tuple[list[KeptSection], int]:
     """Returns the sections without secrets and forgotten words, and the number of secrets."""
     masked = [mask_text(one.text) for one in contents.sections]
     texts = zip(contents.sections, masked, strict=True)
-    kept = [KeptSection(tombstones.mask_text(text), one.page, _clean(one.chapter, tombstones)) for one, (text, _) in texts]
+    kept = [
+        KeptSection(tombstones.mask_text(text), one.page, _clean(one.chapter, tombstones))
+        for one, (text, _) in texts
+    ]
     return kept, sum(count for _, count in masked)
 
 

@@ -1,6 +1,8 @@
-"""Feeds that are watched: a poll keeps new items as discoveries, from what the feed says of them; their pages are not fetched.
+"""Feeds that are watched: a poll keeps new items as discoveries, from what the feed says of them;
+their pages are not fetched.
 
-Items that are there when a feed is added are only noted. Polls run by a schedule, and by `memory library feeds poll`.
+Items that are there when a feed is added are only noted. Polls run by a schedule, and by `memory
+library feeds poll`.
 """
 
 import hashlib
@@ -49,7 +51,10 @@ class Polled:
 def add(store: Store, request: AddFeedRequest) -> FeedRow:
     """Watches a feed from now on; raises `DocumentError` where it cannot be read."""
     if mask_text(request.url)[1]:
-        raise FetchError("Cannot watch this feed: its address contains a secret, which would have to be kept. Use one without.")
+        raise FetchError(
+            "Cannot watch this feed: its address contains a secret, which would have to be "
+            "kept. Use one without."
+        )
     id = f"feed_{hashlib.sha256(request.url.encode('utf-8', 'replace')).hexdigest()[:12]}"
     fetched = fetch(request.url, kinds=FEEDS, allow_private=request.private)
     found = read_fetched(fetched.content, request.url, "feed")
@@ -60,7 +65,16 @@ def add(store: Store, request: AddFeedRequest) -> FeedRow:
     seen = known.seen if known else {_item_id(id, one): ("", now) for one in found["items"]}
     title = tombstones_of(store).mask_text(found["title"] or request.url)
     added_at = known.added_at if known else now
-    feed = Feed(id, request.url, title, tags, added_at, request.private, known.polled_at if known else now, seen=seen)
+    feed = Feed(
+        id,
+        request.url,
+        title,
+        tags,
+        added_at,
+        request.private,
+        known.polled_at if known else now,
+        seen=seen,
+    )
     with store.lock():
         feed = store.feeds.write(feed)
     return _row(feed)
@@ -72,12 +86,15 @@ def list_feeds(store: Store) -> list[FeedRow]:
 
 
 def remove(store: Store, name: str) -> FeedRow:
-    """Watches the feed no more; the items that it brought stay. Raises `UnknownDocumentError` where there is none."""
+    """Watches the feed no more; the items that it brought stay. Raises `UnknownDocumentError` where
+    there is none.
+    """
     fits = [one for one in store.feeds.all() if name.strip() in (one.id, one.url, one.title)]
     if len(fits) != 1:
         shown = mask_text(name[:80])[0]
         raise UnknownDocumentError(
-            f"There is no feed '{shown}', or several. `memory library feeds list` lists them with their ids."
+            f"There is no feed '{shown}', or several. `memory library feeds list` lists "
+            "them with their ids."
         )
     with store.lock():
         store.feeds.remove(fits[0].id)
@@ -86,7 +103,9 @@ def remove(store: Store, name: str) -> FeedRow:
 
 
 def poll(store: Store, feed_id: str) -> list[str]:
-    """Keeps the new items of the feed and returns their titles; a failure is noted, and the next poll tries again."""
+    """Keeps the new items of the feed and returns their titles; a failure is noted, and the next
+    poll tries again.
+    """
     feed = store.feeds.find(feed_id)
     if feed is None:
         return []
@@ -101,7 +120,10 @@ def poll(store: Store, feed_id: str) -> list[str]:
         feed = replace(feed, seen={**feed.seen, _item_id(feed.id, item): (kept.id, _now(store))})
         _write(store, feed)  # after each, so that a killed poll repeats none
         titles.append(kept.title)
-    version = {"etag": headers.get("etag", feed.etag), "modified": headers.get("last-modified", feed.modified)}
+    version = {
+        "etag": headers.get("etag", feed.etag),
+        "modified": headers.get("last-modified", feed.modified),
+    }
     is_all = not _new(feed, found)
     _write(store, replace(feed, polled_at=_now(store), problem="", **(version if is_all else {})))
     return titles
@@ -122,7 +144,11 @@ def _new(feed: Feed, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _source(feed: Feed, item: dict[str, Any]) -> Source:
     text = item["summary"] or item["title"]
-    url = item["link"] if item["link"].startswith(("http://", "https://")) else f"{feed.url}#{_item_id(feed.id, item)[:8]}"
+    url = (
+        item["link"]
+        if item["link"].startswith(("http://", "https://"))
+        else f"{feed.url}#{_item_id(feed.id, item)[:8]}"
+    )
     return Source("page", url, item["title"], "", [text], item["tags"], feed.id)
 
 
@@ -143,4 +169,6 @@ def _now(store: Store) -> str:
 
 def _row(feed: Feed) -> FeedRow:
     kept = sum(1 for doc_id, _ in feed.seen.values() if doc_id)
-    return FeedRow(feed.id, feed.title, feed.url, feed.tags, feed.added_at, feed.polled_at, feed.problem, kept)
+    return FeedRow(
+        feed.id, feed.title, feed.url, feed.tags, feed.added_at, feed.polled_at, feed.problem, kept
+    )

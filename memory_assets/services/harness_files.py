@@ -1,9 +1,10 @@
 """Finds and reads the files in which Claude Code and Codex keep their own memories; writes none.
 
-    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one with transcripts in the same folder
-    Codex         <home>/memories/*.md                     of no project
+    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one with transcripts
+    in the same folder Codex         <home>/memories/*.md                     of no project
 
-They are searched where the transcripts come from: below the folders of the settings, else in the usual places.
+They are searched where the transcripts come from: below the folders of the settings, else in the
+usual places.
 """
 
 import os
@@ -19,7 +20,12 @@ from memory_assets.services import discoveries
 from memory_assets.services.adrs import remembered
 from memory_assets.services.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
-from memory_assets.stages.embed.harness_memories import READER_VERSION, MemoryFile, frame_of, rows_of
+from memory_assets.stages.embed.harness_memories import (
+    READER_VERSION,
+    MemoryFile,
+    frame_of,
+    rows_of,
+)
 from memory_assets.store.places import harness_homes
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -33,15 +39,23 @@ DEEPEST = 3
 
 _WORKTREE_IN_SLUG = re.compile(r"--(?:[a-z]+-)?worktrees?-")
 _NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]")
-"""Claude Code names the folder of a project's transcripts after its path, with `-` for all of these."""
+"""Claude Code names the folder of a project's transcripts after its path, with `-` for all of
+these.
+"""
 
 
 def find_memory_files(settings: Settings) -> list[MemoryFile]:
     """Returns the files, sorted by path."""
     if not settings.harness_memories:
         return []
-    found = {file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)}
-    found |= {file.path: file for home in _homes("codex", settings) for file in _markdown("codex", home / "memories", 0, "")}
+    found = {
+        file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)
+    }
+    found |= {
+        file.path: file
+        for home in _homes("codex", settings)
+        for file in _markdown("codex", home / "memories", 0, "")
+    }
     rules = read_ignore_rules(settings)
     return [found[path] for path in sorted(found) if not rules.ignores(path, found[path].beside)]
 
@@ -53,8 +67,8 @@ def searched_folders(settings: Settings) -> list[Path]:
 
 
 def read_memory_files(store: Store) -> pl.DataFrame:
-    """Returns the table `harness_memories` from the present files, decision records and discoveries, without
-    forgotten words.
+    """Returns the table `harness_memories` from the present files, decision records and
+    discoveries, without forgotten words.
 
     Unreadable files are skipped.
     """
@@ -73,7 +87,9 @@ def read_memory_files(store: Store) -> pl.DataFrame:
 
 
 def memory_file_inputs(store: Store) -> str:
-    """Returns the hash of the table's inputs: size and time of the files, their projects, decision records and discoveries."""
+    """Returns the hash of the table's inputs: size and time of the files, their projects, decision
+    records and discoveries.
+    """
     files = find_memory_files(store.settings)
     projects = projects_of(store, files)
     facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
@@ -83,20 +99,35 @@ def memory_file_inputs(store: Store) -> str:
 
 
 def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
-    """Returns the project of each folder with memory files: that of its latest session, else the one its name ends with."""
+    """Returns the project of each folder with memory files: that of its latest session, else the
+    one its name ends with.
+    """
     if not files:
         return {}
     windows = store.tables.read("windows", columns=["path", "project", "ended_at", "harness"])
     projects = windows["project"].unique().to_list()
     found = {file.beside: _project_in(Path(file.beside).name, projects) for file in files}
-    rows = windows.filter(pl.col("harness") == "claude_code").sort("ended_at").select("path", "project").iter_rows()
-    return found | {folder: project for path, project in rows if (folder := str(Path(path).parent)) in found}
+    rows = (
+        windows.filter(pl.col("harness") == "claude_code")
+        .sort("ended_at")
+        .select("path", "project")
+        .iter_rows()
+    )
+    return found | {
+        folder: project for path, project in rows if (folder := str(Path(path).parent)) in found
+    }
 
 
 def _project_in(slug: str, projects: Iterable[str]) -> str:
-    """Returns the project whose folder, or a worktree in it, Claude Code writes as the slug; the slug if none is known."""
+    """Returns the project whose folder, or a worktree in it, Claude Code writes as the slug; the
+    slug if none is known.
+    """
     main = _WORKTREE_IN_SLUG.split(slug)[0]
-    return max((one for one in projects if main.endswith(f"-{_NOT_IN_SLUG.sub('-', one)}")), key=len, default=slug)
+    return max(
+        (one for one in projects if main.endswith(f"-{_NOT_IN_SLUG.sub('-', one)}")),
+        key=len,
+        default=slug,
+    )
 
 
 def _homes(harness: Harness, settings: Settings) -> list[Path]:
@@ -112,7 +143,9 @@ def _of_claude(home: Path) -> Iterator[MemoryFile]:
 
 
 def _markdown(harness: Harness, folder: Path, deepest: int, beside: str) -> Iterator[MemoryFile]:
-    """Yields the Markdown files of the folder, and of folders so deep below it; links to folders are not followed."""
+    """Yields the Markdown files of the folder, and of folders so deep below it; links to folders
+    are not followed.
+    """
     for root, names, files in os.walk(folder):
         names[:] = names if len(Path(root).relative_to(folder).parts) < deepest else []
         for path in (Path(root, name) for name in files if name.endswith(".md")):

@@ -1,8 +1,10 @@
-"""Keeps the store small for years: Dagster's history, logs and leftovers, by age and by the cap on disk use.
+"""Keeps the store small for years: Dagster's history, logs and leftovers, by age and by the cap on
+disk use.
 
-Deleted is only what nobody needs to rebuild the memory: runs of Dagster that ended long ago, files that were put aside as
-damaged, indexes in quarantine. Of each asset's partition and each check, Dagster's last event stays, so that the UI still knows
-what is materialised. If the store is above the cap even then, `memory doctor` fails: the rest is the memory itself.
+Deleted is only what nobody needs to rebuild the memory: runs of Dagster that ended long ago, files
+that were put aside as damaged, indexes in quarantine. Of each asset's partition and each check,
+Dagster's last event stays, so that the UI still knows what is materialised. If the store is above
+the cap even then, `memory doctor` fails: the rest is the memory itself.
 """
 
 import os
@@ -71,7 +73,9 @@ def next_time(store: Store) -> datetime:
 
 
 def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Housekeeping:
-    """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError` while another one writes."""
+    """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError`
+    while another one writes.
+    """
     before = sum(disk_use(store.root).values())
     cap = store.settings.disk_gb * GIGABYTE
     with store.lock(wait_seconds):
@@ -86,7 +90,9 @@ def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Houseke
 
 
 def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes: int) -> list[str]:
-    """Returns the ended runs to remove: those older than the days, then the oldest until the rest fits into the bytes."""
+    """Returns the ended runs to remove: those older than the days, then the oldest until the rest
+    fits into the bytes.
+    """
     newest_first = sorted(runs, key=lambda run: run.ended_at, reverse=True)
     removed, size = [], sum(run.bytes for run in newest_first[:LEAST_RUNS])
     for run in newest_first[LEAST_RUNS:]:
@@ -105,7 +111,9 @@ def _remove_runs(store: Store, most_bytes: int) -> int:
         return 0  # nothing ran yet, or dagster.yaml names another storage
     try:
         index = history / "runs" / "index.db"
-        removed = plan_removal(list(_ended_runs(home)), now, days, max(0, most_bytes - _size(index)))
+        removed = plan_removal(
+            list(_ended_runs(home)), now, days, max(0, most_bytes - _size(index))
+        )
         _prune_index(index, removed, now - timedelta(days=days))
         _prune_runs(history / "runs.db", removed)
     except sqlite3.DatabaseError:
@@ -119,7 +127,10 @@ def _remove_runs(store: Store, most_bytes: int) -> int:
 
 def _ended_runs(home: Path) -> Iterator[EndedRun]:
     marks = ", ".join("?" * len(ENDED))
-    query = f"SELECT run_id, COALESCE(end_time, strftime('%s', update_timestamp)) FROM runs WHERE status IN ({marks})"
+    query = (
+        "SELECT run_id, COALESCE(end_time, strftime('%s', update_timestamp)) FROM runs WHERE "
+        f"status IN ({marks})"
+    )
     with _database(home / "history" / "runs.db") as database:
         rows = database.execute(query, ENDED).fetchall()
     for run_id, ended in rows:
@@ -129,11 +140,15 @@ def _ended_runs(home: Path) -> Iterator[EndedRun]:
 
 
 def _prune_index(path: Path, removed: Sequence[str], before: datetime) -> None:
-    """Deletes events of the runs and events of earlier days, except the last of each partition and of each check."""
+    """Deletes events of the runs and events of earlier days, except the last of each partition and
+    of each check.
+    """
     moment = before.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
     with _database(path) as database:
         database.execute("CREATE TEMP TABLE gone (run_id TEXT PRIMARY KEY)")
-        database.executemany("INSERT OR IGNORE INTO gone VALUES (?)", [(run_id,) for run_id in removed])
+        database.executemany(
+            "INSERT OR IGNORE INTO gone VALUES (?)", [(run_id,) for run_id in removed]
+        )
         database.execute(
             "CREATE TEMP TABLE last_check AS SELECT max(id) AS id FROM asset_check_executions"
             " GROUP BY asset_key, check_name, partition"
@@ -147,9 +162,13 @@ def _prune_index(path: Path, removed: Sequence[str], before: datetime) -> None:
         )
         is_gone = "run_id IN (SELECT run_id FROM gone)"
         database.execute(
-            f"DELETE FROM event_logs WHERE (timestamp < ? OR {is_gone}) AND id NOT IN (SELECT id FROM kept)", [moment]
+            f"DELETE FROM event_logs WHERE (timestamp < ? OR {is_gone}) AND id NOT IN "
+            "(SELECT id FROM kept)",
+            [moment],
         )
-        database.execute("DELETE FROM asset_event_tags WHERE event_id NOT IN (SELECT id FROM event_logs)")
+        database.execute(
+            "DELETE FROM asset_event_tags WHERE event_id NOT IN (SELECT id FROM event_logs)"
+        )
         database.execute(
             f"DELETE FROM asset_check_executions WHERE (create_timestamp < ? OR {is_gone})"
             " AND id NOT IN (SELECT id FROM last_check)",
@@ -162,14 +181,18 @@ def _prune_index(path: Path, removed: Sequence[str], before: datetime) -> None:
 def _prune_runs(path: Path, removed: Iterable[str]) -> None:
     with _database(path) as database:
         for table in ("run_tags", "runs"):
-            database.executemany(f"DELETE FROM {table} WHERE run_id = ?", [(run_id,) for run_id in removed])
+            database.executemany(
+                f"DELETE FROM {table} WHERE run_id = ?", [(run_id,) for run_id in removed]
+            )
         database.commit()
         _compact(database)
 
 
 def _compact(database: sqlite3.Connection) -> None:
     """Returns free pages to the disk where they are more than half of the file."""
-    (free,), (pages,) = (database.execute(f"PRAGMA {name}").fetchone() for name in ("freelist_count", "page_count"))
+    (free,), (pages,) = (
+        database.execute(f"PRAGMA {name}").fetchone() for name in ("freelist_count", "page_count")
+    )
     if free > pages / 2:
         database.execute("VACUUM")
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -182,7 +205,9 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _size(path: Path) -> int:
-    """Returns the bytes of the file, or of all files below the folder; what vanishes meanwhile has none."""
+    """Returns the bytes of the file, or of all files below the folder; what vanishes meanwhile has
+    none.
+    """
     if not path.is_dir() or path.is_symlink():
         try:
             return path.lstat().st_size

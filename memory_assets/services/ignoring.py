@@ -1,8 +1,10 @@
-"""Which transcripts are left out on purpose: those that the owner's `.memoryignore` names, and those marked by their harness.
+"""Which transcripts are left out on purpose: those that the owner's `.memoryignore` names, and
+those marked by their harness.
 
-`.memoryignore` has the syntax of `.gitignore` and lies in the home folder or in the user's configuration folder; never in a
-working folder, which may be a stranger's (docs/decisions.md). Patterns are compared with the folder in which the session began,
-relative to the home folder if it is below that; of a transcript that names no folder, with its own path.
+`.memoryignore` has the syntax of `.gitignore` and lies in the home folder or in the user's
+configuration folder; never in a working folder, which may be a stranger's (docs/decisions.md).
+Patterns are compared with the folder in which the session began, relative to the home folder if it
+is below that; of a transcript that names no folder, with its own path.
 """
 
 import os
@@ -38,9 +40,13 @@ class IgnoreFile:
     spec: "GitIgnoreSpec"
 
     def pattern_for(self, path: str) -> str | None:
-        """Returns the pattern that excludes the path; None if none does, or a later one includes it again."""
+        """Returns the pattern that excludes the path; None if none does, or a later one includes it
+        again.
+        """
         found = self.spec.check_file(path)
-        return self.lines[found.index].strip() if found.include and found.index is not None else None
+        return (
+            self.lines[found.index].strip() if found.include and found.index is not None else None
+        )
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,9 @@ class IgnoreRules:
             return reason
         return MARKED if is_codex and mode == "disabled" else None
 
-    def reason_for_archived(self, path: str, harness: str, first_lines: Iterable[bytes]) -> str | None:
+    def reason_for_archived(
+        self, path: str, harness: str, first_lines: Iterable[bytes]
+    ) -> str | None:
         """Returns why a transcript that was archived before is left out now; None if it is not."""
         folder, mode = _header_in(first_lines, harness)
         if reason := self._matched(folder, path):
@@ -70,14 +78,18 @@ class IgnoreRules:
         return MARKED if self.honours_marks and harness == "codex" and mode == "disabled" else None
 
     def ignores(self, path: Path, beside: str) -> bool:
-        """Returns whether a harness's memory file is left out: by its path, or because transcripts beside it are."""
+        """Returns whether a harness's memory file is left out: by its path, or because transcripts
+        beside it are.
+        """
         if not self.files:
             return False
         folder = _folder_of_sessions(Path(beside)) if beside else ""
         return self._matched(folder, str(path)) is not None
 
     def _matched(self, folder: str, path: str) -> str | None:
-        """Returns the pattern and its file; a working folder counts like a file in it, so that `acme/` matches it."""
+        """Returns the pattern and its file; a working folder counts like a file in it, so that
+        `acme/` matches it.
+        """
         compared = self._relative(f"{folder}/session" if folder else path)
         found = ((file.path, file.pattern_for(compared)) for file in self.files)
         return next((f"by `{pattern}` in {path}" for path, pattern in found if pattern), None)
@@ -88,10 +100,14 @@ class IgnoreRules:
 
 
 def read_ignore_rules(settings: Settings) -> IgnoreRules:
-    """Returns the rules; raises `SettingsError` for a file that cannot be read or has an invalid pattern."""
+    """Returns the rules; raises `SettingsError` for a file that cannot be read or has an invalid
+    pattern.
+    """
     home = str(Path.home())
     files = tuple(filter(None, map(_read, ignore_paths())))
-    return IgnoreRules(files, tuple(dict.fromkeys((home, os.path.realpath(home)))), settings.harness_opt_outs)
+    return IgnoreRules(
+        files, tuple(dict.fromkeys((home, os.path.realpath(home)))), settings.harness_opt_outs
+    )
 
 
 def ignore_paths() -> tuple[Path, Path]:
@@ -103,10 +119,16 @@ def _read(path: Path) -> IgnoreFile | None:
     if not path.is_file():
         return None
     try:
-        lines = tuple(line for line in path.read_text("utf-8-sig").splitlines() if line.strip() and not line.startswith("#"))
+        lines = tuple(
+            line
+            for line in path.read_text("utf-8-sig").splitlines()
+            if line.strip() and not line.startswith("#")
+        )
         return IgnoreFile(path, lines, _spec_of(lines))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"Cannot use {path}: {error}. Fix the file; until then nothing is read.") from error
+        raise SettingsError(
+            f"Cannot use {path}: {error}. Fix the file; until then nothing is read."
+        ) from error
 
 
 @lru_cache(maxsize=8)
@@ -118,7 +140,9 @@ def _spec_of(lines: Sequence[str]) -> "GitIgnoreSpec":
 
 @lru_cache(maxsize=100_000)
 def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
-    """Returns the working folder in which the session began, and how Codex marked it for memory; both may be empty."""
+    """Returns the working folder in which the session began, and how Codex marked it for memory;
+    both may be empty.
+    """
     try:
         with file.open() as stream:
             return _header_in(stream, file.harness)
@@ -141,7 +165,9 @@ def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
 
 
 def _folder_of_sessions(beside: Path) -> str:
-    """Returns the working folder of the first transcript in the folder; empty where there is none."""
+    """Returns the working folder of the first transcript in the folder; empty where there is
+    none.
+    """
     for path in sorted(beside.glob("*.jsonl")):
         if harness := harness_of(path):
             file = TranscriptFile(path, harness, 0, 0, path.stat().st_ino)

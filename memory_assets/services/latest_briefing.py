@@ -26,6 +26,8 @@ def latest_briefing(data: Path, asked: BriefRequest) -> Briefing:
     path = briefing_path(root, folder)
     path = Path(full_path(root, path) if asked.full else path)
     written_at = datetime.fromtimestamp(int(path.stat().st_mtime), UTC) if path.is_file() else None
-    text = read_briefing(root, folder, asked.session or "", is_full=asked.full) if written_at else ""
+    text = (
+        read_briefing(root, folder, asked.session or "", is_full=asked.full) if written_at else ""
+    )
     warnings = (None if text else NOTHING_YET, alarm(root))
     return Briefing(text, path, written_at, tuple(filter(None, warnings)))

@@ -1,8 +1,9 @@
 """The service that starts at login: a systemd user unit on Linux, a launch agent on macOS.
 
-The unit runs `memory service run --store FOLDER`, which serves the Dagster UI with its sensors and schedules and writes what
-its processes print into a log that rotates. Keys are never written into a unit: they come from `service.env` in the user's
-configuration folder, which only the owner may read.
+The unit runs `memory service run --store FOLDER`, which serves the Dagster UI with its sensors and
+schedules and writes what its processes print into a log that rotates. Keys are never written into a
+unit: they come from `service.env` in the user's configuration folder, which only the owner may
+read.
 """
 
 import os
@@ -22,21 +23,31 @@ from memory_assets.store.settings import read_file
 from memory_assets.text.files import bytes_of, write_atomically
 
 NAME, LABEL = "memory-assets", "local.memory-assets"
-INSTALLED, CURRENT, OUTDATED, REMOVED, ABSENT = "installed", "already installed", "outdated", "removed", "not installed"
+INSTALLED, CURRENT, OUTDATED, REMOVED, ABSENT = (
+    "installed",
+    "already installed",
+    "outdated",
+    "removed",
+    "not installed",
+)
 KEYS_FILE = "service.env"
 OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION")
 """What a store in an S3 bucket reads from the environment."""
 
 CARRIED = (
-    "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR",
+    "PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME",
+    "PI_CODING_AGENT_DIR",
     "PI_CODING_AGENT_SESSION_DIR", "TZ",
 )  # fmt: skip
-"""Variables that say where programs, settings and transcripts are; those that are set are written into the unit."""
+"""Variables that say where programs, settings and transcripts are; those that are set are written
+into the unit.
+"""
 
 COMMAND_SECONDS = 30.0
 
 Run = Callable[[Sequence[str]], tuple[int, str]]
-"""Runs a command and returns its exit code and what it printed; -1 where there is no such program."""
+"""Runs a command and returns its exit code and what it printed; -1 where there is no such program.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,7 +77,9 @@ class _Manager:
 def run_command(words: Sequence[str]) -> tuple[int, str]:
     """Runs the command with a time limit."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return -1, str(error)
     return done.returncode, (done.stdout + done.stderr).strip()
@@ -74,7 +87,9 @@ def run_command(words: Sequence[str]) -> tuple[int, str]:
 
 @dataclass(frozen=True)
 class Machine:
-    """Where services run: the platform, the home folder, the variables of this process, and how commands are run."""
+    """Where services run: the platform, the home folder, the variables of this process, and how
+    commands are run.
+    """
 
     platform: str = sys.platform
     home: Path = field(default_factory=Path.home)
@@ -89,19 +104,25 @@ def install(
     is_dry: bool = False,
     machine: Machine | None = None,
 ) -> ServiceState:
-    """Writes the unit for the store and starts it, now and at each login; raises `StoreError` where it cannot be written."""
+    """Writes the unit for the store and starts it, now and at each login; raises `StoreError` where
+    it cannot be written.
+    """
     on = machine or Machine()
     manager = _manager(store, port, on)
     warnings = _unseen_settings(on.environ)
     before = bytes_of(manager.path)
     state = CURRENT if before == manager.text else INSTALLED
-    found = ServiceState(state, manager.path, log_path(store), warnings=warnings, text=manager.text.decode())
+    found = ServiceState(
+        state, manager.path, log_path(store), warnings=warnings, text=manager.text.decode()
+    )
     if is_dry:
         return found
     try:
         write_atomically(manager.path, manager.text)
     except OSError as error:
-        raise StoreError(f"Cannot write {manager.path}: {error.strerror or error}. Fix the folder's permissions.") from error
+        raise StoreError(
+            f"Cannot write {manager.path}: {error.strerror or error}. Fix the folder's permissions."
+        ) from error
     if before is not None and before != manager.text:
         _each(manager.stop, on.run)
     failed = _each(manager.start, on.run)
@@ -125,7 +146,12 @@ def uninstall(
         manager.path.unlink(missing_ok=True)
         if on.platform != "darwin":
             on.run(("systemctl", "--user", "daemon-reload"))
-    return ServiceState(REMOVED, manager.path, log_path(store), text=before.decode("utf-8", "replace") if is_dry else "")
+    return ServiceState(
+        REMOVED,
+        manager.path,
+        log_path(store),
+        text=before.decode("utf-8", "replace") if is_dry else "",
+    )
 
 
 def status(
@@ -140,27 +166,51 @@ def status(
     if found is None:
         return ServiceState(ABSENT, manager.path, log_path(store))
     text = found.decode("utf-8", "replace")
-    is_ours = _store_word(store, on.platform) in text and all(word in text for word in command()[:1])
+    is_ours = _store_word(store, on.platform) in text and all(
+        word in text for word in command()[:1]
+    )
     state = INSTALLED if is_ours else OUTDATED
-    why = () if is_ours else (f"{manager.path} is of another store or installation; `memory service install` writes it again.",)
-    return ServiceState(state, manager.path, log_path(store), _is_running(manager, on.run), why, text)
+    why = (
+        ()
+        if is_ours
+        else (
+            f"{manager.path} is of another store or installation; `memory service install` "
+            "writes it again.",
+        )
+    )
+    return ServiceState(
+        state, manager.path, log_path(store), _is_running(manager, on.run), why, text
+    )
 
 
 def read_keys(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Returns the variables in `service.env`: lines `NAME=value`; raises `SettingsError` if others may read the file."""
+    """Returns the variables in `service.env`: lines `NAME=value`; raises `SettingsError` if others
+    may read the file.
+    """
     path = Path(user_settings_file(environ)).with_name(KEYS_FILE)
     if not path.is_file():
         return {}
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise SettingsError(f"Other users may read the keys in {path}. Run `chmod 600 '{path}'`.")
     lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    pairs = (line.removeprefix("export ").partition("=") for line in lines if "=" in line and not line.startswith("#"))
+    pairs = (
+        line.removeprefix("export ").partition("=")
+        for line in lines
+        if "=" in line and not line.startswith("#")
+    )
     return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
 
 
 def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
     """Returns the platform's manager; raises `StoreError` where there is none that is known."""
-    words = [*command(), "service", "run", "--store", str(store), *(["--port", str(port)] if port else [])]
+    words = [
+        *command(),
+        "service",
+        "run",
+        "--store",
+        str(store),
+        *(["--port", str(port)] if port else []),
+    ]
     carried = {name: on.environ[name] for name in CARRIED if on.environ.get(name)}
     if on.platform == "darwin":
         path = on.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
@@ -171,18 +221,35 @@ def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
         return _Manager(path, text, start, stop, ("launchctl", "print", f"{domain}/{LABEL}"))
     if on.platform.startswith("linux"):
         unit = f"{NAME}.service"
-        path = Path(application_folder("settings", on.platform, on.environ, on.home)) / "systemd" / "user" / unit
-        start = (("systemctl", "--user", "daemon-reload"), ("systemctl", "--user", "enable", "--now", unit))
+        path = (
+            Path(application_folder("settings", on.platform, on.environ, on.home))
+            / "systemd"
+            / "user"
+            / unit
+        )
+        start = (
+            ("systemctl", "--user", "daemon-reload"),
+            ("systemctl", "--user", "enable", "--now", unit),
+        )
         stop = (("systemctl", "--user", "disable", "--now", unit),)
-        return _Manager(path, _unit(words, carried), start, stop, ("systemctl", "--user", "is-active", "--quiet", unit))
+        return _Manager(
+            path,
+            _unit(words, carried),
+            start,
+            stop,
+            ("systemctl", "--user", "is-active", "--quiet", unit),
+        )
     raise StoreError(
-        f"There is no service for {on.platform} yet: systemd and launchd are supported. Start this at login: {' '.join(words)}"
+        f"There is no service for {on.platform} yet: systemd and launchd are supported. "
+        f"Start this at login: {' '.join(words)}"
     )
 
 
 def _unit(words: Sequence[str], environ: Mapping[str, str]) -> bytes:
     """Returns the text of the systemd unit."""
-    variables = "".join(f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environ.items())
+    variables = "".join(
+        f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environ.items()
+    )
     text = f"""# Written by `memory service install`; `memory service uninstall` removes it.
 [Unit]
 Description=memory_assets: reads transcripts of coding agents and keeps their memory up to date
@@ -217,7 +284,9 @@ def _quoted(text: str) -> str:
 
 
 def _launch_agent(words: Sequence[str], environ: Mapping[str, str], home: Path, log: Path) -> bytes:
-    """Returns the property list of the launch agent; what fails before its log is open goes into a file beside that."""
+    """Returns the property list of the launch agent; what fails before its log is open goes into a
+    file beside that.
+    """
     return plistlib.dumps(
         {
             "Label": LABEL,
@@ -245,25 +314,42 @@ def _is_running(manager: _Manager, run: Run) -> bool:
 
 
 def _each(commands: Sequence[Sequence[str]], run: Run) -> tuple[str, ...]:
-    """Runs the commands and returns what failed, with the commands to run by hand; the first failure ends it."""
+    """Runs the commands and returns what failed, with the commands to run by hand; the first
+    failure ends it.
+    """
     for at, words in enumerate(commands):
         code, said = run(words)
         if code:
             why = said.splitlines()[0] if said else f"exit code {code}"
             by_hand = "; ".join(" ".join(one) for one in commands[at:])
-            return (f"`{' '.join(words)}` failed ({why}). The file is written; run by hand: {by_hand}",)
+            return (
+                f"`{' '.join(words)}` failed ({why}). The file is written; run by hand: {by_hand}",
+            )
     return ()
 
 
 def _unseen_settings(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns a warning where settings are set in this shell alone, which the service does not see."""
+    """Returns a warning where settings are set in this shell alone, which the service does not
+    see.
+    """
     known = {name for file in settings_files(environ) for name in read_file(file)}
-    names = (name for name, value in environ.items() if name.startswith("MEMORY_") and value and name != "MEMORY_DATA")
+    names = (
+        name
+        for name, value in environ.items()
+        if name.startswith("MEMORY_") and value and name != "MEMORY_DATA"
+    )
     unseen = sorted(name for name in names if name.removeprefix("MEMORY_").lower() not in known)
     of_store = OF_OBJECT_STORE if "store" in known or environ.get("MEMORY_STORE") else ()
-    keys = sorted(name for name in ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN", *of_store) if environ.get(name))
+    keys = sorted(
+        name
+        for name in ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN", *of_store)
+        if environ.get(name)
+    )
     found = [name for name in unseen if name not in (*keys, "MEMORY_DEBUG")]
-    warnings = [f"Only set in this shell, which the service does not see: {', '.join(found)}. Write them into memory.toml."]
+    warnings = [
+        f"Only set in this shell, which the service does not see: {', '.join(found)}. Write "
+        "them into memory.toml."
+    ]
     file = Path(user_settings_file(environ)).with_name(KEYS_FILE)
     about_keys = f"The service reads keys from {file}, not from this shell: {', '.join(keys)}."
     return (*(warnings if found else []), *([about_keys] if keys else []))

@@ -1,8 +1,10 @@
 """Finds the memory that an id names, in any of the forms in which people and agents give ids.
 
-    built/memory_ids.txt    the ids of all memories, for verbs that need no more of them than that: no table is read
+    built/memory_ids.txt    the ids of all memories, for verbs that need no more of them than that:
+    no table is read
 
-Its first line tells which table and which notes it was made from; where these changed, it is not used.
+Its first line tells which table and which notes it was made from; where these changed, it is not
+used.
 """
 
 import re
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
 SHORTEST_ID = 6
 """Characters of an id that are enough where they identify one memory."""
 
-COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope", "project", "person",
-            "tags", "superseded_by"]  # fmt: skip
+COLUMNS = ["id", "state", "text", "wordings", "observation_ids", "category", "priority", "scope",
+           "project", "person", "tags", "superseded_by"]  # fmt: skip
 
 READY = "memory_ids.txt"
 SURE_ID = 12
-"""Characters of an id that recall shows: enough to name one memory. Shorter ones are looked up in the table."""
+"""Characters of an id that recall shows: enough to name one memory. Shorter ones are looked up in
+the table.
+"""
 
 _ID = re.compile(r"(?:mem_)?[0-9a-fA-F][0-9a-fA-F-]*")
 
@@ -39,14 +43,25 @@ def keep_ids_ready(store: Store, memories: "pl.DataFrame") -> None:
 
 
 def remove_ready_ids(store: Store) -> None:
-    """Deletes them: ids are hashes of words, and some were forgotten. The next index writes those that are left."""
+    """Deletes them: ids are hashes of words, and some were forgotten. The next index writes those
+    that are left.
+    """
     (store.root / "built" / READY).unlink(missing_ok=True)
 
 
 def find_ready(store: Store, name: str) -> str | None:
-    """Returns the id of the memory that the name surely names, without a look at the tables; None where that is needed."""
-    prefix, content = _plain(name.strip().removeprefix("mem_")), bytes_of(store.root / "built" / READY) or b""
-    if len(prefix) < SURE_ID or not prefix.isalnum() or not content.startswith(f"{_made_from(store)}\n".encode()):
+    """Returns the id of the memory that the name surely names, without a look at the tables; None
+    where that is needed.
+    """
+    prefix, content = (
+        _plain(name.strip().removeprefix("mem_")),
+        bytes_of(store.root / "built" / READY) or b"",
+    )
+    if (
+        len(prefix) < SURE_ID
+        or not prefix.isalnum()
+        or not content.startswith(f"{_made_from(store)}\n".encode())
+    ):
         return None
     at = content.find(start := f"\n{prefix}".encode())
     if at < 0 or content.find(start, at + 1) > 0:
@@ -58,7 +73,9 @@ def find_ready(store: Store, name: str) -> str | None:
 def _made_from(store: Store) -> str:
     """Returns when the table of memories was last written, and which notes there are."""
     notes = [event.id for event in store.ledger.events(NOTES)]
-    return " ".join(map(str, (changed_at(str(store.root / "tables" / "memories")), len(notes), *notes[-1:])))
+    return " ".join(
+        map(str, (changed_at(str(store.root / "tables" / "memories")), len(notes), *notes[-1:]))
+    )
 
 
 def _plain(id: str) -> str:
@@ -73,25 +90,37 @@ def find_memory(memories: "pl.DataFrame", name: str) -> dict[str, Any]:
     prefix = _plain(given.removeprefix("mem_"))
     if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
         raise NoteError(
-            f"'{_shown(given)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} more characters, as recall shows it."
+            f"'{_shown(given)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} "
+            "more characters, as recall shows it."
         )
     rows = memories.select(COLUMNS)
     found = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
     if found.is_empty():
-        is_part = pl.col("observation_ids").list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix)).list.any()
+        is_part = (
+            pl.col("observation_ids")
+            .list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix))
+            .list.any()
+        )
         found = rows.filter(is_part)
     if found.is_empty():
-        raise UnknownMemoryError(f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds.")
+        raise UnknownMemoryError(
+            f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds."
+        )
     if found.height > 1:
         some = ", ".join(short_id(id) for id in found["id"].sort().head(5))
-        raise NoteError(f"{_shown(given)} matches {found.height} memories: {some}. Give more characters of the id.")
+        raise NoteError(
+            f"{_shown(given)} matches {found.height} memories: {some}. Give more characters "
+            "of the id."
+        )
     return found.row(0, named=True)
 
 
 def check_not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:
     """Returns the memory; raises `MemoryGoneError` where it is forgotten."""
     if memory["state"] == "forgotten":
-        raise MemoryGoneError(f"{short_id(memory['id'])} is already forgotten; `memory remember` saves it again.")
+        raise MemoryGoneError(
+            f"{short_id(memory['id'])} is already forgotten; `memory remember` saves it again."
+        )
     return memory
 
 

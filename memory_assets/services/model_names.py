@@ -1,4 +1,6 @@
-"""Whether a model of a name exists, as far as that is known before it is asked: from prices, harnesses, a server's list."""
+"""Whether a model of a name exists, as far as that is known before it is asked: from prices,
+harnesses, a server's list.
+"""
 
 import json
 import urllib.request
@@ -20,8 +22,9 @@ MOST_NAMED = 5
 def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = False) -> str:
     """Returns what is not sure about the name in this role, if anything.
 
-    Raises `QuestionError`, with the nearest names, for one that neither a price, nor a harness, nor the server's list has. Of a
-    free model that no server lists, any name is taken: its price is known to be nothing.
+    Raises `QuestionError`, with the nearest names, for one that neither a price, nor a harness, nor
+    the server's list has. Of a free model that no server lists, any name is taken: its price is
+    known to be nothing.
     """
     prices = prices_of(settings)
     harness = harness_of(model)
@@ -34,14 +37,19 @@ def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = Fa
     if model in listed or f"{model}:latest" in listed:
         return ""
     if url and not listed:
-        return f"{url} did not list its models (/v1/models), so the first question shows whether it has {model}."
+        return (
+            f"{url} did not list its models (/v1/models), so the first question shows whether "
+            f"it has {model}."
+        )
     if listed:
         raise QuestionError(f"{url} does not have {model}. Use one of {_named(model, listed)}.")
     if is_free:
         return ""
     raise QuestionError(
-        f"No price is known for {model}, and it is no harness. Use one of {_named(model, [*HARNESS_MODELS, *prices])}; "
-        "`memory model list` shows all. For a model of your own server give --url; for a newer one set its price first, "
+        f"No price is known for {model}, and it is no harness. Use one of "
+        f"{_named(model, [*HARNESS_MODELS, *prices])}; "
+        "`memory model list` shows all. For a model of your own server give --url; for a "
+        "newer one set its price first, "
         "in MEMORY_MODEL_PRICES, or give --free if no question is billed."
     )
 
@@ -60,7 +68,9 @@ def name_problems(settings: Settings) -> Iterator[str]:
 
 
 def listed_models(url: str, seconds: float) -> list[str]:
-    """Returns the models that the server lists; none where it does not answer in time, or wants a key for that."""
+    """Returns the models that the server lists; none where it does not answer in time, or wants a
+    key for that.
+    """
     handlers = [urllib.request.ProxyHandler({})] if is_near(url) else []
     try:
         address = f"{url.rstrip('/')}/v1/models"

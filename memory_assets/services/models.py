@@ -1,8 +1,10 @@
-"""Opens the models of both roles, and decides what they may be sent: none by default, only what the settings name.
+"""Opens the models of both roles, and decides what they may be sent: none by default, only what the
+settings name.
 
-The observer extracts facts and rewrites questions; the reflector condenses, reviews and answers with citations. Every request
-passes `MaskedModel`: typed text and files that people write are masked as transcripts are; text from the store is already
-masked and stays as it is. What belongs to a project outside of the setting `model_projects` is never sent.
+The observer extracts facts and rewrites questions; the reflector condenses, reviews and answers
+with citations. Every request passes `MaskedModel`: typed text and files that people write are
+masked as transcripts are; text from the store is already masked and stays as it is. What belongs to
+a project outside of the setting `model_projects` is never sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,13 +27,17 @@ MaskText = Callable[[str], str]
 
 @dataclass(frozen=True)
 class MaskedModel:
-    """A model whose requests are masked: no secrets and no forgotten words in prompt and material; images are not masked."""
+    """A model whose requests are masked: no secrets and no forgotten words in prompt and material;
+    images are not masked.
+    """
 
     model: Model
     mask: MaskText
     """Returns the text with secrets and forgotten words as asterisks."""
     check: Callable[[ModelRequest], None] = lambda _: None
-    """Raises `ModelSetupError` for a request that alone costs more than the settings allow, or whose price is unknown."""
+    """Raises `ModelSetupError` for a request that alone costs more than the settings allow, or
+    whose price is unknown.
+    """
 
     @property
     def name(self) -> str:
@@ -47,10 +53,14 @@ class MaskedModel:
         """Submits a batch of masked requests."""
         for request in requests.values():
             self.check(request)
-        return self.model.submit({name: self._masked(request) for name, request in requests.items()})
+        return self.model.submit(
+            {name: self._masked(request) for name, request in requests.items()}
+        )
 
     def batch(self, batch_id: str) -> Batch:
-        """Returns the present state of the batch; raises `ModelError` when the provider does not know it."""
+        """Returns the present state of the batch; raises `ModelError` when the provider does not
+        know it.
+        """
         return self.model.batch(batch_id)
 
     def batches(self, since: datetime) -> Iterator[Batch]:
@@ -62,15 +72,22 @@ class MaskedModel:
         return self.model.results(batch_id)
 
     def _masked(self, request: ModelRequest) -> ModelRequest:
-        return replace(request, system=self.mask(request.system), material=self.mask(request.material))
+        return replace(
+            request, system=self.mask(request.system), material=self.mask(request.material)
+        )
 
 
 def open_model(
-    store: Store, role: Role = "observer", *, timeout_seconds: float | None = None, retries: int | None = None
+    store: Store,
+    role: Role = "observer",
+    *,
+    timeout_seconds: float | None = None,
+    retries: int | None = None,
 ) -> MaskedModel | None:
     """Returns the configured model of the role, or None for the rules.
 
-    A key or a harness on this machine is not consent: nothing is sent unless a setting names a model.
+    A key or a harness on this machine is not consent: nothing is sent unless a setting names a
+    model.
     """
     settings = store.settings
     name = settings.model_of(role)
@@ -83,7 +100,9 @@ def open_model(
     from memory_assets.adapters.anthropic_model import AnthropicModel
 
     url, retries = settings.url_of(role), settings.model_retries if retries is None else retries
-    return masked(AnthropicModel(name, url=url, timeout_seconds=timeout_seconds, retries=retries), store)
+    return masked(
+        AnthropicModel(name, url=url, timeout_seconds=timeout_seconds, retries=retries), store
+    )
 
 
 def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float) -> Model:
@@ -97,15 +116,21 @@ def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float)
 
 
 def at_once(settings: Settings, model: str) -> int:
-    """Returns how many requests may be sent to the model at the same time: a harness answers one after the other."""
+    """Returns how many requests may be sent to the model at the same time: a harness answers one
+    after the other.
+    """
     return 1 if harness_of(model) else settings.model_at_once
 
 
 def sendable(rows: pl.DataFrame, settings: Settings) -> pl.DataFrame:
-    """Returns the rows that may be sent to a model: those of its projects, and notes without a project."""
+    """Returns the rows that may be sent to a model: those of its projects, and notes without a
+    project.
+    """
     if ALL_PROJECTS in settings.model_projects:
         return rows
-    return rows.filter(pl.col("project").is_in([*settings.model_projects, ""]) | pl.col("project").is_null())
+    return rows.filter(
+        pl.col("project").is_in([*settings.model_projects, ""]) | pl.col("project").is_null()
+    )
 
 
 def waiting_projects(store: Store) -> tuple[str, ...]:
@@ -121,7 +146,9 @@ def projects_of(store: Store) -> list[str]:
 
 
 def withheld_lines(store: Store) -> frozenset[str]:
-    """Returns the texts of the lines of MEMORY.md that were learnt in a project that models may not be sent."""
+    """Returns the texts of the lines of MEMORY.md that were learnt in a project that models may not
+    be sent.
+    """
     if ALL_PROJECTS in store.settings.model_projects:
         return frozenset()
     lines = store.tables.read("entries", columns=["text", "project"])
@@ -131,7 +158,11 @@ def withheld_lines(store: Store) -> frozenset[str]:
 def sendable_memory_md(store: Store) -> str:
     """Returns MEMORY.md without the lines that models may not be sent."""
     withheld = withheld_lines(store)
-    return "".join(line for line in store.memory_md().splitlines(keepends=True) if not any(text in line for text in withheld))
+    return "".join(
+        line
+        for line in store.memory_md().splitlines(keepends=True)
+        if not any(text in line for text in withheld)
+    )
 
 
 def masked(model: Model, store: Store) -> MaskedModel:
@@ -145,11 +176,15 @@ def masked(model: Model, store: Store) -> MaskedModel:
     def check(request: ModelRequest) -> None:
         if model.name in configured:
             check_price(model.name, store.settings)
-        usd = estimate_of(model.name, request.estimated_tokens(), 0, prices_of(store.settings), in_batches=False)
+        usd = estimate_of(
+            model.name, request.estimated_tokens(), 0, prices_of(store.settings), in_batches=False
+        )
         if usd is not None and usd > store.settings.model_most_usd:
             raise ModelSetupError(
                 f"A question to {model.name} costs about ${usd:.4f}; MEMORY_MODEL_MOST_USD allows "
                 f"${store.settings.model_most_usd:.2f}. Nothing was sent."
             )
 
-    return MaskedModel(model, lambda text: tombstones_of(store).mask_text(mask_text(text)[0]), check)
+    return MaskedModel(
+        model, lambda text: tombstones_of(store).mask_text(mask_text(text)[0]), check
+    )

@@ -1,7 +1,9 @@
-"""The facade's verbs `remember` and `feedback`: check the request, then append one event to the ledger.
+"""The facade's verbs `remember` and `feedback`: check the request, then append one event to the
+ledger.
 
-Each returns when its event is on disk; from then on every process overlays it on what it recalls. The first note creates the
-store. An invalid request writes nothing, and secrets are masked before the event is written.
+Each returns when its event is on disk; from then on every process overlays it on what it recalls.
+The first note creates the store. An invalid request writes nothing, and secrets are masked before
+the event is written.
 """
 
 from collections.abc import Sequence
@@ -60,7 +62,9 @@ class Noted:
 
 
 def remember(store: Store, request: RememberRequest) -> Noted:
-    """Saves a fact, or replaces a memory's text; raises `NoteError` for a text that cannot be saved."""
+    """Saves a fact, or replaces a memory's text; raises `NoteError` for a text that cannot be
+    saved.
+    """
     kept, masked = _clean(request.text)
     if request.instead_of is not None:
         return _correct(store, request.instead_of, kept, request.session, masked)
@@ -84,7 +88,9 @@ def _correct(store: Store, memory_id: str, kept: str, session: str | None, maske
     memory = find_memory(read_present(store.tables, store.ledger), memory_id)
     if memory["state"] == "superseded":
         newer = short_id(memory["superseded_by"])
-        raise MemoryGoneError(f"{short_id(memory['id'])} was already replaced by {newer}; correct that one.")
+        raise MemoryGoneError(
+            f"{short_id(memory['id'])} was already replaced by {newer}; correct that one."
+        )
     check_not_forgotten(memory)
     if " ".join(memory["text"].split()) == kept:
         raise NoteError(f"{short_id(memory['id'])} already has this text.")
@@ -99,27 +105,42 @@ def _correct(store: Store, memory_id: str, kept: str, session: str | None, maske
 
 
 def _evidence(store: Store, observation_ids: Sequence[str]) -> dict[str, list]:
-    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and the messages of each."""
+    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and
+    the messages of each.
+    """
     notes = note_rows(store.ledger.events([NOTED, CORRECTED])).lazy()
     sources = (store.tables.scan("observations"), notes, store.tables.scan("harness_memories"))
-    columns = [pl.col("id").alias("observation_ids"), pl.col("text_hash").alias("text_hashes"), "message_ids"]
-    rows = pl.concat([rows.filter(pl.col("id").is_in(list(observation_ids))).select(columns) for rows in sources])
+    columns = [
+        pl.col("id").alias("observation_ids"),
+        pl.col("text_hash").alias("text_hashes"),
+        "message_ids",
+    ]
+    rows = pl.concat(
+        [rows.filter(pl.col("id").is_in(list(observation_ids))).select(columns) for rows in sources]
+    )
     return rows.collect().to_dict(as_series=False)
 
 
 def _clean(text: str) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > LONGEST:
-        raise NoteError(f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it or save several facts.")
+        raise NoteError(
+            f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it "
+            "or save several facts."
+        )
     kept, masked = masked_line(text, "the text")
     if not kept:
         raise NoteError("The text is empty.")
     if not any(character.isalnum() for character in kept):
-        raise NoteError("The text contains nothing but the secret." if masked else "The text contains no word.")
+        raise NoteError(
+            "The text contains nothing but the secret." if masked else "The text contains no word."
+        )
     return kept, masked
 
 
-def _write(store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int) -> Noted:
+def _write(
+    store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int
+) -> Noted:
     whole = {
         **payload,
         "session": clean_name(session or "", "session"),

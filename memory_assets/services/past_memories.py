@@ -1,7 +1,8 @@
 """Reads the memories as they were at an earlier moment.
 
-They are not a saved copy: the observations, merges and events up to that moment are folded again, by the functions that build
-the table `memories`. So what was forgotten since is left out, and what better rules extracted since is included.
+They are not a saved copy: the observations, merges and events up to that moment are folded again,
+by the functions that build the table `memories`. So what was forgotten since is left out, and what
+better rules extracted since is included.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -22,20 +23,31 @@ TABLE = "memories"
 
 
 def read_as_of(store: Store, table: str, day: date | str) -> pl.DataFrame:
-    """Returns the memories at the end of the local day, today as of now; those that are forgotten, then or since, are left out.
+    """Returns the memories at the end of the local day, today as of now; those that are forgotten,
+    then or since, are left out.
 
     Raises `TableError` for another table, and for a day that has not begun.
     """
     on = _day(day)
     if table != TABLE:
-        raise TableError(f"Only the table '{TABLE}' can be read as of a day, not '{table}'. Filter its rows by day instead.")
+        raise TableError(
+            f"Only the table '{TABLE}' can be read as of a day, not '{table}'. Filter its "
+            "rows by day instead."
+        )
     if on > (today := store.settings.today()):
         raise TableError(f"The day {on} has not begun; today is {today}. Give an earlier day.")
     past, _states = memories_as_of(store, min(_end_of(store, on), store.settings.clock()))
     past = past.filter(pl.col("state") != "forgotten")
     present = read_present(store.tables, store.ledger)
-    forgotten = present.filter(pl.col("state") == "forgotten")["observation_ids"].explode().drop_nulls().unique()
-    return past.filter(pl.col("observation_ids").list.set_intersection(forgotten.to_list()).list.len() == 0)
+    forgotten = (
+        present.filter(pl.col("state") == "forgotten")["observation_ids"]
+        .explode()
+        .drop_nulls()
+        .unique()
+    )
+    return past.filter(
+        pl.col("observation_ids").list.set_intersection(forgotten.to_list()).list.len() == 0
+    )
 
 
 def memories_at_end_of(store: Store, day: date) -> pl.DataFrame:
@@ -44,17 +56,25 @@ def memories_at_end_of(store: Store, day: date) -> pl.DataFrame:
 
 
 def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Returns the memories as they were known at the moment, and their states as `fold_states` gives them."""
+    """Returns the memories as they were known at the moment, and their states as `fold_states`
+    gives them.
+    """
     day = moment.astimezone(store.settings.zone).date()
-    remembered = pl.concat([store.tables.read("observations"), store.tables.read("harness_memories")])
+    remembered = pl.concat(
+        [store.tables.read("observations"), store.tables.read("harness_memories")]
+    )
     known = remembered.filter(pl.col("day") <= day)
     ids, edges = known["id"].implode(), store.tables.read("merges")
     edges = edges.filter(pl.col("newer_id").is_in(ids) & pl.col("older_id").is_in(ids))
     # Evidence is appended by a later fold, and counts by the day of its observations.
-    events = [event for event in store.ledger.events() if event.at <= moment or event.kind in EVIDENCE]
+    events = [
+        event for event in store.ledger.events() if event.at <= moment or event.kind in EVIDENCE
+    ]
     memories = fold_memories(known, edges, events)
     asked = log_recalls([event for event in events if event.kind == RECALLED], store.settings.zone)
-    states = fold_states(memories, asked, events, moment, store.settings.ttl_days, store.settings.zone)
+    states = fold_states(
+        memories, asked, events, moment, store.settings.ttl_days, store.settings.zone
+    )
     return with_states(memories, states), states
 
 

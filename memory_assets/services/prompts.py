@@ -1,6 +1,8 @@
-"""Chooses the memories that are shown at a prompt: at most three, only where they are near, and none that the session has.
+"""Chooses the memories that are shown at a prompt: at most three, only where they are near, and
+none that the session has.
 
-A person did not ask for them, so the bar is higher than that of a recall: a prompt about nothing known shows nothing.
+A person did not ask for them, so the bar is higher than that of a recall: a prompt about nothing
+known shows nothing.
 """
 
 from collections.abc import Collection
@@ -17,8 +19,9 @@ HEADING = "From long-term memory, near this prompt:"
 MOST = 3
 LEAST_LIKELIHOOD = 0.5
 LEAST_SCORE = 0.47
-"""Without the decay of age: what is near does not become less near. Of the sample's facts, the weakest that helps with one of
-twenty prompts has 0.47; what only shares a word with them has at most 0.46."""
+"""Without the decay of age: what is near does not become less near. Of the sample's facts, the
+weakest that helps with one of twenty prompts has 0.47; what only shares a word with them has at
+most 0.46."""
 
 LEAST_WORDS = 3
 """Of a prompt: "yes" and "go on" are about what was said before."""
@@ -38,7 +41,9 @@ class NearPrompt:
 
 
 def request_of(prompt: str, folder: str) -> RecallRequest | None:
-    """Returns the request for memories alone, without a model; None where a prompt is too short to be about something."""
+    """Returns the request for memories alone, without a model; None where a prompt is too short to
+    be about something.
+    """
     question = " ".join(prompt.split())
     if len(question.split()) < LEAST_WORDS:
         return None
@@ -47,12 +52,16 @@ def request_of(prompt: str, folder: str) -> RecallRequest | None:
 
 
 def choose(found: Answer, root: str, session: str, folder: str) -> tuple[Recalled, ...]:
-    """Returns the memories that are near enough, without those in the session's briefing or shown at an earlier prompt."""
+    """Returns the memories that are near enough, without those in the session's briefing or shown
+    at an earlier prompt.
+    """
     if not found.is_known or found.likelihood < LEAST_LIKELIHOOD:
         return ()
     briefing, told = read_briefing(root, folder, session), ids_told(root, session)
     near = (one for one in found.results if one.kind in KINDS and _nearness(one) >= LEAST_SCORE)
-    return tuple(one for one in near if one.memory_id not in told and one.text not in briefing)[:MOST]
+    return tuple(one for one in near if one.memory_id not in told and one.text not in briefing)[
+        :MOST
+    ]
 
 
 def _nearness(one: Recalled) -> float:

@@ -1,4 +1,6 @@
-"""Proposals as the facade answers them: those that wait for a person's decision, and what became of those that were decided."""
+"""Proposals as the facade answers them: those that wait for a person's decision, and what became of
+those that were decided.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -96,16 +98,21 @@ def pending_from(row: "Row") -> Pending:
 
 
 def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
-    """Returns these pending proposals; raises `UnknownIdError` or `ReviewError` for one that is not pending."""
+    """Returns these pending proposals; raises `UnknownIdError` or `ReviewError` for one that is not
+    pending.
+    """
     pending = {one.proposal_id: one for one in waiting_proposals(store, is_asked=False)}
     for proposal_id in proposal_ids:
         if proposal_id not in pending:
             known = reviewed_of(store, [proposal_id])
             if not known:
-                raise UnknownIdError(f"There is no proposal {proposal_id}. `memory review` lists the pending ones.")
+                raise UnknownIdError(
+                    f"There is no proposal {proposal_id}. `memory review` lists the pending ones."
+                )
             state = "decided" if known[0].state == "pending" else known[0].state
             raise ReviewError(
-                f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows why. Only pending proposals can "
+                f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows "
+                "why. Only pending proposals can "
                 "be decided."
             )
     return [pending[proposal_id] for proposal_id in proposal_ids]

@@ -1,7 +1,8 @@
 """A shared memory on another machine, with the methods, results and errors of `MemoryAgent`.
 
-Uses the standard library only. A server that is busy (503 with `Retry-After`) is asked again a few times; a write is sent again
-only then, because such a request was not answered at all. Redirects are not followed: they could carry the token elsewhere.
+Uses the standard library only. A server that is busy (503 with `Retry-After`) is asked again a few
+times; a write is sent again only then, because such a request was not answered at all. Redirects
+are not followed: they could carry the token elsewhere.
 """
 
 import json
@@ -60,22 +61,37 @@ class Connection:
 
     def __init__(self, url: str, token: str) -> None:
         if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
-            raise QuestionError(f"{url[:80]!r} is no address of a shared memory; use the form https://memory.example:3100")
+            raise QuestionError(
+                f"{url[:80]!r} is no address of a shared memory; use the form "
+                "https://memory.example:3100"
+            )
         if not token.isascii() or not token.isprintable():
             raise QuestionError("The token has characters that no token has. Copy it again.")
         self.url, self._token = url.rstrip("/"), token
         self._opener = build_opener(_NoRedirects)
 
     def send(self, path: str, body: bytes | None = None) -> Response:
-        """Returns the answer to a POST of the JSON, or to a GET without a body; raises `UnreachableError` without an answer."""
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json", "Accept": "application/json"}
-        sent = Request(f"{self.url}/{path}", body, headers, method="GET" if body is None else "POST")
+        """Returns the answer to a POST of the JSON, or to a GET without a body; raises
+        `UnreachableError` without an answer.
+        """
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
+        sent = Request(
+            f"{self.url}/{path}", body, headers, method="GET" if body is None else "POST"
+        )
         try:
             with self._opener.open(sent, timeout=TIMEOUT_SECONDS) as answer:
                 return Response(answer.status, None, answer.read(LONGEST_ANSWER))
         except HTTPError as refused:
             with refused:
-                return Response(refused.code, _seconds(refused.headers.get("Retry-After")), refused.read(LONGEST_ANSWER))
+                return Response(
+                    refused.code,
+                    _seconds(refused.headers.get("Retry-After")),
+                    refused.read(LONGEST_ANSWER),
+                )
         except (URLError, OSError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise UnreachableError(
@@ -89,7 +105,8 @@ class Connection:
             is_ok = bool(envelope["ok"])
         except (ValueError, KeyError, TypeError):
             raise UnreachableError(
-                f"{self.url} answered {response.status}, and not as a memory does. Check the address."
+                f"{self.url} answered {response.status}, and not as a memory does. Check "
+                "the address."
             ) from None
         if not is_ok:
             raise _error_of(envelope.get("error", {}), response.status)
@@ -99,7 +116,9 @@ class Connection:
 class RemoteMemory:
     """Asks the server at the address with the token."""
 
-    def __init__(self, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self._connection, self._sleep = Connection(url, token), sleep
 
     def recall(self, question: "str | requests.RecallRequest", **options: Any) -> "Answer":
@@ -114,7 +133,9 @@ class RemoteMemory:
 
         return self._ask("answer", requests.AnswerRequest.of(question, **options), CitedAnswer)
 
-    def explain(self, target: "str | requests.ExplainRequest", **options: Any) -> "Explanation | WhyNot":
+    def explain(
+        self, target: "str | requests.ExplainRequest", **options: Any
+    ) -> "Explanation | WhyNot":
         """Returns where something comes from, or why it is not recalled."""
         from memory_assets.services.why_not import WhyNot
         from memory_assets.stages.triage.explain import Explanation
@@ -122,7 +143,9 @@ class RemoteMemory:
         data = self._data("explain", requests.ExplainRequest.of(target, **options))["data"]
         if "kind" not in data:
             return _rebuilt(WhyNot, data)
-        kept = {name: value for name, value in data.items() if name not in ("target", "is_verified")}
+        kept = {
+            name: value for name, value in data.items() if name not in ("target", "is_verified")
+        }
         return Explanation(data["target"], _step(kept))
 
     def triggers(self, on: "str | date | requests.TriggersRequest | None" = None) -> "Triggers":
@@ -132,7 +155,9 @@ class RemoteMemory:
         data = self._data("triggers", requests.TriggersRequest.of(on))["data"]
         return Triggers(tuple(_rebuilt(Trigger, one) for one in data["triggers"]))
 
-    def brief(self, session: "str | requests.BriefRequest | None" = None, **options: Any) -> "Briefing":
+    def brief(
+        self, session: "str | requests.BriefRequest | None" = None, **options: Any
+    ) -> "Briefing":
         """Returns the briefing."""
         from memory_assets.services.latest_briefing import Briefing
 
@@ -210,7 +235,9 @@ def _error_of(error: Mapping[str, Any], status: int) -> MemoryAssetsError:
 
 
 def _rebuilt(kind: type[T], data: Any) -> T:
-    """Returns the result object; raises `UnreachableError` where the server is of a release with other fields."""
+    """Returns the result object; raises `UnreachableError` where the server is of a release with
+    other fields.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -218,7 +245,9 @@ def _rebuilt(kind: type[T], data: Any) -> T:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
-        raise UnreachableError(f"The answer does not fit {kind.__name__} ({where}): is the server of this release?") from None
+        raise UnreachableError(
+            f"The answer does not fit {kind.__name__} ({where}): is the server of this release?"
+        ) from None
 
 
 def _step(data: Mapping[str, Any]) -> Any:

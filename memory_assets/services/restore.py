@@ -1,7 +1,8 @@
-"""The facade's verb `restore`: makes memories active again that became stale, or were archived or moved to cold storage.
+"""The facade's verb `restore`: makes memories active again that became stale, or were archived or
+moved to cold storage.
 
-Appends one event per memory to the ledger; the next build of memories applies it and starts the TTL of the memory again. If one
-of the ids cannot be restored, nothing is written.
+Appends one event per memory to the ledger; the next build of memories applies it and starts the TTL
+of the memory again. If one of the ids cannot be restored, nothing is written.
 """
 
 from dataclasses import dataclass
@@ -42,8 +43,8 @@ class Restored:
 def restore(store: Store, request: RestoreRequest) -> Restored:
     """Makes the memories active again.
 
-    Raises `UnknownMemoryError` for an unknown id, `MemoryGoneError` for a memory that was forgotten or replaced, and
-    `NoteError` for one that is active or held.
+    Raises `UnknownMemoryError` for an unknown id, `MemoryGoneError` for a memory that was forgotten
+    or replaced, and `NoteError` for one that is active or held.
     """
     memories = read_present(store.tables, store.ledger)
     found = {row["id"]: row for row in (find_memory(memories, name) for name in request.memory_ids)}
@@ -52,22 +53,45 @@ def restore(store: Store, request: RestoreRequest) -> Restored:
     for id, row in found.items():
         _check_restorable(row, before[id])
     events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in found}
-    return Restored(tuple(RestoredMemory(id, row["text"], before[id], events[id].at) for id, row in found.items()))
+    return Restored(
+        tuple(
+            RestoredMemory(id, row["text"], before[id], events[id].at) for id, row in found.items()
+        )
+    )
 
 
 def present_states(store: Store, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns (memory_id, state, since, reason) of the memories now, also if they were moved since they were last built."""
-    settings, recalls = store.settings, log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
-    return fold_states(memories, recalls, store.ledger.events(MOVES), settings.clock(), settings.ttl_days, settings.zone)
+    """Returns (memory_id, state, since, reason) of the memories now, also if they were moved since
+    they were last built.
+    """
+    settings, recalls = (
+        store.settings,
+        log_recalls(store.ledger.events([RECALLED]), store.settings.zone),
+    )
+    return fold_states(
+        memories,
+        recalls,
+        store.ledger.events(MOVES),
+        settings.clock(),
+        settings.ttl_days,
+        settings.zone,
+    )
 
 
 def _check_restorable(memory: dict[str, Any], state: str) -> None:
-    """Raises an error that says what to do instead, unless the memory is stale, archived or cold."""
+    """Raises an error that says what to do instead, unless the memory is stale, archived or
+    cold.
+    """
     id = short_id(memory["id"])
     check_not_forgotten(memory)
     if state == "superseded":
-        raise MemoryGoneError(f"{id} was replaced by {short_id(memory['superseded_by'])}, which recall returns instead.")
+        raise MemoryGoneError(
+            f"{id} was replaced by {short_id(memory['superseded_by'])}, which recall "
+            "returns instead."
+        )
     if state == "active":
-        raise NoteError(f"{id} is active already. Only stale, archived and cold memories can be restored.")
+        raise NoteError(
+            f"{id} is active already. Only stale, archived and cold memories can be restored."
+        )
     if state == "held":
         raise NoteError(f"{id} is held, not archived; `memory explain {id}` says why.")

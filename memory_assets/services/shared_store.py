@@ -1,7 +1,8 @@
 """Exchanges a store in an object store, and its workspace, with the other machines that share them.
 
-A run begins with what the others changed and ends by sending what changed here. The files of entries, the lessons and the log
-of what was done to systems get the lines of both machines; the other files of the workspace are rendered from tables.
+A run begins with what the others changed and ends by sending what changed here. The files of
+entries, the lessons and the log of what was done to systems get the lines of both machines; the
+other files of the workspace are rendered from tables.
 """
 
 from memory_assets.adapters.git_remote import GitRemote
@@ -23,7 +24,9 @@ def fetch(store: Store) -> None:
 
 
 def hand_over(store: Store) -> None:
-    """Sends what changed here; a remote that does not take the workspace is announced, and tried again by the next run."""
+    """Sends what changed here; a remote that does not take the workspace is announced, and tried
+    again by the next run.
+    """
     if store.mirror is not None:
         store.sync()
         if problem := _exchange(store):
@@ -37,7 +40,9 @@ def send_workspace(store: Store) -> None:
 
 
 def push_workspace(store: Store) -> str | None:
-    """Pushes the workspace to its remote, of a shared store after merging what others pushed; returns the problem, if any."""
+    """Pushes the workspace to its remote, of a shared store after merging what others pushed;
+    returns the problem, if any.
+    """
     if store.mirror is not None:
         return _exchange(store)
     return GitWorkspace(store.workspace).push(store.settings.remote)

@@ -1,7 +1,9 @@
-"""The slog: appends entries of people and agents, finds entries, and logs what this program did itself.
+"""The slog: appends entries of people and agents, finds entries, and logs what this program did
+itself.
 
-Each answer has `_links`: commands that go on from it and run as they stand. Promotions and forgettings are logged from their
-events in the ledger, so that a killed run loses none and a repeated one adds none.
+Each answer has `_links`: commands that go on from it and run as they stand. Promotions and
+forgettings are logged from their events in the ledger, so that a killed run loses none and a
+repeated one adds none.
 """
 
 import shlex
@@ -54,13 +56,21 @@ class SlogAnswer:
 
 
 def append(store: Store, request: SlogRequest) -> SlogAnswer:
-    """Appends an entry; raises `NoteError` for texts that cannot be saved. The first entry creates the store."""
+    """Appends an entry; raises `NoteError` for texts that cannot be saved. The first entry creates
+    the store.
+    """
     limits = {"tool": LONGEST_TOOL, "detail": LONGEST, "reason": LONGEST}
-    cleaned = {name: _clean(getattr(request, name), name, longest) for name, longest in limits.items()}
+    cleaned = {
+        name: _clean(getattr(request, name), name, longest) for name, longest in limits.items()
+    }
     texts = {name: text for name, (text, _) in cleaned.items()}
     open_store(store.settings)
-    (entry,) = store.slog.append([Entry(timestamp_of(store.settings.clock()), str(request.action), **texts)])
-    return SlogAnswer((entry,), 1, _links(entry.tool), sum(count for _, count in cleaned.values()), is_added=True)
+    (entry,) = store.slog.append(
+        [Entry(timestamp_of(store.settings.clock()), str(request.action), **texts)]
+    )
+    return SlogAnswer(
+        (entry,), 1, _links(entry.tool), sum(count for _, count in cleaned.values()), is_added=True
+    )
 
 
 def find(store: Store, request: SlogRequest) -> SlogAnswer:
@@ -73,16 +83,22 @@ def find(store: Store, request: SlogRequest) -> SlogAnswer:
 
 def log_own(store: Store, action: SlogAction, detail: str, reason: str) -> None:
     """Appends an entry about what this program did."""
-    store.slog.append([Entry(timestamp_of(store.settings.clock()), action, OWN_TOOL, detail, reason)])
+    store.slog.append(
+        [Entry(timestamp_of(store.settings.clock()), action, OWN_TOOL, detail, reason)]
+    )
 
 
 def log_events(store: Store) -> list[Entry]:
-    """Appends an entry for each promotion and forgetting of the ledger that has none yet, and returns them."""
+    """Appends an entry for each promotion and forgetting of the ledger that has none yet, and
+    returns them.
+    """
     return store.slog.append_new([_entry_of(event) for event in store.ledger.events(LOGGED)])
 
 
 def uncommitted_changes(store: Store) -> Iterator[str]:
-    """Yields what is wrong if the committed slog is not the beginning of the present one: it is only appended to."""
+    """Yields what is wrong if the committed slog is not the beginning of the present one: it is
+    only appended to.
+    """
     workspace = GitWorkspace(store.workspace)
     committed = workspace.at_head(SLOG) if (store.workspace / ".git").is_dir() else None
     if committed and not (bytes_of(store.workspace / SLOG) or b"").startswith(committed):
@@ -94,18 +110,30 @@ def _entry_of(event: Event) -> Entry:
     match event.kind:
         case "words.forgotten":
             count = len(event.payload["tombstones"])
-            return Entry(at, "fix", OWN_TOOL, f"Erased {count} phrase{'' if count == 1 else 's'} for good", "forget")
+            return Entry(
+                at,
+                "fix",
+                OWN_TOOL,
+                f"Erased {count} phrase{'' if count == 1 else 's'} for good",
+                "forget",
+            )
         case "entry.retired":
-            return Entry(at, "fix", OWN_TOOL, f"Removed the line of {event.target} from {path}", "triage")
+            return Entry(
+                at, "fix", OWN_TOOL, f"Removed the line of {event.target} from {path}", "triage"
+            )
         case "entry.moved":
-            return Entry(at, "configure", OWN_TOOL, f"Moved the line of {event.target} to {path}", "triage")
+            return Entry(
+                at, "configure", OWN_TOOL, f"Moved the line of {event.target} to {path}", "triage"
+            )
     return Entry(at, "create", OWN_TOOL, f"Promoted {event.target} into {path}", "triage")
 
 
 def _clean(text: str, what: str, longest: int) -> tuple[str, int]:
     """Returns the text as one line with its secrets masked, and how many there were."""
     if len(text) > longest:
-        raise NoteError(f"The {what} has {len(text):,} characters, the limit is {longest:,}. Shorten it.")
+        raise NoteError(
+            f"The {what} has {len(text):,} characters, the limit is {longest:,}. Shorten it."
+        )
     return masked_line(text, f"the {what}")
 
 
@@ -115,5 +143,11 @@ def _text_of(entry: Entry) -> str:
 
 def _links(tool: str) -> tuple[tuple[str, str], ...]:
     """Returns what to do next, each as a command."""
-    about: Sequence[tuple[str, str]] = [("same tool", f"memory library slog search {shlex.quote(tool)}")] if tool else []
-    return (("latest", "memory library slog list"), *about, ("how to add", "memory library slog add --help"))
+    about: Sequence[tuple[str, str]] = (
+        [("same tool", f"memory library slog search {shlex.quote(tool)}")] if tool else []
+    )
+    return (
+        ("latest", "memory library slog list"),
+        *about,
+        ("how to add", "memory library slog add --help"),
+    )

@@ -1,10 +1,12 @@
-"""Finds a store's transcripts: all in the folders of the settings, else recent ones in the harnesses' usual places.
+"""Finds a store's transcripts: all in the folders of the settings, else recent ones in the
+harnesses' usual places.
 
-Also what looks like a transcript and is not taken in, what is ignored on purpose, and what cannot or shall not be read yet, for
-`memory up`, `ingest`, `status` and `doctor`. Writers fill the main store as soon as it exists or there are transcripts to read.
+Also what looks like a transcript and is not taken in, what is ignored on purpose, and what cannot
+or shall not be read yet, for `memory up`, `ingest`, `status` and `doctor`. Writers fill the main
+store as soon as it exists or there are transcripts to read.
 
-The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so that later runs skip no
-transcript, and `--since` moves it further back.
+The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so
+that later runs skip no transcript, and `--since` moves it further back.
 """
 
 import json
@@ -37,7 +39,9 @@ SINCE_FILE = "since.json"
 
 
 def find_sources(settings: Settings) -> list[TranscriptFile]:
-    """Returns the transcripts to read; raises `TranscriptError` where a folder of the settings cannot be read."""
+    """Returns the transcripts to read; raises `TranscriptError` where a folder of the settings
+    cannot be read.
+    """
     return find_all(settings).transcripts
 
 
@@ -49,13 +53,20 @@ def find_left_out(store: Store) -> list[LeftOut]:
         return [LeftOut(store.settings.sources, str(error))]
     failed = store.archive.unreadable()
     unread = (
-        [LeftOut(path, failed[path]) for path in masked_paths(found.transcripts).values() if path in failed] if failed else []
+        [
+            LeftOut(path, failed[path])
+            for path in masked_paths(found.transcripts).values()
+            if path in failed
+        ]
+        if failed
+        else []
     )
     return sorted([*found.left_out, *unread], key=lambda one: one.path)
 
 
 def find_unread(store: Store) -> list[str]:
-    """Returns what is not read although nothing is wrong with it, one line each: older sessions, and see `find_foreign`.
+    """Returns what is not read although nothing is wrong with it, one line each: older sessions,
+    and see `find_foreign`.
 
     Where the sample is shown for want of transcripts, these are those of the machine.
     """
@@ -68,7 +79,11 @@ def find_unread(store: Store) -> list[str]:
     if not older:
         return foreign
     age = _age(settings)
-    sessions = f"1 session older than {age} is" if older == 1 else f"{older:,} sessions older than {age} are"
+    sessions = (
+        f"1 session older than {age} is"
+        if older == 1
+        else f"{older:,} sessions older than {age} are"
+    )
     return [f"{sessions} not distilled: `memory up --since all`", *foreign]
 
 
@@ -79,7 +94,8 @@ def find_foreign(settings: Settings, found: FoundFiles) -> list[str]:
         places_there = [place for place in unread_places(Path.home(), os.environ) if place.exists()]
         counts.update(find_files(places_there).unread)
     return [
-        f"{count:,} {'file' if count == 1 else 'files'} of {title}: not read yet" for title, count in sorted(counts.items())
+        f"{count:,} {'file' if count == 1 else 'files'} of {title}: not read yet"
+        for title, count in sorted(counts.items())
     ]
 
 
@@ -90,10 +106,16 @@ def store_to_fill(settings: Settings) -> StoreChoice:
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
     found = find_all(settings)
     if settings.store or (settings.data / "VERSION").is_file() or found.transcripts or found.older:
-        return StoreChoice(settings, "This machine's own transcripts, from " + (", ".join(map(str, places())) or "nowhere yet"))
+        return StoreChoice(
+            settings,
+            "This machine's own transcripts, from "
+            + (", ".join(map(str, places())) or "nowhere yet"),
+        )
     foreign = "; ".join(find_foreign(settings, found))
     why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
-    return StoreChoice(sample_settings(settings), f"{why}: the bundled sample, in a store of its own")
+    return StoreChoice(
+        sample_settings(settings), f"{why}: the bundled sample, in a store of its own"
+    )
 
 
 def find_ignored(settings: Settings) -> list[LeftOut]:
@@ -105,27 +127,41 @@ def find_ignored(settings: Settings) -> list[LeftOut]:
 
 
 def find_all(settings: Settings) -> FoundFiles:
-    """Returns what the folders of the settings, or the usual places, have; raises `TranscriptError` as `find_sources` does."""
+    """Returns what the folders of the settings, or the usual places, have; raises `TranscriptError`
+    as `find_sources` does.
+    """
     folders = settings.source_folders()
     found = find_files(folders) if folders else find_files(places(), since=read_since(settings))
     rules = read_ignore_rules(settings)
-    reasons = {file: reason for file in (*found.transcripts, *found.older) if (reason := rules.reason_for(file))}
+    reasons = {
+        file: reason
+        for file in (*found.transcripts, *found.older)
+        if (reason := rules.reason_for(file))
+    }
     if not reasons:
         return found
     return replace(
         found,
         transcripts=[file for file in found.transcripts if file not in reasons],
         older=[file for file in found.older if file not in reasons],
-        ignored=[LeftOut(str(file.path), reasons[file]) for file in found.transcripts if file in reasons],
+        ignored=[
+            LeftOut(str(file.path), reasons[file]) for file in found.transcripts if file in reasons
+        ],
     )
 
 
 def _older_sessions(found: FoundFiles, store: Store) -> int:
-    """Returns the number of sessions of older transcripts that were not taken in before; sub-agents belong to their session."""
+    """Returns the number of sessions of older transcripts that were not taken in before; sub-agents
+    belong to their session.
+    """
     if not found.older:
         return 0
-    archived = {entry.conversation_id for ranges in store.archive.sources().values() for entry in ranges}
-    read = {session.partition("/")[0] for session in (*archived, *map(_session_of, found.transcripts))}
+    archived = {
+        entry.conversation_id for ranges in store.archive.sources().values() for entry in ranges
+    }
+    read = {
+        session.partition("/")[0] for session in (*archived, *map(_session_of, found.transcripts))
+    }
     return len({_session_of(file).partition("/")[0] for file in found.older} - read)
 
 
@@ -138,7 +174,9 @@ def _session_of(file: TranscriptFile) -> str:
 
 
 def _age(settings: Settings) -> str:
-    """Returns the moment from which on the usual places are read: in days before now, or as the date that was given."""
+    """Returns the moment from which on the usual places are read: in days before now, or as the
+    date that was given.
+    """
     since, now = read_since(settings).astimezone(settings.zone), settings.clock()
     days, rest = divmod(now - since, timedelta(days=1))
     if since.time() == time() and rest:
@@ -157,7 +195,9 @@ def places() -> list[Path]:
 
 
 def read_since(settings: Settings) -> datetime:
-    """Returns from when on the usual places are read; stores the default at the first call that finds a store."""
+    """Returns from when on the usual places are read; stores the default at the first call that
+    finds a store.
+    """
     path = settings.data / SINCE_FILE
     if path.is_file():
         return datetime.fromisoformat(json.loads(path.read_text())["since"])
@@ -168,7 +208,9 @@ def read_since(settings: Settings) -> datetime:
 
 
 def widen_since(settings: Settings, text: str) -> datetime:
-    """Moves the moment back to `--since` (`30d`, `2026-05-01` or `all`) and returns it; it never moves forward."""
+    """Moves the moment back to `--since` (`30d`, `2026-05-01` or `all`) and returns it; it never
+    moves forward.
+    """
     wanted = parse_since(text, settings)
     path = settings.data / SINCE_FILE
     if path.is_file():
@@ -178,7 +220,9 @@ def widen_since(settings: Settings, text: str) -> datetime:
 
 
 def parse_since(text: str, settings: Settings) -> datetime:
-    """Returns the moment for `30d`, `2026-05-01` or `all`; raises `SettingsError` for anything else."""
+    """Returns the moment for `30d`, `2026-05-01` or `all`; raises `SettingsError` for anything
+    else.
+    """
     text = text.strip().lower()
     if text == "all":
         return datetime(1970, 1, 1, tzinfo=UTC)
@@ -187,4 +231,6 @@ def parse_since(text: str, settings: Settings) -> datetime:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=settings.zone).astimezone(UTC)
     except ValueError:
-        raise SettingsError(f"Cannot read --since {text!r}; use days (30d), a date (2026-05-01) or 'all'.") from None
+        raise SettingsError(
+            f"Cannot read --since {text!r}; use days (30d), a date (2026-05-01) or 'all'."
+        ) from None

@@ -1,7 +1,8 @@
-"""Reads rows of a table: some of them to display, or all of them to export as JSON Lines, CSV or Parquet.
+"""Reads rows of a table: some of them to display, or all of them to export as JSON Lines, CSV or
+Parquet.
 
-JSON Lines and CSV are written partition by partition, so that a table need not fit in memory. Exported rows have the table's
-columns and `session`, a copy of `session_id`.
+JSON Lines and CSV are written partition by partition, so that a table need not fit in memory.
+Exported rows have the table's columns and `session`, a copy of `session_id`.
 """
 
 import base64
@@ -22,7 +23,18 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import make_folder
 from memory_assets.text.visible import visible, visible_json
 
-OF_A_FACT = ("id", "priority", "category", "author", "day", "project", "text", "session_id", "path", "lines")
+OF_A_FACT = (
+    "id",
+    "priority",
+    "category",
+    "author",
+    "day",
+    "project",
+    "text",
+    "session_id",
+    "path",
+    "lines",
+)
 """Columns of a sampled fact."""
 
 
@@ -38,7 +50,9 @@ class ShownRows:
     """The columns that identify a row."""
 
 
-def show_rows(tables: ParquetTables, table: str, *, day: str | None = None, limit: int = 10) -> ShownRows:
+def show_rows(
+    tables: ParquetTables, table: str, *, day: str | None = None, limit: int = 10
+) -> ShownRows:
     """Returns the first rows of the table, or of one of its days, in order of its key."""
     keys = schemas.key_of(table)
     parts = None if day is None else [day]
@@ -61,9 +75,16 @@ def sample_rows(tables: ParquetTables, table: str, count: int, seed: str) -> Sho
 
 
 def sample_facts(tables: ParquetTables, count: int, seed: str) -> ShownRows:
-    """Returns random allowed facts of all days; the same seed gives the same facts of the same store."""
+    """Returns random allowed facts of all days; the same seed gives the same facts of the same
+    store.
+    """
     is_allowed = (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
-    return _sample("observations", tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect(), count, seed)
+    return _sample(
+        "observations",
+        tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect(),
+        count,
+        seed,
+    )
 
 
 def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> ShownRows:
@@ -72,10 +93,14 @@ def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> ShownRows
 
 
 def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
-    return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total, tuple(schemas.key_of(table)))
+    return ShownRows(
+        table, tuple(frame.columns), tuple(frame.to_dicts()), total, tuple(schemas.key_of(table))
+    )
 
 
-def export_table(table: str, frames: Iterable[pl.DataFrame], into: IO[bytes], format: FileFormat) -> int:
+def export_table(
+    table: str, frames: Iterable[pl.DataFrame], into: IO[bytes], format: FileFormat
+) -> int:
     """Writes the table's rows, as `frames_of` yields them, and returns their number."""
     if format == "parquet":
         frame = pl.concat([_with_session(schemas.empty(table)), *frames])
@@ -97,14 +122,21 @@ def export_file(table: str, frames: Iterable[pl.DataFrame], path: Path, format: 
             return export_table(table, frames, file, format)
     except OSError as error:
         raise StoreError(
-            f"Cannot export '{table}' to {path}: {error.strerror or error}. Free space, or name another file with -o."
+            f"Cannot export '{table}' to {path}: {error.strerror or error}. Free space, or "
+            "name another file with -o."
         ) from error
 
 
-def frames_of(tables: ParquetTables, table: str, rows: pl.DataFrame | None = None) -> Iterator[pl.DataFrame]:
-    """Yields the rows of the table by partition, in order of partition and key; or only these rows."""
+def frames_of(
+    tables: ParquetTables, table: str, rows: pl.DataFrame | None = None
+) -> Iterator[pl.DataFrame]:
+    """Yields the rows of the table by partition, in order of partition and key; or only these
+    rows.
+    """
     schemas.record_of(table)
-    for frame in (tables.read(table, [part]) for part in tables.parts(table)) if rows is None else [rows]:
+    for frame in (
+        (tables.read(table, [part]) for part in tables.parts(table)) if rows is None else [rows]
+    ):
         if not frame.is_empty():
             yield _with_session(frame).sort(schemas.key_of(table))
 
@@ -116,19 +148,30 @@ def rows_of(frames: Iterable[pl.DataFrame]) -> Iterator[dict[str, Any]]:
 
 
 def _with_session(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(session=pl.col("session_id")) if "session_id" in frame.columns else frame
+    return (
+        frame.with_columns(session=pl.col("session_id")) if "session_id" in frame.columns else frame
+    )
 
 
 def _jsonl(frame: pl.DataFrame) -> bytes:
     rows = frame.iter_rows(named=True)
-    lines = (orjson.dumps(row, default=lambda blob: base64.b64encode(blob).decode()) + b"\n" for row in rows)
+    lines = (
+        orjson.dumps(row, default=lambda blob: base64.b64encode(blob).decode()) + b"\n"
+        for row in rows
+    )
     return b"".join(visible_json(line.decode()).encode() for line in lines)
 
 
 def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
     nested = [name for name, dtype in frame.schema.items() if isinstance(dtype, pl.List)]
-    flat = frame.with_columns(pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested)
-    return visible(flat.with_columns(pl.selectors.binary().bin.encode("base64")).write_csv(include_header=has_header)).encode()
+    flat = frame.with_columns(
+        pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested
+    )
+    return visible(
+        flat.with_columns(pl.selectors.binary().bin.encode("base64")).write_csv(
+            include_header=has_header
+        )
+    ).encode()
 
 
 def _as_json(values: Any) -> str:

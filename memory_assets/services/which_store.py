@@ -1,4 +1,6 @@
-"""Tells the main store from that of the bundled sample, and finds the one that exists, which readers use."""
+"""Tells the main store from that of the bundled sample, and finds the one that exists, which
+readers use.
+"""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ SAMPLE_HOME = "mira"
 
 
 def present_settings() -> "Settings":
-    """Returns the settings of the store that exists; raises `SettingsError` for invalid settings."""
+    """Returns the settings of the store that exists; raises `SettingsError` for invalid
+    settings.
+    """
     from memory_assets.store.settings import read_settings
 
     settings = read_settings()
@@ -28,11 +32,21 @@ def sample_settings(settings: "Settings") -> "Settings":
     data = settings.data / SAMPLE
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
-    return settings.model_copy(update={"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people, "store": ""})
+    return settings.model_copy(
+        update={
+            "data": data,
+            "sources": sources,
+            "owner": SAMPLE_OWNER,
+            "people": people,
+            "store": "",
+        }
+    )
 
 
 def read_again(settings: "Settings") -> "Settings":
-    """Returns the present settings of the store that these are of; raises `SettingsError` for invalid ones."""
+    """Returns the present settings of the store that these are of; raises `SettingsError` for
+    invalid ones.
+    """
     from memory_assets.store.settings import read_settings
 
     fresh = read_settings()

@@ -1,7 +1,8 @@
 """The tokens of a shared memory: who may ask it over HTTP, in which project, and what for.
 
-Only the SHA-256 of a token is kept, in `tokens.json` of the store, which its owner alone can read. The file is read again when
-it changed, so that a running server refuses a revoked token with the next request.
+Only the SHA-256 of a token is kept, in `tokens.json` of the store, which its owner alone can read.
+The file is read again when it changed, so that a running server refuses a revoked token with the
+next request.
 """
 
 import hashlib
@@ -57,7 +58,9 @@ class AccessTokens:
         self._read: tuple[Stamp | None, tuple[AccessToken, ...]] | None = None
 
     def every(self) -> tuple[AccessToken, ...]:
-        """Returns all tokens, revoked ones included; raises `StoreError` where the file is damaged."""
+        """Returns all tokens, revoked ones included; raises `StoreError` where the file is
+        damaged.
+        """
         stamp = stamp_of(self.path)
         if self._read is None or self._read[0] != stamp:
             self._read = stamp, _parse(self.path) if stamp else ()
@@ -74,20 +77,32 @@ def create(
     store: "Store", name: str, *, person: str, project: str, scopes: Sequence[str], now: datetime
 ) -> tuple[AccessToken, str]:
     """Writes a new token and returns it with its secret, which is kept nowhere."""
-    label, who, where = (_word(kind, given) for kind, given in (("NAME", name), ("--person", person), ("--project", project)))
+    label, who, where = (
+        _word(kind, given)
+        for kind, given in (("NAME", name), ("--person", person), ("--project", project))
+    )
     if not label or not who:
         raise QuestionError(f"{'NAME' if not label else '--person'} is empty; give a name.")
     if not scopes:
-        raise QuestionError(f"A token without a scope can do nothing. Give --scope, one of {', '.join(SCOPES)}.")
+        raise QuestionError(
+            f"A token without a scope can do nothing. Give --scope, one of {', '.join(SCOPES)}."
+        )
     if unknown := [one for one in scopes if one not in SCOPES]:
-        raise QuestionError(f"--scope must be one of {', '.join(SCOPES)}, not {unknown[0][:LONGEST_NAME]!r}.")
+        raise QuestionError(
+            f"--scope must be one of {', '.join(SCOPES)}, not {unknown[0][:LONGEST_NAME]!r}."
+        )
     secret = f"{PREFIX}{secrets.token_urlsafe(SECRET_BYTES)}"
     kept: tuple[AccessScope, ...] = tuple(one for one in SCOPES if one in scopes)
-    made = AccessToken(secrets.token_hex(ID_BYTES), label, who, where, kept, _digest_of(secret), now.isoformat())
+    made = AccessToken(
+        secrets.token_hex(ID_BYTES), label, who, where, kept, _digest_of(secret), now.isoformat()
+    )
     with store.lock():
         known = AccessTokens(store.root).every()
         if any(one.name == label and one.is_valid for one in known):
-            raise QuestionError(f"There is a token named {label!r} already. Revoke it first, or choose another name.")
+            raise QuestionError(
+                f"There is a token named {label!r} already. Revoke it first, or choose "
+                "another name."
+            )
         _write(store, (*known, made))
     return made, secret
 
@@ -96,12 +111,19 @@ def revoke(store: "Store", id: str, *, now: datetime) -> AccessToken:
     """Revokes the token of this id or name; one that was revoked before stays as it is."""
     with store.lock():
         known = AccessTokens(store.root).every()
-        found = [one for one in known if one.id == id] or [one for one in known if one.name == id and one.is_valid]
+        found = [one for one in known if one.id == id] or [
+            one for one in known if one.name == id and one.is_valid
+        ]
         if not found:
-            raise UnknownIdError(f"There is no token {id[:LONGEST_NAME]!r}. `memory serve tokens list` lists the tokens.")
+            raise UnknownIdError(
+                f"There is no token {id[:LONGEST_NAME]!r}. `memory serve tokens list` lists "
+                "the tokens."
+            )
         if not found[0].is_valid:
             return found[0]
-        revoked = AccessToken(**{**asdict(found[0]), "scopes": found[0].scopes, "revoked_at": now.isoformat()})
+        revoked = AccessToken(
+            **{**asdict(found[0]), "scopes": found[0].scopes, "revoked_at": now.isoformat()}
+        )
         _write(store, tuple(revoked if one.id == revoked.id else one for one in known))
     return revoked
 
@@ -127,15 +149,20 @@ def _parse(path: Path) -> tuple[AccessToken, ...]:
         return tuple(_token(row) for row in json.loads(path.read_bytes())["tokens"])
     except (ValueError, KeyError, TypeError) as error:
         raise StoreError(
-            f"{path} is damaged ({type(error).__name__}), so that no token is valid. Delete it and create new tokens with "
+            f"{path} is damaged ({type(error).__name__}), so that no token is valid. Delete "
+            "it and create new tokens with "
             "`memory serve tokens create`."
         ) from None
     except OSError as error:
-        raise StoreError(f"Cannot read {path}: {error.strerror or error}. Fix its permissions.") from error
+        raise StoreError(
+            f"Cannot read {path}: {error.strerror or error}. Fix its permissions."
+        ) from error
 
 
 def _token(row: dict[str, Any]) -> AccessToken:
     token = AccessToken(**{**row, "scopes": tuple(row["scopes"])})
-    if not all(isinstance(value, str) for value in (token.id, token.person, token.sha256, token.revoked_at)):
+    if not all(
+        isinstance(value, str) for value in (token.id, token.person, token.sha256, token.revoked_at)
+    ):
         raise TypeError
     return token

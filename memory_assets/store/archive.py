@@ -1,14 +1,16 @@
 """The archive: byte ranges of transcripts with secrets masked, each written once.
 
     resources/ranges/<source>/<generation>-<first byte>.zst    whole lines, compressed
-    resources/catalog.jsonl                                    one line per range; writing it commits the range
-    resources/seen.json                                        size and times of each file at the last scan
-    resources/unreadable.json                                  files that could not be read, with the reason
+    resources/catalog.jsonl                                    one line per range; writing it
+    commits the range resources/seen.json                                        size and times of
+    each file at the last scan resources/unreadable.json                                  files that
+    could not be read, with the reason
 
-A range without a catalog line was left by a killed process; the next one writes it again. Offsets refer to the decompressed
-transcript. `raw_hmac` is a keyed hash of the bytes before masking: it distinguishes an append from a rewrite without storing
-what was masked. Only forgetting changes a range: it masks words and updates the hash with the reason; the length stays, so that
-offsets remain valid. A range that another machine pushed names the person, and its ids there (`pushed`).
+A range without a catalog line was left by a killed process; the next one writes it again. Offsets
+refer to the decompressed transcript. `raw_hmac` is a keyed hash of the bytes before masking: it
+distinguishes an append from a rewrite without storing what was masked. Only forgetting changes a
+range: it masks words and updates the hash with the reason; the length stays, so that offsets remain
+valid. A range that another machine pushed names the person, and its ids there (`pushed`).
 """
 
 import hashlib
@@ -55,12 +57,17 @@ class Range(Resource):
 
     raw_hmac: str
     is_own: bool = False
-    """It was written by a harness of this machine, or in this machine's home folder: the owner's."""
+    """It was written by a harness of this machine, or in this machine's home folder: the owner's.
+    """
     repositories: dict[str, str] | None = None
-    """Working folders in the range that were in a git repository on this machine, with its name; None where nobody looked."""
+    """Working folders in the range that were in a git repository on this machine, with its name;
+    None where nobody looked.
+    """
     content_type: str = "application/jsonl"
     starts_with_newline: bool = False
-    """The range begins with the newline of the line before it, which was incomplete when that was captured."""
+    """The range begins with the newline of the line before it, which was incomplete when that was
+    captured.
+    """
     restated_at: datetime | None = None
     """When bytes were masked after archiving and the hash was updated."""
     restated_because: str | None = None
@@ -94,7 +101,9 @@ class Archive:
         self._loaded: dict[str, list[Range]] = {}
         self._by_id: dict[str, Range] = {}
         self._damaged: list[str] = []
-        self._cached_content = lru_cache(maxsize=2)(lambda id, _: self._read_content(self._by_id[id]))
+        self._cached_content = lru_cache(maxsize=2)(
+            lambda id, _: self._read_content(self._by_id[id])
+        )
 
     def sources(self) -> dict[str, list[Range]]:
         """Returns the ranges of each source, in order of source, generation and byte."""
@@ -106,11 +115,19 @@ class Archive:
 
     def own_sources(self) -> frozenset[str]:
         """Returns the sources that were written on this machine."""
-        return frozenset(source for source, ranges in self._load().items() if any(entry.is_own for entry in ranges))
+        return frozenset(
+            source
+            for source, ranges in self._load().items()
+            if any(entry.is_own for entry in ranges)
+        )
 
     def pushers(self) -> dict[str, str]:
         """Returns the person who sent each source that came from another machine."""
-        return {source: ranges[0].pushed.person for source, ranges in self._load().items() if ranges[0].pushed}
+        return {
+            source: ranges[0].pushed.person
+            for source, ranges in self._load().items()
+            if ranges[0].pushed
+        }
 
     def ranges(self, source_id: str) -> list[Range]:
         """Returns the ranges of the source, in order of generation and byte."""
@@ -118,34 +135,56 @@ class Archive:
 
     def resources(self, source_id: str | None = None) -> pl.DataFrame:
         """Returns the table `resources`, or its rows of one source."""
-        ranges = chain.from_iterable(self.sources().values()) if source_id is None else self.ranges(source_id)
+        ranges = (
+            chain.from_iterable(self.sources().values())
+            if source_id is None
+            else self.ranges(source_id)
+        )
         columns = schemas.schema_of("resources")
-        return schemas.frame_of("resources", ({name: getattr(entry, name) for name in columns} for entry in ranges))
+        return schemas.frame_of(
+            "resources", ({name: getattr(entry, name) for name in columns} for entry in ranges)
+        )
 
     def append(self, entry: Range, content: bytes) -> None:
-        """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` if the disk fails."""
+        """Writes the masked bytes, then the catalog line that commits them; raises `StoreError` if
+        the disk fails.
+        """
         self._load()
         try:
             write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
             append_line(self._catalog, _catalog_line(entry))
         except OSError as error:
             raise StoreError(
-                f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. Free space or fix the folder's "
+                f"Cannot archive {entry.path} below {self.root}: {error.strerror or error}. "
+                "Free space or fix the folder's "
                 "permissions, then run the same command again; earlier ranges are safe."
             ) from error
         self._loaded.setdefault(entry.source_id, []).append(entry)
         self._by_id[entry.id] = entry
         self._stamp = stamp_of(self._catalog)
 
-    def restate(self, resource_id: str, content: bytes, *, at: datetime, because: str, pushed: Pushed | None = None) -> None:
-        """Replaces the bytes of the range with others of the same length, and its hash; can be repeated after a kill.
+    def restate(
+        self,
+        resource_id: str,
+        content: bytes,
+        *,
+        at: datetime,
+        because: str,
+        pushed: Pushed | None = None,
+    ) -> None:
+        """Replaces the bytes of the range with others of the same length, and its hash; can be
+        repeated after a kill.
 
-        The catalog is written first: a reader in between may find bytes that do not match their hash, never the reverse.
+        The catalog is written first: a reader in between may find bytes that do not match their
+        hash, never the reverse.
         """
         ranges = self._load()
         entry = self._by_id[resource_id]
         if len(content) != entry.byte_to - entry.byte_from:
-            raise StoreError(f"Range {resource_id} has {entry.byte_to - entry.byte_from} bytes, not {len(content)}.")
+            raise StoreError(
+                f"Range {resource_id} has {entry.byte_to - entry.byte_from} bytes, not "
+                f"{len(content)}."
+            )
         changes: dict[str, Any] = {
             "sha256": hashlib.sha256(content).hexdigest(),
             "restated_at": at,
@@ -158,9 +197,13 @@ class Archive:
         write_atomically(self._file(entry), zstandard.ZstdCompressor(level=3).compress(content))
 
     def describe(self, ranges: Mapping[str, Mapping[str, Any]]) -> None:
-        """Changes fields of the ranges in the catalog, by id; for what an earlier release did not write."""
+        """Changes fields of the ranges in the catalog, by id; for what an earlier release did not
+        write.
+        """
         rows = (
-            entry.model_copy(update=dict(ranges.get(entry.id, {}))) for entries in self._load().values() for entry in entries
+            entry.model_copy(update=dict(ranges.get(entry.id, {})))
+            for entries in self._load().values()
+            for entry in entries
         )
         write_atomically(self._catalog, b"".join(_catalog_line(row) + b"\n" for row in rows))
 
@@ -169,24 +212,32 @@ class Archive:
         found = b"".join(
             self._content(entry)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
             for entry in self.ranges(source_id)
-            if entry.generation == generation and entry.byte_from < byte_to and byte_from < entry.byte_to
+            if entry.generation == generation
+            and entry.byte_from < byte_to
+            and byte_from < entry.byte_to
         )
         if len(found) != byte_to - byte_from:
             raise TranscriptError(
-                f"Bytes {byte_from} to {byte_to} of source {source_id} (generation {generation}) are not in the archive at "
+                f"Bytes {byte_from} to {byte_to} of source {source_id} (generation "
+                f"{generation}) are not in the archive at "
                 f"{self.root}. Restore the archive from a backup."
             )
         return found
 
     def lines(self, source_id: str, generation: int, from_line: int = 0) -> Iterator[Line]:
-        """Yields the lines of the ranges that end after the line number, one range in memory at a time.
+        """Yields the lines of the ranges that end after the line number, one range in memory at a
+        time.
 
         Of a range that cannot be decompressed, the lines before the damage are yielded.
         """
         for entry in self.ranges(source_id):
             if entry.generation != generation or entry.line_to <= from_line:
                 continue
-            content, start, offset = self._readable(entry), int(entry.starts_with_newline), entry.byte_from
+            content, start, offset = (
+                self._readable(entry),
+                int(entry.starts_with_newline),
+                entry.byte_from,
+            )
             for number in count(entry.line_from):
                 if start >= len(content):
                     break
@@ -200,17 +251,31 @@ class Archive:
         return self._by_id.get(resource_id)
 
     def damaged_lines(self) -> list[str]:
-        """Returns the lines of the catalog that cannot be read, each with its number from 1 and the reason."""
+        """Returns the lines of the catalog that cannot be read, each with its number from 1 and the
+        reason.
+        """
         self._load()
         return self._damaged
 
     def place_of(self, entry: Range) -> str:
         """Returns the range's file, and the bytes of the transcript that it holds, for messages."""
-        return f"{self._file(entry).relative_to(self.root.parent)} ({entry.path}, bytes {entry.byte_from} to {entry.byte_to})"
+        return (
+            f"{self._file(entry).relative_to(self.root.parent)} ({entry.path}, bytes "
+            f"{entry.byte_from} to {entry.byte_to})"
+        )
 
     def is_as_written(self, file: str, content: bytes) -> bool:
-        """Returns whether the content of the file (below the archive's folder) is what the catalog says of its range."""
-        entry = next((one for one in chain.from_iterable(self._load().values()) if self._file(one) == self.root / file), None)
+        """Returns whether the content of the file (below the archive's folder) is what the catalog
+        says of its range.
+        """
+        entry = next(
+            (
+                one
+                for one in chain.from_iterable(self._load().values())
+                if self._file(one) == self.root / file
+            ),
+            None,
+        )
         try:
             found = zstandard.ZstdDecompressor().decompress(content)
         except zstandard.ZstdError:
@@ -221,7 +286,10 @@ class Archive:
         """Returns whether the archived bytes of the range still match their hash."""
         entry = self.find(resource_id)
         try:
-            return entry is not None and hashlib.sha256(self._read_content(entry)).hexdigest() == entry.sha256
+            return (
+                entry is not None
+                and hashlib.sha256(self._read_content(entry)).hexdigest() == entry.sha256
+            )
         except TranscriptError:
             return False
 
@@ -231,7 +299,8 @@ class Archive:
         try:
             return orjson.loads(path.read_bytes()) if path.is_file() else {}
         except orjson.JSONDecodeError:
-            return {}  # a torn file: every transcript is scanned again, and nothing is captured twice
+            # a torn file: every transcript is scanned again, and nothing is captured twice
+            return {}
 
     def remember_seen(self, seen: dict[str, list[int]]) -> None:
         """Stores the state of the files, so that the next scan can skip unchanged ones."""
@@ -251,28 +320,47 @@ class Archive:
             write_json(self.root / "unreadable.json", dict(reasons))
 
     def _load(self) -> dict[str, list[Range]]:
-        """Returns the catalog, read again when any process has changed it; masking a range changes it too."""
+        """Returns the catalog, read again when any process has changed it; masking a range changes
+        it too.
+        """
         stamp = stamp_of(self._catalog)
         if self._stamp != stamp:
-            self._stamp, (self._loaded, self._damaged) = stamp, _read_catalog(self._catalog) if stamp else ({}, [])
+            self._stamp, (self._loaded, self._damaged) = (
+                stamp,
+                _read_catalog(self._catalog) if stamp else ({}, []),
+            )
             self._by_id = {entry.id: entry for entry in chain.from_iterable(self._loaded.values())}
         if self._damaged:
-            announce(f"Lines of the archive's catalog that cannot be read: {len(self._damaged)}. {HELP}")
+            announce(
+                f"Lines of the archive's catalog that cannot be read: {len(self._damaged)}. {HELP}"
+            )
         return self._loaded
 
     def _file(self, entry: Range) -> Path:
-        return self.root / "ranges" / entry.source_id / f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
+        return (
+            self.root
+            / "ranges"
+            / entry.source_id
+            / f"{entry.generation:03d}-{entry.byte_from:012d}.zst"
+        )
 
     def _content(self, entry: Range) -> bytes:
-        """Returns the decompressed range; the last two are kept until their files change, in this process or another."""
+        """Returns the decompressed range; the last two are kept until their files change, in this
+        process or another.
+        """
         return self._cached_content(entry.id, stamp_of(self._file(entry)))
 
     def _readable(self, entry: Range) -> bytes:
-        """Returns the decompressed range; of a damaged one the whole lines before the damage, which is announced."""
+        """Returns the decompressed range; of a damaged one the whole lines before the damage, which
+        is announced.
+        """
         try:
             return self._content(entry)
         except TranscriptError:
-            announce(f"A range of the archive is damaged: {self.place_of(entry)}. `memory doctor --deep` checks all of them.")
+            announce(
+                f"A range of the archive is damaged: {self.place_of(entry)}. `memory doctor "
+                "--deep` checks all of them."
+            )
             return _salvaged(self._file(entry))
 
     def _read_content(self, entry: Range) -> bytes:
@@ -280,27 +368,33 @@ class Archive:
             return zstandard.ZstdDecompressor().decompress(self._file(entry).read_bytes())
         except (OSError, zstandard.ZstdError) as error:
             raise TranscriptError(
-                f"Cannot read the archived range {self._file(entry)}: {error}. Restore the archive from a backup."
+                f"Cannot read the archived range {self._file(entry)}: {error}. Restore the "
+                "archive from a backup."
             ) from error
 
 
 def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
     """Returns the catalog with the lines of both, and whether lines of `mine` were left out.
 
-    Lines of a source are left out if each side has a range that the other lacks, or if one range has different bytes on the two
-    sides. If both have a range, the masked line is kept.
+    Lines of a source are left out if each side has a range that the other lacks, or if one range
+    has different bytes on the two sides. If both have a range, the masked line is kept.
     """
     ours, others = _lines_by_id(mine), _lines_by_id(theirs)
     shared = ours.keys() & others.keys()
-    doubtful = {others[id]["source_id"] for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]}
+    doubtful = {
+        others[id]["source_id"] for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]
+    }
     doubtful |= {ours[id]["source_id"] for id in ours.keys() - shared} & {
         others[id]["source_id"] for id in others.keys() - shared
     }
-    added = {id: row for id, row in ours.items() if id not in others and row["source_id"] not in doubtful}
+    added = {
+        id: row for id, row in ours.items() if id not in others and row["source_id"] not in doubtful
+    }
     masked = {
         id: ours[id]
         for id in shared
-        if ours[id]["source_id"] not in doubtful and (ours[id].get("restated_at") or "") > (others[id].get("restated_at") or "")
+        if ours[id]["source_id"] not in doubtful
+        and (ours[id].get("restated_at") or "") > (others[id].get("restated_at") or "")
     }
     rows = {**others, **masked, **added}
     left_out = any(row["source_id"] in doubtful and rows.get(id) != row for id, row in ours.items())
@@ -350,5 +444,10 @@ def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
                 damaged.append(f"{path.name}, line {number}: {str(error).splitlines()[0]}")
             continue
         if version > VERSION:
-            raise StoreError(f"{path} was written by a newer release (archive version {version}); upgrade memory_assets.")
-    return {source: [ranges[key] for key in sorted(ranges)] for source, ranges in found.items()}, damaged
+            raise StoreError(
+                f"{path} was written by a newer release (archive version {version}); "
+                "upgrade memory_assets."
+            )
+    return {
+        source: [ranges[key] for key in sorted(ranges)] for source, ranges in found.items()
+    }, damaged

@@ -1,6 +1,8 @@
-"""The log of a shared memory: one JSON line for each call, with who called what and how it ended, never with texts.
+"""The log of a shared memory: one JSON line for each call, with who called what and how it ended,
+never with texts.
 
-`logs/audit.jsonl` grows to 1 MB and is then renamed to `audit.jsonl.1`, and so on; four older ones are kept.
+`logs/audit.jsonl` grows to 1 MB and is then renamed to `audit.jsonl.1`, and so on; four older ones
+are kept.
 """
 
 import json
@@ -37,12 +39,19 @@ class AuditLog:
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.path, self._clock = make_folder(root / FOLDER) / FILE, clock
-        self._handler = _Handler(self.path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True)
-        self._handler.handleError = lambda record: None  # the answer to a call does not depend on the log
+        self._handler = _Handler(
+            self.path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
+        )
+        self._handler.handleError = lambda record: (
+            None
+        )  # the answer to a call does not depend on the log
 
     def __call__(self, call: Call) -> None:
         """Appends the call."""
-        line = json.dumps({"at": self._clock().isoformat(timespec="milliseconds"), **asdict(call)}, ensure_ascii=False)
+        line = json.dumps(
+            {"at": self._clock().isoformat(timespec="milliseconds"), **asdict(call)},
+            ensure_ascii=False,
+        )
         self._handler.handle(LogRecord("audit", 0, "", 0, line, None, None))
 
 
@@ -50,4 +59,8 @@ class _Handler(RotatingFileHandler):
     """Opens the file for its owner alone."""
 
     def _open(self) -> TextIOWrapper:
-        return os.fdopen(os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8")
+        return os.fdopen(
+            os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600),
+            "a",
+            encoding="utf-8",
+        )

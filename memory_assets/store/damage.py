@@ -1,9 +1,11 @@
 """Damaged files of the store: put aside, listed, and announced with the next answer.
 
     damaged/000001-data.parquet    a derived file as it was found; it is rebuilt by the next run
-    damaged/list.jsonl             one line for each: when it was found, its place, and why it cannot be used
+    damaged/list.jsonl             one line for each: when it was found, its place, and why it
+    cannot be used
 
-Files that cannot be rebuilt (archive, ledger, answers) are never moved: they are reported, and their readable part is used.
+Files that cannot be rebuilt (archive, ledger, answers) are never moved: they are reported, and
+their readable part is used.
 """
 
 import json
@@ -45,7 +47,10 @@ class Damage:
     @property
     def message(self) -> str:
         """What happened and what follows, as one line."""
-        return f"{self.place} was damaged ({self.reason}) and put aside as {self.aside}; `memory ingest` rebuilds it."
+        return (
+            f"{self.place} was damaged ({self.reason}) and put aside as {self.aside}; `memory "
+            "ingest` rebuilds it."
+        )
 
 
 def put_aside(store: Store, path: Path, reason: str) -> Damage:
@@ -73,14 +78,18 @@ def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Returns whether the error, or one that led to it, may come from a file that is not as it was written."""
+    """Returns whether the error, or one that led to it, may come from a file that is not as it was
+    written.
+    """
     from polars.exceptions import PanicException, PolarsError
 
     signs = (DamagedError, PolarsError, PanicException, sqlite3.DatabaseError, UnicodeDecodeError)
     return any(isinstance(cause, signs) for cause in causes_of(error))
 
 
-def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True) -> list[Damage]:
+def put_damaged_aside(
+    store: Store, tables: Collection[str] | None = None, *, is_deep: bool = True
+) -> list[Damage]:
     """Puts damaged derived files aside, of these tables or of all, and returns them.
 
     With `is_deep` it reads every byte, otherwise only the footers of tables.
@@ -88,7 +97,10 @@ def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is
     from memory_assets.store.parquet_tables import COLUMNS_FILE
 
     history = damaged_history(store) if is_deep else ()
-    found = [put_aside(store, path, why) for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)]
+    found = [
+        put_aside(store, path, why)
+        for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)
+    ]
     for one in found:
         if one.place.endswith(COLUMNS_FILE):
             store.tables.write_columns(one.place.split("/")[1])
@@ -96,7 +108,9 @@ def put_damaged_aside(store: Store, tables: Collection[str] | None = None, *, is
 
 
 def missing_parts(store: Store) -> dict[str, set[str]]:
-    """Returns the partitions that were put aside since the last whole run and are not rebuilt yet, by table."""
+    """Returns the partitions that were put aside since the last whole run and are not rebuilt yet,
+    by table.
+    """
     from memory_assets.store.parquet_tables import part_of
 
     found: dict[str, set[str]] = defaultdict(set)
@@ -136,7 +150,9 @@ def _sqlite_fault(path: Path) -> str:
 
 
 def despite_damage(store: Store, action: Callable[[], T]) -> T:
-    """Returns what the action returns; where a damaged file makes it fail, puts that aside and tries again with the rest."""
+    """Returns what the action returns; where a damaged file makes it fail, puts that aside and
+    tries again with the rest.
+    """
     try:
         return action()
     except BaseException as error:  # a panic of polars is no `Exception`

@@ -1,9 +1,11 @@
-"""The kept texts of the library's documents: one file of JSON lines each, which backups contain and forgetting masks in place.
+"""The kept texts of the library's documents: one file of JSON lines each, which backups contain and
+forgetting masks in place.
 
-    library/documents/doc_0f3a5c1e9b2d.jsonl    the document, then one line for each page or section; each with a checksum
+    library/documents/doc_0f3a5c1e9b2d.jsonl    the document, then one line for each page or
+    section; each with a checksum
 
-The file that was added is not kept: secrets and forgotten words cannot be masked in a PDF. A text is replaced as a whole, its
-secrets masked here.
+The file that was added is not kept: secrets and forgotten words cannot be masked in a PDF. A text
+is replaced as a whole, its secrets masked here.
 """
 
 import json
@@ -48,7 +50,9 @@ class KeptDocument:
     note: str = ""
     """What is recalled of a page or a repository; empty for a file."""
     relevance: Mapping[str, float] = field(default_factory=dict)
-    """Projects whose memories are about the same, each with the mean cosine of its nearest memories."""
+    """Projects whose memories are about the same, each with the mean cosine of its nearest
+    memories.
+    """
     feed_id: str = ""
     """The feed that it is an item of."""
 
@@ -108,17 +112,26 @@ class Documents:
             return None
 
     def read(self, document_id: str) -> tuple[KeptDocument, list[KeptSection]] | None:
-        """Returns the document with its sections; None where there is none. Raises `StoreError` for a damaged file."""
+        """Returns the document with its sections; None where there is none. Raises `StoreError` for
+        a damaged file.
+        """
         content = bytes_of(self._path(document_id))
         if content is None:
             return None
         try:
             first, *rest = content.split(b"\n")[:-1]
-            document, sections = _parse_document(first), [KeptSection(**_parse(line)) for line in rest]
+            document, sections = (
+                _parse_document(first),
+                [KeptSection(**_parse(line)) for line in rest],
+            )
         except (ValueError, TypeError, KeyError) as error:
             raise StoreError(self._damage(document_id, "it is not as it was written")) from error
         if len(sections) != document.section_count:
-            raise StoreError(self._damage(document_id, f"{document.section_count - len(sections)} sections are missing"))
+            raise StoreError(
+                self._damage(
+                    document_id, f"{document.section_count - len(sections)} sections are missing"
+                )
+            )
         return document, sections
 
     def faults(self, document_ids: Sequence[str]) -> Iterator[str]:
@@ -138,8 +151,10 @@ class Documents:
 
     def _damage(self, document_id: str, why: str) -> str:
         return (
-            f"Cannot read {self._path(document_id)}: {why}. Add the document again with `memory library add`, "
-            f"restore the file from a backup, or remove it with `memory library remove {document_id}`."
+            f"Cannot read {self._path(document_id)}: {why}. Add the document again with "
+            "`memory library add`, "
+            "restore the file from a backup, or remove it with `memory library remove "
+            f"{document_id}`."
         )
 
 

@@ -1,4 +1,5 @@
-"""The feeds that are watched: one file each, with the items that were seen, so that none comes twice.
+"""The feeds that are watched: one file each, with the items that were seen, so that none comes
+twice.
 
 library/feeds/feed_0f3a5c1e9b2d.json
 """
@@ -69,5 +70,6 @@ class Feeds:
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreError(
-                f"Cannot read {path}: it is damaged. Restore it from a backup, or delete it and add the feed again."
+                f"Cannot read {path}: it is damaged. Restore it from a backup, or delete it "
+                "and add the feed again."
             ) from error

@@ -1,57 +1,67 @@
-"""The append-only event log of memories, from which state is derived. Only forgetting changes lines, by masking them.
+"""The append-only event log of memories, from which state is derived. Only forgetting changes
+lines, by masking them.
 
 Secrets in targets and payloads are masked here, so no way by which a text comes in has to do it.
 
-One JSONL segment per process and day below `ledger/`; events needed at every recall have segments of their own
-(`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`; events are ordered by (at, id). Ids begin with the
-line's number in the ledger, so that lines of the same moment keep their order. Events planned by a rule have an id derived from
-their content, and are written once.
+One JSONL segment per process and day below `ledger/`; events needed at every recall have segments
+of their own (`.notes.jsonl`). A line is `{v, id, at, actor, kind, target, payload}`; events are
+ordered by (at, id). Ids begin with the line's number in the ledger, so that lines of the same
+moment keep their order. Events planned by a rule have an id derived from their content, and are
+written once.
 
 Event kinds, with their targets:
 
-    proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the number was given for), day;
-                                         claim (keyed hash of what the memory says, by which a later id gets the same number);
-                                         amends (the row of the table), if it changes a line; friction (its kind) and
-                                         message_ids, if it is about one
+    proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the
+    number was given for), day;
+                                         claim (keyed hash of what the memory says, by which a later
+                                         id gets the same number); amends (the row of the table), if
+                                         it changes a line; friction (its kind) and message_ids, if
+                                         it is about one
     proposal.approved   proposal id      payload: text and section if a person changed them, surface
-    proposal.rejected   proposal id      payload: reason, surface
-    proposal.edited     proposal id      payload: text, surface
-    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock: expired); version of the rules;
+    proposal.rejected   proposal id      payload: reason, surface proposal.edited     proposal id
+    payload: text, surface proposal.decided    proposal id      payload: state, tier, reason (rules,
+    or the clock: expired); version of the rules;
                                          entry with the same content
-    task.sent           proposal id      payload: task_id, project_id, text (as sent), content (in the list at that time)
-    task.closed         proposal id      payload: task_id
-    friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
-    entry.promoted      proposal id      payload: path, section, line, commit, evidence (ranges, hashes, quotes); replaces: the
+    task.sent           proposal id      payload: task_id, project_id, text (as sent), content (in
+    the list at that time) task.closed         proposal id      payload: task_id friction.patched
+    proposal id      payload: target, patch (its path), line, section, evidence entry.promoted
+    proposal id      payload: path, section, line, commit, evidence (ranges, hashes, quotes);
+    replaces: the
                                          previous line
     entry.retired       proposal id      payload: path, section, replaces (the removed line), commit
-    entry.moved         proposal id      payload: path (its project's), section, replaces (the line that left MEMORY.md), commit
-    entry.taken_back    proposal id      payload: path, section, replaces (the line of the edit that was undone), commit
-    memory.recalled     query hash       payload: memory_ids, in the order shown (one line per answer); profile, tier, is_known,
-                                         results, uses, is_budget, degraded, cost; session, if they were shown to one
-    memory.used         any name         payload: memory_ids used in a model's answer, at (time of the answer); with session:
+    entry.moved         proposal id      payload: path (its project's), section, replaces (the line
+    that left MEMORY.md), commit entry.taken_back    proposal id      payload: path, section,
+    replaces (the line of the edit that was undone), commit memory.recalled     query hash
+    payload: memory_ids, in the order shown (one line per answer); profile, tier, is_known,
+                                         results, uses, is_budget, degraded, cost; session, if they
+                                         were shown to one
+    memory.used         any name         payload: memory_ids used in a model's answer, at (time of
+    the answer); with session:
                                          used by a session that they were shown to
-    memory.ignored      session id       payload: memory_ids shown to the session and not used, session
-    memory.boosted      day              payload: memory_ids (observations of the day), day; raised by the nightly run
-    memory.feedback     any name         payload: memory_ids, used (yes or no), session
-    memory.noted        all              payload: text, category, priority, sentiment, scope, project, person, session
-    memory.corrected    memory id        payload: as noted, and observation_ids, text_hashes, message_ids that it replaces
-    memory.forgotten    memory id        payload: its observation_ids, text_hashes, message_ids, and what is hidden with it
-    words.forgotten     all              payload: tombstones (keyed hashes), with_history; the words are masked from now on
-    words.erased        event id         payload: counts of erased items; a words.forgotten without one is unfinished
-    memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids, sources, said_at (older, newer);
-    memory.contradicted observation id            similarity, reason; the target is the older one
-    memory.archived     name of the job  payload: memory_ids, reason; out of recall, unless asked for (weekly)
+    memory.ignored      session id       payload: memory_ids shown to the session and not used,
+    session memory.boosted      day              payload: memory_ids (observations of the day), day;
+    raised by the nightly run memory.feedback     any name         payload: memory_ids, used (yes or
+    no), session memory.noted        all              payload: text, category, priority, sentiment,
+    scope, project, person, session memory.corrected    memory id        payload: as noted, and
+    observation_ids, text_hashes, message_ids that it replaces memory.forgotten    memory id
+    payload: its observation_ids, text_hashes, message_ids, and what is hidden with it
+    words.forgotten     all              payload: tombstones (keyed hashes), with_history; the words
+    are masked from now on words.erased        event id         payload: counts of erased items; a
+    words.forgotten without one is unfinished memory.confirmed    observation id   payload:
+    observation_ids, text_hashes, message_ids, sources, said_at (older, newer); memory.contradicted
+    observation id            similarity, reason; the target is the older one memory.archived
+    name of the job  payload: memory_ids, reason; out of recall, unless asked for (weekly)
     memory.cold         name of the job  payload: memory_ids, reason; archived for long (monthly)
     memory.restored     memory id        payload: memory_ids; active again, and its TTL starts again
     sessions.flushed    all              a person ended every open session
 
-Events from the spool, with sent_at and the other fields of the event in the payload (see `deliver.events`):
+Events from the spool, with sent_at and the other fields of the event in the payload (see
+`deliver.events`):
 
-    session.ended, session.compaction.pending            session id
-    observations.accumulated, observations.reflected     day
-    proposal.approved, proposal.rejected                 proposal id
-    friction.requested                                   all
-    event.put_aside     hash of the line   payload: reason, name, bytes, file (below `spool/aside/`), spooled_in, start
+    session.ended, session.compaction.pending            session id observations.accumulated,
+    observations.reflected     day proposal.approved, proposal.rejected                 proposal id
+    friction.requested                                   all event.put_aside     hash of the line
+    payload: reason, name, bytes, file (below `spool/aside/`), spooled_in, start
 """
 
 import json
@@ -73,7 +83,12 @@ from memory_assets.text.masking.records import mask_record
 
 VERSION = 1
 CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
-RECALLED, USED, IGNORED, FEEDBACK = "memory.recalled", "memory.used", "memory.ignored", "memory.feedback"
+RECALLED, USED, IGNORED, FEEDBACK = (
+    "memory.recalled",
+    "memory.used",
+    "memory.ignored",
+    "memory.feedback",
+)
 BOOSTED = "memory.boosted"
 NOTED, CORRECTED, FORGOTTEN = "memory.noted", "memory.corrected", "memory.forgotten"
 ARCHIVED, COLD, RESTORED = "memory.archived", "memory.cold", "memory.restored"
@@ -126,10 +141,23 @@ class Ledger:
         self._folder_time = 0
         self._guard = threading.Lock()
 
-    def append(self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str) -> Event:
+    def append(
+        self, kind: str, target: str, payload: dict[str, Any] | None = None, *, actor: str
+    ) -> Event:
         """Writes one event to disk and returns it."""
         number = sum(len(segment.events) for segment in self._read("*.jsonl"))
-        (event,) = _masked([Event(f"{number:09d}-{uuid.uuid4().hex[:8]}", self._clock(), actor, kind, target, payload or {})])
+        (event,) = _masked(
+            [
+                Event(
+                    f"{number:09d}-{uuid.uuid4().hex[:8]}",
+                    self._clock(),
+                    actor,
+                    kind,
+                    target,
+                    payload or {},
+                )
+            ]
+        )
         self._write([event])
         return event
 
@@ -138,49 +166,72 @@ class Ledger:
         known = {event.id for segment in self._read("*.jsonl") for event in segment.events}
         at = self._clock()
         distinct = {one.id: one for one in planned if one.id not in known}
-        events = _masked([Event(one.id, at, actor, one.kind, one.target, one.payload) for one in distinct.values()])
+        events = _masked(
+            [
+                Event(one.id, at, actor, one.kind, one.target, one.payload)
+                for one in distinct.values()
+            ]
+        )
         self._write([event for event in events if event.kind not in NOTES])
         self._write([event for event in events if event.kind in NOTES])
         return events
 
     def overwrite(self, change: Callable[[bytes], bytes]) -> int:
-        """Replaces content of the segments with content of the same length, and returns the number of changed segments.
+        """Replaces content of the segments with content of the same length, and returns the number
+        of changed segments.
 
         Only forgetting uses it, to mask words and to update ids and hashes that depend on them.
         """
-        changed = sum(overwrite_records(path, change) for path in sorted(self._root.glob("*.jsonl")))
+        changed = sum(
+            overwrite_records(path, change) for path in sorted(self._root.glob("*.jsonl"))
+        )
         if changed:
             now = time.time_ns()
-            os.utime(self._root, ns=(now, now))  # every process reads the segments again, although their sizes are the same
+            os.utime(
+                self._root, ns=(now, now)
+            )  # every process reads the segments again, although their sizes are the same
         return changed
 
     def _write(self, events: list[Event]) -> None:
         if not events:
             return
         lines = ({"v": VERSION, **asdict(event), "at": event.at.isoformat()} for event in events)
-        content = b"\n".join(with_checksum(json.dumps(line, ensure_ascii=False, sort_keys=True).encode()) for line in lines)
+        content = b"\n".join(
+            with_checksum(json.dumps(line, ensure_ascii=False, sort_keys=True).encode())
+            for line in lines
+        )
         suffix = _NOTES_SUFFIX if events[0].kind in NOTES else ".jsonl"
         append_line(self._root / f"{events[0].at:%Y-%m-%d}-{self._segment}{suffix}", content)
 
     def events(self, kinds: Collection[str] | None = None) -> list[Event]:
-        """Returns the events of the given kinds (all by default) in order, without lines that cannot be read (`damaged`).
+        """Returns the events of the given kinds (all by default) in order, without lines that
+        cannot be read (`damaged`).
 
         A planned event that two machines wrote before they synchronised is there once.
         """
         of_notes = kinds is not None and NOTES.issuperset(kinds)
         segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
-        found = [event for segment in segments for event in segment.events if kinds is None or event.kind in kinds]
+        found = [
+            event
+            for segment in segments
+            for event in segment.events
+            if kinds is None or event.kind in kinds
+        ]
         once: dict[tuple[str, str], Event] = {}
         for event in sorted(found, key=lambda event: event.moment):
             once.setdefault((event.id, event.target), event)
         return list(once.values())
 
     def damaged(self) -> list[str]:
-        """Returns the lines that cannot be read, each with its file, its number from 1, and the reason."""
+        """Returns the lines that cannot be read, each with its file, its number from 1, and the
+        reason.
+        """
         return [line for segment in self._read("*.jsonl") for line in segment.damaged]
 
     def _read(self, pattern: str) -> "list[_Segment]":
-        """Returns the current segments; only the new part of a grown segment is read, unless the folder changed."""
+        """Returns the current segments; only the new part of a grown segment is read, unless the
+        folder changed.
+        """
         with self._guard:
             folder_time = self._root.stat().st_mtime_ns if self._root.is_dir() else 0
             if folder_time != self._folder_time:
@@ -190,11 +241,15 @@ class Ledger:
             for path in paths:
                 size, known = path.stat().st_size, self._segments.get(path, _Segment())
                 if known.size != size:
-                    self._segments[path] = _read_rest(path, known if known.size < size else _Segment())
+                    self._segments[path] = _read_rest(
+                        path, known if known.size < size else _Segment()
+                    )
             found = [self._segments.get(path, _Segment()) for path in paths]
         if count := sum(len(segment.damaged) for segment in found):
             announce(
-                f"Lines of the ledger that cannot be read: {count}. They count as not written; {HELP}", about=str(self._root)
+                f"Lines of the ledger that cannot be read: {count}. They count as not "
+                f"written; {HELP}",
+                about=str(self._root),
             )
         return found
 
@@ -202,7 +257,10 @@ class Ledger:
 def _masked(events: list[Event]) -> list[Event]:
     """Returns the events with their secrets masked."""
     records = mask_record([(event.target, event.payload) for event in events])
-    return [replace(event, target=target, payload=payload) for event, (target, payload) in zip(events, records, strict=True)]
+    return [
+        replace(event, target=target, payload=payload)
+        for event, (target, payload) in zip(events, records, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -224,7 +282,13 @@ def _read_rest(path: Path, known: _Segment) -> _Segment:
     whole = content.rfind(b"\n") + 1  # the rest is being written, or was torn
     events, damaged = _parse_lines(path, content[:whole], known.lines)
     lines = known.lines + content.count(b"\n", 0, whole)
-    return _Segment(known.end + len(content), known.end + whole, (*known.events, *events), lines, (*known.damaged, *damaged))
+    return _Segment(
+        known.end + len(content),
+        known.end + whole,
+        (*known.events, *events),
+        lines,
+        (*known.damaged, *damaged),
+    )
 
 
 def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], list[str]]:
@@ -249,13 +313,18 @@ def _parse_line(path: Path, line: bytes) -> Event:
     if not is_intact(line):
         raise ValueError("its bytes do not fit its checksum")
     if row["v"] > VERSION:
-        raise LedgerError(f"{path} was written by a newer release (ledger version {row['v']}); upgrade memory_assets.")
+        raise LedgerError(
+            f"{path} was written by a newer release (ledger version {row['v']}); upgrade "
+            "memory_assets."
+        )
     at = datetime.fromisoformat(row["at"]).astimezone(UTC)
     return Event(row["id"], at, row["actor"], row["kind"], row["target"], dict(row["payload"]))
 
 
 def is_torn_line(line: bytes) -> bool:
-    """Returns whether the line is only the beginning of a JSON value, as a killed process leaves it."""
+    """Returns whether the line is only the beginning of a JSON value, as a killed process leaves
+    it.
+    """
     try:
         json.loads(line.decode())
     except ValueError as error:
@@ -270,4 +339,6 @@ def _is_torn(error: Exception) -> bool:
     if not isinstance(error, json.JSONDecodeError):
         return False
     rest = error.doc[error.pos :]
-    return error.msg.startswith("Unterminated string") or any(word.startswith(rest) for word in ("true", "false", "null", "-"))
+    return error.msg.startswith("Unterminated string") or any(
+        word.startswith(rest) for word in ("true", "false", "null", "-")
+    )

@@ -1,20 +1,25 @@
-"""Keeps the store in an object store: the data folder is a cache of it, and several machines may share it.
+"""Keeps the store in an object store: the data folder is a cache of it, and several machines may
+share it.
 
-    manifest.json.zst                     path → key, hash and size of the object that holds the file
-    tables/observations/day=2026-04-08/data-3f9c….parquet     one version of a file; never changed, deleted when replaced
-    mirror.json (in the data folder)      the manifest as of the last synchronisation, and the stamps of the files then
+    manifest.json.zst                     path → key, hash and size of the object that holds the
+    file tables/observations/day=2026-04-08/data-3f9c….parquet     one version of a file; never
+    changed, deleted when replaced mirror.json (in the data folder)      the manifest as of the last
+    synchronisation, and the stamps of the files then
 
-Objects are written before the manifest that names them. The manifest is replaced only if nobody else has replaced it meanwhile;
-otherwise it is read again, merged, and replaced again. A file that only one side changed is taken from that side. If both did:
+Objects are written before the manifest that names them. The manifest is replaced only if nobody
+else has replaced it meanwhile; otherwise it is read again, merged, and replaced again. A file that
+only one side changed is taken from that side. If both did:
 
-    tables                the other machine's: they are derived, and a partition that does not fit its inputs is built again
-    ledger segments       the other machine's, with the lines that were appended here; a segment has one process that appends
-    catalog               the lines of both; of a source that both captured, the other machine's: capture reads the rest again
-    ranges, answers       the other machine's: the same input gave both
+    tables                the other machine's: they are derived, and a partition that does not fit
+    its inputs is built again ledger segments       the other machine's, with the lines that were
+    appended here; a segment has one process that appends catalog               the lines of both;
+    of a source that both captured, the other machine's: capture reads the rest again ranges,
+    answers       the other machine's: the same input gave both
 
-Files that are missing here are fetched, except tables and the library's texts: deleting those deletes them there, too. A range
-that was masked is sent; one that is damaged, and a changed answer, are fetched again. While forgetting (`is_erasing`) this
-folder's side wins. The manifest also lists the folders that share the store; by the place in that list they number apart.
+Files that are missing here are fetched, except tables and the library's texts: deleting those
+deletes them there, too. A range that was masked is sent; one that is damaged, and a changed answer,
+are fetched again. While forgetting (`is_erasing`) this folder's side wins. The manifest also lists
+the folders that share the store; by the place in that list they number apart.
 """
 
 import hashlib
@@ -56,7 +61,9 @@ BATCHES = "answers/batches/"
 DERIVED, LIBRARY, RANGES, ANSWERS = "tables/", "library/", "resources/ranges/", "answers/"
 IMMUTABLE = (RANGES, ANSWERS)
 ATTEMPTS = 20
-"""Manifests of others that are merged before a synchronisation gives up; each is a write that succeeded elsewhere."""
+"""Manifests of others that are merged before a synchronisation gives up; each is a write that
+succeeded elsewhere.
+"""
 
 READ_ATTEMPTS = 3
 """Manifests that are read before an object that one of them names counts as lost."""
@@ -87,7 +94,9 @@ class Mirror:
 
     @property
     def is_known(self) -> bool:
-        """Whether this folder was synchronised before, so that it can be used while the server is down."""
+        """Whether this folder was synchronised before, so that it can be used while the server is
+        down.
+        """
         return bool(self._noted().tag)
 
     @cached_property
@@ -97,7 +106,9 @@ class Mirror:
         return noted.machines.index(noted.machine) if noted.machine in noted.machines else 0
 
     def erased(self) -> frozenset[str] | None:
-        """Returns the ids of the forgettings that were carried out in this folder; None where nothing was noted."""
+        """Returns the ids of the forgettings that were carried out in this folder; None where
+        nothing was noted.
+        """
         noted = self._noted().erased
         return None if noted is None else frozenset(noted)
 
@@ -115,14 +126,19 @@ class Mirror:
             except _MissingObjectError:  # replaced since the manifest was read
                 if attempt >= READ_ATTEMPTS:
                     raise
-        raise ObjectStoreError(f"{self.objects.url} was changed by others {ATTEMPTS} times in a row; try again later.")
+        raise ObjectStoreError(
+            f"{self.objects.url} was changed by others {ATTEMPTS} times in a row; try again later."
+        )
 
     def faults(self, is_chosen: Callable[[str], bool]) -> tuple[list[str], int]:
-        """Returns the files whose objects are missing or not as they were sent, and how many were read.
+        """Returns the files whose objects are missing or not as they were sent, and how many were
+        read.
 
         An object whose file here is whole is sent again, and not returned.
         """
-        files = {path: one for path, one in self._read_manifest("").files.items() if is_chosen(path)}
+        files = {
+            path: one for path, one in self._read_manifest("").files.items() if is_chosen(path)
+        }
         found = self._at_once(self._is_whole, files.items())
         damaged = [path for path, is_whole in zip(files, found, strict=True) if not is_whole]
         for path in damaged:
@@ -132,7 +148,9 @@ class Mirror:
         return [path for path in damaged if not self._is_whole((path, files[path]))], len(files)
 
     def sweep(self, now: datetime) -> int:
-        """Deletes objects that no manifest names and that are older than a day; returns how many."""
+        """Deletes objects that no manifest names and that are older than a day; returns how
+        many.
+        """
         listed = list(self.objects.list())  # before the manifest: what is named later stays
         named = {one.key for one in self._read_manifest("").files.values()} | {MANIFEST}
         old = [key for key, at in listed if key not in named and now - at > KEEP_UNNAMED]
@@ -150,12 +168,19 @@ class Mirror:
         fetched = self._fetch(base, theirs, {*contents, *gone})
         for path, content in contents.items():  # what was merged is here before it is there
             self._place(path, content)
-        sent = {path: Entry(_key_of(path), _hash(content), len(content)) for path, content in contents.items()}
-        sent = {path: one for path, one in sent.items() if one.sha256 != _sha_of(theirs.files.get(path))}
+        sent = {
+            path: Entry(_key_of(path), _hash(content), len(content))
+            for path, content in contents.items()
+        }
+        sent = {
+            path: one for path, one in sent.items() if one.sha256 != _sha_of(theirs.files.get(path))
+        }
         files = {path: one for path, one in {**theirs.files, **sent}.items() if path not in gone}
         replaced = [one.key for path, one in theirs.files.items() if files.get(path) != one]
         tag, unnamed = theirs.tag, [*base.unnamed, *replaced, *(one.key for one in sent.values())]
-        machines = theirs.machines if base.machine in theirs.machines else (*theirs.machines, base.machine)
+        machines = (
+            theirs.machines if base.machine in theirs.machines else (*theirs.machines, base.machine)
+        )
         if files != theirs.files or machines != theirs.machines:
             self._note(replace(base, unnamed=tuple(unnamed)))
             list(self._at_once(lambda path: self.objects.put(sent[path].key, contents[path]), sent))
@@ -174,27 +199,39 @@ class Mirror:
         stamps = {}
         for path, one in done.files.items():
             before = stamp_of(self.root / path)
-            is_noted = before == base.stamps.get(path) and one.sha256 == _sha_of(base.files.get(path))
+            is_noted = before == base.stamps.get(path) and one.sha256 == _sha_of(
+                base.files.get(path)
+            )
             content = bytes_of(self.root / path) if before and not is_noted else None
             if before and (is_noted or (content is not None and _hash(content) == one.sha256)):
-                stamps[path] = before  # a file that changed meanwhile has none, and is sent the next time
+                stamps[path] = (
+                    before  # a file that changed meanwhile has none, and is sent the next time
+                )
         self._note(replace(done, stamps=stamps, unnamed=()))
 
     def _changed(self, base: Synchronised, *, is_erasing: bool) -> dict[str, bytes | None]:
-        """Returns the files that changed since the last synchronisation; None for one that was deleted."""
+        """Returns the files that changed since the last synchronisation; None for one that was
+        deleted.
+        """
         found: dict[str, bytes | None] = {}
         present = dict(self._present())
         for path, stamp in present.items():
             noted = base.files.get(path)
-            if noted and (stamp == base.stamps.get(path) or (path.startswith(ANSWERS) and not is_erasing)):
+            if noted and (
+                stamp == base.stamps.get(path) or (path.startswith(ANSWERS) and not is_erasing)
+            ):
                 continue
             content = bytes_of(self.root / path)
             if content is None or _hash(content) == _sha_of(noted):
                 continue
-            if not (noted and path.startswith(RANGES)) or self._archive.is_as_written(path.removeprefix("resources/"), content):
+            if not (noted and path.startswith(RANGES)) or self._archive.is_as_written(
+                path.removeprefix("resources/"), content
+            ):
                 found[path] = content
         may_delete = (DERIVED, *IMMUTABLE) if is_erasing else (DERIVED,)
-        gone = {path: None for path in base.files if path not in present and path.startswith(may_delete)}
+        gone = {
+            path: None for path in base.files if path not in present and path.startswith(may_delete)
+        }
         removed = (path for path in base.files if path not in present and path.startswith(LIBRARY))
         return found | gone | {path: None for path in removed if (self.root / path).parent.is_dir()}
 
@@ -203,27 +240,43 @@ class Mirror:
         return Archive(self.root / "resources")
 
     def _present(self) -> Iterator[tuple[str, Stamp]]:
-        """Yields the files and their stamps; the catalog before the ranges that it commits, so that none lacks."""
+        """Yields the files and their stamps; the catalog before the ranges that it commits, so that
+        none lacks.
+        """
         for path in (*FILES, CATALOG):
             if stamp := stamp_of(self.root / path):
                 yield path, stamp
-        for folder, folders, names in (step for name in FOLDERS for step in os.walk(self.root / name)):
+        for folder, folders, names in (
+            step for name in FOLDERS for step in os.walk(self.root / name)
+        ):
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 path = Path(folder, name).relative_to(self.root).as_posix()
-                is_left = name.endswith(".tmp") or path in OF_MACHINE or path.startswith(BATCHES) or path == CATALOG
+                is_left = (
+                    name.endswith(".tmp")
+                    or path in OF_MACHINE
+                    or path.startswith(BATCHES)
+                    or path == CATALOG
+                )
                 if is_of_store(path) and not is_left and (stamp := stamp_of(self.root / path)):
                     yield path, stamp
 
     def _merge(
-        self, base: Synchronised, theirs: Synchronised, mine: Mapping[str, bytes | None], *, is_erasing: bool
+        self,
+        base: Synchronised,
+        theirs: Synchronised,
+        mine: Mapping[str, bytes | None],
+        *,
+        is_erasing: bool,
     ) -> tuple[dict[str, bytes], list[str]]:
         """Returns the contents to send, and the files to delete there."""
         contents, gone = {}, []
         for path, content in mine.items():
             before, now = base.files.get(path), theirs.files.get(path)
             is_changed_there = _sha_of(before) != _sha_of(now)
-            is_ours = not is_changed_there or (is_erasing and path.startswith((DERIVED, *IMMUTABLE)))
+            is_ours = not is_changed_there or (
+                is_erasing and path.startswith((DERIVED, *IMMUTABLE))
+            )
             if is_ours and content is not None:
                 contents[path] = content
             elif is_ours and now:
@@ -231,12 +284,18 @@ class Mirror:
             elif now and content is not None and _hash(content) != now.sha256:
                 merged = self._merged(path, before, content, self._object(path, now))
                 contents |= {} if merged is None else {path: merged}
-            elif now is None and content is not None and not path.startswith((DERIVED, LIBRARY, *IMMUTABLE)):
+            elif (
+                now is None
+                and content is not None
+                and not path.startswith((DERIVED, LIBRARY, *IMMUTABLE))
+            ):
                 contents[path] = content
         return contents, gone
 
     def _merged(self, path: str, before: Entry | None, mine: bytes, theirs: bytes) -> bytes | None:
-        """Returns the content that has the changes of both; None where it is that of the other machine."""
+        """Returns the content that has the changes of both; None where it is that of the other
+        machine.
+        """
         if path.startswith("ledger/"):
             shared = before.size if before else 0
             if shared and len(mine) == shared:  # masked here, and lines appended there
@@ -247,16 +306,31 @@ class Mirror:
         if path != CATALOG:
             return None
         merged, is_doubtful = merge_catalogs(mine, theirs)
-        if is_doubtful:  # the transcripts of these sources are read again, from where the other machine stopped
+        if (
+            is_doubtful
+        ):  # the transcripts of these sources are read again, from where the other machine stopped
             (self.root / "resources" / "seen.json").unlink(missing_ok=True)
         return merged
 
     def _fetch(self, base: Synchronised, theirs: Synchronised, handled: set[str]) -> list[str]:
-        """Makes every other file here what the manifest says; the catalog, tables and VERSION after what they rest on."""
+        """Makes every other file here what the manifest says; the catalog, tables and VERSION after
+        what they rest on.
+        """
         here = {path: stamp for path, stamp in self._present() if stamp == base.stamps.get(path)}
-        wanted = [path for path in theirs.files if path not in handled and not path.startswith(BATCHES)]
-        wanted = [path for path in wanted if path not in here or theirs.files[path].sha256 != _sha_of(base.files.get(path))]
-        fetched = [path for step in _steps(wanted) for path, got in zip(step, self._fetched(theirs, step), strict=True) if got]
+        wanted = [
+            path for path in theirs.files if path not in handled and not path.startswith(BATCHES)
+        ]
+        wanted = [
+            path
+            for path in wanted
+            if path not in here or theirs.files[path].sha256 != _sha_of(base.files.get(path))
+        ]
+        fetched = [
+            path
+            for step in _steps(wanted)
+            for path, got in zip(step, self._fetched(theirs, step), strict=True)
+            if got
+        ]
         for path in base.files.keys() - theirs.files.keys() - handled:
             (self.root / path).unlink(missing_ok=True)
             fetched.append(path)
@@ -275,11 +349,17 @@ class Mirror:
         return True
 
     def _place(self, path: str, content: bytes) -> None:
-        """Writes the file; of a segment of the ledger, lines that a process appends at the same moment are kept."""
+        """Writes the file; of a segment of the ledger, lines that a process appends at the same
+        moment are kept.
+        """
         target = self.root / path
         if bytes_of(target) == content:
             return
-        if path.startswith("ledger/") and target.is_file() and target.stat().st_size >= len(content):
+        if (
+            path.startswith("ledger/")
+            and target.is_file()
+            and target.stat().st_size >= len(content)
+        ):
             with target.open("r+b") as file:
                 file.write(content)
                 os.fsync(file.fileno())
@@ -289,7 +369,9 @@ class Mirror:
 
     def _touch_tables(self, paths: Iterable[str]) -> None:
         """Marks the folders of changed tables as changed, as writing a partition does."""
-        for table in {"/".join(PurePosixPath(path).parts[:2]) for path in paths if path.startswith(DERIVED)}:
+        for table in {
+            "/".join(PurePosixPath(path).parts[:2]) for path in paths if path.startswith(DERIVED)
+        }:
             if (self.root / table).is_dir():
                 os.utime(self.root / table)
 
@@ -299,7 +381,8 @@ class Mirror:
         if content is None or _hash(content) != entry.sha256:
             what = "is missing" if content is None else "does not match its hash"
             raise _MissingObjectError(
-                f"The object of {path} in {self.objects.url} {what}. If another machine was writing, try again; else run "
+                f"The object of {path} in {self.objects.url} {what}. If another machine was "
+                "writing, try again; else run "
                 "`memory doctor --deep` on a machine that has the file, which sends it again."
             )
         return content
@@ -321,18 +404,24 @@ class Mirror:
         """Raises `StoreError` if the objects are another store's, or gone."""
         if base.tag and not theirs.tag:
             raise StoreError(
-                f"{self.objects.url} has no {MANIFEST} any more, although this folder was synchronised with it. Restore the "
+                f"{self.objects.url} has no {MANIFEST} any more, although this folder was "
+                "synchronised with it. Restore the "
                 f"bucket; or delete {self.root / NOTED} to send this folder's copy."
             )
         key = bytes_of(self.root / KEY)
         is_new = (
-            KEY not in base.files and not any((self.root / "ledger").glob("*.jsonl")) and not (self.root / CATALOG).is_file()
+            KEY not in base.files
+            and not any((self.root / "ledger").glob("*.jsonl"))
+            and not (self.root / CATALOG).is_file()
         )
-        if is_new and KEY in theirs.files:  # two machines began the store at once: nothing was hashed with this key
+        if (
+            is_new and KEY in theirs.files
+        ):  # two machines began the store at once: nothing was hashed with this key
             (self.root / KEY).unlink(missing_ok=True)
         elif key is not None and KEY in theirs.files and _hash(key) != theirs.files[KEY].sha256:
             raise StoreError(
-                f"{self.objects.url} holds another store than {self.root}. Set MEMORY_DATA to another folder, or `store` to "
+                f"{self.objects.url} holds another store than {self.root}. Set MEMORY_DATA "
+                "to another folder, or `store` to "
                 "another prefix."
             )
 
@@ -351,10 +440,14 @@ class Mirror:
 
 
 def _steps(paths: Iterable[str]) -> list[list[str]]:
-    """Returns the paths in groups, to be fetched in this order: a group names files of the groups before it."""
+    """Returns the paths in groups, to be fetched in this order: a group names files of the groups
+    before it.
+    """
     groups: list[list[str]] = [[], [], [], []]
     for path in sorted(paths):
-        order = 3 if path in FILES else 2 if path.startswith(DERIVED) else 1 if path == CATALOG else 0
+        order = (
+            3 if path in FILES else 2 if path.startswith(DERIVED) else 1 if path == CATALOG else 0
+        )
         groups[order].append(path)
     return groups
 

@@ -1,4 +1,6 @@
-"""What the object store says of a store (its manifest), and what a data folder noted of it at the last synchronisation."""
+"""What the object store says of a store (its manifest), and what a data folder noted of it at the
+last synchronisation.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,7 +19,9 @@ FILES = ("instance.json", "VERSION")
 """What is kept in the object store: all else in the data folder belongs to one machine."""
 
 NUMBERS_OF_A_FOLDER = 1_000
-"""Of several folders that share a store, each numbers the proposals of a day in a thousand of its own."""
+"""Of several folders that share a store, each numbers the proposals of a day in a thousand of its
+own.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ def pack(files: Mapping[str, Entry], machines: Iterable[str]) -> bytes:
 
 
 def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
-    """Returns the manifest; raises `StoreVersionError` if a newer release wrote it, `ObjectStoreError` if it is damaged."""
+    """Returns the manifest; raises `StoreVersionError` if a newer release wrote it,
+    `ObjectStoreError` if it is damaged.
+    """
     try:
         row = json.loads(zstandard.ZstdDecompressor().decompress(content))
         if row["v"] > VERSION:
@@ -65,18 +71,27 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
             raise ValueError(f"it names the file {strange[:80]!r}")
         return Synchronised(tag, files, tuple(row["machines"]))
     except (ValueError, KeyError, TypeError, zstandard.ZstdError) as error:
-        raise ObjectStoreError(f"{MANIFEST} in {url} is damaged ({error}). Restore it from a backup.") from error
+        raise ObjectStoreError(
+            f"{MANIFEST} in {url} is damaged ({error}). Restore it from a backup."
+        ) from error
 
 
 def is_of_store(path: str) -> bool:
-    """Returns whether a file of a manifest may be written below the data folder, whoever wrote the manifest."""
+    """Returns whether a file of a manifest may be written below the data folder, whoever wrote the
+    manifest.
+    """
     first, *others = path.split("/")
-    is_plain = not any(one in ("", ".", "..") or one.startswith(".") for one in others) and not {"\\", "\0"} & set(path)
+    is_plain = not any(one in ("", ".", "..") or one.startswith(".") for one in others) and not {
+        "\\",
+        "\0",
+    } & set(path)
     return path in FILES or (first in FOLDERS and bool(others) and is_plain)
 
 
 def read_noted(root: Path, url: str) -> Synchronised:
-    """Returns what the folder noted; nothing for another address, or a file that a killed process tore."""
+    """Returns what the folder noted; nothing for another address, or a file that a killed process
+    tore.
+    """
     try:
         row = json.loads((root / NOTED).read_bytes())
         if row["url"] != url:
@@ -85,7 +100,9 @@ def read_noted(root: Path, url: str) -> Synchronised:
         stamps = {path: tuple(one) for path, one in row["stamps"].items()}
         erased = None if row["erased"] is None else tuple(row["erased"])
         lists = {name: tuple(row[name]) for name in ("machines", "unnamed")}
-        return Synchronised(row["tag"], files, machine=row["machine"], stamps=stamps, erased=erased, **lists)
+        return Synchronised(
+            row["tag"], files, machine=row["machine"], stamps=stamps, erased=erased, **lists
+        )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return Synchronised()
 

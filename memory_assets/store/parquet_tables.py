@@ -1,19 +1,21 @@
 """Tables as Parquet in Hive folders, one file per partition.
 
-    tables/observations/day=2026-04-08/data.parquet     one partition of a table that is partitioned by day
-    tables/memories/data.parquet                        an unpartitioned table
+    tables/observations/day=2026-04-08/data.parquet     one partition of a table that is partitioned
+    by day tables/memories/data.parquet                        an unpartitioned table
     tables/memories/columns.parquet                     no rows; every table has one
     tables/.writing/                                    files being written
 
-Any Parquet reader may read `tables/observations/**/*.parquet`. The footer of each file contains its number of rows, their hash
-and their input version, so that one rename publishes a partition. Readers of a replaced file keep the old one.
+Any Parquet reader may read `tables/observations/**/*.parquet`. The footer of each file contains its
+number of rows, their hash and their input version, so that one rename publishes a partition.
+Readers of a replaced file keep the old one.
 
-polars reads sizes while it lists files, and footers later, so a partition keeps its file size: a hole between rows and footer
-fills it up to a power of two, and a rewrite never makes the file smaller. A dropped partition becomes a file without rows,
-which is deleted a day later.
+polars reads sizes while it lists files, and footers later, so a partition keeps its file size: a
+hole between rows and footer fills it up to a power of two, and a rewrite never makes the file
+smaller. A dropped partition becomes a file without rows, which is deleted a day later.
 
-A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`), which its file does not contain,
-as polars, DuckDB, pandas and pyarrow expect of this layout. A table without them has the one partition `all`.
+A partition is named by the values of its partition columns (`2026-04-08`, `week-2026-04-06`), which
+its file does not contain, as polars, DuckDB, pandas and pyarrow expect of this layout. A table
+without them has the one partition `all`.
 """
 
 import hashlib
@@ -41,8 +43,8 @@ from memory_assets.text.files import Stamp, make_folder, stamp, stamp_of, sync_f
 
 FILE = "data.parquet"
 COLUMNS_FILE = "columns.parquet"
-"""A file without rows that sorts before all partitions. polars keeps the footer of the first file between planning and running
-a query, so this file must not change when partitions do."""
+"""A file without rows that sorts before all partitions. polars keeps the footer of the first file
+between planning and running a query, so this file must not change when partitions do."""
 
 _FIRST = {pl.Date(): "1970-01-01", pl.String(): "-"}
 _TEXT = re.compile(r"[A-Za-z0-9._-]+")
@@ -52,7 +54,9 @@ WRITING = ".writing"
 KEEP_DROPPED_SECONDS = 24 * 3600
 COMPRESSION = "zstd"
 LEAST_BYTES = 1 << 14
-"""Minimum size of a file. Most partitions of a day are smaller; a hole takes no space on most file systems."""
+"""Minimum size of a file. Most partitions of a day are smaller; a hole takes no space on most file
+systems.
+"""
 
 
 @dataclass(frozen=True)
@@ -83,19 +87,26 @@ class ParquetTables:
         return any(info.rows for info in self.parts(table).values())
 
     def fingerprints(self, table: str) -> Mapping[str, str]:
-        """Returns the hash of each partition's rows; looks at the partitions only if one was written since the last look."""
+        """Returns the hash of each partition's rows; looks at the partitions only if one was
+        written since the last look.
+        """
         folder = self._folder(table)
         marked, known, now = _mark_of(folder), _fingerprints.get(folder), time.time_ns()
         if marked is not None and known is not None and known[0] == marked:
             return known[1]
         found = {part: info.fingerprint for part, info in self.parts(table).items()}
-        # Of a younger mark, the partition may be replaced just after the look, and the writer killed before it marks that.
+        # Of a younger mark, the partition may be replaced just after the look, and the writer
+        # killed before it marks that.
         if marked is not None and now - marked[1] > SETTLED_NS:
             _fingerprints[folder] = (marked, found)
         return found
 
-    def read(self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """Returns the rows of the given partitions (all by default); missing partitions have no rows."""
+    def read(
+        self, table: str, parts: Iterable[str] | None = None, columns: Sequence[str] | None = None
+    ) -> pl.DataFrame:
+        """Returns the rows of the given partitions (all by default); missing partitions have no
+        rows.
+        """
         frame = self.scan(table, parts)
         return (frame.select(columns) if columns is not None else frame).collect()
 
@@ -109,13 +120,18 @@ class ParquetTables:
         return _scan(table, [*files.values()], is_hive=bool(schemas.partitioned_by(table)))
 
     def write(
-        self, table: str, part: str, frame: pl.DataFrame | Iterable[pl.DataFrame], *, inputs: str | Callable[[], str] = ""
+        self,
+        table: str,
+        part: str,
+        frame: pl.DataFrame | Iterable[pl.DataFrame],
+        *,
+        inputs: str | Callable[[], str] = "",
     ) -> PartInfo:
         """Validates the rows and replaces the partition in one step.
 
-        `frame` may be an iterable of frames, which are written one by one and must be in key order. `inputs` may be a function
-        that is called once all rows are written. Raises `TableError` if rows do not fit the schema, or belong to another
-        partition, which is then unchanged.
+        `frame` may be an iterable of frames, which are written one by one and must be in key order.
+        `inputs` may be a function that is called once all rows are written. Raises `TableError` if
+        rows do not fit the schema, or belong to another partition, which is then unchanged.
         """
         frames = [frame.sort(schemas.key_of(table))] if isinstance(frame, pl.DataFrame) else frame
         self.write_columns(table)
@@ -133,7 +149,9 @@ class ParquetTables:
                     Path(path).parent.rmdir()
 
     def purge(self) -> None:
-        """Removes every file that is not a partition by the current schemas, such as incomplete ones and old tables."""
+        """Removes every file that is not a partition by the current schemas, such as incomplete
+        ones and old tables.
+        """
         kept = {self._columns_path(table) for table in table_names()}
         for table in table_names():
             kept |= {path for _, path, facts in self._files(table) if _is_kept(facts)}
@@ -145,8 +163,11 @@ class ParquetTables:
                 if folder != str(self.root):
                     Path(folder).rmdir()
 
-    def damaged(self, names: Iterable[str] | None = None, *, is_deep: bool = True) -> Iterator[tuple[Path, str]]:
-        """Yields each file of the tables (all by default) that is not as it was written, with the reason.
+    def damaged(
+        self, names: Iterable[str] | None = None, *, is_deep: bool = True
+    ) -> Iterator[tuple[Path, str]]:
+        """Yields each file of the tables (all by default) that is not as it was written, with the
+        reason.
 
         With `is_deep` it reads every byte, otherwise only the footers.
         """
@@ -154,21 +175,31 @@ class ParquetTables:
         for table in table_names() if names is None else names:
             folder = self._folder(table)
             for part in sorted(set(find_parts(table, folder))):
-                if (file := file_of(table, part)) and (reason := fault_of(table, path := Path(folder, file))):
+                if (file := file_of(table, part)) and (
+                    reason := fault_of(table, path := Path(folder, file))
+                ):
                     yield path, reason
-            if (columns := Path(self._columns_path(table))).is_file() and (reason := fault_of(table, columns)):
+            if (columns := Path(self._columns_path(table))).is_file() and (
+                reason := fault_of(table, columns)
+            ):
                 yield columns, reason
 
-    def _present(self, table: str, wanted: Iterable[str] | None) -> Iterator[tuple[str, str, PartInfo]]:
+    def _present(
+        self, table: str, wanted: Iterable[str] | None
+    ) -> Iterator[tuple[str, str, PartInfo]]:
         """Yields name, file and metadata of the partitions, sorted by name."""
         for part, path, facts in self._files(table, wanted):
             if facts.version == schemas.SCHEMA_VERSION and not facts.is_dropped:
                 yield part, path, facts.info
 
-    def _files(self, table: str, wanted: Iterable[str] | None = None) -> Iterator[tuple[str, str, _Facts]]:
+    def _files(
+        self, table: str, wanted: Iterable[str] | None = None
+    ) -> Iterator[tuple[str, str, _Facts]]:
         folder = self._folder(table)
         for part in sorted(set(find_parts(table, folder) if wanted is None else wanted)):
-            if (file := file_of(table, part)) and (facts := _facts_of(path := f"{folder}{os.sep}{file}")):
+            if (file := file_of(table, part)) and (
+                facts := _facts_of(path := f"{folder}{os.sep}{file}")
+            ):
                 yield part, path, facts
 
     def _folder(self, table: str) -> str:
@@ -178,17 +209,28 @@ class ParquetTables:
     def _path(self, table: str, part: str) -> str:
         if not (file := file_of(table, part)):
             columns = schemas.partitioned_by(table)
-            named = f"partitions are named by {' and '.join(columns)}" if columns else f"its only one is '{WHOLE}'"
+            named = (
+                f"partitions are named by {' and '.join(columns)}"
+                if columns
+                else f"its only one is '{WHOLE}'"
+            )
             raise TableError(f"Table '{table}' cannot have a partition '{part}'; {named}.")
         return os.path.join(self._folder(table), file)
 
     def _columns_path(self, table: str) -> str:
-        first = {name: _FIRST[schemas.schema_of(table)[name]] for name in schemas.partitioned_by(table)}
-        return os.path.join(self.root, table, *(f"{name}={value}" for name, value in first.items()), COLUMNS_FILE)
+        first = {
+            name: _FIRST[schemas.schema_of(table)[name]] for name in schemas.partitioned_by(table)
+        }
+        return os.path.join(
+            self.root, table, *(f"{name}={value}" for name, value in first.items()), COLUMNS_FILE
+        )
 
     def write_columns(self, table: str) -> None:
         """Writes the table's file without rows, unless it exists with the current columns."""
-        path, columns = self._columns_path(table), schemas.hash_of(*_stored(schemas.empty(table), table).schema.items())
+        path, columns = (
+            self._columns_path(table),
+            schemas.hash_of(*_stored(schemas.empty(table), table).schema.items()),
+        )
         with suppress(OSError):
             if f'"{columns}"' in read_facts(path):
                 return
@@ -203,7 +245,9 @@ class ParquetTables:
         *,
         is_dropped: bool = False,
     ) -> _Facts:
-        """Writes the rows to a temporary file and renames it to its path; from then on readers see them."""
+        """Writes the rows to a temporary file and renames it to its path; from then on readers see
+        them.
+        """
         beside = self.root / WRITING / f"{os.getpid()}-{time.monotonic_ns()}.tmp"
         try:
             make_folder(beside.parent)
@@ -212,32 +256,40 @@ class ParquetTables:
             _fill_up(beside, least=replaced[1] if replaced else 0)
             _flush(beside)
             make_folder(Path(path).parent)
-            self._mark_changed(table)  # before and after: after a kill in between, no old status looks current
+            self._mark_changed(
+                table
+            )  # before and after: after a kill in between, no old status looks current
             os.replace(beside, path)
             sync_folder(Path(path).parent)
             self._mark_changed(table)
         except OSError as error:
             raise StoreError(
                 f"Cannot write table '{table}' ({path}): {error.strerror or error}. "
-                "Free space or fix the folder's permissions, then run the same command again; nothing was replaced."
+                "Free space or fix the folder's permissions, then run the same command "
+                "again; nothing was replaced."
             ) from error
         finally:
             beside.unlink(missing_ok=True)
         return _parse_facts(facts)
 
     def _mark_changed(self, table: str) -> None:
-        # The folder's modification time shows, without reading a file, that a partition was written.
+        # The folder's modification time shows, without reading a file, that a partition was
+        # written.
         now = time.time_ns()
         os.utime(self._folder(table), ns=(now, now))
 
 
 def values_of(table: str, part: str) -> dict[str, str] | None:
-    """Returns the values of the partition columns; None if the table cannot have such a partition."""
+    """Returns the values of the partition columns; None if the table cannot have such a
+    partition.
+    """
     columns, schema = schemas.partitioned_by(table), schemas.schema_of(table)
     if not columns:
         return {} if part == WHOLE else None
     values = dict(zip(columns, part.split("-", len(columns) - 1), strict=False))
-    is_valid = len(values) == len(columns) and all(_is_value(schema[column], value) for column, value in values.items())
+    is_valid = len(values) == len(columns) and all(
+        _is_value(schema[column], value) for column, value in values.items()
+    )
     return values if is_valid else None
 
 
@@ -249,7 +301,9 @@ SETTLED_NS = 2_000_000_000
 
 
 def _mark_of(folder: str) -> tuple[int, int] | None:
-    """Returns what changes when a partition of the table is written; None where there is no such folder."""
+    """Returns what changes when a partition of the table is written; None where there is no such
+    folder.
+    """
     try:
         found = os.stat(folder)
     except OSError:
@@ -259,9 +313,15 @@ def _mark_of(folder: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=1 << 15)
 def file_of(table: str, part: str) -> str:
-    """Returns the partition's file below the table's folder; empty if the table cannot have such a partition."""
+    """Returns the partition's file below the table's folder; empty if the table cannot have such a
+    partition.
+    """
     values = values_of(table, part)
-    return "" if values is None else os.path.join(*(f"{column}={value}" for column, value in values.items()), FILE)
+    return (
+        ""
+        if values is None
+        else os.path.join(*(f"{column}={value}" for column, value in values.items()), FILE)
+    )
 
 
 def find_parts(table: str, folder: str) -> Iterator[str]:
@@ -273,7 +333,9 @@ def find_parts(table: str, folder: str) -> Iterator[str]:
 
 
 def part_of(place: Path) -> tuple[str, str] | None:
-    """Returns table and partition of a file below the folder of the tables; None if it is no partition."""
+    """Returns table and partition of a file below the folder of the tables; None if it is no
+    partition.
+    """
     table, *levels, name = place.parts
     if name != FILE or table not in table_names():
         return None
@@ -293,7 +355,9 @@ def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
     schema, keys = schemas.schema_of(table), schemas.partitioned_by(table)
     scanned = pl.scan_parquet(
         files,
-        schema={name: dtype for name, dtype in schema.items() if name not in keys},  # avoids reading a footer now
+        schema={
+            name: dtype for name, dtype in schema.items() if name not in keys
+        },  # avoids reading a footer now
         hive_partitioning=is_hive,
         hive_schema={key: schema[key] for key in keys} if is_hive else None,
         missing_columns="insert",  # a column added later is empty until the partition is rewritten
@@ -304,13 +368,18 @@ def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
 def _scan_part(table: str, part: str, file: str) -> pl.LazyFrame:
     schema = schemas.schema_of(table)
     values = values_of(table, part) or {}
-    literals = {name: date.fromisoformat(value) if schema[name] == pl.Date() else value for name, value in values.items()}
+    literals = {
+        name: date.fromisoformat(value) if schema[name] == pl.Date() else value
+        for name, value in values.items()
+    }
     columns = [pl.lit(value, schema[name]).alias(name) for name, value in literals.items()]
     return _scan(table, [file], is_hive=False).with_columns(columns).select(schema.names())
 
 
 def _facts_of(path: str) -> _Facts | None:
-    """Returns the metadata of the file, None if there is no file; raises `DamagedError` if it has no metadata."""
+    """Returns the metadata of the file, None if there is no file; raises `DamagedError` if it has
+    no metadata.
+    """
     try:
         known, found = _known.get(path), os.stat(path)
         if known is not None and known[0] == stamp(found):
@@ -322,14 +391,17 @@ def _facts_of(path: str) -> _Facts | None:
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedError(
-            f"Cannot read {path}: not a complete Parquet file of this store. Run `memory ingest`; it rebuilds it."
+            f"Cannot read {path}: not a complete Parquet file of this store. Run `memory "
+            "ingest`; it rebuilds it."
         ) from error
     _known[path] = read, facts
     return facts
 
 
 def _fault_of(table: str, path: Path) -> str:
-    """Returns why the file is not as it was written; empty where it is, or was replaced or removed meanwhile."""
+    """Returns why the file is not as it was written; empty where it is, or was replaced or removed
+    meanwhile.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -340,17 +412,33 @@ def _fault_of(table: str, path: Path) -> str:
             return ""
         file = pq.ParquetFile(path)
         schema = _stored(schemas.empty(table), table).to_arrow().schema
-        written = pa.schema([field for field in schema if field.name in set(file.schema_arrow.names)])
+        written = pa.schema(
+            [field for field in schema if field.name in set(file.schema_arrow.names)]
+        )
         hashed = hashlib.sha256(str(written).encode())
         with path.open("rb") as content:
             hashed.update(content.read(facts.info.bytes))
-        is_same = hashed.hexdigest()[:16] == facts.info.fingerprint and file.metadata.num_rows == facts.info.rows
-        is_same = is_same and pl.read_parquet(path, hive_partitioning=False).height == facts.info.rows
+        is_same = (
+            hashed.hexdigest()[:16] == facts.info.fingerprint
+            and file.metadata.num_rows == facts.info.rows
+        )
+        is_same = (
+            is_same and pl.read_parquet(path, hive_partitioning=False).height == facts.info.rows
+        )
         reason = "" if is_same else "its rows do not match their hash"
     except DamagedError:
         reason = NO_FOOTER
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = "" if isinstance(error, FileNotFoundError) else f"it cannot be read: {str(error).splitlines()[0][:100]}"
+    except (
+        OSError,
+        pa.ArrowException,
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+    ) as error:
+        reason = (
+            ""
+            if isinstance(error, FileNotFoundError)
+            else f"it cannot be read: {str(error).splitlines()[0][:100]}"
+        )
     return reason if stamp_of(path) == before else ""
 
 
@@ -364,14 +452,18 @@ def _footer_fault_of(_: str, path: Path) -> str:
 
 def _parse_facts(facts: dict[str, Any]) -> _Facts:
     written_at = datetime.fromisoformat(facts["written_at"])
-    info = PartInfo(facts["rows"], facts["fingerprint"], facts["inputs"], written_at, facts["bytes"])
+    info = PartInfo(
+        facts["rows"], facts["fingerprint"], facts["inputs"], written_at, facts["bytes"]
+    )
     return _Facts(facts["v"], facts.get("dropped", False), info)
 
 
 def _is_kept(facts: _Facts) -> bool:
     """Returns whether the file is a partition, or was dropped within the last day."""
     age = (datetime.now(UTC) - facts.info.written_at).total_seconds()
-    return facts.version == schemas.SCHEMA_VERSION and (not facts.is_dropped or age < KEEP_DROPPED_SECONDS)
+    return facts.version == schemas.SCHEMA_VERSION and (
+        not facts.is_dropped or age < KEEP_DROPPED_SECONDS
+    )
 
 
 def _checked(table: str, part: str, frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -381,7 +473,10 @@ def _checked(table: str, part: str, frames: Iterable[pl.DataFrame]) -> Iterator[
         rows = schemas.check(table, frame)
         for column, value in values.items():
             if rows[column].cast(pl.String).ne_missing(pl.Series([value])).any():
-                raise TableError(f"Rows of '{table}' do not belong to partition '{part}': their {column} is not {value}.")
+                raise TableError(
+                    f"Rows of '{table}' do not belong to partition '{part}': their {column} "
+                    f"is not {value}."
+                )
         yield rows
 
 
@@ -391,7 +486,12 @@ def _stored(frame: pl.DataFrame, table: str) -> pl.DataFrame:
 
 
 def _write_parquet(
-    table: str, frames: Iterator[pl.DataFrame], path: Path, inputs: str | Callable[[], str], *, is_dropped: bool
+    table: str,
+    frames: Iterator[pl.DataFrame],
+    path: Path,
+    inputs: str | Callable[[], str],
+    *,
+    is_dropped: bool,
 ) -> dict[str, Any]:
     """Writes the frames, with their metadata in the footer, and returns the metadata."""
     import pyarrow.parquet as pq  # takes a tenth of a second; readers do not need it
@@ -400,13 +500,19 @@ def _write_parquet(
     rows, keys = 0, []
     with path.open("wb") as file:
         hashed = _Hashed(file, str(schema))
-        with pq.ParquetWriter(hashed, schema, compression=COMPRESSION, store_schema=False) as writer:
+        with pq.ParquetWriter(
+            hashed, schema, compression=COMPRESSION, store_schema=False
+        ) as writer:
             for frame in frames:
                 writer.write_table(_stored(frame, table).to_arrow())
                 rows += frame.height
-                keys.append(frame.select(pl.struct(schemas.key_of(table)).hash().alias("key"))["key"])
+                keys.append(
+                    frame.select(pl.struct(schemas.key_of(table)).hash().alias("key"))["key"]
+                )
             if len(keys) > 1 and pl.concat(keys).n_unique() != rows:
-                raise TableError(f"Rows of '{table}' repeat a key ({', '.join(schemas.key_of(table))}).")
+                raise TableError(
+                    f"Rows of '{table}' repeat a key ({', '.join(schemas.key_of(table))})."
+                )
             facts = {
                 "v": schemas.SCHEMA_VERSION,
                 "rows": rows,
@@ -449,7 +555,9 @@ class _Hashed:
 
 
 def _fill_up(path: Path, least: int) -> None:
-    """Moves the footer so that the file's size is a power of two, and at least that of the file it replaces."""
+    """Moves the footer so that the file's size is a power of two, and at least that of the file it
+    replaces.
+    """
     with path.open("rb+") as file:
         footer = footer_of(file.fileno())
         size = file.seek(0, os.SEEK_END)
@@ -459,7 +567,9 @@ def _fill_up(path: Path, least: int) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Flushes the file to disk and sets its modification time, which is finer than the clock of most file systems."""
+    """Flushes the file to disk and sets its modification time, which is finer than the clock of
+    most file systems.
+    """
     with path.open("rb+") as file:
         os.fsync(file.fileno())
         now = time.time_ns()

@@ -1,7 +1,9 @@
-"""Locks of parts of a store: several processes write different days at once, and none while one has the whole store.
+"""Locks of parts of a store: several processes write different days at once, and none while one has
+the whole store.
 
-The system releases a lock when its process ends, however it ends. On several machines the folder must be on a file system that
-knows locks, such as NFS 4. Where the system has no shared locks (Windows), the store's own lock is used instead.
+The system releases a lock when its process ends, however it ends. On several machines the folder
+must be on a file system that knows locks, such as NFS 4. Where the system has no shared locks
+(Windows), the store's own lock is used instead.
 """
 
 import time
@@ -34,8 +36,12 @@ class PartLocks:
 
     @contextmanager
     def all(self, wait_seconds: float) -> Iterator[None]:
-        """Waits until no part is locked, and keeps it so; entered and left under the store's lock."""
-        if fcntl is None or not (self._folder / SHARED).is_file():  # made under the store's lock only
+        """Waits until no part is locked, and keeps it so; entered and left under the store's
+        lock.
+        """
+        if (
+            fcntl is None or not (self._folder / SHARED).is_file()
+        ):  # made under the store's lock only
             yield
             return
         with _locked(self._folder / SHARED, fcntl.LOCK_EX, wait_seconds):
@@ -43,7 +49,9 @@ class PartLocks:
 
     @contextmanager
     def shared(self, wait_seconds: float) -> Iterator[None]:
-        """Keeps others from locking all parts; entered under the store's lock, and kept longer than that."""
+        """Keeps others from locking all parts; entered under the store's lock, and kept longer than
+        that.
+        """
         assert fcntl is not None
         with _locked(make_folder(self._folder) / SHARED, fcntl.LOCK_SH, wait_seconds):
             yield

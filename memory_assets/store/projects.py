@@ -1,7 +1,8 @@
 """The project of a working folder: the git repository that it is in, else what its path says.
 
-`find_repository` reads the disk, for folders of this machine; intake stores what it finds, because a worktree may be deleted
-later. `project_of` is a function of its arguments alone. The command's start imports this module: standard library only.
+`find_repository` reads the disk, for folders of this machine; intake stores what it finds, because
+a worktree may be deleted later. `project_of` is a function of its arguments alone. The command's
+start imports this module: standard library only.
 """
 
 import os
@@ -13,13 +14,16 @@ LARGEST_CONFIG = 1_000_000
 """Bytes of a git configuration that are read."""
 
 WORKTREES = frozenset({"worktrees", ".worktrees", "worktree", ".worktree", "wt", ".conductor"})
-"""Folders that hold worktrees: of the repository that they are in, or of several, one folder for each."""
+"""Folders that hold worktrees: of the repository that they are in, or of several, one folder for
+each.
+"""
 
 WORKTREE_ENDINGS = ("-worktrees", ".worktrees", "_worktrees")
 """`shop-worktrees/vat` and `shop.worktrees/vat` are worktrees of `shop`."""
 
 COLLECTIONS = frozenset(
-    "code dev develop development documents desktop git github gitlab home projects project repos repositories root sites "
+    "code dev develop development documents desktop git github gitlab home projects project "
+    "repos repositories root sites "
     "source sources src tmp users work works workspace workspaces wks".split()
 )
 """Names of folders that hold repositories and are none themselves."""
@@ -29,12 +33,17 @@ NAME_AND_BRANCH = "--"
 
 
 def find_repository(folder: str, home: str) -> str | None:
-    """Returns the name of the git repository that the folder is in: of its remote `origin`, else of its main folder.
+    """Returns the name of the git repository that the folder is in: of its remote `origin`, else of
+    its main folder.
 
-    A worktree and a sub-folder belong to their repository, also after they were deleted. The home folder and those above it
-    are no projects; a repository there holds settings files.
+    A worktree and a sub-folder belong to their repository, also after they were deleted. The home
+    folder and those above it are no projects; a repository there holds settings files.
     """
-    while folder and os.path.dirname(folder) != folder and not f"{home}{os.sep}".startswith(f"{folder}{os.sep}"):
+    while (
+        folder
+        and os.path.dirname(folder) != folder
+        and not f"{home}{os.sep}".startswith(f"{folder}{os.sep}")
+    ):
         if common := _common_folder(folder, os.path.join(folder, ".git")):
             return _remote_name(os.path.join(common, "config")) or _main_name(common, folder)
         folder = os.path.dirname(folder)
@@ -42,7 +51,9 @@ def find_repository(folder: str, home: str) -> str | None:
 
 
 def project_of(repository: str | None, folder: str) -> str:
-    """Returns the name of the project: the repository's, else what the folder's path says about it."""
+    """Returns the name of the project: the repository's, else what the folder's path says about
+    it.
+    """
     if repository:
         return _last(repository) or UNKNOWN
     parts = _parts(folder)
@@ -50,7 +61,9 @@ def project_of(repository: str | None, folder: str) -> str:
 
 
 def _common_folder(folder: str, git: str) -> str | None:
-    """Returns the folder that holds the repository's configuration; None if there is no repository at `git`."""
+    """Returns the folder that holds the repository's configuration; None if there is no repository
+    at `git`.
+    """
     if os.path.isfile(os.path.join(git, "HEAD")):
         return git
     written = _read(git)
@@ -58,7 +71,9 @@ def _common_folder(folder: str, git: str) -> str | None:
         return None
     own = os.path.normpath(os.path.join(folder, written.removeprefix("gitdir:").strip()))
     if f"{os.sep}worktrees{os.sep}" in own:  # the repository may have been moved or deleted since
-        return os.path.normpath(os.path.join(own, _read(os.path.join(own, "commondir")).strip() or "../.."))
+        return os.path.normpath(
+            os.path.join(own, _read(os.path.join(own, "commondir")).strip() or "../..")
+        )
     return own
 
 
@@ -67,11 +82,17 @@ def _main_name(common: str, folder: str) -> str:
     if f"{os.sep}modules{os.sep}" in common:
         return os.path.basename(folder)
     name = os.path.basename(common)
-    return os.path.basename(os.path.dirname(common)) if name.startswith(".") else name.removesuffix(".git")
+    return (
+        os.path.basename(os.path.dirname(common))
+        if name.startswith(".")
+        else name.removesuffix(".git")
+    )
 
 
 def _remote_name(config: str) -> str | None:
-    """Returns the name of the repository from which it was cloned, without its address, which may hold a password."""
+    """Returns the name of the repository from which it was cloned, without its address, which may
+    hold a password.
+    """
     is_origin = False
     for line in _read(config).splitlines():
         setting, _, value = line.strip().partition("=")
@@ -115,7 +136,12 @@ def _repository_of_worktree(parts: list[str]) -> str | None:
                 return name.removesuffix(ending)
         if above and above[-1].startswith(".") and not _is_home(above[:-1]):
             above = above[:-1]  # `shop/.claude/worktrees/vat`
-        if above and not above[-1].startswith(".") and not _is_home(above) and above[-1].lower() not in COLLECTIONS:
+        if (
+            above
+            and not above[-1].startswith(".")
+            and not _is_home(above)
+            and above[-1].lower() not in COLLECTIONS
+        ):
             return above[-1]
         if len(below) > 1:
             return below[1] if _is_id(below[0]) else below[0]
@@ -128,7 +154,9 @@ def _named(parts: list[str]) -> str:
         name = parts[place].partition(NAME_AND_BRANCH)[0] or parts[place]
         if any(letter.isalpha() for letter in name):
             is_above = place < len(parts) - 1
-            is_none = is_above and (name.lower() in WORKTREES | COLLECTIONS or _is_home(parts[: place + 1]))
+            is_none = is_above and (
+                name.lower() in WORKTREES | COLLECTIONS or _is_home(parts[: place + 1])
+            )
             return UNKNOWN if is_none else name
     return UNKNOWN
 
@@ -140,4 +168,6 @@ def _is_home(parts: list[str]) -> bool:
 
 
 def _is_id(name: str) -> bool:
-    return any(letter.isdigit() for letter in name) and all(letter in "0123456789abcdef-" for letter in name.lower())
+    return any(letter.isdigit() for letter in name) and all(
+        letter in "0123456789abcdef-" for letter in name.lower()
+    )

@@ -1,4 +1,6 @@
-"""Files prepared for fast commands: the status text, its validity stamp and the briefings; imports almost nothing."""
+"""Files prepared for fast commands: the status text, its validity stamp and the briefings; imports
+almost nothing.
+"""
 
 import os
 
@@ -13,13 +15,17 @@ FULL = os.path.join(BRIEFINGS, "full")
 """The full versions of all of these, below the same paths."""
 
 REVIEW = os.path.join("workspace", "REVIEW.md")
-NOTHING_YET = "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
+NOTHING_YET = (
+    "There is no briefing yet. Run `memory up` to take in transcripts and build the memory."
+)
 
 STATUS = "status.txt"
 """The stamp of the status, an empty line, and its text."""
 
 WAITING = os.path.join("built", "waiting.json")
-"""Name → since when input waits for it, and from when on it is late, in seconds since 1970 (`runs.freshness`)."""
+"""Name → since when input waits for it, and from when on it is late, in seconds since 1970
+(`runs.freshness`).
+"""
 
 COUNTED = ("sessions", "messages", "observations", "memories", "proposals", "decisions", "windows")
 """Tables that the status counts."""
@@ -27,12 +33,17 @@ COUNTED = ("sessions", "messages", "observations", "memories", "proposals", "dec
 
 def stamp(root: str) -> str:
     """Returns the store's path and when each counted table was last written."""
-    return "\n".join([root, *(f"{table} {changed_at(os.path.join(root, 'tables', table))}" for table in COUNTED)])
+    return "\n".join(
+        [root, *(f"{table} {changed_at(os.path.join(root, 'tables', table))}" for table in COUNTED)]
+    )
 
 
 def file_name(name: str) -> str:
     """Returns a project's name or a session's id as a portable file name."""
-    kept = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "-" for letter in name.lower())
+    kept = "".join(
+        letter if letter.isascii() and (letter.isalnum() or letter in "._-") else "-"
+        for letter in name.lower()
+    )
     return kept.strip(".-") or "unnamed"
 
 
@@ -45,9 +56,16 @@ def changed_at(path: str) -> int:
 
 
 def read_briefing(root: str, folder: str, session: str = "", *, is_full: bool = False) -> str:
-    """Returns the folder's briefing followed by the session's own summary, which short and new sessions lack."""
-    paths = [briefing_path(root, folder), *([os.path.join(root, SESSIONS, f"{file_name(session)}.md")] if session else [])]
-    return "\n".join(filter(None, (read_text(full_path(root, path) if is_full else path) for path in paths)))
+    """Returns the folder's briefing followed by the session's own summary, which short and new
+    sessions lack.
+    """
+    paths = [
+        briefing_path(root, folder),
+        *([os.path.join(root, SESSIONS, f"{file_name(session)}.md")] if session else []),
+    ]
+    return "\n".join(
+        filter(None, (read_text(full_path(root, path) if is_full else path) for path in paths))
+    )
 
 
 def full_path(root: str, path: str) -> str:
@@ -64,11 +82,17 @@ def here() -> str:
 
 
 def briefing_path(root: str, folder: str) -> str:
-    """Returns the briefing of the folder's project, or of one named by a folder above it, else the general one.
+    """Returns the briefing of the folder's project, or of one named by a folder above it, else the
+    general one.
 
-    A folder of a repository belongs to that repository alone, whatever the folders above are called.
+    A folder of a repository belongs to that repository alone, whatever the folders above are
+    called.
     """
-    names = os.listdir(os.path.join(root, BRIEFINGS)) if os.path.isdir(os.path.join(root, BRIEFINGS)) else []
+    names = (
+        os.listdir(os.path.join(root, BRIEFINGS))
+        if os.path.isdir(os.path.join(root, BRIEFINGS))
+        else []
+    )
     repository = None
     if names:
         from memory_assets.store.projects import find_repository, project_of

@@ -1,7 +1,9 @@
-"""The log of the service: what its processes print, in files that rotate, so that it never grows above a few megabytes.
+"""The log of the service: what its processes print, in files that rotate, so that it never grows
+above a few megabytes.
 
-`logs/service.log` grows to 1 MB and is then renamed to `service.log.1`, and so on; four older ones are kept. launchd appends
-what fails at a start to `logs/service-start.log`, which a start removes once it is as long.
+`logs/service.log` grows to 1 MB and is then renamed to `service.log.1`, and so on; four older ones
+are kept. launchd appends what fails at a start to `logs/service-start.log`, which a start removes
+once it is as long.
 """
 
 import threading
@@ -20,15 +22,21 @@ def log_path(root: Path) -> Path:
 
 
 def copy_lines(stream: IO[str], root: Path) -> threading.Thread:
-    """Copies the lines of the stream into the log until it ends, in a thread that is returned; a full disk loses lines."""
+    """Copies the lines of the stream into the log until it ends, in a thread that is returned; a
+    full disk loses lines.
+    """
     from logging import LogRecord
     from logging.handlers import RotatingFileHandler
 
     start = make_folder(root / FOLDER) / START_FILE
     if start.is_file() and start.stat().st_size > MOST_BYTES:
         start.unlink()
-    handler = RotatingFileHandler(log_path(root), maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True)
-    handler.handleError = lambda record: None  # the stream is read on: a full pipe would stop the service
+    handler = RotatingFileHandler(
+        log_path(root), maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
+    )
+    handler.handleError = lambda record: (
+        None
+    )  # the stream is read on: a full pipe would stop the service
 
     def copy() -> None:
         for line in stream:

@@ -13,9 +13,11 @@ Value = str | int | float | bool | list[str] | dict[str, dict[str, float]]
 
 
 def settings_path(names: Iterable[str] = ()) -> Path:
-    """Returns the file to write these settings into: the user's if it sets one of them, else the data folder's.
+    """Returns the file to write these settings into: the user's if it sets one of them, else the
+    data folder's.
 
-    The user's file overrides the data folder's. Raises `SettingsError` if the user's file cannot be read.
+    The user's file overrides the data folder's. Raises `SettingsError` if the user's file cannot be
+    read.
     """
     user = Path(user_settings_file())
     is_users = user.is_file() and not read_file(str(user)).keys().isdisjoint(names)
@@ -23,12 +25,16 @@ def settings_path(names: Iterable[str] = ()) -> Path:
 
 
 def write_settings(changes: Mapping[str, Value]) -> Path:
-    """Writes the settings into the file and returns it; raises `SettingsError` if it cannot be read or written."""
+    """Writes the settings into the file and returns it; raises `SettingsError` if it cannot be read
+    or written.
+    """
     return change_file(settings_path(changes), lambda text: with_settings(text, changes))
 
 
 def change_file(path: Path, change: Callable[[str], str]) -> Path:
-    """Replaces the text of a `memory.toml`, keeps its mode, and returns it; raises `SettingsError` if it cannot be changed."""
+    """Replaces the text of a `memory.toml`, keeps its mode, and returns it; raises `SettingsError`
+    if it cannot be changed.
+    """
     try:
         before = path.read_bytes().decode() if path.is_file() else ""
         after = change(before)
@@ -41,7 +47,8 @@ def change_file(path: Path, change: Callable[[str], str]) -> Path:
 
 
 def with_settings(text: str, changes: Mapping[str, Value]) -> str:
-    """Returns the text of a `memory.toml` with these settings: replaced in place, else added above the first table.
+    """Returns the text of a `memory.toml` with these settings: replaced in place, else added above
+    the first table.
 
     Raises `ValueError` for text that is no TOML.
     """
@@ -54,7 +61,9 @@ def with_settings(text: str, changes: Mapping[str, Value]) -> str:
 
 
 def without_setting(text: str, name: str) -> str:
-    """Returns the text of a `memory.toml` without the setting; raises `ValueError` for text that is no TOML."""
+    """Returns the text of a `memory.toml` without the setting; raises `ValueError` for text that is
+    no TOML.
+    """
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -63,7 +72,9 @@ def without_setting(text: str, name: str) -> str:
 
 
 def line_of(name: str, value: Any) -> str:
-    """Returns the line of a `memory.toml` that sets the value; of a table, the line of its first entry."""
+    """Returns the line of a `memory.toml` that sets the value; of a table, the line of its first
+    entry.
+    """
     import tomlkit
 
     document, key = tomlkit.document(), [name]

@@ -1,7 +1,9 @@
-"""The slog: a log of what people, agents and this program did to systems, as JSON Lines in the workspace.
+"""The slog: a log of what people, agents and this program did to systems, as JSON Lines in the
+workspace.
 
-A line is `{timestamp, action, tool, detail, reason}`. Lines are only appended, by any number of processes at once; forgetting
-alone changes them, by masking words in place. Secrets are masked here, whoever appends. It is kept with MEMORY.md, under git.
+A line is `{timestamp, action, tool, detail, reason}`. Lines are only appended, by any number of
+processes at once; forgetting alone changes them, by masking words in place. Secrets are masked
+here, whoever appends. It is kept with MEMORY.md, under git.
 """
 
 import json
@@ -71,18 +73,31 @@ class Slog:
         return sorted(found, key=lambda one: one.timestamp)
 
     def damaged(self) -> list[str]:
-        """Returns the lines that are no entry, each with its number from 1; lines that a killed process left are none."""
+        """Returns the lines that are no entry, each with its number from 1; lines that a killed
+        process left are none.
+        """
         lines = enumerate(self._lines(), 1)
-        return [f"{SLOG}, line {number}" for number, line in lines if parse_entry(line) is None and not is_torn_line(line)]
+        return [
+            f"{SLOG}, line {number}"
+            for number, line in lines
+            if parse_entry(line) is None and not is_torn_line(line)
+        ]
 
     def _append(self, choose: Callable[[], Iterable[Entry]]) -> list[Entry]:
         import filelock
 
         make_folder(self._lock.parent)
-        with filelock.FileLock(self._lock, timeout=LOCK_SECONDS, mode=0o600, poll_interval=POLL_SECONDS):
+        with filelock.FileLock(
+            self._lock, timeout=LOCK_SECONDS, mode=0o600, poll_interval=POLL_SECONDS
+        ):
             records = mask_record([asdict(one) for one in choose()])
             if records:
-                append_line(self.path, b"\n".join(json.dumps(record, ensure_ascii=False).encode() for record in records))
+                append_line(
+                    self.path,
+                    b"\n".join(
+                        json.dumps(record, ensure_ascii=False).encode() for record in records
+                    ),
+                )
             return [Entry(**record) for record in records]
 
     def _lines(self) -> list[bytes]:
@@ -100,7 +115,9 @@ def parse_entry(line: bytes) -> Entry | None:
     try:
         row = json.loads(line)
         entry = Entry(**row)
-        is_whole = all(isinstance(value, str) for value in row.values()) and entry.action in SLOG_ACTIONS
+        is_whole = (
+            all(isinstance(value, str) for value in row.values()) and entry.action in SLOG_ACTIONS
+        )
         return entry if is_whole and entry.at else None
     except (ValueError, TypeError, OverflowError):
         return None

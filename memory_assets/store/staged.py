@@ -1,7 +1,9 @@
-"""Restored stores: unpacked and checked beside what is in the folder, then moved into place, so that a kill leaves no half one.
+"""Restored stores: unpacked and checked beside what is in the folder, then moved into place, so
+that a kill leaves no half one.
 
     .restoring/            files being unpacked; the next restore removes what a killed one left
-    .restoring/complete    all files are there and match their hashes: whoever opens the store next moves them into place
+    .restoring/complete    all files are there and match their hashes: whoever opens the store next
+    moves them into place
 
 `VERSION`, which makes a folder a store, is moved last.
 """
@@ -16,14 +18,19 @@ FOLDER, COMPLETE = ".restoring", "complete"
 VERSION_FILE = "VERSION"
 
 BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})
-"""Files that may be in the data folder before it is a store: settings, and events that hooks sent."""
+"""Files that may be in the data folder before it is a store: settings, and events that hooks sent.
+"""
 
 BESIDE_A_STORE = BEFORE_A_STORE | {"since.json", "hooks.json", "sample", "logs", FOLDER}
-"""Also: the moment of `--since`, the record of hooks, the sample's store, logs of the service, a killed restore."""
+"""Also: the moment of `--since`, the record of hooks, the sample's store, logs of the service, a
+killed restore.
+"""
 
 
 def strangers(root: Path) -> list[str]:
-    """Returns the entries of the data folder that show that a store, or something else, is there already; sorted."""
+    """Returns the entries of the data folder that show that a store, or something else, is there
+    already; sorted.
+    """
     return sorted({path.name for path in root.iterdir()} - BESIDE_A_STORE) if root.is_dir() else []
 
 

@@ -3,19 +3,20 @@
     resources/   the archive of transcript bytes, and the key of its keyed hashes     permanent
     ledger/      events of people, agents and clocks                                  permanent
     answers/     raw answers of models                                                permanent
-    branches/    what-if branches, until they are adopted or dropped
-    spool/       events that were sent and not yet read; aside/: unreadable ones
-    library/     texts of documents, feeds                                         permanent
-    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md, slog.jsonl; git   permanent
-    tables/      Parquet in Hive folders                                              derived
-    index/       vectors and terms                                                    derived
-    dagster/     DAGSTER_HOME: runs and events                                        derived
-    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the prepared status)
+    branches/    what-if branches, until they are adopted or dropped spool/       events that were
+    sent and not yet read; aside/: unreadable ones library/     texts of documents, feeds
+    permanent workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md,
+    slog.jsonl; git   permanent tables/      Parquet in Hive folders
+    derived index/       vectors and terms
+    derived dagster/     DAGSTER_HOME: runs and events
+    derived VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the
+    prepared status)
 
-Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the branches. Writers hold the
-lock, or that of a day below `built/locks`; readers do not need it. `tasks.lock` is held while a remote task list is
-synchronised. `tokens.json` holds the hashes of the tokens of a shared memory, `logs/audit.jsonl` what they were used for.
-`pushed/` says what was sent to other stores, `incoming/` what people forgot who push to this one.
+Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the
+branches. Writers hold the lock, or that of a day below `built/locks`; readers do not need it.
+`tasks.lock` is held while a remote task list is synchronised. `tokens.json` holds the hashes of the
+tokens of a shared memory, `logs/audit.jsonl` what they were used for. `pushed/` says what was sent
+to other stores, `incoming/` what people forgot who push to this one.
 """
 
 import json
@@ -32,7 +33,13 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.errors import ObjectStoreError, SettingsError, StoreBusyError, StoreError, StoreVersionError
+from memory_assets.errors import (
+    ObjectStoreError,
+    SettingsError,
+    StoreBusyError,
+    StoreError,
+    StoreVersionError,
+)
 from memory_assets.schema.announcements import announce
 from memory_assets.store import staged
 from memory_assets.store.documents import Documents
@@ -57,7 +64,9 @@ PART_WAIT_SECONDS = 600.0
 """Of a step that writes one of many days: no person waits for it."""
 
 SEND_SECONDS = 5.0
-"""Changes of the tables are sent to an object store at most this often, and at the end of each step."""
+"""Changes of the tables are sent to an object store at most this often, and at the end of each
+step.
+"""
 SYNC_AGE_SECONDS, WAIT_AFTER_FAILURE_SECONDS = 60.0, 60.0
 """Age at which a copy is compared with the object store again; pause after it did not answer."""
 OTHERS = 0o077
@@ -76,7 +85,9 @@ class Store:
     @cached_property
     def tables(self) -> "ParquetTables":
         """The Parquet tables."""
-        from memory_assets.store.parquet_tables import ParquetTables  # polars takes longer to import than many a verb
+        from memory_assets.store.parquet_tables import (
+            ParquetTables,
+        )  # polars takes longer to import than many a verb
 
         return ParquetTables(self.root / "tables")
 
@@ -106,7 +117,9 @@ class Store:
 
     @cached_property
     def key(self) -> bytes:
-        """The key of keyed hashes, stored with the archive; only backups and exports of everything contain it."""
+        """The key of keyed hashes, stored with the archive; only backups and exports of everything
+        contain it.
+        """
         path = self._kept / "resources" / "key"
         if not path.is_file():
             write_atomically(path, secrets.token_hex(32).encode())
@@ -118,13 +131,17 @@ class Store:
         return self.root / "workspace"
 
     def memory_md(self) -> str:
-        """Returns MEMORY.md with the secrets masked that a person typed into it; empty if there is none."""
+        """Returns MEMORY.md with the secrets masked that a person typed into it; empty if there is
+        none.
+        """
         from memory_assets.schema.records import MEMORY_MD
 
         return mask_record(text_of(self.workspace / MEMORY_MD))
 
     def note_of(self, name: str) -> str | None:
-        """Returns the input version that a file or index was built from, or None if it never was."""
+        """Returns the input version that a file or index was built from, or None if it never
+        was.
+        """
         return text_of(self.root / "built" / f"{name}.txt") or None
 
     def note(self, name: str, version: str) -> None:
@@ -157,7 +174,9 @@ class Store:
 
     @cached_property
     def mirror(self) -> "Mirror | None":
-        """What keeps this store in an object store; None where no setting names one, and for a branch or the sample."""
+        """What keeps this store in an object store; None where no setting names one, and for a
+        branch or the sample.
+        """
         if not self.settings.store or self.origin is not None or self.root.name == SAMPLE:
             return None
         from memory_assets.adapters.s3_objects import S3Objects
@@ -167,7 +186,9 @@ class Store:
 
     @property
     def first_number(self) -> int:
-        """The first number of a day's proposals; folders that share the store count apart, so that no number is given twice."""
+        """The first number of a day's proposals; folders that share the store count apart, so that
+        no number is given twice.
+        """
         if self.mirror is None:
             return 1
         from memory_assets.store.mirror_state import NUMBERS_OF_A_FOLDER
@@ -175,14 +196,18 @@ class Store:
         return 1 + NUMBERS_OF_A_FOLDER * self.mirror.place
 
     def sync(self, *, is_erasing: bool = False, wait_seconds: float = LOCK_WAIT_SECONDS) -> None:
-        """Fetches from and sends to the object store, where one is set; raises `ObjectStoreError` if it cannot."""
+        """Fetches from and sends to the object store, where one is set; raises `ObjectStoreError`
+        if it cannot.
+        """
         if self.mirror is not None:
             with self._locks.whole(wait_seconds):
                 self.mirror.sync(is_erasing=is_erasing)
                 self._sync_state["last"] = time.monotonic()
 
     def try_sync(self) -> None:
-        """Does the same, unless another process writes, which does it, too; says so where the object store does not answer."""
+        """Does the same, unless another process writes, which does it, too; says so where the
+        object store does not answer.
+        """
         if self.mirror is None or time.monotonic() < self._sync_state.get("pause", 0.0):
             return
         try:
@@ -195,13 +220,17 @@ class Store:
                 raise
             self._sync_state["pause"] = time.monotonic() + WAIT_AFTER_FAILURE_SECONDS
             announce(
-                f"{error} The copy in {self.root} is used; what is new there is sent by the next run that can.",
+                f"{error} The copy in {self.root} is used; what is new there is sent by the "
+                "next run that can.",
                 about=f"object store {self.root}",
             )
 
     def sync_if_older(self, seconds: float = SYNC_AGE_SECONDS) -> None:
         """Tries to synchronise unless this process did within so many seconds."""
-        if self.mirror is not None and time.monotonic() >= self._sync_state.get("last", -inf) + seconds:
+        if (
+            self.mirror is not None
+            and time.monotonic() >= self._sync_state.get("last", -inf) + seconds
+        ):
             self.try_sync()
 
     @property
@@ -217,9 +246,11 @@ class Store:
 
     @contextmanager
     def lock(self, wait_seconds: float = LOCK_WAIT_SECONDS) -> Iterator[None]:
-        """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store object.
+        """Holds the write lock; waits, then raises `StoreBusyError`. Re-entrant within one store
+        object.
 
-        A store in an object store is synchronised before the lock is released, but not more often than every few seconds.
+        A store in an object store is synchronised before the lock is released, but not more often
+        than every few seconds.
         """
         with self._locks.whole(wait_seconds):
             yield
@@ -228,10 +259,12 @@ class Store:
 
     @contextmanager
     def lock_part(self, name: str) -> Iterator[None]:
-        """Holds the write lock of one part, such as a day: other processes may write others, unless one holds the store's.
+        """Holds the write lock of one part, such as a day: other processes may write others, unless
+        one holds the store's.
 
-        Inside it the store's lock must not be taken; a holder of the store's lock may take it. A store in an object store is
-        synchronised afterwards, but not more often than every few seconds, and not while other processes write.
+        Inside it the store's lock must not be taken; a holder of the store's lock may take it. A
+        store in an object store is synchronised afterwards, but not more often than every few
+        seconds, and not while other processes write.
         """
         with self._locks.part(name, PART_WAIT_SECONDS):
             yield
@@ -246,8 +279,9 @@ class Store:
 def open_store(settings: Settings) -> Store:
     """Opens the store in `settings.data`, or creates it.
 
-    Removes the permissions of other users. Raises `StoreVersionError` if a newer release wrote it, `SettingsError` if
-    the zone differs from the store's, and `StoreError` if the folder cannot be used.
+    Removes the permissions of other users. Raises `StoreVersionError` if a newer release wrote it,
+    `SettingsError` if the zone differs from the store's, and `StoreError` if the folder cannot be
+    used.
     """
     store = Store(settings, settings.data)
     os.umask(0o077)  # also for what Chroma, SQLite, git and Dagster write below the store
@@ -264,17 +298,21 @@ def open_store(settings: Settings) -> Store:
         _check_zone(store)
     except OSError as error:
         raise StoreError(
-            f"Cannot use {store.root} as the data folder: {error.strerror or error}. Set MEMORY_DATA to a writable folder."
+            f"Cannot use {store.root} as the data folder: {error.strerror or error}. Set "
+            "MEMORY_DATA to a writable folder."
         ) from error
     return store
 
 
 def _open_mirror(store: Store) -> None:
-    """Fetches the store from its object store, or begins it there; fetches the workspace from its remote."""
+    """Fetches the store from its object store, or begins it there; fetches the workspace from its
+    remote.
+    """
     settings = store.settings
     if not settings.remote:
         raise SettingsError(
-            f"The store {settings.store} needs a git remote for the workspace (MEMORY.md and its history), which is not kept "
+            f"The store {settings.store} needs a git remote for the workspace (MEMORY.md "
+            "and its history), which is not kept "
             "as objects. Set MEMORY_REMOTE to a repository, such as git@example.org:me/memory.git."
         )
     mirror = store.mirror
@@ -303,17 +341,21 @@ def _erased(store: Store) -> list[str]:
 
 
 def _close_to_others(root: Path) -> None:
-    """Removes the permissions of other users from the store and everything in it, if they may enter it.
+    """Removes the permissions of other users from the store and everything in it, if they may enter
+    it.
 
     Raises `StoreError` if the folder belongs to another user, or holds other files than a store's.
     """
     if os.name != "posix" or not root.is_dir() or not stat.S_IMODE(root.stat().st_mode) & OTHERS:
         return
-    is_store = (root / "VERSION").is_file() or {path.name for path in root.iterdir()} <= staged.BEFORE_A_STORE
+    is_store = (root / "VERSION").is_file() or {
+        path.name for path in root.iterdir()
+    } <= staged.BEFORE_A_STORE
     if not is_store or root.stat().st_uid != os.geteuid():
         whose = "holds other files" if not is_store else "belongs to another user"
         raise StoreError(
-            f"Other users may read {root}, which {whose}. Run `chmod go-rwx '{root}'`, or set MEMORY_DATA to another folder."
+            f"Other users may read {root}, which {whose}. Run `chmod go-rwx '{root}'`, or "
+            "set MEMORY_DATA to another folder."
         )
     for folder, names, files in os.walk(root, topdown=False):
         for path in (*(Path(folder, name) for name in (*names, *files)), Path(folder)):
@@ -343,7 +385,8 @@ def _check_version(store: Store) -> None:
     found = int(text)
     if found > VERSION:
         raise StoreVersionError(
-            f"{store.root} was written by a newer release (store version {found}, this one supports {VERSION}). "
+            f"{store.root} was written by a newer release (store version {found}, this one "
+            f"supports {VERSION}). "
             "Upgrade memory_assets, or set MEMORY_DATA to another folder."
         )
     if found < VERSION:
@@ -354,7 +397,9 @@ def _check_version(store: Store) -> None:
 
 
 def _remove_branches(store: Store) -> None:
-    """Deletes what-if branches; one whose adoption has started is kept, because the next run finishes it."""
+    """Deletes what-if branches; one whose adoption has started is kept, because the next run
+    finishes it.
+    """
     for path in (store.root / "branches").glob("*"):
         record = path / "what_if.json"
         if not record.is_file() or _read_json(record).get("state", "") != "adopting":
@@ -376,7 +421,8 @@ def _check_zone(store: Store) -> None:
     if frozen != zone:
         raise SettingsError(
             f"The days of {store.root} use the zone {frozen}, but MEMORY_TIMEZONE is {zone}. "
-            f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all days in {zone}."
+            f"Set MEMORY_TIMEZONE={frozen}, or run `memory data rebuild` to rebuild all "
+            f"days in {zone}."
         )
 
 

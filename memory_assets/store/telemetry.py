@@ -1,7 +1,9 @@
-"""The log of what each step of the pipeline did: one event per step as a line of JSON, in files that rotate.
+"""The log of what each step of the pipeline did: one event per step as a line of JSON, in files
+that rotate.
 
-`logs/steps.jsonl` grows to 1 MB (DUET) and is then numbered; of more than `MOST_FILES` the oldest is deleted. Events hold names
-of tables, counts and durations, never text of messages or names of projects. The asset `telemetry` keeps them as a table.
+`logs/steps.jsonl` grows to 1 MB (DUET) and is then numbered; of more than `MOST_FILES` the oldest
+is deleted. Events hold names of tables, counts and durations, never text of messages or names of
+projects. The asset `telemetry` keeps them as a table.
 """
 
 import json
@@ -49,7 +51,12 @@ class StepEvent:
 
 def log_step(root: Path, event: StepEvent) -> None:
     """Appends the event; if the log cannot be written, the step goes on."""
-    record = {"level": event.level, **asdict(event), "at": event.at.isoformat(), "duration_ms": round(event.duration_ms, 3)}
+    record = {
+        "level": event.level,
+        **asdict(event),
+        "at": event.at.isoformat(),
+        "duration_ms": round(event.duration_ms, 3),
+    }
     line = json.dumps(record, sort_keys=True).encode() + b"\n"
     try:
         path = make_folder(root / FOLDER) / FILE
@@ -66,7 +73,9 @@ def log_step(root: Path, event: StepEvent) -> None:
 
 
 def read_steps(root: Path) -> Iterator[dict[str, Any]]:
-    """Yields the events, oldest first, each with its `event_id`; a line that cannot be read is skipped."""
+    """Yields the events, oldest first, each with its `event_id`; a line that cannot be read is
+    skipped.
+    """
     folder = root / FOLDER
     for path in [*_numbered(folder), folder / FILE]:
         try:

@@ -1,9 +1,11 @@
-"""Whether anything that an ingest reads changed since one found nothing to do; imports almost nothing.
+"""Whether anything that an ingest reads changed since one found nothing to do; imports almost
+nothing.
 
-A look at everything needs the tables, the rules and the libraries below them, which take a second to load. When it finds
-nothing to do, `runs.look` notes what was looked at: path, size and time of each file of the store and of each folder outside
-that an ingest reads, the environment, and this program's own files. While these are the same, and until the clock makes
-something due, the next ingest would find nothing either. Where that is not sure, everything is looked at.
+A look at everything needs the tables, the rules and the libraries below them, which take a second
+to load. When it finds nothing to do, `runs.look` notes what was looked at: path, size and time of
+each file of the store and of each folder outside that an ingest reads, the environment, and this
+program's own files. While these are the same, and until the clock makes something due, the next
+ingest would find nothing either. Where that is not sure, everything is looked at.
 """
 
 import os
@@ -28,25 +30,45 @@ OWN = (
 )
 """Files of a store that a look itself writes; no ingest reads them."""
 
-VARIABLES = ("MEMORY_", "TODOIST_", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_", "HOME", "USERPROFILE", "XDG_", "TZ")
+VARIABLES = (
+    "MEMORY_",
+    "TODOIST_",
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "PI_",
+    "HOME",
+    "USERPROFILE",
+    "XDG_",
+    "TZ",
+)
 """Beginnings of the names of the variables that decide what an ingest reads."""
 
 CODE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def fingerprint(root: str, watched: "Sequence[str]") -> str:
-    """Returns the hash of the environment, of the store, and of the watched files and folders, present or not."""
+    """Returns the hash of the environment, of the store, and of the watched files and folders,
+    present or not.
+    """
     from hashlib import blake2b
 
     own = {os.path.join(root, name) for name in OWN}
-    facts = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(VARIABLES)]
+    facts = [
+        f"{name}={value}"
+        for name, value in sorted(os.environ.items())
+        if name.startswith(VARIABLES)
+    ]
     for place in (root, CODE, *watched):
         facts += [place, *sorted(_files(place, own))]
-    return blake2b("\n".join((sys.version, *facts)).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return blake2b(
+        "\n".join((sys.version, *facts)).encode("utf-8", "surrogateescape"), digest_size=16
+    ).hexdigest()
 
 
 def is_unchanged(root: str, now: "float | None" = None) -> bool:
-    """Returns whether the last look found nothing to do, and neither files nor the clock can have changed that."""
+    """Returns whether the last look found nothing to do, and neither files nor the clock can have
+    changed that.
+    """
     import json
 
     try:
@@ -59,7 +81,9 @@ def is_unchanged(root: str, now: "float | None" = None) -> bool:
 
 
 def _files(place: str, own: "set[str]") -> "Iterator[str]":
-    """Yields path, size, time and inode of the file, or of each file below the folder; links are not followed."""
+    """Yields path, size, time and inode of the file, or of each file below the folder; links are
+    not followed.
+    """
     try:
         entries = os.scandir(place)
     except OSError as error:

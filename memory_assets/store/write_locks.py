@@ -1,7 +1,9 @@
-"""The write locks of a store: one of the whole store, and one of each part, such as a day (`part_locks`).
+"""The write locks of a store: one of the whole store, and one of each part, such as a day
+(`part_locks`).
 
-Every writer takes the file `lock` first: who writes the whole store keeps it, who writes a part only until it has that part's
-lock. So a process that waits for the whole store comes before the next part: many short locks of parts do not keep it waiting.
+Every writer takes the file `lock` first: who writes the whole store keeps it, who writes a part
+only until it has that part's lock. So a process that waits for the whole store comes before the
+next part: many short locks of parts do not keep it waiting.
 """
 
 from collections.abc import Iterator
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class WriteLocks:
-    """The locks of the store in one folder. Re-entrant within one object; each wait ends with `StoreBusyError`."""
+    """The locks of the store in one folder. Re-entrant within one object; each wait ends with
+    `StoreBusyError`.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root, self._parts = root, PartLocks(root / "built" / "locks")
@@ -38,14 +42,17 @@ class WriteLocks:
 
     @contextmanager
     def part(self, name: str, wait_seconds: float) -> Iterator[None]:
-        """Holds the lock of one part: other processes may write others, unless one holds the whole store.
+        """Holds the lock of one part: other processes may write others, unless one holds the whole
+        store.
 
         Inside it the lock of the whole store must not be taken; a holder of that lock may take it.
         """
         with ExitStack() as held:
             with self._first(wait_seconds) as is_outermost:
                 if is_outermost and PartLocks.is_supported:
-                    held.enter_context(self._or_busy(self._parts.shared(wait_seconds), wait_seconds))
+                    held.enter_context(
+                        self._or_busy(self._parts.shared(wait_seconds), wait_seconds)
+                    )
                 else:
                     held.enter_context(self._first(wait_seconds))
             if is_outermost and PartLocks.is_supported:
@@ -54,7 +61,9 @@ class WriteLocks:
 
     @contextmanager
     def _first(self, wait_seconds: float) -> Iterator[bool]:
-        """Holds the file that every writer takes first; yields whether this object did not hold it before."""
+        """Holds the file that every writer takes first; yields whether this object did not hold it
+        before.
+        """
         import filelock  # readers do not need it
 
         try:
@@ -76,7 +85,8 @@ class WriteLocks:
     def _busy(self, wait_seconds: float) -> StoreBusyError:
         return StoreBusyError(
             f"Another process has been writing {self._root} for more than {wait_seconds:.0f} s. "
-            "Wait until it ends (a run in the Dagster UI, another `memory` command), then try again."
+            "Wait until it ends (a run in the Dagster UI, another `memory` command), then "
+            "try again."
         )
 
     @cached_property

@@ -1,7 +1,7 @@
 """Other names for the same thing: k8s and kubernetes, gha and GitHub Actions.
 
-Takes the words of a question, or a name, and gives the other names. The table is `aliases.toml`; the owner adds to it in
-`memory.toml` under `[aliases]`, in the same format.
+Takes the words of a question, or a name, and gives the other names. The table is `aliases.toml`;
+the owner adds to it in `memory.toml` under `[aliases]`, in the same format.
 """
 
 import re
@@ -32,10 +32,11 @@ def words_in(question: str) -> list[str]:
 
 
 def expand(words: Iterable[str], own: Own | None = None) -> list[tuple[str, float]]:
-    """Returns the words of other names for the names among the words, each once with its weight (below 1).
+    """Returns the words of other names for the names among the words, each once with its weight
+    (below 1).
 
-    The words are in the order of the question, so that names of several words are found; the words of a longer name share its
-    weight. Words of the question are not returned.
+    The words are in the order of the question, so that names of several words are found; the words
+    of a longer name share its weight. Words of the question are not returned.
     """
     asked = [word.lower().strip(".,;:!?'\"`()") for word in words]
     groups, found = _groups(own), dict[str, float]()
@@ -48,7 +49,9 @@ def expand(words: Iterable[str], own: Own | None = None) -> list[tuple[str, floa
 
 
 def names_of(name: str, own: Own | None = None) -> Group:
-    """Returns all names for the same thing, lower-case, the full one first; the name alone where no other is known."""
+    """Returns all names for the same thing, lower-case, the full one first; the name alone where no
+    other is known.
+    """
     low = " ".join(name.lower().split())
     return _groups(own).get(low, [(low,)])[0]
 
@@ -57,8 +60,13 @@ def _names_in(words: Sequence[str], groups: Mapping[str, list[Group]]) -> Iterat
     """Yields the known names among the words, a longer one instead of its parts."""
     at = 0
     while at < len(words):
-        spans = (" ".join(words[at : at + length]) for length in range(min(LONGEST_ALIAS, len(words) - at), 0, -1))
-        known = next(((span, name) for span in spans for name in _forms(span) if name in groups), None)
+        spans = (
+            " ".join(words[at : at + length])
+            for length in range(min(LONGEST_ALIAS, len(words) - at), 0, -1)
+        )
+        known = next(
+            ((span, name) for span in spans for name in _forms(span) if name in groups), None
+        )
         if known:
             yield known[1]
         at += len(known[0].split()) if known else 1

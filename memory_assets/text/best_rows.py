@@ -1,4 +1,6 @@
-"""Selects the rows with the best scores, without looking closely at the many others of a large corpus."""
+"""Selects the rows with the best scores, without looking closely at the many others of a large
+corpus.
+"""
 
 import numpy as np
 
@@ -7,13 +9,17 @@ LAYERS = 64
 
 
 def best_rows(scores: np.ndarray, most: int) -> np.ndarray:
-    """Returns the rows with the best scores, ascending; of those with the least of these scores, the first ones."""
+    """Returns the rows with the best scores, ascending; of those with the least of these scores,
+    the first ones.
+    """
     if most >= len(scores):
         return np.arange(len(scores))
     size = len(scores) // LAYERS
     among = scores
     if most < size:  # so many rows have at least the score that the best of so many others have
-        among = scores[scores >= _least(scores[: LAYERS * size].reshape(LAYERS, size).max(axis=0), most)]
+        among = scores[
+            scores >= _least(scores[: LAYERS * size].reshape(LAYERS, size).max(axis=0), most)
+        ]
     least = _least(among, most)
     better, same = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
     return np.sort(np.concatenate([better, same[: most - len(better)]]))

@@ -1,4 +1,6 @@
-"""Writes files so that no reader, and no killed process, leaves or sees half of one; folders 0700, files 0600."""
+"""Writes files so that no reader, and no killed process, leaves or sees half of one; folders 0700,
+files 0600.
+"""
 
 import errno
 import json
@@ -59,12 +61,17 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
 
 
 def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: int = 0o600) -> bool:
-    """Replaces the file atomically if it still has the expected content (None: does not exist); returns whether it did.
+    """Replaces the file atomically if it still has the expected content (None: does not exist);
+    returns whether it did.
 
-    A change that is saved at the same moment is found in the displaced file, which is then restored.
+    A change that is saved at the same moment is found in the displaced file, which is then
+    restored.
     """
     make_folder(path.parent)
-    beside, displaced = path.with_name(f".{path.name}.{os.getpid()}.tmp"), path.with_name(f".{path.name}.displaced.tmp")
+    beside, displaced = (
+        path.with_name(f".{path.name}.{os.getpid()}.tmp"),
+        path.with_name(f".{path.name}.displaced.tmp"),
+    )
     if bytes_of(path) != expected:
         return False
     try:
@@ -94,7 +101,9 @@ def text_of(path: Path) -> str:
 
 
 def write_where_changed(path: Path, text: str) -> bool:
-    """Replaces the file if its text differs, so that its time changes only then; returns whether it did."""
+    """Replaces the file if its text differs, so that its time changes only then; returns whether it
+    did.
+    """
     if text.encode() == (bytes_of(path) or b""):
         return False
     write_atomically(path, text.encode())
@@ -103,7 +112,9 @@ def write_where_changed(path: Path, text: str) -> bool:
 
 def write_json(path: Path, value: Any) -> None:
     """Replaces the file with the value as JSON."""
-    write_atomically(path, (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode())
+    write_atomically(
+        path, (json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode()
+    )
 
 
 def append_line(path: Path, line: bytes) -> None:
@@ -112,7 +123,11 @@ def append_line(path: Path, line: bytes) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n" if hasattr(os, "pread") else False
+        torn = (
+            size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            if hasattr(os, "pread")
+            else False
+        )
         content = (b"\n" if torn else b"") + line.rstrip(b"\n") + b"\n"
         if os.write(descriptor, content) != len(content):
             # A full disk writes a part, and only the count shows it.
@@ -127,9 +142,10 @@ def append_line(path: Path, line: bytes) -> None:
 def overwrite_records(path: Path, change: Callable[[bytes], bytes]) -> bool:
     """Overwrites the changed blocks of the file in place, and returns whether there were any.
 
-    Changed records get new checksums. The length must not change. Nothing is renamed, so lines that another process appends at
-    the same time are kept, and the old bytes do not survive in an unlinked file. The last block is written first: a record ends
-    with its checksum, so that the same change, made again after a killed process, still finds something to change in it.
+    Changed records get new checksums. The length must not change. Nothing is renamed, so lines that
+    another process appends at the same time are kept, and the old bytes do not survive in an
+    unlinked file. The last block is written first: a record ends with its checksum, so that the
+    same change, made again after a killed process, still finds something to change in it.
     """
     with path.open("r+b") as file:
         before = file.read()

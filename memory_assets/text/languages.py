@@ -1,4 +1,6 @@
-"""Tells the language of a text by its small words or its script: enough to see that two texts differ."""
+"""Tells the language of a text by its small words or its script: enough to see that two texts
+differ.
+"""
 
 import re
 
@@ -8,11 +10,18 @@ FEWEST_WORDS = 2
 """Small words of a language that a text needs."""
 
 _SMALL_WORDS = {
-    "en": word_set("the and is are of to in for with not it that this was be on as by from before never always must"),
-    "de": word_set(
-        "der die das und ist sind nicht ein eine einen mit für auf wird werden von zu den dem im immer nie vor muss"
+    "en": word_set(
+        "the and is are of to in for with not it that this was be on as by from before "
+        "never always must"
     ),
-    "fr": word_set("le la les des est sont une pas pour dans avec sur qui du au aux et jamais toujours avant doit"),
+    "de": word_set(
+        "der die das und ist sind nicht ein eine einen mit für auf wird werden von zu den "
+        "dem im immer nie vor muss"
+    ),
+    "fr": word_set(
+        "le la les des est sont une pas pour dans avec sur qui du au aux et jamais toujours "
+        "avant doit"
+    ),
     "es": word_set("el los las una es son para con por que del se y nunca siempre antes debe como"),
     "pt": word_set("os as uma são não para com por que do da dos das e nunca sempre antes deve"),
     "it": word_set("il lo gli una sono non per con che di della del dei e mai sempre prima deve"),
@@ -40,5 +49,7 @@ def language_of(text: str) -> str:
     words = [word.lower() for word in _WORD.findall(bare)]
     counts = {name: sum(word in small for word in words) for name, small in _SMALL_WORDS.items()}
     best, count = max(counts.items(), key=lambda entry: entry[1])
-    is_clear = count >= FEWEST_WORDS and all(count > other for name, other in counts.items() if name != best)
+    is_clear = count >= FEWEST_WORDS and all(
+        count > other for name, other in counts.items() if name != best
+    )
     return best if is_clear else ""

@@ -1,4 +1,6 @@
-"""Parses moments: those of programs, and those that people write (a day, an ISO 8601 moment, or days back from now)."""
+"""Parses moments: those of programs, and those that people write (a day, an ISO 8601 moment, or
+days back from now).
+"""
 
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Any
@@ -9,7 +11,8 @@ DAY_CHARS = len("2026-05-01")
 def parse_moment(text: str, now: datetime, zone: tzinfo, *, is_end: bool = False) -> datetime:
     """Returns the moment in UTC of `30d`, `2026-05-01` or `2026-05-01T09:30` in the zone.
 
-    A day means its first moment, or with `is_end` the first moment after it. Raises `ValueError` for any other text.
+    A day means its first moment, or with `is_end` the first moment after it. Raises `ValueError`
+    for any other text.
     """
     words = text.strip().lower()
     try:
@@ -20,7 +23,9 @@ def parse_moment(text: str, now: datetime, zone: tzinfo, *, is_end: bool = False
         is_day = moment.time() == time() and len(words) <= DAY_CHARS
         return (moment + timedelta(days=1) if is_end and is_day else moment).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError(f"a day (2026-05-01), a moment (2026-05-01T09:30) or days back (30d), not {text[:80]!r}") from None
+        raise ValueError(
+            f"a day (2026-05-01), a moment (2026-05-01T09:30) or days back (30d), not {text[:80]!r}"
+        ) from None
 
 
 def event_time(value: Any) -> datetime | None:

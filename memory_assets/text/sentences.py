@@ -1,7 +1,8 @@
 """Splits the text of a message into sentences.
 
-Takes Markdown of agents and people; gives the sentences in order, without the marks, each with the line that introduces it (a
-heading, a bold title, "The fix is:") and the kind of block it is in: prose, bullet, quotation, code or table.
+Takes Markdown of agents and people; gives the sentences in order, without the marks, each with the
+line that introduces it (a heading, a bold title, "The fix is:") and the kind of block it is in:
+prose, bullet, quotation, code or table.
 """
 
 import re
@@ -18,7 +19,9 @@ LEAD_CHARS = 90
 """A longer line that ends with a colon is a sentence of its own, not a title."""
 
 COMMAND_CHARS = 160
-"""A code block of one line up to this length is a command or a value and belongs to the sentence before it."""
+"""A code block of one line up to this length is a command or a value and belongs to the sentence
+before it.
+"""
 
 CALL = "[toolCall "
 """How tool calls are written below a text; they are not prose."""
@@ -41,7 +44,9 @@ STRAIGHT = str.maketrans("‘’‛′", "'" * 4)
 """Typographic apostrophes to plain ones, one to one, so that offsets in the text stay valid."""
 
 _NO_END = re.compile(
-    r"(?:\b(?:e\.g|i\.e|vs|etc|cf|approx|resp|incl|no|fig|St|Dr|Mr|Ms)\.|\b[A-Za-z]\.|^\W*\d{1,2}\.|\.\.)$", re.I
+    r"(?:\b(?:e\.g|i\.e|vs|etc|cf|approx|resp|incl|no|fig|St|Dr|Mr|Ms)\.|\b[A-Za-z]\."
+    r"|^\W*\d{1,2}\.|\.\.)$",
+    re.I,
 )
 
 
@@ -71,18 +76,24 @@ def split_message(text: str) -> list[Sentence]:
             if place == "prose":
                 lead = cleaned[:-1] if cleaned.endswith(":") and len(cleaned) <= LEAD_CHARS else ""
             before = (lead if place == "bullet" else "") or title
-            found += (Sentence(sentence, place, before, number) for sentence in split_sentences(cleaned))
+            found += (
+                Sentence(sentence, place, before, number) for sentence in split_sentences(cleaned)
+            )
     return found
 
 
 def written_sentences(text: str, places: Sequence[Place] = ("prose", "bullet")) -> list[str]:
-    """Returns the sentences of the message in these places as they are written, Markdown's marks included."""
+    """Returns the sentences of the message in these places as they are written, Markdown's marks
+    included.
+    """
     written = (squeezed(content) for place, content in _blocks(text) if place in places)
     return [sentence for content in written for sentence in split_sentences(content)]
 
 
 def excerpt(text: str, sentences: Iterable[str]) -> str:
-    """Returns these sentences as the text has them, on one line; `…` stands wherever something is left out."""
+    """Returns these sentences as the text has them, on one line; `…` stands wherever something is
+    left out.
+    """
     whole, pieces, end = squeezed(text), list[str](), 0
     searched = whole.translate(STRAIGHT)
     for sentence in sentences:
@@ -101,7 +112,9 @@ def split_sentences(text: str) -> list[str]:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Returns the spans of the sentences of a text; one goes on in the next line only where that begins with a small letter."""
+    """Returns the spans of the sentences of a text; one goes on in the next line only where that
+    begins with a small letter.
+    """
     starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
     lines = zip(starts, [*starts[1:], len(text)], strict=True)
     return [span for first, last in lines for span in _spans(text, first, last)]
@@ -111,7 +124,9 @@ def _spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yields the spans of the sentences of one line, without the white space around them."""
     for gap in [*_END.finditer(text, begin, end), None]:
         last = gap.end() if gap else end
-        if gap and (_NO_END.search(text[begin : gap.start()]) or _is_inside_code(text, begin, gap.start())):
+        if gap and (
+            _NO_END.search(text[begin : gap.start()]) or _is_inside_code(text, begin, gap.start())
+        ):
             continue
         words = text[begin:last]
         if words.strip():
@@ -120,7 +135,9 @@ def _spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def capitalised(text: str) -> str:
-    """Returns the text with a capital, unless it begins with a name in code, such as `pkg/`, `useState` or `x86`."""
+    """Returns the text with a capital, unless it begins with a name in code, such as `pkg/`,
+    `useState` or `x86`.
+    """
     return f"{text[:1].upper()}{text[1:]}" if _COMMON_WORD.match(text) else text
 
 
@@ -132,7 +149,9 @@ def plain(text: str) -> str:
 
 
 def _blocks(text: str) -> list[tuple[_Kind, str]]:
-    """Returns (kind, content) of each paragraph, bullet, title, quotation, table row and code block."""
+    """Returns (kind, content) of each paragraph, bullet, title, quotation, table row and code
+    block.
+    """
     found: list[tuple[_Kind, list[str]]] = []
     is_code, is_new = False, True
     for line in text.splitlines():
@@ -143,7 +162,9 @@ def _blocks(text: str) -> list[tuple[_Kind, str]]:
             continue
         kind, content = ("code", line) if is_code else _kind_of(line)
         last = found[-1][0] if found and not is_new else None
-        if is_code or (kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))):
+        if is_code or (
+            kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))
+        ):
             found[-1][1].append(content)
         elif kind != "blank":
             found.append((kind, [content]))
@@ -168,9 +189,20 @@ def _kind_of(line: str) -> tuple[_Kind, str]:
 
 
 def _with_command(found: list[Sentence], code: str) -> list[Sentence]:
-    """Returns the sentences; a code block of one line completes the last one if it introduces it."""
-    lines = [line.strip() for line in code.strip().splitlines() if line.strip() and not line.strip().startswith("#")]
-    if not found or len(lines) != 1 or len(lines[0]) > COMMAND_CHARS or not found[-1].text.endswith((":", "with", "run")):
+    """Returns the sentences; a code block of one line completes the last one if it introduces
+    it.
+    """
+    lines = [
+        line.strip()
+        for line in code.strip().splitlines()
+        if line.strip() and not line.strip().startswith("#")
+    ]
+    if (
+        not found
+        or len(lines) != 1
+        or len(lines[0]) > COMMAND_CHARS
+        or not found[-1].text.endswith((":", "with", "run"))
+    ):
         return found
     last = found[-1]
     return [*found[:-1], replace(last, text=f"{last.text.rstrip(':')}: `{lines[0].strip('`')}`")]

@@ -1,12 +1,13 @@
 """Splits texts into search terms: stemmed words, and code whole and in parts.
 
-A path, an identifier, a flag, a version or an id is one term as a whole and further terms for its pieces, so that
-`src/fooBar.py` is found by the path, by `fooBar.py`, by `fooBar`, and by foo or bar. Words are stemmed (Snowball, English);
-accents and case are ignored. Scripts without spaces give each pair of neighbouring characters. Question words and a full list
-of stop words are removed from queries only (worth six points of recall@5 on dialogue).
+A path, an identifier, a flag, a version or an id is one term as a whole and further terms for its
+pieces, so that `src/fooBar.py` is found by the path, by `fooBar.py`, by `fooBar`, and by foo or
+bar. Words are stemmed (Snowball, English); accents and case are ignored. Scripts without spaces
+give each pair of neighbouring characters. Question words and a full list of stop words are removed
+from queries only (worth six points of recall@5 on dialogue).
 
-`bm25` scores words in every search. k1 and b are those of Robertson and Zaragoza 2009 for short texts (1.2, 0.4): b at the
-usual 0.75 loses two points of recall@10 on dialogue.
+`bm25` scores words in every search. k1 and b are those of Robertson and Zaragoza 2009 for short
+texts (1.2, 0.4): b at the usual 0.75 loses two points of recall@10 on dialogue.
 """
 
 import re
@@ -36,12 +37,19 @@ def bm25_norms(lengths: np.ndarray, mean_length: float) -> np.ndarray:
     return K1 * (1 - B + B * lengths / mean_length)
 
 
-def bm25(counts: np.ndarray, norms: np.ndarray, total: int, matching: int | None = None) -> np.ndarray:
-    """Returns the scores of one term for the texts that contain it, given its count in each and their `bm25_norms`.
+def bm25(
+    counts: np.ndarray, norms: np.ndarray, total: int, matching: int | None = None
+) -> np.ndarray:
+    """Returns the scores of one term for the texts that contain it, given its count in each and
+    their `bm25_norms`.
 
     `matching` says how many of all texts these are, where only some are scored.
     """
-    return counts / (counts + norms) * (idf(total, len(counts) if matching is None else matching) * (K1 + 1))
+    return (
+        counts
+        / (counts + norms)
+        * (idf(total, len(counts) if matching is None else matching) * (K1 + 1))
+    )
 
 
 LONGEST_QUERY = 64
@@ -51,17 +59,22 @@ LONGEST_WHOLE = 200
 """Characters of a compound that is also a term as a whole; for longer ones the pieces suffice."""
 
 STOP_WORDS = frozenset(
-    """a about above after again against all also am an and any are as at be because been before being below
-    between both but by can cannot could did do does doing done down during each few for from further had has
-    have having he her here hers him his how i if in into is it its itself just let me more most my no nor not
-    of off on once only or other our ours out over own same shall she should so some such than that the their
-    theirs them then there these they this those through to too under until up us very was we were what when
-    where which while who whom why will with would you your yours""".split()
+    """a about above after again against all also am an and any are as at be because been before
+    being below between both but by can cannot could did do does doing done down during each few for
+    from further had has have having he her here hers him his how i if in into is it its itself just
+    let me more most my no nor not of off on once only or other our ours out over own same shall she
+    should so some such than that the their theirs them then there these they this those through to
+    too under until up us very was we were what when where which while who whom why will with would
+    you your yours""".split()
 )
-_CUT_OFF = frozenset("s t d m ll re ve don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn haven hadn".split())
+_CUT_OFF = frozenset(
+    "s t d m ll re ve don doesn didn isn aren wasn weren won wouldn couldn shouldn hasn "
+    "haven hadn".split()
+)
 """Parts of stop words with an apostrophe: what's, don't, we'll."""
 
-# Python's \w lacks the vowel signs of these scripts, Devanagari to Burmese and Khmer; without them words fall to letters.
+# Python's \w lacks the vowel signs of these scripts, Devanagari to Burmese and Khmer; without them
+# words fall to letters.
 _SIGNS = "\u0900-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(rf"(?:--?|[./~@#_]{{1,3}})?[^\W_][\w{_SIGNS}./:@#~+\\-]*")
 _NAME = re.compile(r"(?:--?|[.@#])?(?=[^\W_]).+", re.DOTALL)
@@ -85,20 +98,28 @@ def text_terms(text: str) -> list[str]:
 
 
 def query_terms(query: str) -> list[str]:
-    """Returns the terms of a question without stop words, each once, in order; with them if there are no others."""
+    """Returns the terms of a question without stop words, each once, in order; with them if there
+    are no others.
+    """
     pairs = [pair for token in _tokens(query) for pair in _expand(token)]
-    worth = dict.fromkeys(term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF)
+    worth = dict.fromkeys(
+        term for term, word in pairs if word not in STOP_WORDS and word not in _CUT_OFF
+    )
     return list(worth or dict.fromkeys(term for term, _ in pairs))[:LONGEST_QUERY]
 
 
 @lru_cache(maxsize=65_536)
 def key_of(term: str) -> int:
     """Returns the term's hash, the same in every process and release."""
-    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )
 
 
 def count_terms(texts: Sequence[str]) -> pl.DataFrame:
-    """Returns `text` (its number), `key` (hash of a term) and `count` of all terms of all texts, sorted by text and key."""
+    """Returns `text` (its number), `key` (hash of a term) and `count` of all terms of all texts,
+    sorted by text and key.
+    """
     counted = [Counter(chain.from_iterable(map(_keys_of, _tokens(text)))) for text in texts]
     numbers = np.repeat(np.arange(len(counted)), [len(counts) for counts in counted])
     keys = np.fromiter(chain.from_iterable(counted), dtype=np.uint64)
@@ -121,7 +142,9 @@ def _without_marks(text: str) -> str:
 
 
 def _expand(token: str) -> Iterator[tuple[str, str]]:
-    """Yields the terms of a token, each with the plain word that it comes from, or itself if there is none."""
+    """Yields the terms of a token, each with the plain word that it comes from, or itself if there
+    is none.
+    """
     whole = token.rstrip("./:@~-_\\")
     words = _WORD.findall(whole)
     if not words:
@@ -133,7 +156,9 @@ def _expand(token: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(whole: str) -> Iterable[str]:
-    """Returns the compound and its pieces that are still compounds, and versions from the first two numbers on."""
+    """Returns the compound and its pieces that are still compounds, and versions from the first two
+    numbers on.
+    """
     if len(whole) > LONGEST_WHOLE:
         return ()
     found = dict.fromkeys(_forms(whole))

@@ -1,8 +1,10 @@
-"""Compares a vector with many: by products, and by signs, a 32nd of their size and enough to find candidates for the nearest.
+"""Compares a vector with many: by products, and by signs, a 32nd of their size and enough to find
+candidates for the nearest.
 
-What is computed of many rows is divided among the cores, and computed of a few rows at once, so that it stays in the cache of
-the processor. Products are those of single rows: a matrix product would wake threads of its library, which keep every core busy
-for a while after it, so that a question took twice as much of the processor.
+What is computed of many rows is divided among the cores, and computed of a few rows at once, so
+that it stays in the cache of the processor. Products are those of single rows: a matrix product
+would wake threads of its library, which keep every core busy for a while after it, so that a
+question took twice as much of the processor.
 """
 
 from collections.abc import Iterator
@@ -23,7 +25,9 @@ SAMPLED = 64
 
 
 def signs_of(vectors: np.ndarray) -> np.ndarray:
-    """Returns the signs of the components, 64 in a number, uint64; shape (ceil(dimension / 64), rows)."""
+    """Returns the signs of the components, 64 in a number, uint64; shape (ceil(dimension / 64),
+    rows).
+    """
     width = -(-vectors.shape[1] // 64)
     packed = np.zeros((width, len(vectors)), dtype=np.uint64)
     for rows in _slices(slice(0, len(vectors)), ROWS_AT_ONCE):
@@ -35,16 +39,24 @@ def signs_of(vectors: np.ndarray) -> np.ndarray:
 
 
 def nearest_by_signs(signs: np.ndarray, vector: np.ndarray, most: int) -> np.ndarray:
-    """Returns about so many rows, and at least that many, that differ in the fewest signs, ascending."""
+    """Returns about so many rows, and at least that many, that differ in the fewest signs,
+    ascending.
+    """
     return fewest(count_differing(signs, vector), len(vector), most)
 
 
 def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Returns in how many signs each row differs from the vector, uint16."""
-    differing, asked = np.zeros(signs.shape[1], dtype=np.uint16), signs_of(vector.reshape(1, -1))[:, 0]
+    differing, asked = (
+        np.zeros(signs.shape[1], dtype=np.uint16),
+        signs_of(vector.reshape(1, -1))[:, 0],
+    )
 
     def compare(part: slice) -> None:
-        different, count = np.empty(ROWS_AT_ONCE, dtype=np.uint64), np.empty(ROWS_AT_ONCE, dtype=np.uint8)
+        different, count = (
+            np.empty(ROWS_AT_ONCE, dtype=np.uint64),
+            np.empty(ROWS_AT_ONCE, dtype=np.uint8),
+        )
         for rows in _slices(part, ROWS_AT_ONCE):
             size = len(differing[rows])
             for own, one in zip(signs[:, rows], asked, strict=True):
@@ -56,7 +68,9 @@ def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def fewest(differing: np.ndarray, highest: int, most: int) -> np.ndarray:
-    """Returns about so many rows, or at least that many, that differ least, ascending; those above the highest are left out."""
+    """Returns about so many rows, or at least that many, that differ least, ascending; those above
+    the highest are left out.
+    """
     sample = np.bincount(differing[::SAMPLED], minlength=highest + 1)[: highest + 1]
     limit = min(int(np.searchsorted(np.cumsum(sample), most / SAMPLED)), highest)
     while limit > 0 and _count(differing, limit - 1) >= most:
@@ -96,4 +110,7 @@ def gather(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 def _slices(whole: slice, size: int) -> Iterator[slice]:
     """Yields consecutive slices of at most that size, which are the whole one together."""
-    return (slice(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size))
+    return (
+        slice(start, min(start + size, whole.stop))
+        for start in range(whole.start, whole.stop, size)
+    )

@@ -1,47 +1,69 @@
-"""Cleans text for terminals and models, so that it cannot move a cursor, hide or reverse text, or close a tag.
+"""Cleans text for terminals and models, so that it cannot move a cursor, hide or reverse text, or
+close a tag.
 
-Takes any text; `visible` is the one function that every way out calls: the command line, JSON, HTTP, the tools of agents,
-hooks, exports and the lines of MEMORY.md. It imports the standard library only, because hooks wait for it.
+Takes any text; `visible` is the one function that every way out calls: the command line, JSON,
+HTTP, the tools of agents, hooks, exports and the lines of MEMORY.md. It imports the standard
+library only, because hooks wait for it.
 """
 
 import re
 
 REPLACEMENT = "\ufffd"
 
-_CONTROLS = {code: REPLACEMENT for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
-"""C0 and C1: without them no sequence of CSI, OSC (with the links of OSC 8) or DCS begins or ends."""
+_CONTROLS = {
+    code: REPLACEMENT for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
+}
+"""C0 and C1: without them no sequence of CSI, OSC (with the links of OSC 8) or DCS begins or ends.
+"""
 
 _REMOVED = (
-    0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF,
-    *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE0080),
+    0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070),
+    0xFEFF,
+    *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B), *range(0xE0000,
+    0xE0080),
 )  # fmt: skip
 """Overrides of the direction, letters of no width, tags."""
 _JOINING = (
-    0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x180E), 0x180F, 0x200C, 0x200D, 0x3164, *range(0xFE00, 0xFE10),
+    0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x180E), 0x180F, 0x200C, 0x200D, 0x3164,
+    *range(0xFE00, 0xFE10),
     0xFFA0, *range(0xE0100, 0xE01F0),
 )  # fmt: skip
 """Joiners, fillers and variation selectors: some scripts and emoji need them, so they stay."""
 INVISIBLE = frozenset((*_REMOVED, *_JOINING))
-"""Characters that nobody sees: a text with them reads like one without them, so masking looks for secrets in that one, too."""
+"""Characters that nobody sees: a text with them reads like one without them, so masking looks for
+secrets in that one, too.
+"""
 
 _UNSEEN = {**_CONTROLS, **dict.fromkeys(_REMOVED, ""), 0x2028: " ", 0x2029: " "}
 _TAG = (
-    r"(?i)<(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?|context|tool|function|antml|command|local-command|"
-    r"hook|im_(?:start|end)|endof|start_of|end_of|additional|untrusted|briefing|observation|reminder|sources|question|"
+    r"(?i)<(?=\s*[/!?|]?\s*(?:memory|system|user|human|assistant|developer|instructions?"
+    r"|context|tool|function|antml|command|local-command|"
+    r"hook|im_(?:start|end)|endof|start_of|end_of|additional|untrusted|briefing|observation"
+    r"|reminder|sources|question|"
     r"transcript)[\w:.-]*)([^<>\n]{0,200})>?"
 )
-"""Tags by which harnesses and prompts tell who speaks, ours among them; others, such as HTML, are no danger."""
-_JSON_ESCAPE = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[bfr]"
+"""Tags by which harnesses and prompts tell who speaks, ours among them; others, such as HTML, are
+no danger.
+"""
+_JSON_ESCAPE = (
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[bfr]"
+)
 
 
 def visible(text: str) -> str:
-    """Returns the text with control characters replaced, invisible ones removed and tags of speakers defused."""
+    """Returns the text with control characters replaced, invisible ones removed and tags of
+    speakers defused.
+    """
     seen = text.replace("\r\n", "\n").translate(_UNSEEN)
-    return re.sub(_TAG, r"‹\1›", seen) if "<" in seen else seen  # compiled where it is needed: hooks wait for a millisecond
+    return (
+        re.sub(_TAG, r"‹\1›", seen) if "<" in seen else seen
+    )  # compiled where it is needed: hooks wait for a millisecond
 
 
 def visible_json(text: str) -> str:
-    """Applies `visible` to the strings of serialised JSON, in which control characters are escapes."""
+    """Applies `visible` to the strings of serialised JSON, in which control characters are
+    escapes.
+    """
     return visible(re.sub(_JSON_ESCAPE, _visible_escape, text))
 
 

@@ -1,4 +1,6 @@
-"""Words of texts: stems and shared stems, specific names and values, estimated tokens; hashes of texts."""
+"""Words of texts: stems and shared stems, specific names and values, estimated tokens; hashes of
+texts.
+"""
 
 import hashlib
 import re
@@ -6,17 +8,20 @@ from functools import lru_cache
 
 STOP = frozenset(
     """
-    a an the and or but if then else of to in on at for from with without by as is are was were be been being it its this
-    that these those there here he she they we you i me my our your their his her them us do does did done not no yes so
-    than too very can could should would will shall may might must have has had into over under out up down off about
-    after before when while which who whom what why how all any each every both more most other some such only own same
-    just also per via ok okay now let lets please thanks want need get go make sure really actually well still yeah
+    a an the and or but if then else of to in on at for from with without by as is are was were be
+    been being it its this that these those there here he she they we you i me my our your their his
+    her them us do does did done not no yes so than too very can could should would will shall may
+    might must have has had into over under out up down off about after before when while which who
+    whom what why how all any each every both more most other some such only own same just also per
+    via ok okay now let lets please thanks want need get go make sure really actually well still
+    yeah
     """.split()
 )
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _SPECIFIC = re.compile(
-    r"`[^`\n]+`|(?<![\w-])--?[a-z][\w-]+|\b\w+(?:[/_.]\w+)+\b|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*"
+    r"`[^`\n]+`|(?<![\w-])--?[a-z][\w-]+|\b\w+(?:[/_.]\w+)+\b|\b[a-z]+[A-Z]\w*"
+    r"|\b[A-Z][a-z0-9]+[A-Z]\w*"
     r"|\b[A-Z]{2,}[A-Z0-9_]*\b|#\d+|\b\d[\w.]*"
 )
 
@@ -35,7 +40,9 @@ def squeezed(text: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """Returns the text in at most `longest` characters: a longer one ends behind a word, with "…"."""
+    """Returns the text in at most `longest` characters: a longer one ends behind a word, with
+    "…".
+    """
     return text if len(text) <= longest else text[: longest - 1].rsplit(" ", 1)[0] + "…"
 
 
@@ -58,7 +65,9 @@ def stems_of(text: str) -> frozenset[str]:
 
 def stem(word: str) -> str:
     """Returns the word without its ending, so that its forms are equal."""
-    endings = (ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= 4)
+    endings = (
+        ending for ending in _ENDINGS if word.endswith(ending) and len(word) - len(ending) >= 4
+    )
     return word.removesuffix(next(endings, "")) if word.isalpha() else word
 
 

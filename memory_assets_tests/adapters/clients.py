@@ -37,7 +37,9 @@ class FakeClient:
         self._plan, self._calls = folder / f"{program}.plan.json", folder / f"{program}.calls.jsonl"
         self.folder.mkdir(exist_ok=True)
         path = self.folder / program
-        path.write_text(SCRIPT.format(python=sys.executable, plan=str(self._plan), calls=str(self._calls)))
+        path.write_text(
+            SCRIPT.format(python=sys.executable, plan=str(self._plan), calls=str(self._calls))
+        )
         path.chmod(path.stat().st_mode | stat.S_IEXEC)
 
     def does(self, **plan: Any) -> None:
@@ -53,4 +55,8 @@ class FakeClient:
         return [entry["ended"] for entry in self._entries() if "ended" in entry]
 
     def _entries(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self._calls.read_text().splitlines()] if self._calls.exists() else []
+        return (
+            [json.loads(line) for line in self._calls.read_text().splitlines()]
+            if self._calls.exists()
+            else []
+        )

@@ -34,7 +34,9 @@ class Graph:
 
     def weight(self, name: str, *shape: int) -> str:
         """Adds an array that is handed over when the network is loaded."""
-        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shape, data_location=TensorProto.EXTERNAL)
+        tensor = TensorProto(
+            name=name, data_type=TensorProto.FLOAT, dims=shape, data_location=TensorProto.EXTERNAL
+        )
         tensor.external_data.add(key="location", value="model.safetensors")
         self.constants.append(tensor)
         return name
@@ -53,7 +55,11 @@ class Graph:
 def make_graph() -> bytes:
     """Returns the content of the file."""
     config = json.loads((model_folder(DEFAULT_MODEL) / "config.json").read_text())
-    width, wide, epsilon = config["hidden_size"], config["intermediate_size"], config["layer_norm_eps"]
+    width, wide, epsilon = (
+        config["hidden_size"],
+        config["intermediate_size"],
+        config["layer_norm_eps"],
+    )
     heads, layers = config["num_attention_heads"], config["num_hidden_layers"]
     graph = Graph()
     split = graph.constant("split", np.array([0, 0, heads, width // heads]))
@@ -65,22 +71,48 @@ def make_graph() -> bytes:
         query, key, value = (
             graph.add(
                 "Transpose",
-                graph.add("Reshape", graph.linear(f"{layer}.attention.self.{part}", x, width, width), split),
+                graph.add(
+                    "Reshape",
+                    graph.linear(f"{layer}.attention.self.{part}", x, width, width),
+                    split,
+                ),
                 perm=order,
             )
-            for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3]))
+            for part, order in (
+                ("query", [0, 2, 1, 3]),
+                ("key", [0, 2, 3, 1]),
+                ("value", [0, 2, 1, 3]),
+            )
         )
-        scores = graph.add("Softmax", graph.add("Div", graph.add("MatMul", query, key), root), axis=-1)
+        scores = graph.add(
+            "Softmax", graph.add("Div", graph.add("MatMul", query, key), root), axis=-1
+        )
         mixed = graph.add("Transpose", graph.add("MatMul", scores, value), perm=[0, 2, 1, 3])
-        read = graph.linear(f"{layer}.attention.output.dense", graph.add("Reshape", mixed, join), width, width)
-        x = graph.norm(f"{layer}.attention.output.LayerNorm", graph.add("Add", read, x), width, epsilon)
+        read = graph.linear(
+            f"{layer}.attention.output.dense", graph.add("Reshape", mixed, join), width, width
+        )
+        x = graph.norm(
+            f"{layer}.attention.output.LayerNorm", graph.add("Add", read, x), width, epsilon
+        )
         thought = graph.add("Gelu", graph.linear(f"{layer}.intermediate.dense", x, width, wide))
         said = graph.add("Add", graph.linear(f"{layer}.output.dense", thought, wide, width), x)
-        x = graph.norm(f"{layer}.output.LayerNorm", said, width, epsilon, to=OUTPUT if number == layers - 1 else "")
-    ends = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "pieces", width]) for name in (INPUT, OUTPUT))
+        x = graph.norm(
+            f"{layer}.output.LayerNorm",
+            said,
+            width,
+            epsilon,
+            to=OUTPUT if number == layers - 1 else "",
+        )
+    ends = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "pieces", width])
+        for name in (INPUT, OUTPUT)
+    )
     network = helper.make_graph(graph.nodes, "minilm", [next(ends)], [next(ends)], graph.constants)
     return helper.make_model(
-        network, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=FORMAT, producer_name="memory_assets"
+        network,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=FORMAT,
+        producer_name="memory_assets",
     ).SerializeToString(deterministic=True)
 
 

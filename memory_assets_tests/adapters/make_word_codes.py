@@ -19,14 +19,21 @@ def find_directions(states: np.ndarray) -> np.ndarray:
     states = unit(states.astype(np.float64))
     _, vectors = np.linalg.eigh(states.T @ states)
     found = vectors[:, ::-1][:, :CODE_BYTES]
-    return found * np.sign(found[np.abs(found).argmax(axis=0), range(CODE_BYTES)])  # else their signs are random
+    return found * np.sign(
+        found[np.abs(found).argmax(axis=0), range(CODE_BYTES)]
+    )  # else their signs are random
 
 
 def main() -> None:
     """Writes the file of directions from the built-in model."""
     folder = model_folder(DEFAULT_MODEL)
-    model, vocabulary = MiniLM(folder), Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab()
-    pieces = sorted((id, piece) for piece, id in vocabulary.items() if re.fullmatch("[a-z]{3,}", piece))
+    model, vocabulary = (
+        MiniLM(folder),
+        Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab(),
+    )
+    pieces = sorted(
+        (id, piece) for piece, id in vocabulary.items() if re.fullmatch("[a-z]{3,}", piece)
+    )
     states = np.stack([model.read(piece).states[1] for _, piece in pieces[:VOCABULARY]])
     np.save(FILE, find_directions(states).astype(np.float16))
 

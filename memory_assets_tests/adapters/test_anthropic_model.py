@@ -31,9 +31,18 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
 
 
-def ask(answer: Answer, request: ModelRequest = REQUEST, *, name: str = NAME, retries: int = 0, timeout: float = 5.0):
+def ask(
+    answer: Answer,
+    request: ModelRequest = REQUEST,
+    *,
+    name: str = NAME,
+    retries: int = 0,
+    timeout: float = 5.0,
+):
     with serve(answer) as api:
-        return AnthropicModel(name, url=api.url, timeout_seconds=timeout, retries=retries).ask(request), api
+        return AnthropicModel(name, url=api.url, timeout_seconds=timeout, retries=retries).ask(
+            request
+        ), api
 
 
 def failure(answer: Answer, **how) -> ModelError:
@@ -48,7 +57,12 @@ def failure(answer: Answer, **how) -> ModelError:
 def body_of(**changes) -> bytes:
     """A message as the API sends it, but for the changes."""
     usage = {"input_tokens": 1, "output_tokens": 1}
-    whole = {"model": NAME, "content": [{"type": "text", "text": "said"}], "stop_reason": "end_turn", "usage": usage}
+    whole = {
+        "model": NAME,
+        "content": [{"type": "text", "text": "said"}],
+        "stop_reason": "end_turn",
+        "usage": usage,
+    }
     return json.dumps({**whole, **changes}).encode()
 
 
@@ -58,9 +72,17 @@ HTML = Fault(200, raw=b"<html>gateway</html>", headers={"content-type": "text/ht
 
 def test_an_answer_comes_with_what_it_took():
     answer, _ = ask(lambda body: "said")
-    assert (answer.text, answer.model, answer.stop_reason) == ("said", f"{NAME}-20251001", "end_turn")
+    assert (answer.text, answer.model, answer.stop_reason) == (
+        "said",
+        f"{NAME}-20251001",
+        "end_turn",
+    )
     assert (answer.input_tokens, answer.output_tokens) == (len(SECRET_WORDS) // 4, 1)
-    assert (answer.cache_write_tokens, answer.cache_read_tokens, answer.is_batch) == (len("You observe.") // 4, 0, False)
+    assert (answer.cache_write_tokens, answer.cache_read_tokens, answer.is_batch) == (
+        len("You observe.") // 4,
+        0,
+        False,
+    )
     assert answer.seconds > 0
     assert answer.raw["id"] == "msg_00000001"
 
@@ -76,7 +98,9 @@ def test_an_answer_comes_with_what_it_took():
         ("claude-haiku-4-5", 4_100, True),
     ],
 )
-def test_the_fixed_part_is_marked_for_the_cache_where_the_models_minimum_is_reached(name: str, tokens: int, is_cached: bool):
+def test_the_fixed_part_is_marked_for_the_cache_where_the_models_minimum_is_reached(
+    name: str, tokens: int, is_cached: bool
+):
     _, api = ask(lambda body: "said", replace(REQUEST, system="word" * tokens), name=name)
     (body,) = api.questions()
     assert ("cache_control" in body["system"][0]) == is_cached
@@ -86,12 +110,16 @@ def test_a_request_has_the_prompt_and_the_material_and_nothing_streams():
     _, api = ask(lambda body: "said")
     (body,) = api.questions()
     assert body["system"] == [{"type": "text", "text": "You observe."}]
-    assert body["messages"] == [{"role": "user", "content": [{"type": "text", "text": SECRET_WORDS}]}]
+    assert body["messages"] == [
+        {"role": "user", "content": [{"type": "text", "text": SECRET_WORDS}]}
+    ]
     assert (body["model"], body["max_tokens"], "stream" in body) == (NAME, 100, False)
 
 
 @pytest.mark.parametrize(("name", "temperature"), [(NAME, 0), ("claude-opus-5-5", None)])
-def test_the_likeliest_words_are_asked_for_where_a_model_takes_a_temperature(name: str, temperature: int | None):
+def test_the_likeliest_words_are_asked_for_where_a_model_takes_a_temperature(
+    name: str, temperature: int | None
+):
     with serve(lambda body: "said") as api:
         model = AnthropicModel(name, url=api.url, retries=0)
         model.ask(REQUEST)
@@ -100,7 +128,10 @@ def test_the_likeliest_words_are_asked_for_where_a_model_takes_a_temperature(nam
 
 
 def test_pictures_come_before_the_text_each_with_its_number():
-    _, api = ask(lambda body: "seen", ModelRequest("s", "text", 10, (Image("image/png", b"png"), Image("image/jpeg", b"jpg"))))
+    _, api = ask(
+        lambda body: "seen",
+        ModelRequest("s", "text", 10, (Image("image/png", b"png"), Image("image/jpeg", b"jpg"))),
+    )
     (body,) = api.questions()
     label, first, _, second, last = body["messages"][0]["content"]
     assert label["text"] == "Image 1:"
@@ -128,14 +159,26 @@ def test_an_overload_is_retried_by_the_sdk():
         (Fault(403, "permission_error"), ModelSetupError, "MEMORY_MODEL"),
         (Fault(404, "not_found_error"), ModelSetupError, "MEMORY_MODEL"),
         (Fault(402, "billing_error"), ModelSetupError, "credit"),
-        (Fault(400, "invalid_request_error", "Your credit balance is too low"), ModelSetupError, "credit"),
-        (Fault(400, "invalid_request_error", "messages: xyzzy"), ModelRequestError, "400 invalid_request_error"),
+        (
+            Fault(400, "invalid_request_error", "Your credit balance is too low"),
+            ModelSetupError,
+            "credit",
+        ),
+        (
+            Fault(400, "invalid_request_error", "messages: xyzzy"),
+            ModelRequestError,
+            "400 invalid_request_error",
+        ),
         (Fault(413, "request_too_large"), ModelRequestError, "413 request_too_large"),
         (OVERLOADED, ModelBusyError, "529 overloaded_error"),
         (Fault(500, "api_error"), ModelBusyError, "500 api_error"),
         (Fault(413, raw=b"<h1>xyzzy is too large</h1>"), ModelRequestError, "413"),
         (Fault(422, "xyzzy said the gateway"), ModelRequestError, "422"),
-        (Fault(307, headers={"location": "http://127.0.0.1:1/v1/messages"}), ModelSetupError, "another address"),
+        (
+            Fault(307, headers={"location": "http://127.0.0.1:1/v1/messages"}),
+            ModelSetupError,
+            "another address",
+        ),
         (HTML, ModelError, "is not JSON"),
         (Fault(200, raw=b"", headers=JSON), ModelError, "MEMORY_MODEL_URL"),
         (Fault(200, raw=b"[]", headers=JSON), ModelError, "MEMORY_MODEL_URL"),
@@ -144,7 +187,9 @@ def test_an_overload_is_retried_by_the_sdk():
         (Fault(200, raw=body_of(content="xyzzy"), headers=JSON), ModelError, "is not a message"),
         (Fault(200, raw=body_of(content=[]), headers=JSON), ModelError, "empty answer (end_turn)"),
         (
-            Fault(200, raw=body_of(content=[{"type": "thinking", "thinking": "xyzzy"}]), headers=JSON),
+            Fault(
+                200, raw=body_of(content=[{"type": "thinking", "thinking": "xyzzy"}]), headers=JSON
+            ),
             ModelError,
             "empty answer",
         ),
@@ -178,7 +223,9 @@ RESETS = {
         (429, {"retry-after": "nan"}, None),
     ],
 )
-def test_the_servers_wish_to_be_left_alone_is_handed_on(status: int, headers: dict[str, str], seconds: float | None):
+def test_the_servers_wish_to_be_left_alone_is_handed_on(
+    status: int, headers: dict[str, str], seconds: float | None
+):
     error = failure(lambda body: Fault(status, "rate_limit_error", headers={**NOW, **headers}))
     assert isinstance(error, ModelBusyError)
     assert error.retry_after_seconds == seconds
@@ -229,20 +276,31 @@ def test_an_address_of_ours_that_no_name_server_knows_is_a_wrong_setting(
 
 
 def test_user_and_password_of_an_address_stand_in_no_message():
-    with pytest.raises(ModelBusyError, match=re.escape("Cannot reach http://127.0.0.1:9/gate to ask")):
-        AnthropicModel(NAME, url="http://user:hidden@127.0.0.1:9/gate?key=hidden", retries=0).ask(REQUEST)
+    with pytest.raises(
+        ModelBusyError, match=re.escape("Cannot reach http://127.0.0.1:9/gate to ask")
+    ):
+        AnthropicModel(NAME, url="http://user:hidden@127.0.0.1:9/gate?key=hidden", retries=0).ask(
+            REQUEST
+        )
 
 
 def test_an_address_that_ends_in_v1_is_told_to_leave_it_out():
-    with serve(lambda body: "said") as api, pytest.raises(ModelSetupError, match="Remove /v1 from MEMORY_MODEL_URL"):
+    with (
+        serve(lambda body: "said") as api,
+        pytest.raises(ModelSetupError, match="Remove /v1 from MEMORY_MODEL_URL"),
+    ):
         AnthropicModel(NAME, url=f"{api.url}/v1", retries=0).ask(REQUEST)
 
 
 @pytest.mark.parametrize("key", ["sk-ant-…", "sk-ant-1 ", "sk-ant\n-1"])
-def test_a_key_that_no_header_can_carry_is_told_before_anything_is_sent(key: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_key_that_no_header_can_carry_is_told_before_anything_is_sent(
+    key: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("ANTHROPIC_API_KEY", key)
     with serve(lambda body: "said") as api:
-        with pytest.raises(ModelSetupError, match="ANTHROPIC_API_KEY contains invalid characters") as caught:
+        with pytest.raises(
+            ModelSetupError, match="ANTHROPIC_API_KEY contains invalid characters"
+        ) as caught:
             AnthropicModel(NAME, url=api.url, retries=0).ask(REQUEST)
         assert api.requests == []
     assert key not in "".join(traceback.format_exception(caught.value))
@@ -270,7 +328,10 @@ def test_a_local_runtime_is_sent_no_real_key(monkeypatch: pytest.MonkeyPatch):
         with pytest.raises(ModelSetupError):
             AnthropicModel(NAME, url=api.url, retries=0).ask(REQUEST)
         headers = api.requests[0]["headers"]
-    assert headers.get("x-api-key", headers.get("authorization")) in (PLACEHOLDER_KEY, f"Bearer {PLACEHOLDER_KEY}")
+    assert headers.get("x-api-key", headers.get("authorization")) in (
+        PLACEHOLDER_KEY,
+        f"Bearer {PLACEHOLDER_KEY}",
+    )
 
 
 def test_without_a_key_nothing_is_sent_to_the_vendor(monkeypatch: pytest.MonkeyPatch, tmp_path):
@@ -281,13 +342,19 @@ def test_without_a_key_nothing_is_sent_to_the_vendor(monkeypatch: pytest.MonkeyP
 
 
 def test_a_batch_goes_from_handing_in_to_results():
-    with serve(lambda body: body["messages"][0]["content"][0]["text"].upper(), polls_needed=1) as api:
+    with serve(
+        lambda body: body["messages"][0]["content"][0]["text"].upper(), polls_needed=1
+    ) as api:
         model = AnthropicModel(NAME, url=api.url, retries=0)
         batch = model.submit({"a": ModelRequest("s", "one"), "b": ModelRequest("s", "two")})
         assert (batch.is_ended, batch.counts["processing"]) == (False, 2)
         assert not model.batch(batch.id).is_ended
         assert model.batch(batch.id).is_ended
-        answers = {name: answer for name, answer in model.results(batch.id) if isinstance(answer, ModelAnswer)}
+        answers = {
+            name: answer
+            for name, answer in model.results(batch.id)
+            if isinstance(answer, ModelAnswer)
+        }
         assert {name: answer.text for name, answer in answers.items()} == {"a": "ONE", "b": "TWO"}
         assert all(answer.is_batch for answer in answers.values())
 
@@ -300,7 +367,9 @@ def test_a_batch_takes_the_time_it_takes_and_its_answers_stay_the_same():
         assert not model.batch(batch.id).is_ended
         time.sleep(0.15)
         assert model.batch(batch.id).is_ended
-        first, second = ({name: str(answer) for name, answer in model.results(batch.id)} for _ in range(2))
+        first, second = (
+            {name: str(answer) for name, answer in model.results(batch.id)} for _ in range(2)
+        )
         assert first == second
 
 
@@ -308,7 +377,10 @@ ENTRIES = {
     "expired": (Fault(kind="expired"), ModelBusyError),
     "canceled": (Fault(kind="canceled"), ModelBusyError),
     "bad": (Fault(kind="invalid_request_error"), ModelRequestError),
-    "poor": (Fault(kind="invalid_request_error", message="Your credit balance is too low"), ModelSetupError),
+    "poor": (
+        Fault(kind="invalid_request_error", message="Your credit balance is too low"),
+        ModelSetupError,
+    ),
     "locked": (Fault(kind="authentication_error"), ModelSetupError),
     "nobody": (Fault(kind="not_found_error"), ModelSetupError),
     "busy": (OVERLOADED, ModelBusyError),
@@ -318,16 +390,28 @@ ENTRIES = {
 
 
 def test_results_that_are_no_answers_are_errors_of_their_kind():
-    with serve(lambda body: ENTRIES[body["messages"][0]["content"][0]["text"]][0], polls_needed=0) as api:
+    with serve(
+        lambda body: ENTRIES[body["messages"][0]["content"][0]["text"]][0], polls_needed=0
+    ) as api:
         model = AnthropicModel(NAME, url=api.url, retries=0)
         batch = model.submit({name: ModelRequest("s", name) for name in ENTRIES})
         results = dict(model.results(batch.id))
-        assert {name: type(result) for name, result in results.items()} == {name: kind for name, (_, kind) in ENTRIES.items()}
-        assert model.batch(batch.id).counts == {"processing": 0, "succeeded": 2, "errored": 5, "canceled": 1, "expired": 1}
+        assert {name: type(result) for name, result in results.items()} == {
+            name: kind for name, (_, kind) in ENTRIES.items()
+        }
+        assert model.batch(batch.id).counts == {
+            "processing": 0,
+            "succeeded": 2,
+            "errored": 5,
+            "canceled": 1,
+            "expired": 1,
+        }
     assert "xyzzy" not in str(results["odd"])
 
 
-def test_results_come_from_our_own_address_whatever_the_batch_names(monkeypatch: pytest.MonkeyPatch):
+def test_results_come_from_our_own_address_whatever_the_batch_names(
+    monkeypatch: pytest.MonkeyPatch,
+):
     with serve(lambda body: "said", polls_needed=0) as api:
         model = AnthropicModel(NAME, url=api.url, retries=0)
         batch = model.submit({"a": REQUEST})
@@ -358,7 +442,9 @@ BATCH_CALLS = {
     ],
     ids=["html", "torn", "odd", "dropped", "overloaded", "locked", "moved"],
 )
-def test_each_call_about_batches_fails_as_good_sense_suggests(call: Callable, fault: Fault, kind: type[ModelError]):
+def test_each_call_about_batches_fails_as_good_sense_suggests(
+    call: Callable, fault: Fault, kind: type[ModelError]
+):
     with serve(lambda body: "said", polls_needed=0) as api:
         model = AnthropicModel(NAME, url=api.url, retries=0)
         batch = model.submit({"a": REQUEST})
@@ -371,7 +457,9 @@ def test_each_call_about_batches_fails_as_good_sense_suggests(call: Callable, fa
 
 @pytest.mark.parametrize("call", ["create", "list"])
 def test_a_server_without_batches_says_which_setting_does_without(call: str):
-    with serve(lambda body: "said", fault=lambda method, path: Fault(404, "not_found_error")) as api:
+    with serve(
+        lambda body: "said", fault=lambda method, path: Fault(404, "not_found_error")
+    ) as api:
         model = AnthropicModel(NAME, url=api.url, retries=0)
         with pytest.raises(ModelSetupError, match="MEMORY_MODEL_BATCHES=never"):
             BATCH_CALLS[call](model, None)

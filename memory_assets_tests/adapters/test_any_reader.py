@@ -43,7 +43,10 @@ def rows_of(table: str, part: str) -> pl.DataFrame:
     """Rows of the part with values in columns of every type: two, where a text of the key may be anything."""
     keys = partitioned_by(table)
     shared = dict(zip(keys, part.split("-", len(keys) - 1) if keys else [], strict=True))
-    values = {name: date.fromisoformat(value) if name == "day" else value for name, value in shared.items()}
+    values = {
+        name: date.fromisoformat(value) if name == "day" else value
+        for name, value in shared.items()
+    }
     values |= {name: value for name, value in SOME.items() if name in schema_of(table)}
     fields = record_of(table).model_fields
     texts = [name for name in key_of(table) if name not in keys and fields[name].annotation is str]
@@ -51,7 +54,9 @@ def rows_of(table: str, part: str) -> pl.DataFrame:
     return frame(table, *(row(table, **values, **changes) for changes in [{}, *others]))
 
 
-def assert_read_alike(tables: ParquetTables, table: str, reader: Callable[[Path, str], pl.DataFrame]) -> None:
+def assert_read_alike(
+    tables: ParquetTables, table: str, reader: Callable[[Path, str], pl.DataFrame]
+) -> None:
     expected, found = tables.scan(table).collect(), reader(tables.root, table)
     assert sorted(found.columns) == sorted(expected.columns)
     assert_frame_equal(found, expected, check_column_order=False, check_row_order=False)
@@ -59,7 +64,9 @@ def assert_read_alike(tables: ParquetTables, table: str, reader: Callable[[Path,
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("table", table_names())
-def test_every_table_is_read_as_scan_reads_it(tables: ParquetTables, table: str, reader: Callable[[Path, str], pl.DataFrame]):
+def test_every_table_is_read_as_scan_reads_it(
+    tables: ParquetTables, table: str, reader: Callable[[Path, str], pl.DataFrame]
+):
     for part in PARTS[partitioned_by(table)]:
         tables.write(table, part, rows_of(table, part))
     assert tables.read(table).height >= len(PARTS[partitioned_by(table)])
@@ -80,7 +87,9 @@ def test_rebuilt_empty_and_dropped_parts_count_once_or_not_at_all(
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_a_table_whose_parts_are_all_empty_has_its_columns(tables: ParquetTables, reader: Callable[[Path, str], pl.DataFrame]):
+def test_a_table_whose_parts_are_all_empty_has_its_columns(
+    tables: ParquetTables, reader: Callable[[Path, str], pl.DataFrame]
+):
     tables.write("observations", DAYS[0], frame("observations"))
     assert_read_alike(tables, "observations", reader)
 
@@ -122,7 +131,10 @@ def rebuilt(tables: ParquetTables) -> Iterator[Callable[[], bool]]:
 
 def write_version(tables: ParquetTables, day: str, version: int) -> None:
     base = 100_000 * DAYS.index(day)
-    said = (message(f"{day} {version}", base + n, day=date.fromisoformat(day)) for n in range(size_of(version)))
+    said = (
+        message(f"{day} {version}", base + n, day=date.fromisoformat(day))
+        for n in range(size_of(version))
+    )
     tables.write("messages", day, frame("messages", *said))
 
 
@@ -132,7 +144,9 @@ def size_of(version: int) -> int:
 
 def assert_whole(found: pl.DataFrame) -> None:
     """Each day is one of its versions, whole."""
-    versions = found.group_by("day").agg(pl.col("text").unique().alias("texts"), pl.len()).sort("day")
+    versions = (
+        found.group_by("day").agg(pl.col("text").unique().alias("texts"), pl.len()).sort("day")
+    )
     assert versions["day"].to_list() == [date.fromisoformat(day) for day in DAYS]
     for day, texts, height in versions.iter_rows():
         (text,) = texts

@@ -22,7 +22,9 @@ class Kept:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    write_fields(tmp_path, Kept(Names.of(["tea", "", "Kräuter"]), np.arange(3), np.arange(MAPPED_BYTES)))
+    write_fields(
+        tmp_path, Kept(Names.of(["tea", "", "Kräuter"]), np.arange(3), np.arange(MAPPED_BYTES))
+    )
     return tmp_path
 
 

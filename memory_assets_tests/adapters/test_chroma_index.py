@@ -19,7 +19,11 @@ from memory_assets.errors import IndexFailedError
 
 def rows(**vectors: list[float]) -> pl.DataFrame:
     return pl.DataFrame(
-        {"id": list(vectors), "vector": list(vectors.values()), "category": ["operations"] * len(vectors)},
+        {
+            "id": list(vectors),
+            "vector": list(vectors.values()),
+            "category": ["operations"] * len(vectors),
+        },
         schema={"id": pl.String, "vector": pl.List(pl.Float32), "category": pl.String},
     )
 
@@ -59,7 +63,9 @@ def test_an_open_reader_moves_on_to_what_another_one_published(tmp_path: Path, i
 
 
 @pytest.mark.parametrize("count", [3, 1_500])
-def test_the_files_of_the_graph_hold_no_uninitialised_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int):
+def test_the_files_of_the_graph_hold_no_uninitialised_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+):
     change, said = chroma_index._change, b"a text that the process had in memory "
 
     def change_and_leak(folder: Path, *given: Any) -> None:
@@ -67,7 +73,11 @@ def test_the_files_of_the_graph_hold_no_uninitialised_memory(tmp_path: Path, mon
         for name in ("data_level0.bin", "length.bin"):
             (path,) = folder.glob(f"*/{name}")
             filled = {3: 0, 1_500: path.stat().st_size}[count]  # few elements stay in Chroma's log
-            path.write_bytes((path.read_bytes()[:filled] + said * 2_000)[: max(path.stat().st_size, filled + 4_000)])
+            path.write_bytes(
+                (path.read_bytes()[:filled] + said * 2_000)[
+                    : max(path.stat().st_size, filled + 4_000)
+                ]
+            )
 
     monkeypatch.setattr(chroma_index, "_change", change_and_leak)
     index = ChromaIndex(tmp_path)
@@ -77,13 +87,20 @@ def test_the_files_of_the_graph_hold_no_uninitialised_memory(tmp_path: Path, mon
         assert said[:8] not in path.read_bytes()
     assert index.ids() == {f"n{n}" for n in range(count)}
     monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
-    assert [found(index, *vectors[2])[0] for _ in range(2)] == ["n2"] * 2  # the second answer is Chroma's
+    assert [found(index, *vectors[2])[0] for _ in range(2)] == [
+        "n2"
+    ] * 2  # the second answer is Chroma's
     index.close()
 
 
-@pytest.mark.parametrize("read", [lambda index: index.ids(), lambda index: found(index, 1.0, 0.0), ChromaIndex.close])
+@pytest.mark.parametrize(
+    "read", [lambda index: index.ids(), lambda index: found(index, 1.0, 0.0), ChromaIndex.close]
+)
 def test_what_chroma_writes_when_an_index_is_read_holds_none_either(
-    tmp_path: Path, index: ChromaIndex, monkeypatch: pytest.MonkeyPatch, read: Callable[[ChromaIndex], object]
+    tmp_path: Path,
+    index: ChromaIndex,
+    monkeypatch: pytest.MonkeyPatch,
+    read: Callable[[ChromaIndex], object],
 ):
     """It writes the files of the graph again when it opens them, with what is in the memory of the process."""
     said, get = b"a text that the process had in memory ", chroma_index._client
@@ -109,10 +126,15 @@ def test_what_chroma_writes_when_an_index_is_read_holds_none_either(
     assert [path.name for path in files if said[:8] in path.read_bytes()] == []
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the open files are listed in /proc only")
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="the open files are listed in /proc only"
+)
 def test_an_update_and_a_closed_reader_leave_no_file_open(tmp_path: Path, index: ChromaIndex):
     def open_files() -> int:
-        return sum(Path(link).resolve().is_relative_to(tmp_path) for link in Path("/proc/self/fd").iterdir())
+        return sum(
+            Path(link).resolve().is_relative_to(tmp_path)
+            for link in Path("/proc/self/fd").iterdir()
+        )
 
     index.ids()
     assert open_files() > 0
@@ -140,13 +162,17 @@ def test_an_index_with_everything_deleted_answers_nothing(index: ChromaIndex):
     assert found(index, 1.0, 0.0) == []
 
 
-def test_a_broken_generation_is_moved_aside_and_the_next_build_starts_anew(tmp_path: Path, index: ChromaIndex):
+def test_a_broken_generation_is_moved_aside_and_the_next_build_starts_anew(
+    tmp_path: Path, index: ChromaIndex
+):
     index.close()
     generation = index.generation()
     (tmp_path / "vectors" / str(generation) / "chroma.sqlite3").write_bytes(b"not a database" * 500)
     with pytest.raises(IndexFailedError, match="memory data rebuild --indexes"):
         index.ids()
-    assert [path.name for path in (tmp_path / "quarantine").iterdir()] == [f"vectors-{generation}-0"]
+    assert [path.name for path in (tmp_path / "quarantine").iterdir()] == [
+        f"vectors-{generation}-0"
+    ]
     index.update(rows(again=[1.0, 0.0]), [])
     assert index.ids() == {"again"}
 
@@ -157,9 +183,13 @@ def test_vectors_of_another_dimension_are_a_broken_generation(index: ChromaIndex
     assert index.generation() is None
 
 
-def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_starts_from_nothing(tmp_path):
+def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_starts_from_nothing(
+    tmp_path,
+):
     vector = [1.0, 0.0, 0.0]
-    rows = pl.DataFrame({"id": ["a"], "vector": [vector]}, schema={"id": pl.String, "vector": pl.List(pl.Float32)})
+    rows = pl.DataFrame(
+        {"id": ["a"], "vector": [vector]}, schema={"id": pl.String, "vector": pl.List(pl.Float32)}
+    )
     index = ChromaIndex(tmp_path)
     name = index.update(rows, [])
     (tmp_path / "vectors" / name / "chroma.sqlite3").write_bytes(b"no database")
@@ -181,9 +211,18 @@ def test_comparing_with_every_vector_is_exact_and_asking_chroma_nearly_so(
     numbers = np.random.default_rng(4)
     vectors = numbers.standard_normal((400, 32)).astype(np.float32)
     index = ChromaIndex(tmp_path)
-    index.update(rows(**{f"v{number}": vector.tolist() for number, vector in enumerate(vectors[:300])}), [])
     index.update(
-        rows(**{f"v{number}": vector.tolist() for number, vector in enumerate(vectors) if number >= 200}), ["v7", "v250"]
+        rows(**{f"v{number}": vector.tolist() for number, vector in enumerate(vectors[:300])}), []
+    )
+    index.update(
+        rows(
+            **{
+                f"v{number}": vector.tolist()
+                for number, vector in enumerate(vectors)
+                if number >= 200
+            }
+        ),
+        ["v7", "v250"],
     )
     for vector in numbers.standard_normal((20, 32)).astype(np.float32):
         monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 1_000)
@@ -211,7 +250,10 @@ def test_a_question_needs_no_chroma(tmp_path: Path, index: ChromaIndex):
     assert done.stdout.splitlines() == ["east False", "east False"]
 
 
-@pytest.mark.parametrize("content", [b"CHROMA_SERVER_HTTP_PORT=none\n", b"CHROMA_OTEL_SERVICE_NAME=theirs\n", b"A=\xff\n"])
+@pytest.mark.parametrize(
+    "content",
+    [b"CHROMA_SERVER_HTTP_PORT=none\n", b"CHROMA_OTEL_SERVICE_NAME=theirs\n", b"A=\xff\n"],
+)
 def test_a_file_of_variables_in_the_working_folder_sets_nothing(tmp_path: Path, content: bytes):
     (tmp_path / "clone").mkdir()
     (tmp_path / "clone" / ".env").write_bytes(content)
@@ -220,7 +262,9 @@ def test_a_file_of_variables_in_the_working_folder_sets_nothing(tmp_path: Path, 
         from memory_assets.adapters.chroma_index import _client
         print(_client(pathlib.Path({str(tmp_path / "vectors")!r})).get_settings().chroma_otel_service_name)
     """
-    done = subprocess.run([sys.executable, "-P", "-c", ask], cwd=tmp_path / "clone", capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ask], cwd=tmp_path / "clone", capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (0, "chromadb\n"), done.stderr
 
 
@@ -247,7 +291,11 @@ def test_threads_that_ask_while_another_publishes_see_each_generation(
         while time.monotonic() < until:
             published = int(index.generation() or 0)
             try:
-                newest = max(int(hit.id) for hit in index.find(np.array([1.0, 0.0]), 1_000) if hit.id.isdigit())
+                newest = max(
+                    int(hit.id)
+                    for hit in index.find(np.array([1.0, 0.0]), 1_000)
+                    if hit.id.isdigit()
+                )
             except Exception as error:
                 wrong.append(repr(error))
                 return

@@ -10,7 +10,12 @@ import pytest
 
 from memory_assets.adapters import chroma_server
 from memory_assets.adapters.chroma_index import ChromaIndex
-from memory_assets.adapters.chroma_server import ChromaServerIndex, connect, delete_left, left_elsewhere
+from memory_assets.adapters.chroma_server import (
+    ChromaServerIndex,
+    connect,
+    delete_left,
+    left_elsewhere,
+)
 from memory_assets.errors import IndexFailedError
 from memory_assets_tests.servers import chroma_server as served
 from memory_assets_tests.servers import free_port
@@ -35,7 +40,11 @@ def index(tmp_path: Path, address: str, request: pytest.FixtureRequest) -> Chrom
 
 def rows(**vectors: list[float]) -> pl.DataFrame:
     return pl.DataFrame(
-        {"id": list(vectors), "vector": list(vectors.values()), "category": ["operations"] * len(vectors)},
+        {
+            "id": list(vectors),
+            "vector": list(vectors.values()),
+            "category": ["operations"] * len(vectors),
+        },
         schema={"id": pl.String, "vector": pl.List(pl.Float32), "category": pl.String},
     )
 
@@ -45,10 +54,16 @@ def found(index: ChromaIndex, *vector: float) -> list[str]:
 
 
 def collections(address: str, index: ChromaServerIndex) -> list[str]:
-    return sorted(one.name for one in connect(address).list_collections() if one.name.startswith(index._name_of_store))
+    return sorted(
+        one.name
+        for one in connect(address).list_collections()
+        if one.name.startswith(index._name_of_store)
+    )
 
 
-def test_the_nearest_come_first_with_their_cosine_and_nothing_but_labels_is_sent(index: ChromaServerIndex, address: str):
+def test_the_nearest_come_first_with_their_cosine_and_nothing_but_labels_is_sent(
+    index: ChromaServerIndex, address: str
+):
     hits = index.find(np.array([1.0, 0.0], dtype=np.float32), 2)
     assert [hit.id for hit in hits] == ["east", "between"]
     assert [hit.score for hit in hits] == pytest.approx([1.0, 0.6], abs=1e-6)
@@ -73,7 +88,9 @@ def test_answers_equal_those_from_files(tmp_path: Path, index: ChromaServerIndex
     local.close()
 
 
-def test_changes_and_deletions_build_on_the_generation_before_and_old_collections_go(index: ChromaServerIndex, address: str):
+def test_changes_and_deletions_build_on_the_generation_before_and_old_collections_go(
+    index: ChromaServerIndex, address: str
+):
     for turn in range(3):
         index.update(rows(east=[0.0, 1.0], west=[-1.0, 0.1 * turn]), ["north"])
     assert index.ids() == {"east", "between", "west"}
@@ -84,8 +101,14 @@ def test_changes_and_deletions_build_on_the_generation_before_and_old_collection
     assert [name.rpartition("-")[2] for name in collections(address, index)] == ["000004"]
 
 
-def test_a_reader_never_finds_nothing_while_another_one_publishes(tmp_path: Path, index: ChromaServerIndex, address: str):
-    writer, counts, is_over = ChromaServerIndex(tmp_path, address, index._name_of_store), set[int](), threading.Event()
+def test_a_reader_never_finds_nothing_while_another_one_publishes(
+    tmp_path: Path, index: ChromaServerIndex, address: str
+):
+    writer, counts, is_over = (
+        ChromaServerIndex(tmp_path, address, index._name_of_store),
+        set[int](),
+        threading.Event(),
+    )
 
     def read() -> None:
         while not is_over.is_set():
@@ -100,9 +123,13 @@ def test_a_reader_never_finds_nothing_while_another_one_publishes(tmp_path: Path
     assert counts == {3}
 
 
-def test_what_a_killed_writer_left_is_replaced(index: ChromaServerIndex, address: str, monkeypatch: pytest.MonkeyPatch):
+def test_what_a_killed_writer_left_is_replaced(
+    index: ChromaServerIndex, address: str, monkeypatch: pytest.MonkeyPatch
+):
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(chroma_server, "write_json", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(
+            chroma_server, "write_json", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         index.update(rows(west=[-1.0, 0.0]), [])
     assert len(collections(address, index)) == 2
     assert index.ids() == set(AXES)
@@ -115,7 +142,12 @@ def test_a_server_that_is_down_is_named_and_costs_no_generation(tmp_path: Path):
     with served(tmp_path / "data", port) as address:
         index = ChromaServerIndex(tmp_path, address, "memory-down")
         index.update(rows(**AXES), [])
-    for ask in (lambda: found(index, 1.0, 0.0), index.ids, lambda: index.update(rows(**AXES), []), index.keep_published_only):
+    for ask in (
+        lambda: found(index, 1.0, 0.0),
+        index.ids,
+        lambda: index.update(rows(**AXES), []),
+        index.keep_published_only,
+    ):
         with pytest.raises(IndexFailedError, match=rf"The Chroma server at {address} .* Start it"):
             ask()
     assert index.faults(is_deep=True) == []
@@ -149,7 +181,9 @@ def test_missing_rows_are_a_fault(index: ChromaServerIndex, address: str):
     assert index.faults(is_deep=True) == [f"{name}: 2 vectors instead of 3"]
 
 
-def test_back_in_files_the_collections_on_the_server_are_deleted(tmp_path: Path, index: ChromaServerIndex, address: str):
+def test_back_in_files_the_collections_on_the_server_are_deleted(
+    tmp_path: Path, index: ChromaServerIndex, address: str
+):
     local = ChromaIndex(tmp_path)
     assert local.generation() is None
     left = left_elsewhere(tmp_path, "")

@@ -14,13 +14,24 @@ from typing import Any
 import pytest
 
 from memory_assets.adapters.codex_model import CodexModel
-from memory_assets.errors import ModelBusyError, ModelError, ModelLimitError, ModelRequestError, ModelSetupError
+from memory_assets.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelLimitError,
+    ModelRequestError,
+    ModelSetupError,
+)
 from memory_assets.schema.protocols import Image, ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in is a script with a first line")
+pytestmark = pytest.mark.skipif(
+    os.name != "posix", reason="the stand-in is a script with a first line"
+)
 REQUEST = ModelRequest("You observe.", "the transcript says xyzzy", 8_000)
-COMPLETED = {"type": "turn.completed", "usage": {"input_tokens": 100, "cached_input_tokens": 20, "output_tokens": 5}}
+COMPLETED = {
+    "type": "turn.completed",
+    "usage": {"input_tokens": 100, "cached_input_tokens": 20, "output_tokens": 5},
+}
 
 
 @pytest.fixture
@@ -56,16 +67,31 @@ def test_an_answer_has_its_text_model_and_tokens(client: FakeClient, tmp_path: P
     assert (answer.input_tokens, answer.cache_read_tokens, answer.output_tokens) == (80, 20, 5)
 
 
-def test_the_client_is_called_without_session_hooks_tools_and_context(client: FakeClient, tmp_path: Path):
+def test_the_client_is_called_without_session_hooks_tools_and_context(
+    client: FakeClient, tmp_path: Path
+):
     ask(client, tmp_path, COMPLETED, answer="hello")
     (call,) = client.calls()
     words, settings = call["arguments"], settings_of(client)
     assert words[0] == "exec"
-    assert {"--ignore-user-config", "--ignore-rules", "--ephemeral", "--skip-git-repo-check", "read-only"} <= set(words)
-    assert (settings["mcp_servers"], settings["notify"], settings["web_search"]) == ({}, [], "disabled")
+    assert {
+        "--ignore-user-config",
+        "--ignore-rules",
+        "--ephemeral",
+        "--skip-git-repo-check",
+        "read-only",
+    } <= set(words)
+    assert (settings["mcp_servers"], settings["notify"], settings["web_search"]) == (
+        {},
+        [],
+        "disabled",
+    )
     assert set(settings["features"].values()) == {False}
     assert {"hooks", "shell_tool", "unified_exec", "plugins", "apps"} <= settings["features"].keys()
-    assert (settings["include_environment_context"], settings["skills"]["include_instructions"]) == (False, False)
+    assert (
+        settings["include_environment_context"],
+        settings["skills"]["include_instructions"],
+    ) == (False, False)
     assert (settings["model"], call["input"], words[-1]) == ("small", REQUEST.material, "-")
     assert Path(settings["model_instructions_file"]).name == "prompt.md"
 
@@ -84,7 +110,11 @@ def test_only_who_answers_is_taken_from_the_persons_configuration(
     ask(client, tmp_path, COMPLETED, answer="hello", name="codex")
     settings = settings_of(client)
     assert (settings["model"], settings["model_provider"]) == ("large", "ours")
-    ours = {"name": 'a "quoted" name', "base_url": "http://127.0.0.1:1/v1", "http_headers": {"x-a": "1"}}
+    ours = {
+        "name": 'a "quoted" name',
+        "base_url": "http://127.0.0.1:1/v1",
+        "http_headers": {"x-a": "1"},
+    }
     assert settings["model_providers"] == {"ours": ours}
     assert "developer_instructions" not in settings
     assert settings["mcp_servers"] == {}
@@ -105,21 +135,35 @@ def test_images_are_attached_as_files(client: FakeClient, tmp_path: Path):
 RETRY = "Reconnecting... 5/5 (unexpected status 500 Internal Server Error: xyzzy)"
 HIT = "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), or try again at 1:26 AM."
 ROOM = "Codex ran out of room in the model's context window. Start a new thread."
-INVALID = '{"type": "error", "error": {"type": "invalid_request_error", "message": "something xyzzy"}}'
+INVALID = (
+    '{"type": "error", "error": {"type": "invalid_request_error", "message": "something xyzzy"}}'
+)
 
 
 @pytest.mark.parametrize(
     ("message", "kind", "says"),
     [
         (HIT, ModelLimitError, "The usage limit of Codex is reached; it is reset at 1:26 AM"),
-        ("unexpected status 401 Unauthorized: xyzzy, url: http://x", ModelSetupError, "is not logged in.*Run `codex login`"),
+        (
+            "unexpected status 401 Unauthorized: xyzzy, url: http://x",
+            ModelSetupError,
+            "is not logged in.*Run `codex login`",
+        ),
         ("Missing environment variable: `XYZZY`.", ModelSetupError, "is not logged in"),
         ("unexpected status 403 Forbidden: xyzzy", ModelSetupError, "its login is not accepted"),
         ("unexpected status 404 Not Found: xyzzy", ModelSetupError, "has no model 'small'"),
-        ("Quota exceeded. Check your plan and billing details.", ModelSetupError, "has no credit left"),
+        (
+            "Quota exceeded. Check your plan and billing details.",
+            ModelSetupError,
+            "has no credit left",
+        ),
         (ROOM, ModelRequestError, "too long for codex:small"),
         (INVALID, ModelRequestError, "rejects a request"),
-        ("exceeded retry limit, last status: 429 Too Many Requests", ModelBusyError, r"busy \(429\)"),
+        (
+            "exceeded retry limit, last status: 429 Too Many Requests",
+            ModelBusyError,
+            r"busy \(429\)",
+        ),
         ("unexpected status 503 Service Unavailable: xyzzy", ModelBusyError, r"busy \(503\)"),
         ("Connection failed: error sending request", ModelBusyError, "cannot reach its server"),
         ("xyzzy", ModelError, "Run `codex` yourself to see why"),
@@ -128,7 +172,10 @@ INVALID = '{"type": "error", "error": {"type": "invalid_request_error", "message
 def test_each_failure_says_what_to_do_and_quotes_nothing(
     message: str, kind: type[ModelError], says: str, client: FakeClient, tmp_path: Path
 ):
-    events = {"type": "error", "message": RETRY}, {"type": "turn.failed", "error": {"message": message}}
+    events = (
+        {"type": "error", "message": RETRY},
+        {"type": "turn.failed", "error": {"message": message}},
+    )
     with pytest.raises(kind, match=says) as caught:
         ask(client, tmp_path, *events, exit_code=1)
     assert type(caught.value) is kind
@@ -142,4 +189,9 @@ def test_an_empty_answer_is_asked_for_again(client: FakeClient, tmp_path: Path):
 
 def test_a_client_that_lacks_an_option_is_too_old(client: FakeClient, tmp_path: Path):
     with pytest.raises(ModelSetupError, match="Update it, then try again"):
-        ask(client, tmp_path, err="error: unexpected argument '--ignore-user-config' found\n", exit_code=2)
+        ask(
+            client,
+            tmp_path,
+            err="error: unexpected argument '--ignore-user-config' found\n",
+            exit_code=2,
+        )

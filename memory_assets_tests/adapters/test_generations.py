@@ -46,7 +46,9 @@ def test_the_last_two_generations_stay(generations: Generations):
     assert names(generations) == ["000003", "000004", "current"]
 
 
-def test_a_failed_build_publishes_nothing_and_the_next_one_removes_what_it_left(generations: Generations):
+def test_a_failed_build_publishes_nothing_and_the_next_one_removes_what_it_left(
+    generations: Generations,
+):
     first = publish(generations, "a")
     with pytest.raises(KeyboardInterrupt), generations.build(rebuild=False) as folder:
         (folder / "file").write_text("half")
@@ -65,7 +67,9 @@ def test_a_full_disk_says_what_to_do(generations: Generations):
     assert generations.published() is None
 
 
-def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_again(generations: Generations):
+def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_again(
+    generations: Generations,
+):
     broken = publish(generations, "a")
     aside = generations.quarantine(broken)
     assert aside is not None
@@ -74,7 +78,9 @@ def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_aga
     assert publish(generations, "b").name > broken.name
 
 
-def test_a_generation_published_meanwhile_is_not_moved_for_the_failure_of_an_older_one(generations: Generations):
+def test_a_generation_published_meanwhile_is_not_moved_for_the_failure_of_an_older_one(
+    generations: Generations,
+):
     old, new = publish(generations, "a"), publish(generations, "b")
     assert generations.quarantine(old) is None
     assert generations.published() == new

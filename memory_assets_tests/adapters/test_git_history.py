@@ -18,8 +18,16 @@ def mask(raw: bytes) -> bytes:
 def history(tmp_path: Path) -> GitHistory:
     made = GitHistory(tmp_path / "workspace")
     made.prepare()
-    for text, message in (("one", "first"), ("one\nherons nest here", "says herons nest here"), ("one\ntwo", "third")):
-        made.commit_content(message, {"MEMORY.md": f"{text}\n".encode(), "sub/\xfc b.md": b"\xff\r\n"}, author="mira")
+    for text, message in (
+        ("one", "first"),
+        ("one\nherons nest here", "says herons nest here"),
+        ("one\ntwo", "third"),
+    ):
+        made.commit_content(
+            message,
+            {"MEMORY.md": f"{text}\n".encode(), "sub/\xfc b.md": b"\xff\r\n"},
+            author="mira",
+        )
     made.restore(["MEMORY.md", "sub/\xfc b.md"])
     return made
 
@@ -46,8 +54,12 @@ def test_rewriting_leaves_the_words_nowhere_and_everything_else_as_it_was(histor
     ]
     assert [moved.get(c.id, c.id) for c in before] == [c.id for c in after]
     assert history.at_head("sub/\xfc b.md") == authors == b"\xff\r\n"
-    assert not is_dirty(history, "MEMORY.md") and history._git("status", "--porcelain").stdout == b""
-    assert [one for one in history.objects() if one.id in {c.id for c in before} - {c.id for c in after}] == []
+    assert (
+        not is_dirty(history, "MEMORY.md") and history._git("status", "--porcelain").stdout == b""
+    )
+    assert [
+        one for one in history.objects() if one.id in {c.id for c in before} - {c.id for c in after}
+    ] == []
 
 
 def test_rewriting_again_changes_nothing(history: GitHistory):
@@ -58,4 +70,9 @@ def test_rewriting_again_changes_nothing(history: GitHistory):
 
 def test_a_folder_without_a_repository_has_no_history(tmp_path: Path):
     none = GitHistory(tmp_path)
-    assert (list(none.objects()), none.commits_about(["x"]), none.remotes(), none.rewrite(mask)) == ([], 0, [], {})
+    assert (
+        list(none.objects()),
+        none.commits_about(["x"]),
+        none.remotes(),
+        none.rewrite(mask),
+    ) == ([], 0, [], {})

@@ -13,7 +13,10 @@ MEMORY = "MEMORY.md"
 
 @pytest.fixture
 def remote(tmp_path: Path) -> str:
-    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", tmp_path / "remote.git"], check=True)
+    subprocess.run(
+        ["git", "init", "--quiet", "--bare", "--initial-branch=main", tmp_path / "remote.git"],
+        check=True,
+    )
     return str(tmp_path / "remote.git")
 
 
@@ -46,7 +49,11 @@ def test_lines_of_two_machines_are_both_kept_and_the_same_line_once(tmp_path: Pa
     one, two = pair(tmp_path, remote, "# Memory\n\n## Rules\n\n- first\n")
     committed(one, "# Memory\n\n## Rules\n\n- first\n- of both\n- of one\n")
     committed(two, "# Memory\n\n## Rules\n\n- of two\n- of both\n- first\n")
-    assert one.exchange(remote) is None and two.exchange(remote) is None and one.exchange(remote) is None
+    assert (
+        one.exchange(remote) is None
+        and two.exchange(remote) is None
+        and one.exchange(remote) is None
+    )
     assert text_of(one) == text_of(two) and one.head() == two.head()
     assert sorted(line for line in text_of(one).splitlines() if line[:2] == "- ") == [
         "- first",
@@ -62,10 +69,14 @@ def test_machines_that_began_at_once_are_merged(tmp_path: Path, remote: str):
     committed(one, "# Memory\n\n- of one\n")
     committed(two, "# Memory\n\n- of two\n")
     assert one.exchange(remote) is None and two.exchange(remote) is None
-    assert text_of(two).count("# Memory") == 1 and {"- of one", "- of two"} <= {*text_of(two).splitlines()}
+    assert text_of(two).count("# Memory") == 1 and {"- of one", "- of two"} <= {
+        *text_of(two).splitlines()
+    }
 
 
-def test_a_rendered_file_stays_ours_and_a_deleted_one_that_the_other_changed_is_kept(tmp_path: Path, remote: str):
+def test_a_rendered_file_stays_ours_and_a_deleted_one_that_the_other_changed_is_kept(
+    tmp_path: Path, remote: str
+):
     one, two = pair(tmp_path, remote, "- a\n")
     committed(one, "of one\n", "REVIEW.md")
     committed(two, "of two\n", "REVIEW.md")
@@ -87,17 +98,23 @@ def test_an_edit_that_nobody_committed_survives_a_merge(tmp_path: Path, remote: 
     assert two.at_head(MEMORY) == b"# Memory\n\n- a\n- b\n"
 
 
-def test_a_merge_that_was_killed_before_its_commit_is_repeated(tmp_path: Path, remote: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_merge_that_was_killed_before_its_commit_is_repeated(
+    tmp_path: Path, remote: str, monkeypatch: pytest.MonkeyPatch
+):
     one, two = pair(tmp_path, remote, "- a\n")
     committed(one, "- a\n- of one\n")
     committed(two, "- of two\n- a\n")
     assert one.exchange(remote) is None
     with monkeypatch.context() as killed:
-        killed.setattr(GitRemote, "_merge_commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        killed.setattr(
+            GitRemote, "_merge_commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         with pytest.raises(KeyboardInterrupt):
             two.fetch(remote)
     assert two.exchange(remote) is None
-    assert text_of(two) == "- of two\n- a\n- of one\n" and two.at_head(MEMORY) == text_of(two).encode()
+    assert (
+        text_of(two) == "- of two\n- a\n- of one\n" and two.at_head(MEMORY) == text_of(two).encode()
+    )
 
 
 def test_a_remote_that_cannot_be_read_is_one_line(tmp_path: Path):

@@ -28,12 +28,26 @@ def test_a_commit_holds_exactly_the_bytes_on_disk(workspace: GitWorkspace):
 
 
 def test_a_file_is_read_as_it_stood_at_a_moment(workspace: GitWorkspace):
-    git = ["git", "-C", str(workspace.root), "-c", "user.name=mira", "-c", "user.email=mira@localhost"]
+    git = [
+        "git",
+        "-C",
+        str(workspace.root),
+        "-c",
+        "user.name=mira",
+        "-c",
+        "user.email=mira@localhost",
+    ]
     for day in (4, 6):
         (workspace.root / "MEMORY.md").write_text(f"{day}\n")
         subprocess.run([*git, "add", "MEMORY.md"], check=True)
-        subprocess.run([*git, "commit", "--quiet", "--message=x", f"--date=2026-08-0{day}T12:00:00Z"], check=True)
-    stood = [workspace.as_of("MEMORY.md", datetime(2026, 8, day, 23, tzinfo=UTC)) for day in (1, 4, 5, 6, 7)]
+        subprocess.run(
+            [*git, "commit", "--quiet", "--message=x", f"--date=2026-08-0{day}T12:00:00Z"],
+            check=True,
+        )
+    stood = [
+        workspace.as_of("MEMORY.md", datetime(2026, 8, day, 23, tzinfo=UTC))
+        for day in (1, 4, 5, 6, 7)
+    ]
     assert stood == [b"4\n", b"4\n", b"4\n", b"6\n", b"6\n"]
     assert workspace.as_of("REVIEW.md", datetime(2026, 8, 7, tzinfo=UTC)) is None
 
@@ -55,12 +69,17 @@ def test_what_was_written_by_hand_is_committed_in_the_owners_name(workspace: Git
         ("mira", "Edited by hand"),
         ("memory_assets", "p-1: add"),
     ]
-    ours, theirs = workspace.commit_of_line("MEMORY.md", 1), workspace.commit_of_line("MEMORY.md", 2)
+    ours, theirs = (
+        workspace.commit_of_line("MEMORY.md", 1),
+        workspace.commit_of_line("MEMORY.md", 2),
+    )
     assert ours is not None and theirs is not None
     assert (ours.author, theirs.author) == ("memory_assets", "mira")
 
 
-def test_a_commit_of_ours_that_loses_a_line_is_found_and_one_by_hand_is_theirs_to_make(workspace: GitWorkspace):
+def test_a_commit_of_ours_that_loses_a_line_is_found_and_one_by_hand_is_theirs_to_make(
+    workspace: GitWorkspace,
+):
     path = workspace.root / "MEMORY.md"
     for text, author in (("a\nb\n", None), ("a\n", "mira"), ("", None)):
         path.write_text(text)
@@ -68,9 +87,13 @@ def test_a_commit_of_ours_that_loses_a_line_is_found_and_one_by_hand_is_theirs_t
     assert workspace.lines_lost_by_us("MEMORY.md", lost_lines) == [(last, [b"a"])]
 
 
-def test_the_users_settings_and_hooks_are_left_out(workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_users_settings_and_hooks_are_left_out(
+    workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     config = tmp_path / "gitconfig"
-    config.write_text("[commit]\n\tgpgsign = true\n[core]\n\tautocrlf = true\n[user]\n\tname = Somebody\n")
+    config.write_text(
+        "[commit]\n\tgpgsign = true\n[core]\n\tautocrlf = true\n[user]\n\tname = Somebody\n"
+    )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody")
     hook = workspace.root / ".git" / "hooks" / "pre-commit"
@@ -132,7 +155,9 @@ def test_a_wiped_working_tree_comes_back_from_the_history(workspace: GitWorkspac
         (workspace.root / name).parent.mkdir(exist_ok=True)
         (workspace.root / name).write_bytes(content)
     workspace.commit("add", ["MEMORY.md", "memory/2026-08-03.md"])
-    for path in [path for path in workspace.root.rglob("*") if ".git" not in path.parts and path.is_file()]:
+    for path in [
+        path for path in workspace.root.rglob("*") if ".git" not in path.parts and path.is_file()
+    ]:
         path.unlink()
     workspace.prepare()
     assert (workspace.root / "MEMORY.md").read_bytes() == b"one\r\n"
@@ -164,11 +189,19 @@ def test_a_lock_that_a_killed_process_left_behind_is_removed(workspace: GitWorks
 def test_a_persons_own_git_sees_a_clean_tree(workspace: GitWorkspace):
     (workspace.root / "MEMORY.md").write_text("one\n")
     workspace.commit("add", ["MEMORY.md"])
-    status = subprocess.run(["git", "status", "--porcelain"], cwd=workspace.root, capture_output=True, text=True, check=True)
+    status = subprocess.run(
+        ["git", "status", "--porcelain"],
+        cwd=workspace.root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert status.stdout == ""
 
 
-def test_a_commit_cut_short_by_a_kill_is_mended_by_the_next_one(workspace: GitWorkspace, monkeypatch: pytest.MonkeyPatch):
+def test_a_commit_cut_short_by_a_kill_is_mended_by_the_next_one(
+    workspace: GitWorkspace, monkeypatch: pytest.MonkeyPatch
+):
     class KilledError(Exception):
         pass
 
@@ -189,12 +222,18 @@ def test_a_commit_cut_short_by_a_kill_is_mended_by_the_next_one(workspace: GitWo
         monkeypatch.setattr(workspace, "_git", git)
         workspace.commit("add", ["MEMORY.md"])
         status = subprocess.run(
-            ["git", "status", "--porcelain"], cwd=workspace.root, capture_output=True, text=True, check=True
+            ["git", "status", "--porcelain"],
+            cwd=workspace.root,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert (status.stdout, workspace.at_head("MEMORY.md")) == ("", f"{number}\n".encode())
 
 
-def test_a_machine_without_git_is_told_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_without_git_is_told_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(StoreError, match="Install git"):
         GitWorkspace(tmp_path / "workspace").prepare()
@@ -209,12 +248,20 @@ def test_a_broken_repository_is_named(workspace: GitWorkspace):
 
 def remote_beside(workspace: GitWorkspace) -> Path:
     remote = workspace.root.parent / "remote.git"
-    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(remote)], check=True)
+    subprocess.run(
+        ["git", "init", "--quiet", "--bare", "--initial-branch=main", str(remote)], check=True
+    )
     return remote
 
 
 def log_of(folder: Path) -> list[str]:
-    shown = subprocess.run(["git", "log", "--format=%s", "main"], cwd=folder, check=True, capture_output=True, text=True)
+    shown = subprocess.run(
+        ["git", "log", "--format=%s", "main"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return shown.stdout.splitlines()
 
 
@@ -225,7 +272,9 @@ def test_the_history_is_pushed_to_a_remote(workspace: GitWorkspace):
     assert log_of(remote) == ["p-1: add", "Begin the workspace"]
 
 
-def test_a_remote_with_another_history_is_neither_pulled_nor_overwritten(workspace: GitWorkspace, tmp_path: Path):
+def test_a_remote_with_another_history_is_neither_pulled_nor_overwritten(
+    workspace: GitWorkspace, tmp_path: Path
+):
     remote = remote_beside(workspace)
     other = GitWorkspace(tmp_path / "other")
     other.prepare()

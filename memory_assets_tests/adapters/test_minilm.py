@@ -20,7 +20,11 @@ def test_every_array_of_the_built_in_model_is_the_same():
 
 
 def test_kinds_shapes_and_empty_arrays_are_kept(tmp_path: Path):
-    arrays = {"a": np.arange(6, dtype=np.int32).reshape(2, 3), "b": np.zeros((0, 4), np.float16), "c": np.ones(1, np.uint8)}
+    arrays = {
+        "a": np.arange(6, dtype=np.int32).reshape(2, 3),
+        "b": np.zeros((0, 4), np.float16),
+        "c": np.ones(1, np.uint8),
+    }
     save_file(arrays, tmp_path / "weights.safetensors", metadata={"format": "np"})
     mapped = map_weights(tmp_path / "weights.safetensors")
     assert {name: (one.dtype, one.tolist()) for name, one in mapped.items()} == {
@@ -40,9 +44,17 @@ def test_the_network_is_what_its_generator_makes():
     assert GRAPH.read_bytes() == make_graph()
 
 
-def test_texts_have_the_same_vectors_to_the_last_bit_whatever_is_read_beside_them(monkeypatch: pytest.MonkeyPatch):
+def test_texts_have_the_same_vectors_to_the_last_bit_whatever_is_read_beside_them(
+    monkeypatch: pytest.MonkeyPatch,
+):
     model = MiniLM(model_folder(DEFAULT_MODEL))
-    texts = ["uv", "Dependencies are installed with uv, never with pip.", "Never force-push to main. " * 60, "日本語 🙂", ""]
+    texts = [
+        "uv",
+        "Dependencies are installed with uv, never with pip.",
+        "Never force-push to main. " * 60,
+        "日本語 🙂",
+        "",
+    ]
     alone = [model.read(text) for text in texts]
     for cores in ("1", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", cores)

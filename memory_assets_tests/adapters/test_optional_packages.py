@@ -18,7 +18,9 @@ def test_in_a_checkout_the_extra_comes_in_the_versions_that_the_tests_passed_wit
     assert install_command("scaling") == expected
 
 
-def test_from_a_wheel_the_installed_package_gets_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_from_a_wheel_the_installed_package_gets_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(optional_packages, "CHECKOUT", tmp_path)
     assert install_command("scaling") == f'{sys.executable} -m pip install "memory_assets[scaling]"'
 
@@ -27,4 +29,7 @@ def test_in_an_environment_without_pip_uv_installs(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(optional_packages, "CHECKOUT", tmp_path)
     monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
     monkeypatch.setattr(sys, "executable", "/opt/my tools/bin/python")
-    assert install_command("models") == 'uv pip install --python "/opt/my tools/bin/python" "memory_assets[models]"'
+    assert (
+        install_command("models")
+        == 'uv pip install --python "/opt/my tools/bin/python" "memory_assets[models]"'
+    )

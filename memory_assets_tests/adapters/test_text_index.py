@@ -21,7 +21,11 @@ from memory_assets_tests.factories import index_rows
 
 def rows(corpus: str = "memories", **texts: str) -> pl.DataFrame:
     said = [(id, corpus, text) for id, text in texts.items()]
-    return index_rows(pl.DataFrame(said, schema={"id": pl.String, "corpus": pl.String, "text": pl.String}, orient="row"))
+    return index_rows(
+        pl.DataFrame(
+            said, schema={"id": pl.String, "corpus": pl.String, "text": pl.String}, orient="row"
+        )
+    )
 
 
 def found(index: TextIndex, query: str, corpus: str = "memories") -> list[str]:
@@ -53,7 +57,14 @@ def sessions(tmp_path: Path) -> TextIndex:
         ("m1#0", "yes", "m1", "ses_a", 0, None),
     ]
     columns = ["id", "text", "parent", "group", "order", "vector"]
-    made.update(index_rows(pl.DataFrame(spoken, schema=columns, orient="row").with_columns(corpus=pl.lit("messages"))), [])
+    made.update(
+        index_rows(
+            pl.DataFrame(spoken, schema=columns, orient="row").with_columns(
+                corpus=pl.lit("messages")
+            )
+        ),
+        [],
+    )
     return made
 
 
@@ -71,7 +82,9 @@ def sessions(tmp_path: Path) -> TextIndex:
         ("python 3.12", "flag"),
     ],
 )
-def test_stems_paths_numbers_flags_and_parts_of_identifiers_are_found(index: TextIndex, query: str, first: str):
+def test_stems_paths_numbers_flags_and_parts_of_identifiers_are_found(
+    index: TextIndex, query: str, first: str
+):
     assert found(index, query)[0] == first
 
 
@@ -86,7 +99,11 @@ def test_the_shorter_of_two_texts_that_say_it_as_often_is_better(index: TextInde
 
 def test_equals_are_in_the_order_of_their_ids_wherever_the_limit_cuts(index: TextIndex):
     index.update(rows(**{f"same{number}": "a caddy in front" for number in range(9)}), [])
-    assert [hit.id for hit in find_in(index.open("memories"), "caddy", 3)] == ["same0", "same1", "same2"]
+    assert [hit.id for hit in find_in(index.open("memories"), "caddy", 3)] == [
+        "same0",
+        "same1",
+        "same2",
+    ]
 
 
 def test_a_corpus_answers_for_itself(index: TextIndex):
@@ -102,14 +119,19 @@ def test_a_changed_text_is_found_by_its_new_words_alone(index: TextIndex):
     assert found(index, "5433") == []
 
 
-def test_a_deleted_text_is_found_no_more_and_its_words_are_forgotten(index: TextIndex, tmp_path: Path):
+def test_a_deleted_text_is_found_no_more_and_its_words_are_forgotten(
+    index: TextIndex, tmp_path: Path
+):
     before = index.open("memories")
     index.update(rows(), ["uv"])
     assert found(index, "pip") == []
     assert index.ids("memories") == {"port", "camel", "flag"}
     after = index.open("memories")
     assert before is not None and after is not None
-    assert len(before.keys) - len(after.keys) == len(query_terms("Dependencies are installed uv never pip")) + 1  # and with
+    assert (
+        len(before.keys) - len(after.keys)
+        == len(query_terms("Dependencies are installed uv never pip")) + 1
+    )  # and with
 
 
 def test_a_rebuild_forgets_what_was_there(index: TextIndex):
@@ -119,16 +141,27 @@ def test_a_rebuild_forgets_what_was_there(index: TextIndex):
 
 def test_an_index_never_built_answers_nothing(tmp_path: Path):
     index = TextIndex(tmp_path / "none")
-    assert (index.generation(), find_in(index.open("memories"), "uv", 5), index.ids("memories")) == (None, [], set())
+    assert (
+        index.generation(),
+        find_in(index.open("memories"), "uv", 5),
+        index.ids("memories"),
+    ) == (None, [], set())
     assert index.open("memories") is None
 
 
-def test_rows_lie_in_the_order_of_their_session_whatever_the_order_of_their_coming(sessions: TextIndex):
+def test_rows_lie_in_the_order_of_their_session_whatever_the_order_of_their_coming(
+    sessions: TextIndex,
+):
     texts = sessions.open("messages")
     assert texts is not None
     assert list(texts.ids) == ["m1#0", "m1#1", "m2", "m3"]
     assert [texts.parent_ids[parent] for parent in texts.parents] == ["m1", "m1", "m2", "m3"]
-    assert [texts.group_ids[group] for group in texts.groups] == ["ses_a", "ses_a", "ses_b", "ses_b"]
+    assert [texts.group_ids[group] for group in texts.groups] == [
+        "ses_a",
+        "ses_a",
+        "ses_b",
+        "ses_b",
+    ]
     assert texts.lengths.tolist() == [1, 4, 2, 4]
     assert texts.rows_of(["m3", "gone", "m1#1"]).tolist() == [3, 1]
 
@@ -138,35 +171,56 @@ def test_postings_tell_rows_and_counts_of_a_term(sessions: TextIndex):
     texts = sessions.open("messages")
     assert texts is not None
     where, counts = texts.postings("port")
-    assert {texts.ids[row]: count for row, count in zip(where, counts, strict=True)} == {"m1#1": 1, "m2": 1, "m3": 1, "zz": 3}
+    assert {texts.ids[row]: count for row, count in zip(where, counts, strict=True)} == {
+        "m1#1": 1,
+        "m2": 1,
+        "m3": 1,
+        "zz": 3,
+    }
     assert [len(part) for part in texts.postings("zeppelin")] == [0, 0]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 50_000])
-def test_vectors_stay_with_their_rows_over_changes(sessions: TextIndex, at_once: int, monkeypatch: pytest.MonkeyPatch):
+def test_vectors_stay_with_their_rows_over_changes(
+    sessions: TextIndex, at_once: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(text_arrays, "ROWS_AT_ONCE", at_once)
     sessions.update(rows("messages", a0="first of all"), ["m2"])
     texts = sessions.open("messages")
     assert texts is not None
     assert dict(zip(texts.ids, texts.vectors.tolist(), strict=True))["m3"] == [0.0, 1.0]
-    assert [id for id, vector in zip(texts.ids, texts.vectors, strict=True) if vector.any()] == ["m3"]
+    assert [id for id, vector in zip(texts.ids, texts.vectors, strict=True) if vector.any()] == [
+        "m3"
+    ]
     given = pl.Series("vector", [[2.0, 3.0], None, [4.0, 5.0]], dtype=pl.List(pl.Float32))
-    sessions.update(rows("messages", z="last", a0="first", y="before it").with_columns(given), ["m3"])
+    sessions.update(
+        rows("messages", z="last", a0="first", y="before it").with_columns(given), ["m3"]
+    )
     texts = sessions.open("messages")
     assert texts is not None
-    found = {id: vector for id, vector in zip(texts.ids, texts.vectors.tolist(), strict=True) if any(vector)}
+    found = {
+        id: vector
+        for id, vector in zip(texts.ids, texts.vectors.tolist(), strict=True)
+        if any(vector)
+    }
     assert found == {"z": [2.0, 3.0], "y": [4.0, 5.0]}
 
 
 def test_codes_of_words_stay_with_their_rows_over_changes(tmp_path: Path):
     codes = {
-        id: np.full((count, 48), number, dtype=np.int8) for number, (id, count) in enumerate({"a": 2, "b": 1, "d": 3}.items())
+        id: np.full((count, 48), number, dtype=np.int8)
+        for number, (id, count) in enumerate({"a": 2, "b": 1, "d": 3}.items())
     }
     index = TextIndex(tmp_path)
 
     def put(*ids: str) -> None:
         packed = [codes[id].tobytes() if id in codes else None for id in ids]
-        index.update(rows("messages", **dict.fromkeys(ids, "said")).with_columns(words=pl.Series(packed, dtype=pl.Binary)), [])
+        index.update(
+            rows("messages", **dict.fromkeys(ids, "said")).with_columns(
+                words=pl.Series(packed, dtype=pl.Binary)
+            ),
+            [],
+        )
 
     put("d", "b")
     put("a", "c")
@@ -180,12 +234,17 @@ def test_codes_of_words_stay_with_their_rows_over_changes(tmp_path: Path):
 
 
 def test_changing_again_and_again_equals_building_at_once(tmp_path: Path):
-    texts = {f"id{number}": f"the {number % 7} of {number % 3} fooBar{number}" for number in range(60)}
+    texts = {
+        f"id{number}": f"the {number % 7} of {number % 3} fooBar{number}" for number in range(60)
+    }
     step, whole = TextIndex(tmp_path / "step"), TextIndex(tmp_path / "whole")
     names = list(texts)
     for start in range(0, 60, 10):
         some = names[max(0, start - 5) : start + 10]
-        step.update(rows(**{name: texts[name] for name in some}, gone=f"leaves {start}"), ["gone"] if start else [])
+        step.update(
+            rows(**{name: texts[name] for name in some}, gone=f"leaves {start}"),
+            ["gone"] if start else [],
+        )
     step.update(rows(), ["gone"])
     whole.update(rows(**texts), [])
     one, other = step.open("memories"), whole.open("memories")
@@ -197,7 +256,22 @@ def test_changing_again_and_again_equals_building_at_once(tmp_path: Path):
 
 @given(
     st.text(max_size=60)
-    | st.sampled_from(['"', "NEAR(a b)", "a AND", "text:uv*", "(", "^uv", "-uv", "OR", "{a b}: c", "\0", "²", "\ud800"])
+    | st.sampled_from(
+        [
+            '"',
+            "NEAR(a b)",
+            "a AND",
+            "text:uv*",
+            "(",
+            "^uv",
+            "-uv",
+            "OR",
+            "{a b}: c",
+            "\0",
+            "²",
+            "\ud800",
+        ]
+    )
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_query_is_an_error(index: TextIndex, query: str):
@@ -205,7 +279,9 @@ def test_no_query_is_an_error(index: TextIndex, query: str):
 
 
 @pytest.mark.parametrize("damage", ["cut", "other", "gone"])
-def test_a_broken_file_is_moved_aside_and_the_next_build_starts_anew(tmp_path: Path, index: TextIndex, damage: str):
+def test_a_broken_file_is_moved_aside_and_the_next_build_starts_anew(
+    tmp_path: Path, index: TextIndex, damage: str
+):
     generation = index.generation()
     file = tmp_path / "texts" / str(generation) / "memories" / "rows.npy"
     if damage == "cut":
@@ -223,7 +299,9 @@ def test_a_broken_file_is_moved_aside_and_the_next_build_starts_anew(tmp_path: P
 
 
 def test_the_files_are_their_owners_alone_and_hold_no_text(tmp_path: Path, index: TextIndex):
-    files = [path for path in (tmp_path / "texts" / str(index.generation())).rglob("*") if path.is_file()]
+    files = [
+        path for path in (tmp_path / "texts" / str(index.generation())).rglob("*") if path.is_file()
+    ]
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert not any(b"ostgres" in path.read_bytes() for path in files)
 
@@ -250,13 +328,19 @@ def _ask(root: Path, all_there: Any, is_over: Any, errors: "multiprocessing.Queu
             errors.put(f"{newest} when {published} was published")
 
 
-def test_readers_in_threads_and_processes_see_every_published_generation_while_one_writes(tmp_path: Path):
+def test_readers_in_threads_and_processes_see_every_published_generation_while_one_writes(
+    tmp_path: Path,
+):
     index = TextIndex(tmp_path)
     index.update(rows(**{"0": "caddy"}), [])
     context = multiprocessing.get_context("spawn")
     errors, is_over, all_there = context.Queue(), context.Event(), context.Barrier(7)
-    asking = [context.Process(target=_ask, args=(tmp_path, all_there, is_over, errors)) for _ in range(2)]
-    asking += [threading.Thread(target=_ask, args=(tmp_path, all_there, is_over, errors)) for _ in range(4)]
+    asking = [
+        context.Process(target=_ask, args=(tmp_path, all_there, is_over, errors)) for _ in range(2)
+    ]
+    asking += [
+        threading.Thread(target=_ask, args=(tmp_path, all_there, is_over, errors)) for _ in range(4)
+    ]
     for one in asking:
         one.start()
     all_there.wait()
@@ -275,11 +359,15 @@ def test_publishing_removes_the_index_of_words_of_earlier_stores(tmp_path: Path,
     assert not (tmp_path / "keywords").exists()
 
 
-def test_only_the_published_generation_is_kept_where_that_is_asked_for(tmp_path: Path, index: TextIndex):
+def test_only_the_published_generation_is_kept_where_that_is_asked_for(
+    tmp_path: Path, index: TextIndex
+):
     index.update(rows(z="herons"), [])
     (tmp_path / "quarantine" / "texts-000000-0").mkdir(parents=True)
     index.keep_published_only()
-    assert [path.name for path in (tmp_path / "texts").iterdir() if path.is_dir()] == [index.generation()]
+    assert [path.name for path in (tmp_path / "texts").iterdir() if path.is_dir()] == [
+        index.generation()
+    ]
     assert list((tmp_path / "quarantine").iterdir()) == []
     assert found(index, "herons") == ["z"]
 

@@ -31,12 +31,20 @@ def tasks_of(api: TodoistApi, **how: Any) -> TodoistTasks:
 
 
 def states(api: TodoistApi, *ids: str, project: str = INBOX) -> dict[str, str]:
-    return {id: task.state for id, task in tasks_of(api).look(dict.fromkeys(ids, project), SINCE).items()}
+    return {
+        id: task.state
+        for id, task in tasks_of(api).look(dict.fromkeys(ids, project), SINCE).items()
+    }
 
 
 def test_a_task_is_made_as_it_is_worded_with_the_label(api: TodoistApi):
     made = tasks_of(api).add("Ask @mira about *.md", "why", DUE)
-    assert (made.content, made.labels, made.project_id, made.state) == ("Ask @mira about *.md", (LABEL, "agent"), INBOX, "open")
+    assert (made.content, made.labels, made.project_id, made.state) == (
+        "Ask @mira about *.md",
+        (LABEL, "agent"),
+        INBOX,
+        "open",
+    )
     known = api.named("Ask @mira about *.md")
     assert (known["description"], known["due"]["date"]) == ("why", "2026-09-06")
 
@@ -59,7 +67,11 @@ def test_a_task_is_open_whatever_became_of_its_label_and_project(api: TodoistApi
 @pytest.mark.parametrize("tells_completed", [True, False])
 def test_a_completed_task_is_told_from_a_deleted_one(api: TodoistApi, tells_completed: bool):
     api.tells_completed = tells_completed
-    done, gone, bare = api.add("one", labels=[LABEL]), api.add("two", labels=[LABEL]), api.add("three")
+    done, gone, bare = (
+        api.add("one", labels=[LABEL]),
+        api.add("two", labels=[LABEL]),
+        api.add("three"),
+    )
     api.complete(done), api.complete(bare), api.remove(gone)
     assert states(api, done["id"], gone["id"], bare["id"]) == {
         done["id"]: "completed",
@@ -86,11 +98,15 @@ def test_what_went_with_its_project_or_belongs_to_another_person_is_unknown(api:
     assert states(api, "6another", project="6theirs") == {"6another": "unknown"}
 
 
-def test_an_open_task_that_a_page_lacked_is_asked_for_again(api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+def test_an_open_task_that_a_page_lacked_is_asked_for_again(
+    api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
     task = api.add("one")
     answers = iter([[]])
     shown = api.page
-    monkeypatch.setattr(api, "page", lambda found, field, query: shown(next(answers, found), field, query))
+    monkeypatch.setattr(
+        api, "page", lambda found, field, query: shown(next(answers, found), field, query)
+    )
     assert states(api, task["id"]) == {task["id"]: "open"}
 
 
@@ -100,15 +116,24 @@ def test_every_page_is_read(api: TodoistApi):
     assert states(api, *ids) == dict.fromkeys(ids, "open")
     for id in ids[:5]:
         api.complete(api.tasks[id])
-    assert [task.state for task in tasks_of(api).labelled(SINCE)] == ["open"] * 200 + ["completed"] * 5
+    assert [task.state for task in tasks_of(api).labelled(SINCE)] == ["open"] * 200 + [
+        "completed"
+    ] * 5
 
 
-def test_a_task_is_reworded_completed_and_deleted_and_one_that_is_gone_does_not_matter(api: TodoistApi):
+def test_a_task_is_reworded_completed_and_deleted_and_one_that_is_gone_does_not_matter(
+    api: TodoistApi,
+):
     one, two = api.add("one"), api.add("two")
     tasks = tasks_of(api)
     tasks.reword(one["id"], "uno")
     assert one["content"] == "uno"
-    tasks.complete(one["id"]), tasks.delete(two["id"]), tasks.delete(two["id"]), tasks.complete("6none")
+    (
+        tasks.complete(one["id"]),
+        tasks.delete(two["id"]),
+        tasks.delete(two["id"]),
+        tasks.complete("6none"),
+    )
     assert states(api, one["id"], two["id"]) == {one["id"]: "completed", two["id"]: "deleted"}
 
 
@@ -117,7 +142,10 @@ def test_a_task_is_reworded_completed_and_deleted_and_one_that_is_gone_does_not_
     [
         (Fault(401), "does not accept the token .401.. Check MEMORY_TODOIST_TOKEN"),
         (Fault(403), "does not accept the token .403.. Check MEMORY_TODOIST_TOKEN"),
-        (Fault(429, {"retry-after": "17"}), "asks for a pause of 17 s .429.; the next triage tries again"),
+        (
+            Fault(429, {"retry-after": "17"}),
+            "asks for a pause of 17 s .429.; the next triage tries again",
+        ),
         (Fault(503), "is not available .503.; the next triage tries again"),
         (
             Fault(302, {"location": "https://elsewhere.example"}),
@@ -139,7 +167,12 @@ def test_what_goes_wrong_is_named_with_what_to_do(api: TodoistApi, fault: Fault,
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1/tasks/completed/by_completion_date", "/api/v1/tasks/{id}", f"/api/v1/projects/{INBOX}"]
+    "path",
+    [
+        "/api/v1/tasks/completed/by_completion_date",
+        "/api/v1/tasks/{id}",
+        f"/api/v1/projects/{INBOX}",
+    ],
 )
 def test_without_an_answer_nothing_is_said_of_a_missing_task(api: TodoistApi, path: str):
     gone = api.add("one", labels=[LABEL])
@@ -150,21 +183,31 @@ def test_without_an_answer_nothing_is_said_of_a_missing_task(api: TodoistApi, pa
         states(api, gone["id"])
 
 
-def test_a_server_that_is_not_there_is_named_without_what_may_be_a_key(monkeypatch: pytest.MonkeyPatch):
+def test_a_server_that_is_not_there_is_named_without_what_may_be_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setenv("MEMORY_TODOIST_TOKEN", TOKEN)
-    with pytest.raises(TaskListError, match=r"Cannot reach Todoist at http://127.0.0.1:9/gate \(ConnectError\)"):
-        TodoistTasks(lambda: NOW, label=LABEL, url="http://me:secret@127.0.0.1:9/gate").labelled(SINCE)
+    with pytest.raises(
+        TaskListError, match=r"Cannot reach Todoist at http://127.0.0.1:9/gate \(ConnectError\)"
+    ):
+        TodoistTasks(lambda: NOW, label=LABEL, url="http://me:secret@127.0.0.1:9/gate").labelled(
+            SINCE
+        )
 
 
 @pytest.mark.parametrize("token", ["", "0123 456", "0123…", "abc\n"])
-def test_a_token_that_is_none_is_not_sent(api: TodoistApi, monkeypatch: pytest.MonkeyPatch, token: str):
+def test_a_token_that_is_none_is_not_sent(
+    api: TodoistApi, monkeypatch: pytest.MonkeyPatch, token: str
+):
     monkeypatch.setenv("MEMORY_TODOIST_TOKEN", token)
     with pytest.raises(TaskListError, match="MEMORY_TODOIST_TOKEN is empty or contains invalid"):
         tasks_of(api).labelled(SINCE)
     assert api.requests == []
 
 
-def test_a_missing_package_is_named_with_the_line_that_installs_it(api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_package_is_named_with_the_line_that_installs_it(
+    api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(builtins, "__import__", _without("todoist_api_python"))
     with pytest.raises(TaskListError, match=re.escape(f"Run `{install_command('todoist')}`")):
         tasks_of(api).labelled(SINCE)

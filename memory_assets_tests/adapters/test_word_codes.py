@@ -25,7 +25,9 @@ def test_a_code_is_a_unit_vector_in_bytes(embedder: LocalEmbedder):
     assert np.linalg.norm(words / SCALE, axis=1) == pytest.approx(1.0, abs=0.03)
 
 
-def test_stop_words_and_punctuation_have_no_code_unless_there_is_nothing_else(embedder: LocalEmbedder):
+def test_stop_words_and_punctuation_have_no_code_unless_there_is_nothing_else(
+    embedder: LocalEmbedder,
+):
     assert len(codes(embedder, "the kettle!")) == len(codes(embedder, "kettle")) == 1
     assert len(codes(embedder, "the")) > 0
 
@@ -39,7 +41,11 @@ def test_each_code_of_a_question_says_which_word_it_is_a_piece_of(embedder: Loca
 def test_what_a_word_means_depends_on_what_stands_beside_it(embedder: LocalEmbedder):
     asked, money, river = (
         codes(embedder, text)
-        for text in ("Which bank lends the money?", "The bank gave us a loan.", "We sat on the bank of the river.")
+        for text in (
+            "Which bank lends the money?",
+            "The bank gave us a loan.",
+            "We sat on the bank of the river.",
+        )
     )
     fits = match_words(asked, [money, river]).mean(axis=0)
     assert fits[0] > fits[1] + 0.05 * SCALE**2
@@ -52,7 +58,12 @@ def test_reading_gives_the_vector_of_encoding(embedder: LocalEmbedder):
 
 @pytest.mark.slow
 def test_both_ways_to_run_the_network_give_the_same_codes(embedder: LocalEmbedder):
-    texts = ["Dependencies are installed with uv, never with pip.", "x", "", "Never force-push to main. " * 60]
+    texts = [
+        "Dependencies are installed with uv, never with pip.",
+        "x",
+        "",
+        "Never force-push to main. " * 60,
+    ]
     for text, read in zip(texts, embedder.read(texts), strict=True):
         asked = embedder.read_query(text)
         assert np.array_equal(asked.vector, read.vector)
@@ -82,5 +93,7 @@ def test_codes_do_not_depend_on_how_many_words_are_computed_at_once():
     states = np.random.default_rng(4).normal(size=(8_000, 384)).astype(np.float32)
     whole = encode_words(states, ["word"] * len(states))
     for size in (1, 7, 60):
-        some = [encode_words(states[at : at + size], ["word"] * size) for at in range(0, 2_100, size)]
+        some = [
+            encode_words(states[at : at + size], ["word"] * size) for at in range(0, 2_100, size)
+        ]
         assert np.array_equal(np.concatenate(some), whole[:2_100])

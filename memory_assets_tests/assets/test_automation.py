@@ -26,7 +26,10 @@ def store(tmp_path: Path) -> Store:
 
 
 def jobs(store: Store, *, busy: bool = False) -> list[str | None]:
-    return [request.job_name for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=busy)]
+    return [
+        request.job_name
+        for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=busy)
+    ]
 
 
 def test_a_new_transcript_asks_for_a_capture_and_a_busy_instance_for_nothing(store: Store):
@@ -43,7 +46,9 @@ def test_captured_days_are_asked_for_as_one_range(store: Store, tmp_path: Path):
 
 
 def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
-    first, second = (next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) for _ in range(2))
+    first, second = (
+        next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) for _ in range(2)
+    )
     assert [request.run_key for request in first] == [request.run_key for request in second]
 
 
@@ -52,16 +57,25 @@ def test_a_request_names_the_days_of_its_range(store: Store):
         runner.run("capture")
     (request,) = next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
     assert request.job_name == "process_days"
-    assert (request.partition_key_range.start, request.partition_key_range.end) == ("2026-08-03", "2026-08-03")
+    assert (request.partition_key_range.start, request.partition_key_range.end) == (
+        "2026-08-03",
+        "2026-08-03",
+    )
     assert request.tags[STARTED_BY] == "new_transcripts"
 
 
-@pytest.mark.parametrize(("first_day", "asked_for"), [(date(2026, 8, 3), ["process_days"]), (date(2026, 8, 4), [])])
-def test_days_before_the_loaded_partitions_wait_for_a_reload(store: Store, first_day: date, asked_for: list[str]):
+@pytest.mark.parametrize(
+    ("first_day", "asked_for"), [(date(2026, 8, 3), ["process_days"]), (date(2026, 8, 4), [])]
+)
+def test_days_before_the_loaded_partitions_wait_for_a_reload(
+    store: Store, first_day: date, asked_for: list[str]
+):
     with Runner(store) as runner:
         runner.run("capture")
     loaded = assemble(store.settings, first_day).get_repository_def()
     instance = dg.DagsterInstance.ephemeral()
-    with dg.build_sensor_context(instance, repository_def=loaded, resources={"store": store}) as context:
+    with dg.build_sensor_context(
+        instance, repository_def=loaded, resources={"store": store}
+    ) as context:
         result = new_transcripts(context)
     assert [request.job_name for request in result.run_requests] == asked_for

@@ -31,8 +31,14 @@ def test_every_triage_makes_it_after_the_lines_that_it_looks_at():
 
 
 def test_what_nobody_decided_has_no_precision(store: Store):
-    assert not [name for name in metadata(store) if name.startswith(("precision", "percent", "brier"))]
-    rows = store.tables.read("calibration").select("judge", "verdict", "count", "waiting", "precision").rows()
+    assert not [
+        name for name in metadata(store) if name.startswith(("precision", "percent", "brier"))
+    ]
+    rows = (
+        store.tables.read("calibration")
+        .select("judge", "verdict", "count", "waiting", "precision")
+        .rows()
+    )
     assert ("rules", "left to a person", 1, 1, None) in rows
 
 
@@ -45,6 +51,14 @@ def test_what_a_person_decided_is_a_figure_of_the_run(store: Store):
 
 
 def test_the_error_of_confidence_is_told_once_enough_was_decided():
-    known = {"judge": "confidence", "verdict": "0.9 to 1.0", "count": ENOUGH, "approved": ENOUGH, "brier": 0.01}
+    known = {
+        "judge": "confidence",
+        "verdict": "0.9 to 1.0",
+        "count": ENOUGH,
+        "approved": ENOUGH,
+        "brier": 0.01,
+    }
     counts = dict.fromkeys(("edited", "kept", "rejected", "ignored", "waiting", "unseen"), 0)
-    assert precision_of(frame("calibration", row("calibration", **known, **counts)))["brier"] == 0.01
+    assert (
+        precision_of(frame("calibration", row("calibration", **known, **counts)))["brier"] == 0.01
+    )

@@ -27,7 +27,9 @@ ON = date(2026, 8, 3)
 
 def terse(body: dict[str, Any]) -> str:
     """A reflector that tells the first three facts it is shown."""
-    shown = re.findall(r"^[🔴🟡] (.+ \[mem_[0-9a-f]{12}\])$", body["messages"][0]["content"][-1]["text"], re.M)
+    shown = re.findall(
+        r"^[🔴🟡] (.+ \[mem_[0-9a-f]{12}\])$", body["messages"][0]["content"][-1]["text"], re.M
+    )
     return "\n".join(f"- {line}" for line in shown[:3])
 
 
@@ -41,7 +43,12 @@ def api() -> Iterator[MessagesApi]:
 def store(api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with a day of forty facts."""
     prices = json.dumps({MODEL: {"input": 1, "output": 5}})
-    for name, value in {"MODEL": MODEL, "MODEL_URL": api.url, "MODEL_RETRIES": "0", "MODEL_PRICES": prices}.items():
+    for name, value in {
+        "MODEL": MODEL,
+        "MODEL_URL": api.url,
+        "MODEL_RETRIES": "0",
+        "MODEL_PRICES": prices,
+    }.items():
         monkeypatch.setenv(f"MEMORY_{name}", value)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     store = open_store(read_settings())
@@ -94,7 +101,11 @@ def test_a_model_that_will_not_shrink_is_asked_three_times_and_nothing_is_lost(s
     with serve(lambda body: "\n".join([terse(body)] * 40)) as endless:
         found = ask(with_url(store, endless.url))
     assert len(endless.questions()) == 3
-    assert (found["level"], found["problem"], len(found["observation_ids"])) == (2, "no answer was smaller than the facts", 40)
+    assert (found["level"], found["problem"], len(found["observation_ids"])) == (
+        2,
+        "no answer was smaller than the facts",
+        40,
+    )
 
 
 def test_where_the_model_refuses_the_rules_stand_in(store: Store):
@@ -111,7 +122,9 @@ def test_a_question_that_cannot_be_answered_is_told_and_the_rules_stand_in(store
     assert (found["reflector"], found["answers"]) == (REFLECTOR, [])
 
 
-def test_nothing_is_asked_beyond_the_budget(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_is_asked_beyond_the_budget(
+    store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "0.000001")
     poor = open_store(read_settings())
     model: Model | None = open_model(poor)
@@ -125,7 +138,9 @@ def with_url(store: Store, url: str) -> Store:
     return open_store(store.settings.model_copy(update={"model_url": url}))
 
 
-def test_a_project_that_may_not_be_sent_is_condensed_by_rules(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
+def test_a_project_that_may_not_be_sent_is_condensed_by_rules(
+    store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "other")
     store = open_store(read_settings())
     assert Condenser(store, DAY).questions(ON) == []
@@ -135,11 +150,15 @@ def test_a_project_that_may_not_be_sent_is_condensed_by_rules(store: Store, api:
     assert api.questions() == []
 
 
-def test_the_reflector_is_asked_and_not_the_observer(store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch):
+def test_the_reflector_is_asked_and_not_the_observer(
+    store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_REFLECTOR_MODEL", "claude-sonnet-4-5")
     store = open_store(read_settings())
     model = open_model(store, "reflector")
     assert model is not None
     Condenser(store, DAY).ask(model, [ON])
     assert {body["model"] for body in api.questions()} == {"claude-sonnet-4-5"}
-    assert Condenser(store, DAY).rows(ON)["reflector"].unique().to_list() == ["claude-sonnet-4-5-20251001"]
+    assert Condenser(store, DAY).rows(ON)["reflector"].unique().to_list() == [
+        "claude-sonnet-4-5-20251001"
+    ]

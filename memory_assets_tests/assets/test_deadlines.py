@@ -29,7 +29,9 @@ def store() -> Store:
 def reported(instance: dg.DagsterInstance, *names: str) -> None:
     tags = {"dagster/data_version": "d1", "dagster/code_version": "c1"}
     for name in names:
-        instance.report_runless_asset_event(dg.AssetMaterialization(name, tags=tags, metadata={"dagster/row_count": 3}))
+        instance.report_runless_asset_event(
+            dg.AssetMaterialization(name, tags=tags, metadata={"dagster/row_count": 3})
+        )
 
 
 def test_every_asset_has_its_deadline_as_a_policy(store: Store):
@@ -37,7 +39,9 @@ def test_every_asset_has_its_deadline_as_a_policy(store: Store):
     for name, table in TABLES.items():
         policy = graph.get(dg.AssetKey(name)).freshness_policy_or_from_metadata
         assert isinstance(policy, dg.FreshnessPolicy), name
-        assert policy == dg.FreshnessPolicy.time_window(fail_window=table.deadline, warn_window=table.deadline / 2), name
+        assert policy == dg.FreshnessPolicy.time_window(
+            fail_window=table.deadline, warn_window=table.deadline / 2
+        ), name
 
 
 def test_an_asset_is_confirmed_with_its_data_version_once_a_quarter_of_its_deadline_passed():
@@ -49,11 +53,16 @@ def test_an_asset_is_confirmed_with_its_data_version_once_a_quarter_of_its_deadl
         instance.report_runless_asset_event(again)
         assert again.asset_key == dg.AssetKey("memories")
         assert again.tags is not None
-        assert (again.tags["dagster/data_version"], again.tags["dagster/code_version"]) == ("d1", "c1")
+        assert (again.tags["dagster/data_version"], again.tags["dagster/code_version"]) == (
+            "d1",
+            "c1",
+        )
         latest = instance.get_latest_materialization_event(dg.AssetKey("memories"))
         assert latest is not None
         assert latest.asset_materialization is not None
-        assert latest.asset_materialization.metadata["confirmed"].value == "Unchanged; no input waits."
+        assert (
+            latest.asset_materialization.metadata["confirmed"].value == "Unchanged; no input waits."
+        )
 
 
 def test_the_sensor_names_what_is_late(store: Store):
@@ -86,7 +95,9 @@ def test_a_new_store_has_missed_nothing(store: Store):
 
 def test_what_three_days_without_a_daemon_missed_is_requested_once_and_in_run_order(store: Store):
     ran(store, NOON - timedelta(days=3), *JOBS)
-    assert set(asked_for(store)) == {"nightly"}  # what else is due is known once it has read what nobody read
+    assert set(asked_for(store)) == {
+        "nightly"
+    }  # what else is due is known once it has read what nobody read
     ran(store, NOON, "nightly")
     rest = asked_for(store)
     assert [job for job in JOBS if job in rest] == list(dict.fromkeys(rest))
@@ -113,11 +124,15 @@ def test_the_sensor_waits_while_a_run_is_in_progress(store: Store):
     loaded = assemble(store.settings, EARLY, store).get_repository_def()
     with (
         dg.DagsterInstance.ephemeral() as instance,
-        dg.build_sensor_context(instance, repository_def=loaded, resources={"store": store}) as context,
+        dg.build_sensor_context(
+            instance, repository_def=loaded, resources={"store": store}
+        ) as context,
     ):
         found = overdue_jobs(context)
         assert isinstance(found, dg.SensorResult)
-        assert {request.tags[STARTED_BY] for request in found.run_requests or []} == {"overdue_jobs"}
+        assert {request.tags[STARTED_BY] for request in found.run_requests or []} == {
+            "overdue_jobs"
+        }
         keys = [request.run_key for request in found.run_requests or []]
         assert len(set(keys)) == len(keys) > 0
         instance.create_run_for_job(loaded.get_job("capture"), status=dg.DagsterRunStatus.STARTED)

@@ -40,9 +40,17 @@ def jobs(store: Store, *, busy: bool = False) -> list[str | None]:
     return [request.job_name for request in event_requests(store, busy)]
 
 
-def test_a_session_that_ended_is_taken_in_and_closed_by_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_session_that_ended_is_taken_in_and_closed_by_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """The event was sent before there was any store, and the pipeline did not run."""
-    send(tmp_path / "store", ENDED, (START + timedelta(minutes=7)).timestamp(), sessionId=SESSION, harness="claude_code")
+    send(
+        tmp_path / "store",
+        ENDED,
+        (START + timedelta(minutes=7)).timestamp(),
+        sessionId=SESSION,
+        harness="claude_code",
+    )
     with (tmp_path / "store" / "spool" / "2026-08-03.jsonl").open("ab") as file:
         file.write(b"\nhalf an eve\n")
     sources = tmp_path / "sources"
@@ -77,7 +85,11 @@ def test_a_proposal_that_was_approved_elsewhere_is_decided_by_the_next_triage():
     assert not events_wait(store)
     assert review_is_stale(store)
     (event,) = store.ledger.events(["proposal.approved"])
-    assert (event.target, event.payload["surface"], event.actor) == (PROPOSAL, "event", store.settings.owner)
+    assert (event.target, event.payload["surface"], event.actor) == (
+        PROPOSAL,
+        "event",
+        store.settings.owner,
+    )
 
 
 def test_observations_that_accumulated_are_reflected_on_once():
@@ -108,7 +120,9 @@ def test_a_reflection_that_was_told_of_asks_for_a_triage():
 
 def tick(store: Store, cursor: str | None = None) -> dg.SensorResult:
     with dg.DagsterInstance.ephemeral() as instance:
-        context = dg.build_sensor_context(instance=instance, cursor=cursor, resources={"store": store})
+        context = dg.build_sensor_context(
+            instance=instance, cursor=cursor, resources={"store": store}
+        )
         found = spooled_events(context)
     assert isinstance(found, dg.SensorResult)
     return found
@@ -122,7 +136,11 @@ def test_the_sensor_turns_the_check_red_when_events_wait_for_hours_and_green_aga
     assert [request.job_name for request in red.run_requests or ()] == ["capture"]
     (told,) = red.asset_events
     assert isinstance(told, dg.AssetCheckEvaluation)
-    assert (told.asset_key.to_user_string(), told.check_name, told.passed) == ("events", "spool_is_read", False)
+    assert (told.asset_key.to_user_string(), told.check_name, told.passed) == (
+        "events",
+        "spool_is_read",
+        False,
+    )
     assert tick(store, red.cursor).asset_events == [], "it says so once"
     assert not check_spool(store.root).passed
     take_in(store)

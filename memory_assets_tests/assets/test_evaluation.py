@@ -48,8 +48,17 @@ def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
 
 def test_figures_stand_in_metadata_with_what_made_them(store: Store):
     found = metadata(run(store))
-    assert (found["recall"], found["recall_interval_low"], found["precision"], found["noise"]) == (1.0, 1.0, 1.0, 0.0)
-    assert (found["distill_version"], found["observer"], found["sessions"]) == (DISTILL_VERSION, "x", 1)
+    assert (found["recall"], found["recall_interval_low"], found["precision"], found["noise"]) == (
+        1.0,
+        1.0,
+        1.0,
+        0.0,
+    )
+    assert (found["distill_version"], found["observer"], found["sessions"]) == (
+        DISTILL_VERSION,
+        "x",
+        1,
+    )
 
 
 def test_the_table_holds_the_figures_of_each_session_and_of_all(store: Store):
@@ -91,14 +100,19 @@ def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPat
     for job in ("capture", "rebuild_memories", "brief"):
         monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
     monkeypatch.setattr(due, "stale_days", lambda store, job: {})
-    assert [request.job_name for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)] == ["evaluate"]
+    assert [
+        request.job_name
+        for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
+    ] == ["evaluate"]
     run(store)
     assert next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) == []
 
 
 def test_without_labels_it_says_so(monkeypatch: pytest.MonkeyPatch):
     store = small_store()
-    assert metadata(run(store))["labels"] == "no labelled sessions: name their folder in MEMORY_GOLD"
+    assert (
+        metadata(run(store))["labels"] == "no labelled sessions: name their folder in MEMORY_GOLD"
+    )
     assert store.tables.read("evaluation").is_empty()
 
 

@@ -35,7 +35,9 @@ time.sleep(60)
 
 
 def entry(run_id: str, message: str) -> EventLogEntry:
-    return EventLogEntry(error_info=None, level=20, user_message=message, run_id=run_id, timestamp=0.0)
+    return EventLogEntry(
+        error_info=None, level=20, user_message=message, run_id=run_id, timestamp=0.0
+    )
 
 
 def messages(storage: SqliteEventLogStorage, run_id: str) -> list[str]:
@@ -50,7 +52,10 @@ def described(storage: PooledEventLogStorage, run_id: str) -> dict[str, list[tup
         "version": "SELECT * FROM alembic_version",
     }
     with storage.run_connection(run_id) as connection:
-        return {name: [tuple(row) for row in connection.exec_driver_sql(query)] for name, query in asked.items()}
+        return {
+            name: [tuple(row) for row in connection.exec_driver_sql(query)]
+            for name, query in asked.items()
+        }
 
 
 @pytest.fixture
@@ -65,7 +70,9 @@ def store(tmp_path: Path) -> Store:
     return open_store(Settings(data=tmp_path / "store", timezone="UTC", owner="ann"))
 
 
-def test_each_database_is_opened_once(storage: PooledEventLogStorage, monkeypatch: pytest.MonkeyPatch):
+def test_each_database_is_opened_once(
+    storage: PooledEventLogStorage, monkeypatch: pytest.MonkeyPatch
+):
     opened: list[str] = []
     open_shard = storage._open
     monkeypatch.setattr(storage, "_open", lambda shard: opened.append(shard) or open_shard(shard))
@@ -91,7 +98,9 @@ def test_a_killed_process_leaves_every_event_that_it_wrote(tmp_path: Path):
         assert process.stdout.readline() == "written\n"
         process.send_signal(signal.SIGKILL)
     assert (tmp_path / "run.db-wal").stat().st_size > 0
-    assert messages(SqliteEventLogStorage(str(tmp_path)), "run") == [str(number) for number in range(20)]
+    assert messages(SqliteEventLogStorage(str(tmp_path)), "run") == [
+        str(number) for number in range(20)
+    ]
 
 
 def test_few_databases_stay_open_and_closed_ones_can_be_read(storage: PooledEventLogStorage):
@@ -104,7 +113,10 @@ def test_few_databases_stay_open_and_closed_ones_can_be_read(storage: PooledEven
 
 def test_threads_share_the_connection(storage: PooledEventLogStorage):
     threads = [
-        threading.Thread(target=lambda: [storage.store_event(entry("run", "said")) for _ in range(10)]) for _ in range(4)
+        threading.Thread(
+            target=lambda: [storage.store_event(entry("run", "said")) for _ in range(10)]
+        )
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()
@@ -152,16 +164,22 @@ def test_a_database_that_was_deleted_is_made_again(storage: PooledEventLogStorag
     assert messages(SqliteEventLogStorage(storage._base_dir), "run") == ["kept"]
 
 
-def test_who_watches_a_run_is_told_of_an_event_while_the_connection_is_open(storage: PooledEventLogStorage):
+def test_who_watches_a_run_is_told_of_an_event_while_the_connection_is_open(
+    storage: PooledEventLogStorage,
+):
     storage.store_event(entry("run", "before"))
     watching, told = PooledEventLogStorage(storage._base_dir), threading.Event()
-    watching.watch("run", None, lambda event, _: told.set() if event.user_message == "after" else None)
+    watching.watch(
+        "run", None, lambda event, _: told.set() if event.user_message == "after" else None
+    )
     storage.store_event(entry("run", "after"))
     assert told.wait(20)
     watching.dispose()
 
 
-def test_a_new_home_names_the_event_log_and_a_run_writes_to_it(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_new_home_names_the_event_log_and_a_run_writes_to_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     with open_instance(store) as instance:
         log = instance.event_log_storage
@@ -213,7 +231,9 @@ def test_a_store_that_was_copied_has_a_log_of_its_own(store: Store, tmp_path: Pa
         assert Path(log._base_dir) == tmp_path / "copy" / "dagster" / "history" / "runs"
 
 
-def test_what_the_index_is_known_to_have_is_asked_once(storage: PooledEventLogStorage, monkeypatch: pytest.MonkeyPatch):
+def test_what_the_index_is_known_to_have_is_asked_once(
+    storage: PooledEventLogStorage, monkeypatch: pytest.MonkeyPatch
+):
     asked = list[str]()
     has_table = SqliteEventLogStorage.has_table
 
@@ -222,5 +242,10 @@ def test_what_the_index_is_known_to_have_is_asked_once(storage: PooledEventLogSt
         return has_table(self, name)
 
     monkeypatch.setattr(SqliteEventLogStorage, "has_table", ask)
-    assert [storage.has_table(name) for name in ("asset_keys", "asset_keys", "later", "later")] == [True, True, False, False]
+    assert [storage.has_table(name) for name in ("asset_keys", "asset_keys", "later", "later")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert asked == ["asset_keys", "later", "later"], "a table that is not there may be made"

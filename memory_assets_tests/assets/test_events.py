@@ -21,7 +21,11 @@ def store() -> Store:
 
 
 def events(
-    store: Store, asset: str, *names: str, days: tuple[date, date], tags: dict[str, str] | None = None
+    store: Store,
+    asset: str,
+    *names: str,
+    days: tuple[date, date],
+    tags: dict[str, str] | None = None,
 ) -> list[dg.AssetMaterialization]:
     """Returns the materialisations of the asset in a run of the named ones, the latest first."""
     with dg.DagsterInstance.ephemeral() as instance:
@@ -30,55 +34,86 @@ def events(
         return [one.asset_materialization for one in records if one.asset_materialization]
 
 
-def test_one_of_several_tables_of_a_step_is_chosen_alone_and_the_others_are_recorded_too(store: Store):
+def test_one_of_several_tables_of_a_step_is_chosen_alone_and_the_others_are_recorded_too(
+    store: Store,
+):
     found = events(store, "segments", "observations", days=(DAY, DAY))
     assert [one.partition for one in found] == [DAY.isoformat()]
-    assert found[0].tags["dagster/data_version"] == data_version(store, TABLES["segments"], [DAY.isoformat()])
+    assert found[0].tags["dagster/data_version"] == data_version(
+        store, TABLES["segments"], [DAY.isoformat()]
+    )
     assert found[0].tags["dagster/code_version"].startswith(TABLES["segments"].version)
-    assert found[0].metadata["dagster/partition_row_count"].value == store.tables.read("segments").height
+    assert (
+        found[0].metadata["dagster/partition_row_count"].value
+        == store.tables.read("segments").height
+    )
 
 
 def test_a_run_of_one_table_of_a_step_needs_no_configuration_and_passes_its_checks(store: Store):
     result = run_assets(store, "verdicts", days=(DAY, DAY))
-    checked = {one.asset_key.to_user_string() for one in result.get_asset_check_evaluations() if one.passed}
+    checked = {
+        one.asset_key.to_user_string() for one in result.get_asset_check_evaluations() if one.passed
+    }
     assert result.success and checked == {"verdicts"}
 
 
 def test_the_latest_event_is_that_of_the_last_day_with_rows(store: Store):
     found = events(store, "segments", "segments", days=(DAY, LATER))
-    assert [one.partition for one in found[1:]] == [(DAY + timedelta(days=n)).isoformat() for n in (2, 1, 0)]
+    assert [one.partition for one in found[1:]] == [
+        (DAY + timedelta(days=n)).isoformat() for n in (2, 1, 0)
+    ]
     assert found[0].partition == DAY.isoformat()
     assert found[0].metadata["dagster/row_count"].value == store.tables.read("segments").height > 0
 
 
 def test_a_run_of_empty_days_alone_leaves_the_last_day_with_rows_on_top(store: Store):
-    assert [one.partition for one in events(store, "segments", "segments", days=(LATER, LATER))] == [
+    assert [
+        one.partition for one in events(store, "segments", "segments", days=(LATER, LATER))
+    ] == [
         DAY.isoformat(),
         LATER.isoformat(),
     ]
 
 
-def test_a_run_of_earlier_days_that_was_not_started_in_the_ui_leaves_the_last_day_with_rows_on_top(store: Store):
-    write(store, "segments", LATER.isoformat(), *store.tables.read("segments").drop("day").with_columns(day=LATER).to_dicts())
+def test_a_run_of_earlier_days_that_was_not_started_in_the_ui_leaves_the_last_day_with_rows_on_top(
+    store: Store,
+):
+    write(
+        store,
+        "segments",
+        LATER.isoformat(),
+        *store.tables.read("segments").drop("day").with_columns(day=LATER).to_dicts(),
+    )
     assert events(store, "segments", "segments", days=(DAY, DAY))[0].partition == DAY.isoformat()
     started = {STARTED_BY: "command line"}
-    assert [one.partition for one in events(store, "segments", "segments", days=(DAY, DAY), tags=started)] == [
+    assert [
+        one.partition
+        for one in events(store, "segments", "segments", days=(DAY, DAY), tags=started)
+    ] == [
         LATER.isoformat(),
         DAY.isoformat(),
     ]
 
 
 def test_a_run_whose_last_day_has_rows_is_recorded_once(store: Store):
-    assert [one.partition for one in events(store, "segments", "segments", days=(DAY, DAY))] == [DAY.isoformat()]
+    assert [one.partition for one in events(store, "segments", "segments", days=(DAY, DAY))] == [
+        DAY.isoformat()
+    ]
 
 
 def test_memory_md_shows_the_structure_of_its_files_and_no_words(store: Store):
-    (store.workspace / "MEMORY.md").write_text(f"# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) {FACT}\n")
+    (store.workspace / "MEMORY.md").write_text(
+        f"# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) {FACT}\n"
+    )
     with dg.DagsterInstance.ephemeral() as instance:
         run_assets(store, "memory_md", instance=instance)
         found = instance.fetch_materializations(dg.AssetKey("memory_md"), limit=20).records
     shown = {
-        one.asset_materialization.partition: one.asset_materialization.metadata for one in found if one.asset_materialization
+        one.asset_materialization.partition: one.asset_materialization.metadata
+        for one in found
+        if one.asset_materialization
     }
-    assert "| MEMORY.md | Hard Rules | 1 | 2026-08-03 | 2026-08-03 |" in str(shown["owner"]["preview"].value)
+    assert "| MEMORY.md | Hard Rules | 1 | 2026-08-03 | 2026-08-03 |" in str(
+        shown["owner"]["preview"].value
+    )
     assert "uv" not in str(shown)

@@ -26,7 +26,10 @@ DAILY = {
 }  # fmt: skip
 REFLECTING = {"reflections", "weekly_distillates", "monthly_distillates"}
 ASKING = {"observer_answers", "merges"} | REFLECTING
-DISTILLED = {"weekly_distillates": dg.WeeklyPartitionsDefinition, "monthly_distillates": dg.MonthlyPartitionsDefinition}
+DISTILLED = {
+    "weekly_distillates": dg.WeeklyPartitionsDefinition,
+    "monthly_distillates": dg.MonthlyPartitionsDefinition,
+}
 
 
 def assembled(**settings: object) -> dg.Definitions:
@@ -52,10 +55,14 @@ def test_importing_the_definitions_loads_no_model_and_no_index():
 def test_every_table_is_an_asset_with_its_documented_columns(specs: dict[str, dg.AssetSpec]):
     for table in table_names():
         schema = specs[table].metadata["dagster/column_schema"]
-        assert [(column.name, column.description) for column in schema.columns] == [(n, d) for n, _, d in columns_of(table)]
+        assert [(column.name, column.description) for column in schema.columns] == [
+            (n, d) for n, _, d in columns_of(table)
+        ]
 
 
-def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(specs: dict[str, dg.AssetSpec]):
+def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(
+    specs: dict[str, dg.AssetSpec],
+):
     for name, spec in specs.items():
         assert spec.group_name == GROUPS[TABLES[name].stage], name
         assert spec.tags["stage"] == TABLES[name].stage and spec.tags["started_by"], name
@@ -82,7 +89,9 @@ def test_groups_form_a_graph_without_circles():
 
 
 def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):
-    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY | set(DISTILLED) | {
+    assert {name for name, spec in specs.items() if spec.partitions_def} == DAILY | set(
+        DISTILLED
+    ) | {
         "timeline",
         "category_summaries",
         "memory_md",
@@ -110,7 +119,9 @@ def test_memory_md_and_the_briefing_are_cut_by_scope(specs: dict[str, dg.AssetSp
         assert isinstance(scopes, dg.DynamicPartitionsDefinition) and scopes.name == SCOPE
 
 
-def test_weeks_and_months_are_cut_in_the_owners_zone_and_made_from_their_days(specs: dict[str, dg.AssetSpec]):
+def test_weeks_and_months_are_cut_in_the_owners_zone_and_made_from_their_days(
+    specs: dict[str, dg.AssetSpec],
+):
     days = specs["reflections"].partitions_def
     for name, kind in DISTILLED.items():
         periods = specs[name].partitions_def
@@ -149,8 +160,12 @@ def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):
     assert {table.name for job in JOBS for table in tables_in(job)} == set(specs) == set(TABLES)
 
 
-@pytest.mark.parametrize(("name", "blocks"), [("schema_and_unique_keys", True), ("no_secrets", False)])
-def test_every_table_has_a_check_of_its_schema_that_blocks_and_one_for_secrets_that_does_not(name: str, blocks: bool):
+@pytest.mark.parametrize(
+    ("name", "blocks"), [("schema_and_unique_keys", True), ("no_secrets", False)]
+)
+def test_every_table_has_a_check_of_its_schema_that_blocks_and_one_for_secrets_that_does_not(
+    name: str, blocks: bool
+):
     checked = {
         spec.asset_key.to_user_string()
         for checks in assembled().asset_checks or []
@@ -166,14 +181,27 @@ def test_the_definitions_can_be_loaded_as_one_repository():
 
 def test_partitions_begin_with_the_first_day_and_weeks_and_months_hold_it():
     definitions = assemble(Settings(timezone="UTC"), date(2026, 8, 5))
-    found = {spec.key.to_user_string(): spec.partitions_def for spec in definitions.resolve_all_asset_specs()}
-    first = {name: found[name].get_first_partition_key() for name in ("messages", "weekly_distillates", "monthly_distillates")}
-    assert first == {"messages": "2026-08-05", "weekly_distillates": "2026-08-03", "monthly_distillates": "2026-08-01"}
+    found = {
+        spec.key.to_user_string(): spec.partitions_def
+        for spec in definitions.resolve_all_asset_specs()
+    }
+    first = {
+        name: found[name].get_first_partition_key()
+        for name in ("messages", "weekly_distillates", "monthly_distillates")
+    }
+    assert first == {
+        "messages": "2026-08-05",
+        "weekly_distillates": "2026-08-03",
+        "monthly_distillates": "2026-08-01",
+    }
 
 
 def test_another_setting_changes_the_code_version_of_what_declares_it_and_of_nothing_else():
     def versions(**settings: object) -> dict[str, str | None]:
-        return {spec.key.to_user_string(): spec.code_version for spec in assembled(**settings).resolve_all_asset_specs()}
+        return {
+            spec.key.to_user_string(): spec.code_version
+            for spec in assembled(**settings).resolve_all_asset_specs()
+        }
 
     before, after = versions(), versions(owner="Nora")
     assert {name for name in before if before[name] != after[name]} == {

@@ -20,9 +20,21 @@ def stale(store: Store) -> bool:
 @pytest.fixture
 def store() -> Store:
     store = open_store(read_settings())
-    texts = {"m1": "Use uv instead of pip.", "m2": "`git push --mirror` overwrites Redis.", "m3": "Nothing here."}
+    texts = {
+        "m1": "Use uv instead of pip.",
+        "m2": "`git push --mirror` overwrites Redis.",
+        "m3": "Nothing here.",
+    }
     rows = (
-        row("memories", id=id, state="active", text=text, wordings=[text], project="shop", superseded_by=None)
+        row(
+            "memories",
+            id=id,
+            state="active",
+            text=text,
+            wordings=[text],
+            project="shop",
+            superseded_by=None,
+        )
         for id, text in texts.items()
     )
     write(store, "memories", "all", *rows)
@@ -31,7 +43,10 @@ def store() -> Store:
 
 def run(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
     result = run_assets(store, *GRAPH, raise_on_error=False)
-    return {f"{check.asset_key.to_user_string()}.{check.check_name}": check for check in result.get_asset_check_evaluations()}
+    return {
+        f"{check.asset_key.to_user_string()}.{check.check_name}": check
+        for check in result.get_asset_check_evaluations()
+    }
 
 
 def check(store: Store, name: str, table: str) -> dg.AssetCheckEvaluation:
@@ -47,7 +62,9 @@ def test_a_run_makes_the_tables_and_the_picture_and_every_check_passes(store: St
     assert not stale(store)
 
 
-def test_the_graph_is_behind_when_a_memory_or_an_alias_changes(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_the_graph_is_behind_when_a_memory_or_an_alias_changes(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     run(store)
     monkeypatch.setenv("MEMORY_ALIASES", '{"harbor": ["hb"]}')
     assert stale(open_store(read_settings()))

@@ -21,8 +21,14 @@ from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lin
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     sources = tmp_path / "sources"
-    asked = [user("a", 0, "add httpx to the project", 0), assistant("a", 1, "I run pip install httpx.", 1)]
-    corrected = [user("a", 2, "no, use uv, not pip", 2), assistant("a", 3, "Understood, uv it is.", 3)]
+    asked = [
+        user("a", 0, "add httpx to the project", 0),
+        assistant("a", 1, "I run pip install httpx.", 1),
+    ]
+    corrected = [
+        user("a", 2, "no, use uv, not pip", 2),
+        assistant("a", 3, "Understood, uv it is.", 3),
+    ]
     transcript(sources, "a").write_bytes(lines(*asked, *corrected))
     transcript(sources, "b").write_bytes(lines(*dialogue("b", 6)))
     return open_store(read_settings(sources=str(sources), owner="mira"))
@@ -32,7 +38,10 @@ def store(tmp_path: Path) -> Store:
 def test_a_correction_is_in_the_next_briefing_without_a_reflection(store: Store):
     ran = launch.ingest(store, reflect=False)
     assert "reflect" not in ran.jobs
-    assert "## Lessons\n- Use uv, not pip.\n" in (store.workspace / "briefings" / "shop.md").read_text()
+    assert (
+        "## Lessons\n- Use uv, not pip.\n"
+        in (store.workspace / "briefings" / "shop.md").read_text()
+    )
     assert "Use uv, not pip." in (store.workspace / "lessons.md").read_text()
     workspace = GitWorkspace(store.workspace)
     assert workspace.at_head("lessons.md") == (store.workspace / "lessons.md").read_bytes()
@@ -40,7 +49,15 @@ def test_a_correction_is_in_the_next_briefing_without_a_reflection(store: Store)
 
 
 def taught(text: str = "Use uv, not pip.") -> dict:
-    return row("lessons", lesson_id="les_1", day=DAY, text=text, person="mira", project="shop", message_id="m1")
+    return row(
+        "lessons",
+        lesson_id="les_1",
+        day=DAY,
+        text=text,
+        person="mira",
+        project="shop",
+        message_id="m1",
+    )
 
 
 @pytest.fixture
@@ -51,7 +68,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def test_a_lesson_that_nobody_was_told_asks_for_a_briefing(small: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_lesson_that_nobody_was_told_asks_for_a_briefing(
+    small: Store, monkeypatch: pytest.MonkeyPatch
+):
     assert [run.job for run in due.due_runs(small, "brief")] == ["brief"]
     for job in ("capture", "rebuild_memories"):
         monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
@@ -64,14 +83,21 @@ def test_what_is_forgotten_or_replaced_is_no_lesson_any_more(small: Store):
     assert [one["text"] for one in lessons_of(small)] == ["Use uv, not pip."]
     observed = row("observations", id="o1", day=DAY, message_ids=["m1"])
     write(small, "observations", DAY.isoformat(), observed)
-    write(small, "memories", "all", row("memories", id="o1", observation_ids=["o1"], state="superseded", superseded_by="o2"))
+    write(
+        small,
+        "memories",
+        "all",
+        row("memories", id="o1", observation_ids=["o1"], state="superseded", superseded_by="o2"),
+    )
     assert lessons_of(small) == []
     write(small, "memories", "all")
     small.ledger.append(FORGOTTEN, "o1", {"messages": ["m1"]}, actor="mira")
     assert lessons_of(small) == []
 
 
-def test_lessons_that_a_person_wrote_are_committed_in_their_name_before_the_file_is_written(small: Store):
+def test_lessons_that_a_person_wrote_are_committed_in_their_name_before_the_file_is_written(
+    small: Store,
+):
     (small.workspace / "lessons.md").write_text("# Lessons of mine\n")
     lessons_md(small, None)  # pyright: ignore[reportArgumentType]
     assert "Use uv, not pip." in (small.workspace / "lessons.md").read_text()

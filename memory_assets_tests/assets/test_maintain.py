@@ -29,7 +29,14 @@ from memory_assets_tests.assets.checks.outcomes import passes
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import message, row
 from memory_assets_tests.small_store import FACT, bring_up_to_date, small_store, write
-from memory_assets_tests.stages.capture.sessions import START, assistant, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    START,
+    assistant,
+    dialogue,
+    lines,
+    transcript,
+    user,
+)
 
 DAY, RULE = START.date(), "Always use uv instead of pip to install packages in this repository."
 CATEGORIES = get_args(Category)
@@ -57,8 +64,15 @@ def run_night(store: Store, day: date = DAY) -> list[str]:
 
 def contents(store: Store) -> dict[str, object]:
     """Everything but times of writing: rows by table, the ledger, and the files of the workspace."""
-    rows = {name: {part: info.fingerprint for part, info in store.tables.parts(name).items()} for name in table_names()}
-    files = {path.name: path.read_bytes() for path in store.workspace.rglob("*.md") if ".git" not in path.parts}
+    rows = {
+        name: {part: info.fingerprint for part, info in store.tables.parts(name).items()}
+        for name in table_names()
+    }
+    files = {
+        path.name: path.read_bytes()
+        for path in store.workspace.rglob("*.md")
+        if ".git" not in path.parts
+    }
     return {**rows, "ledger": store.ledger.events(), "files": files}
 
 
@@ -92,7 +106,12 @@ def said(id: str, day: date, text: str) -> dict:
 
 
 def test_the_steps_of_a_night_change_nothing_when_they_run_again(store: Store):
-    write(store, "windows", "all", row("windows", window_id="w", session_id="s", day=DAY, status="observed", message_count=2))
+    write(
+        store,
+        "windows",
+        "all",
+        row("windows", window_id="w", session_id="s", day=DAY, status="observed", message_count=2),
+    )
     write(store, "observations", str(DAY), said("1", DAY, RULE))
     steps = ("missed", "boosts", "memories", "nightly_stats")
     result = run_assets(store, *steps, days=(DAY, DAY), raise_on_error=False)
@@ -100,8 +119,15 @@ def test_the_steps_of_a_night_change_nothing_when_they_run_again(store: Store):
     assert metadata_of(result, "boosts")["promoted"] == 1
     assert store.tables.read("memories")["boost"].to_list() == [0.1]
     (counted,) = store.tables.read("nightly_stats").to_dicts()
-    assert (counted["missed"], counted["extracted"], counted["promoted"], counted["active"]) == (1, 0, 1, 1)
-    assert not passes(store, "nightly_stats", "nothing_stays_missed", [str(DAY)]), "nobody read the window"
+    assert (counted["missed"], counted["extracted"], counted["promoted"], counted["active"]) == (
+        1,
+        0,
+        1,
+        1,
+    )
+    assert not passes(store, "nightly_stats", "nothing_stays_missed", [str(DAY)]), (
+        "nobody read the window"
+    )
     first = contents(store)
     result = run_assets(store, *steps, days=(DAY, DAY), raise_on_error=False)
     assert metadata_of(result, "boosts")["promoted"] == 0
@@ -115,16 +141,27 @@ def test_the_steps_of_a_night_change_nothing_when_they_run_again(store: Store):
 def test_a_past_day_is_counted_as_it_ended(store: Store):
     later = DAY + timedelta(2)
     write(store, "observations", str(DAY), said("1", DAY, RULE))
-    write(store, "observations", str(later), said("2", later, "The staging database listens on port 5433."))
+    write(
+        store,
+        "observations",
+        str(later),
+        said("2", later, "The staging database listens on port 5433."),
+    )
     run_assets(store, "nightly_stats", days=(DAY, later))
-    assert store.tables.read("nightly_stats").select("day", "total").rows() == [(DAY, 1), (DAY + timedelta(1), 1), (later, 2)]
+    assert store.tables.read("nightly_stats").select("day", "total").rows() == [
+        (DAY, 1),
+        (DAY + timedelta(1), 1),
+        (later, 2),
+    ]
 
 
 def test_summaries_of_other_memories_are_rebuilt():
     small = small_store()
     bring_up_to_date(small)
     assert not summaries_are_stale(small)
-    small.tables.write("memories", "all", small.tables.read("memories").with_columns(boost=pl.lit(0.1)))
+    small.tables.write(
+        "memories", "all", small.tables.read("memories").with_columns(boost=pl.lit(0.1))
+    )
     assert summaries_are_stale(small)
     run_assets(small, "category_summaries", days=(CATEGORIES[0], CATEGORIES[-1]))
     assert not summaries_are_stale(small)
@@ -137,16 +174,24 @@ def test_a_night_that_was_killed_begins_again_with_the_same_day(store: Store):
     assert begun_night(store) is None
 
 
-def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_own_runs(store: Store, tmp_path: Path):
+def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_own_runs(
+    store: Store, tmp_path: Path
+):
     with Runner(store) as runner:
         runner.run("capture")
     written = transcript(Path(store.settings.sources), "b")
     written.write_bytes(session("b"))
     yesterday = (START - timedelta(days=1)).timestamp()
     os.utime(written, (yesterday, yesterday))
-    assert night_runs(store, DAY)[0].stretch == Stretch(DAY - timedelta(1), DAY), "a transcript waits for capture"
+    assert night_runs(store, DAY)[0].stretch == Stretch(DAY - timedelta(1), DAY), (
+        "a transcript waits for capture"
+    )
     written.unlink()
-    found = [stale_days(store, "process_days"), night_runs(store, DAY + timedelta(3)), night_runs(store, DAY + timedelta(40))]
+    found = [
+        stale_days(store, "process_days"),
+        night_runs(store, DAY + timedelta(3)),
+        night_runs(store, DAY + timedelta(40)),
+    ]
     later, much_later = DAY + timedelta(3), DAY + timedelta(40)
     assert [*found[0]] == [DAY]
     assert found[1] == [DueRun("nightly", Stretch(DAY, later), str(later))]
@@ -159,9 +204,13 @@ def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_o
 
 def test_nights_that_were_missed_are_counted_by_the_next_one(store: Store):
     write(store, "nightly_stats", str(DAY), row("nightly_stats", day=DAY))
-    assert night_runs(store, DAY + timedelta(1))[-1].stretch == Stretch(DAY + timedelta(1), DAY + timedelta(1))
+    assert night_runs(store, DAY + timedelta(1))[-1].stretch == Stretch(
+        DAY + timedelta(1), DAY + timedelta(1)
+    )
     store = Store(store.settings.model_copy(update={"sources": ""}), store.root)
-    assert night_runs(store, DAY + timedelta(4))[-1].stretch == Stretch(DAY + timedelta(1), DAY + timedelta(4))
+    assert night_runs(store, DAY + timedelta(4))[-1].stretch == Stretch(
+        DAY + timedelta(1), DAY + timedelta(4)
+    )
     assert night_runs(store, DAY)[-1].stretch == Stretch(DAY, DAY)
 
 
@@ -172,7 +221,9 @@ def test_the_health_report_is_a_page_with_pictures_and_a_preview_in_the_ui():
     assert Path(str(made["page"])) == folder / "2026-08.html"
     text = (folder / "2026-08.md").read_text()
     pictures = re.findall(r"\]\((.*?)\)", text)
-    assert pictures and all((folder / picture).read_text().startswith("<svg") for picture in pictures)
+    assert pictures and all(
+        (folder / picture).read_text().startswith("<svg") for picture in pictures
+    )
     assert (folder / "2026-08.html").read_text().count("<svg") == len(pictures)
     assert "## Growth" in str(made["report"]) and "![" not in str(made["report"])
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
@@ -183,42 +234,81 @@ def test_the_health_report_is_a_page_with_pictures_and_a_preview_in_the_ui():
 
 
 def test_the_monthly_job_runs_on_the_first_and_holds_the_memories_and_their_indexes():
-    (monthly,) = [one for one in automation.make_schedules("Europe/Berlin") if one.name == "monthly"]
-    assert (monthly.cron_schedule, monthly.execution_timezone, monthly.job_name) == ("0 3 1 * *", "Europe/Berlin", "monthly")
-    assert {"health_report", "memories", "vector_index", "text_index"} <= {table.name for table in tables_in("monthly")}
+    (monthly,) = [
+        one for one in automation.make_schedules("Europe/Berlin") if one.name == "monthly"
+    ]
+    assert (monthly.cron_schedule, monthly.execution_timezone, monthly.job_name) == (
+        "0 3 1 * *",
+        "Europe/Berlin",
+        "monthly",
+    )
+    assert {"health_report", "memories", "vector_index", "text_index"} <= {
+        table.name for table in tables_in("monthly")
+    }
 
 
 def test_the_weekly_job_runs_on_sunday_and_archives_before_memories_and_summaries_are_built():
     (weekly,) = [one for one in automation.make_schedules("Europe/Berlin") if one.name == "weekly"]
-    assert (weekly.cron_schedule, weekly.execution_timezone, weekly.job_name) == ("0 1 * * 0", "Europe/Berlin", "weekly")
+    assert (weekly.cron_schedule, weekly.execution_timezone, weekly.job_name) == (
+        "0 1 * * 0",
+        "Europe/Berlin",
+        "weekly",
+    )
     names = [table.name for table in tables_in("weekly")]
     order = ("archivals", "memories", "category_summaries", "insights")
     assert sorted(order, key=names.index) == list(order)
-    assert "archivals" in TABLES["memories"].made_from and "category_summaries" in TABLES["insights"].made_from
+    assert (
+        "archivals" in TABLES["memories"].made_from
+        and "category_summaries" in TABLES["insights"].made_from
+    )
 
 
 def test_summaries_by_category_and_insights_are_built_in_one_run():
     small = small_store()
-    small.tables.write("memories", "all", small.tables.read("memories").with_columns(state=pl.lit("archived")))
-    result = run_assets(small, "category_summaries", "insights", tags=tags_of("weekly", started_by="weekly"))
+    small.tables.write(
+        "memories", "all", small.tables.read("memories").with_columns(state=pl.lit("archived"))
+    )
+    result = run_assets(
+        small, "category_summaries", "insights", tags=tags_of("weekly", started_by="weekly")
+    )
     assert metadata_of(result, "insights")["insights"] == 1
     assert FACT in (small.workspace / "summaries" / "insights.md").read_text()
 
 
 def test_the_nightly_job_holds_the_tables_of_its_jobs_with_days_or_without_partitions():
     names = {table.name for table in tables_in("nightly")}
-    assert {"missed", "boosts", "nightly_stats", "resources", "observations", "memories", "vector_index"} <= names
+    assert {
+        "missed",
+        "boosts",
+        "nightly_stats",
+        "resources",
+        "observations",
+        "memories",
+        "vector_index",
+    } <= names
     assert {TABLES[name].grain for name in names} == {"whole", "source", "day"}
     assert "category_summaries" not in names, "a run has one kind of partitions"
 
 
 def test_the_schedule_starts_the_night_at_two_in_the_owners_zone(store: Store):
-    (nightly,) = [one for one in automation.make_schedules("Europe/Berlin") if one.name == "nightly"]
-    assert (nightly.cron_schedule, nightly.execution_timezone, nightly.job_name) == ("0 2 * * *", "Europe/Berlin", "nightly")
+    (nightly,) = [
+        one for one in automation.make_schedules("Europe/Berlin") if one.name == "nightly"
+    ]
+    assert (nightly.cron_schedule, nightly.execution_timezone, nightly.job_name) == (
+        "0 2 * * *",
+        "Europe/Berlin",
+        "nightly",
+    )
     at = (START + timedelta(days=1)).replace(hour=2).astimezone(ZoneInfo("UTC"))
     loaded = assemble(store.settings, DAY, store).get_repository_def()
     context = dg.build_schedule_context(
-        dg.DagsterInstance.ephemeral(), scheduled_execution_time=at, repository_def=loaded, resources={"store": store}
+        dg.DagsterInstance.ephemeral(),
+        scheduled_execution_time=at,
+        repository_def=loaded,
+        resources={"store": store},
     )
     (request,) = loaded.get_schedule_def("nightly").evaluate_tick(context).run_requests or []
-    assert (request.partition_key_range.start, request.partition_key_range.end) == (str(DAY), str(DAY))
+    assert (request.partition_key_range.start, request.partition_key_range.end) == (
+        str(DAY),
+        str(DAY),
+    )

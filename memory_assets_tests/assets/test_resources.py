@@ -23,7 +23,9 @@ def test_the_store_of_the_settings_is_opened_and_made_where_there_is_none():
     assert (read_settings().data / "VERSION").is_file()
 
 
-def test_a_run_of_a_store_in_a_bucket_needs_it_and_a_sensor_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_of_a_store_in_a_bucket_needs_it_and_a_sensor_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("obstore")
     with s3_api() as api:
         for name, value in variables(api.address, tmp_path / "workspace.git").items():

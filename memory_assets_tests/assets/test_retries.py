@@ -23,7 +23,9 @@ def failing(patch: pytest.MonkeyPatch, *errors: Exception) -> list[Exception]:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_a_busy_model_is_asked_again_and_the_ui_shows_how_often(monkeypatch: pytest.MonkeyPatch, count: int):
+def test_a_busy_model_is_asked_again_and_the_ui_shows_how_often(
+    monkeypatch: pytest.MonkeyPatch, count: int
+):
     store = small_store()
     failing(monkeypatch, *[ModelBusyError("It is busy.", retry_after_seconds=0.01)] * count)
     result = run_assets(store, "observer_answers", days=(DAY, DAY))

@@ -39,9 +39,13 @@ def store(api: TodoistApi, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def asked(store: Store) -> list[str | None]:
     """The jobs that the sensor asks for, or why it asks for none."""
-    said = review_changes(dg.build_sensor_context(instance=dg.DagsterInstance.ephemeral()), store=store)
+    said = review_changes(
+        dg.build_sensor_context(instance=dg.DagsterInstance.ephemeral()), store=store
+    )
     assert isinstance(said, dg.SensorResult)
-    return [one.job_name for one in said.run_requests or ()] or [said.skip_reason and said.skip_reason.skip_message]
+    return [one.job_name for one in said.run_requests or ()] or [
+        said.skip_reason and said.skip_reason.skip_message
+    ]
 
 
 def problem(store: Store) -> str:
@@ -65,14 +69,22 @@ def test_a_proposal_becomes_a_task_and_the_completed_task_a_line(store: Store, a
     launch.triage(store)
     assert FACT in (store.workspace / "projects/shop.md").read_text()
     assert asked(store) == ["No proposal, decision or edit since the last triage."]
-    assert [check.found for check in MemoryAgent(store.settings).health().checks if check.name == "Todoist"] == ["0 wait"]
+    assert [
+        check.found
+        for check in MemoryAgent(store.settings).health().checks
+        if check.name == "Todoist"
+    ] == ["0 wait"]
 
 
-def test_a_wrong_token_is_named_and_review_md_goes_on(store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+def test_a_wrong_token_is_named_and_review_md_goes_on(
+    store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_TODOIST_TOKEN", "wrong")
     launch.triage(store)
     assert "does not accept the token (401). Check MEMORY_TODOIST_TOKEN" in problem(store)
-    (broken,) = [check for check in MemoryAgent(store.settings).health().broken if check.name == "Todoist"]
+    (broken,) = [
+        check for check in MemoryAgent(store.settings).health().broken if check.name == "Todoist"
+    ]
     assert "does not accept the token (401). Check MEMORY_TODOIST_TOKEN" in broken.found
     review = store.workspace / "REVIEW.md"
     review.write_text(review.read_text().replace("- [ ]", "- [x]"))
@@ -97,12 +109,18 @@ def test_while_todoist_is_down_nothing_is_lost(store: Store, api: TodoistApi):
     assert FACT in (store.workspace / "projects/shop.md").read_text()
 
 
-def test_without_a_token_nobody_is_called(store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_token_nobody_is_called(
+    store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv("MEMORY_TODOIST_TOKEN")
     launch.triage(store)
     assert problem(store) == "none"
     assert asked(store) == ["No proposal, decision or edit since the last triage."]
-    assert [check.name for check in MemoryAgent(store.settings).health().checks if check.name == "Todoist"] == []
+    assert [
+        check.name
+        for check in MemoryAgent(store.settings).health().checks
+        if check.name == "Todoist"
+    ] == []
     assert api.requests == []
 
 
@@ -141,9 +159,16 @@ def test_what_is_forgotten_is_not_read_from_a_task(store: Store, api: TodoistApi
     assert "uv, never pip" not in next(iter(read_task_snapshot(store).found.values())).content
     launch.triage(store)
     assert task["is_deleted"]
-    assert not any("uv, never pip" in path.read_text("utf-8", "replace") for path in Path(store.root / "ledger").iterdir())
+    assert not any(
+        "uv, never pip" in path.read_text("utf-8", "replace")
+        for path in Path(store.root / "ledger").iterdir()
+    )
 
 
 def test_the_token_is_written_nowhere(store: Store, api: TodoistApi):
     launch.triage(store)
-    assert [path for path in store.root.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()] == []
+    assert [
+        path
+        for path in store.root.rglob("*")
+        if path.is_file() and TOKEN.encode() in path.read_bytes()
+    ] == []

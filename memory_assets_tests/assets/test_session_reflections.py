@@ -19,7 +19,14 @@ from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, small_store, write
-from memory_assets_tests.stages.capture.sessions import START, assistant, compaction, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    START,
+    assistant,
+    compaction,
+    lines,
+    transcript,
+    user,
+)
 
 LONG, OTHER = "0a000001-1111-4222-8333-444455556666", "0a000002-1111-4222-8333-444455556666"
 COMPACTIONS = 10
@@ -30,11 +37,17 @@ RULE = "No, for {} always use `dock-{}`, never the crane script."
 def stretch(session: str, number: int, harbor: str) -> list[dict]:
     """Five turns of the human, one of them a rule, with answers of some length; then a compaction."""
     first, minutes = 100 * number, 30.0 * number
-    turns = [RULE.format(harbor, harbor.lower()), *(f"Look at quay {n} of {harbor}, please." for n in range(4))]
+    turns = [
+        RULE.format(harbor, harbor.lower()),
+        *(f"Look at quay {n} of {harbor}, please." for n in range(4)),
+    ]
     found: list[dict] = []
     for n, turn in enumerate(turns):
         found.append(user(session, first + 2 * n, turn, minutes + n))
-        answer = f"Quay {n} of {harbor} is as it was. " + f"The tide gauge of {harbor} was read at berth {n}. " * 8
+        answer = (
+            f"Quay {n} of {harbor} is as it was. "
+            + f"The tide gauge of {harbor} was read at berth {n}. " * 8
+        )
         found.append(assistant(session, first + 2 * n + 1, answer, minutes + n + 0.5))
     return [*found, compaction(session, first + 50, minutes + 6)]
 
@@ -64,7 +77,9 @@ def test_a_session_compacted_ten_times_resumes_with_one_short_block_until_it_is_
     transcript(sources, OTHER).write_bytes(lines(*stretch(OTHER, 0, "Vigo")))
     store = open_store(read_settings())
     launch.ingest(store, reflect=False)
-    plain, other, own = (briefed(capsys, *words) for words in ([], ["--session", OTHER], ["--session", LONG]))
+    plain, other, own = (
+        briefed(capsys, *words) for words in ([], ["--session", OTHER], ["--session", LONG])
+    )
 
     windows = store.tables.read("windows").filter(session_id=LONG)
     assert windows.filter(trigger="compaction").height == COMPACTIONS
@@ -94,8 +109,19 @@ def test_a_session_compacted_ten_times_resumes_with_one_short_block_until_it_is_
 
 def told(store: Store, **changes) -> None:
     text = f"- 🔴 {FACT} [mem_0f3a5c1e0000]"
-    known = {"session_id": "session-1", "text": text, "full_text": text, "observation_ids": [MEMORY], "tokens": 20}
-    write(store, "session_reflections", "all", row("session_reflections", fact_count=3, told_count=1, **{**known, **changes}))
+    known = {
+        "session_id": "session-1",
+        "text": text,
+        "full_text": text,
+        "observation_ids": [MEMORY],
+        "tokens": 20,
+    }
+    write(
+        store,
+        "session_reflections",
+        "all",
+        row("session_reflections", fact_count=3, told_count=1, **{**known, **changes}),
+    )
 
 
 def failed(store: Store) -> list[str]:
@@ -135,7 +161,10 @@ def test_a_file_is_written_where_it_says_something_else_and_goes_with_its_row():
     told(store)
     keep_sessions(store)
     folder = store.workspace / "briefings"
-    (file,), (full,) = (list(one.iterdir()) for one in (folder / "sessions", folder / "full" / "briefings" / "sessions"))
+    (file,), (full,) = (
+        list(one.iterdir())
+        for one in (folder / "sessions", folder / "full" / "briefings" / "sessions")
+    )
     written = file.stat().st_mtime_ns
     keep_sessions(store)
     assert file.stat().st_mtime_ns == written

@@ -26,7 +26,9 @@ SUNDAY, TUESDAY = "2026-08-09T09:00:00+00:00", "2026-08-11T09:00:00+00:00"
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("MEMORY_NOW", (START + timedelta(hours=2)).isoformat())
     store = small_store()
-    told = message("Remind me next Monday to rotate the keys.", 7, window_id="w" * 64, session_id="session-1")
+    told = message(
+        "Remind me next Monday to rotate the keys.", 7, window_id="w" * 64, session_id="session-1"
+    )
     write(store, "messages", DAY, told)
     return store
 
@@ -64,7 +66,10 @@ def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store)
         "waiting",
         "Remind me next Monday to rotate the keys.",
     )
-    assert [agent.triggers(on=START.date() + timedelta(days=away)).triggers != () for away in (5, 6, 7, 8)] == [
+    assert [
+        agent.triggers(on=START.date() + timedelta(days=away)).triggers != ()
+        for away in (5, 6, 7, 8)
+    ] == [
         False,
         True,
         True,
@@ -72,7 +77,9 @@ def test_the_facade_lists_what_is_ahead_and_what_comes_up_on_a_day(store: Store)
     ]
 
 
-def test_the_briefing_follows_the_calendar_without_new_transcripts(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_the_briefing_follows_the_calendar_without_new_transcripts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     find(store)
     run_brief(store)
     assert not due_runs(store, "brief")
@@ -93,14 +100,24 @@ def run_brief(store: Store) -> None:
 
 
 def test_a_schedule_checks_every_day_in_the_owners_zone():
-    (daily,) = [one for one in automation.make_schedules("Europe/Berlin") if one.name == "briefing_daily"]
-    assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == ("5 0 * * *", "Europe/Berlin", "brief")
+    (daily,) = [
+        one for one in automation.make_schedules("Europe/Berlin") if one.name == "briefing_daily"
+    ]
+    assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == (
+        "5 0 * * *",
+        "Europe/Berlin",
+        "brief",
+    )
     assert daily.default_status == dg.DefaultScheduleStatus.RUNNING
     assert [table.name for table in tables_in("brief")] == ["lessons_md", "briefing"]
 
 
-def test_ingest_renders_the_briefing_when_something_comes_up(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(launch, "due_runs", lambda store, job: [DueRun(job, None, "")] if job == "brief" else [])
+def test_ingest_renders_the_briefing_when_something_comes_up(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        launch, "due_runs", lambda store, job: [DueRun(job, None, "")] if job == "brief" else []
+    )
     ran: list[str] = []
     monkeypatch.setattr(launch.Runner, "run", lambda self, job, *_: ran.append(job))
     launch.ingest(store)

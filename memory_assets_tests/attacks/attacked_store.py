@@ -24,7 +24,11 @@ BRANCH = "mine"
 def build(folder: Path) -> None:
     """Builds the store and its sources in the folder, out of reach of this machine's settings and transcripts."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("MEMORY_", "CLAUDE_", "CODEX_", "PI_", "XDG_"))]:
+        for name in [
+            name
+            for name in os.environ
+            if name.startswith(("MEMORY_", "CLAUDE_", "CODEX_", "PI_", "XDG_"))
+        ]:
             patch.delenv(name)
         patch.setenv("HOME", str(make_folder(folder / "home")))
         patch.setenv("MEMORY_DATA", str(folder / "store"))
@@ -33,7 +37,11 @@ def build(folder: Path) -> None:
 
 def _build(folder: Path) -> None:
     sources = lay_out_sample(folder / "sources", "/pi/agent/sessions/--home-mira-code-notes-site--")
-    said = [user("m", 0, ORDER, 0), assistant("m", 1, "Understood.", 0.5), *dialogue("m", 5, first=2, minutes=1)]
+    said = [
+        user("m", 0, ORDER, 0),
+        assistant("m", 1, "Understood.", 0.5),
+        *dialogue("m", 5, first=2, minutes=1),
+    ]
     transcript(sources / "claude", "m").write_bytes(lines(*said))
     settings = settings_at(folder / "store", sources)
     ingest(settings)

@@ -12,7 +12,10 @@ import zstandard
 Break = Callable[[Path, bytes], None]
 
 DEEP = b'{"type":"user","message":' + b"[" * 3_000 + b"]" * 3_000 + b"}\n"
-LONE = rb'{"type":"user","uuid":"u-lone","message":{"role":"user","content":"half an emoji \ud83d"}}' + b"\n"
+LONE = (
+    rb'{"type":"user","uuid":"u-lone","message":{"role":"user","content":"half an emoji \ud83d"}}'
+    + b"\n"
+)
 
 
 def written(change: Callable[[bytes], bytes]) -> Break:
@@ -28,7 +31,9 @@ def each(change: Callable[[dict], object]) -> Break:
     """The transcript with every record changed."""
 
     def changed(good: bytes) -> bytes:
-        return b"".join(orjson.dumps(change(orjson.loads(line))) + b"\n" for line in good.splitlines())
+        return b"".join(
+            orjson.dumps(change(orjson.loads(line))) + b"\n" for line in good.splitlines()
+        )
 
     return written(changed)
 
@@ -75,8 +80,12 @@ BREAKS: dict[str, Break] = {
     "blank lines": between(b"\n \t\n"),
     "no last newline": written(lambda good: good.rstrip(b"\n")),
     "torn in the last record": written(lambda good: good[:-40]),
-    "torn in the middle": written(lambda good: good[: len(good) // 2] + b"\n" + good[len(good) // 2 :]),
-    "torn inside a character": written(lambda good: good.replace(b"point 2", "Höhe".encode()[:2] + b'"}')),
+    "torn in the middle": written(
+        lambda good: good[: len(good) // 2] + b"\n" + good[len(good) // 2 :]
+    ),
+    "torn inside a character": written(
+        lambda good: good.replace(b"point 2", "Höhe".encode()[:2] + b'"}')
+    ),
     "not UTF-8": written(lambda good: good.replace(b"point 1", b"caf\xe9 \xff\xfe")),
     "UTF-16": written(lambda good: good.decode().encode("utf-16")),
     "byte order mark": written(lambda good: b"\xef\xbb\xbf" + good),
@@ -103,7 +112,13 @@ BREAKS: dict[str, Break] = {
     "a message that is a list": given("message", [1, 2]),
     "content that is a number": given("message", {"role": "user", "content": 7}),
     "content of nulls": given("message", {"role": "user", "content": [None, {"type": None}]}),
-    "no ids": each(lambda record: {key: value for key, value in record.items() if key not in ("uuid", "message", "sessionId")}),
+    "no ids": each(
+        lambda record: {
+            key: value
+            for key, value in record.items()
+            if key not in ("uuid", "message", "sessionId")
+        }
+    ),
     "the same id for all": given("uuid", "u-1"),
     "no times": without("timestamp"),
     "times that are none": given("timestamp", "soon"),
@@ -115,7 +130,9 @@ BREAKS: dict[str, Break] = {
     "folder that is a number": given("cwd", 5),
     "folder of another system": given("cwd", "C:\\Users\\mira\\shop"),
     "enormous numbers": between(b'{"type":"user","timestamp":1e400,"n":' + b"9" * 5_000 + b"}\n"),
-    "records in the wrong order": written(lambda good: b"".join(reversed(good.splitlines(keepends=True)))),
+    "records in the wrong order": written(
+        lambda good: b"".join(reversed(good.splitlines(keepends=True)))
+    ),
     "every record twice": written(lambda good: good + good),
     "another session's id in the middle": written(
         lambda good: re.sub(rb'"sessionId":"broken"', b'"sessionId":"other"', good, count=3)

@@ -23,7 +23,9 @@ def killed(name: str) -> BaseException:
     return KilledError(name)
 
 
-def failing_behind(patch: pytest.MonkeyPatch, last: int | None, error: Callable[[str], BaseException] = killed) -> list[str]:
+def failing_behind(
+    patch: pytest.MonkeyPatch, last: int | None, error: Callable[[str], BaseException] = killed
+) -> list[str]:
     """Counts every write from now on; those behind the last allowed one fail, a line in its middle."""
     done: list[str] = []
 

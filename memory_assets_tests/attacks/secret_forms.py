@@ -458,7 +458,13 @@ htpasswd line|ann:«$apr1$<alnum:8>$<alnum:22>»
 """
 """Aligned columns, short names, and the files and commands of Maven, web servers, proxies, SQL Server and curl."""
 
-GROUPS = {"prose": PROSE, "commands": COMMANDS, "files": FILES, "headers": HEADERS, "vendors": VENDORS}
+GROUPS = {
+    "prose": PROSE,
+    "commands": COMMANDS,
+    "files": FILES,
+    "headers": HEADERS,
+    "vendors": VENDORS,
+}
 
 
 def configuration() -> dict[str, str]:
@@ -468,7 +474,11 @@ def configuration() -> dict[str, str]:
 
 def forms() -> dict[str, str]:
     """Returns the templates of all other forms, by group and name."""
-    return {f"{group}: {name}": template for group, lines in GROUPS.items() for name, template in _by_name(lines).items()}
+    return {
+        f"{group}: {name}": template
+        for group, lines in GROUPS.items()
+        for name, template in _by_name(lines).items()
+    }
 
 
 def _by_name(lines: str) -> dict[str, str]:

@@ -226,7 +226,9 @@ def draw_example(rule: str, random: Random) -> tuple[str, str]:
     """Returns an example of the rule, and the part of it that nobody may read afterwards."""
     if rule in shaped():
         text, secret = draw_template(shaped()[rule], random)
-        return random.choice(("{}", "it printed {} and went on", "value: {}", "KEY={}")).replace("{}", text), secret
+        return random.choice(("{}", "it printed {} and went on", "value: {}", "KEY={}")).replace(
+            "{}", text
+        ), secret
     vendor, template = named()[rule]
     secret, _ = draw_template(template, random)
     assignment = random.choice(ASSIGNMENTS)

@@ -27,19 +27,28 @@ def store(tmp_path: Path) -> Store:
 def broken_sums(store: Store) -> list[tuple[str, str]]:
     """The equations of capture that do not hold."""
     sums = read_sums(store.tables, store.archive.resources(), store.tables.read("memories"), 0)
-    return [(check.name, check.found) for check in sums.checks if check.name in OF_CAPTURE and not check.passed]
+    return [
+        (check.name, check.found)
+        for check in sums.checks
+        if check.name in OF_CAPTURE and not check.passed
+    ]
 
 
 def assert_whole_is_kept(store: Store) -> None:
     """The session that nobody broke has all its messages, and every line of every file is counted."""
     assert broken_sums(store) == []
     messages = store.tables.read("messages").filter(session_id="whole").sort("ordinal")
-    assert messages["text"].to_list()[:2] == ["whole: please look at point 0", "whole: point 0 is done"]
+    assert messages["text"].to_list()[:2] == [
+        "whole: please look at point 0",
+        "whole: point 0 is done",
+    ]
     assert messages.height == 10
 
 
 @pytest.mark.timeout(120)
-def test_broken_transcripts_of_all_kinds_harm_no_other_and_all_their_lines_are_counted(store: Store, tmp_path: Path):
+def test_broken_transcripts_of_all_kinds_harm_no_other_and_all_their_lines_are_counted(
+    store: Store, tmp_path: Path
+):
     folder = tmp_path / "sources"
     transcript(folder, "whole").write_bytes(lines(*dialogue("whole", 5)))
     for number, name in enumerate(BREAKS):
@@ -53,7 +62,9 @@ def test_broken_transcripts_of_all_kinds_harm_no_other_and_all_their_lines_are_c
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(list(BREAKS), 6))
 @pytest.mark.timeout(60)
-def test_a_broken_transcript_harms_no_other_and_all_its_lines_are_counted(store: Store, tmp_path: Path, name: str):
+def test_a_broken_transcript_harms_no_other_and_all_its_lines_are_counted(
+    store: Store, tmp_path: Path, name: str
+):
     folder = tmp_path / "sources"
     transcript(folder, "whole").write_bytes(lines(*dialogue("whole", 5)))
     BREAKS[name](transcript(folder, "broken"), GOOD)
@@ -66,10 +77,17 @@ def test_there_are_at_least_thirty_ways_to_break_a_transcript():
     assert len(BREAKS) >= 30
 
 
-@pytest.mark.parametrize("name", ["torn in the middle", "nul bytes between", "numbers", "half an emoji", "no last newline"])
+@pytest.mark.parametrize(
+    "name",
+    ["torn in the middle", "nul bytes between", "numbers", "half an emoji", "no last newline"],
+)
 def test_the_records_around_a_broken_line_are_kept(store: Store, tmp_path: Path, name: str):
     path = transcript(tmp_path / "sources", "broken")
     BREAKS[name](path, GOOD)
     capture(store, tmp_path / "sources")
-    found = store.tables.read("records").filter(pl.col("status") == "message").filter(record_type="user")
+    found = (
+        store.tables.read("records")
+        .filter(pl.col("status") == "message")
+        .filter(record_type="user")
+    )
     assert found.height >= 4

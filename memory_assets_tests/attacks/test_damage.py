@@ -35,7 +35,9 @@ def damaged(whole: Path, root: Path, damage: Damage) -> Iterator[MemoryAgent]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(list(DERIVED), 2))
-def test_every_command_answers_and_the_next_run_rebuilds_what_was_damaged(attacked: Path, tmp_path: Path, name: str):
+def test_every_command_answers_and_the_next_run_rebuilds_what_was_damaged(
+    attacked: Path, tmp_path: Path, name: str
+):
     with damaged(attacked, tmp_path, DERIVED[name]) as agent:
         data, sources = tmp_path / "store", attacked / "sources"
         agent.recall(QUESTION, probe=True)
@@ -44,18 +46,28 @@ def test_every_command_answers_and_the_next_run_rebuilds_what_was_damaged(attack
         if any(word in name for word in NEEDS_EVERY_BYTE):
             assert not agent.health(is_deep=True).is_well
         run("ingest", data, sources)
-        expected, found = all_tables(open_at(attacked / "store", sources)), all_tables(open_at(data, sources))
+        expected, found = (
+            all_tables(open_at(attacked / "store", sources)),
+            all_tables(open_at(data, sources)),
+        )
         assert_same_tables(found, expected)
         for file in ("briefing.md", "MEMORY.md"):
-            assert (data / "workspace" / file).read_bytes() == (attacked / "store" / "workspace" / file).read_bytes()
+            assert (data / "workspace" / file).read_bytes() == (
+                attacked / "store" / "workspace" / file
+            ).read_bytes()
         assert MemoryAgent(agent.settings).recall(QUESTION, probe=True).notes == ()
-        failed = [(check.name, check.found) for check in MemoryAgent(agent.settings).health(is_deep=True).broken]
+        failed = [
+            (check.name, check.found)
+            for check in MemoryAgent(agent.settings).health(is_deep=True).broken
+        ]
         assert failed == [], f"TEST_SEED={SEED}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(list(KEPT), 1))
-def test_damage_of_what_cannot_be_rebuilt_is_named_and_the_rest_is_answered(attacked: Path, tmp_path: Path, name: str):
+def test_damage_of_what_cannot_be_rebuilt_is_named_and_the_rest_is_answered(
+    attacked: Path, tmp_path: Path, name: str
+):
     check, damage = KEPT[name]
     with damaged(attacked, tmp_path, damage) as agent:
         failed = {one.name: one for one in agent.health(is_deep=True).broken}
@@ -66,7 +78,9 @@ def test_damage_of_what_cannot_be_rebuilt_is_named_and_the_rest_is_answered(atta
 
 
 OF_SMALL = {
-    name: damage for name, damage in TABLES.items() if name.split()[0] not in ("passages", "reflections", "category", "columns")
+    name: damage
+    for name, damage in TABLES.items()
+    if name.split()[0] not in ("passages", "reflections", "category", "columns")
 }
 
 
@@ -77,7 +91,9 @@ def test_a_damaged_table_is_put_aside_and_named_in_one_line_and_the_others_are_r
     announcements()
     agent = MemoryAgent()
     report = agent.health()
-    assert [check for check in report.checks if check.name == "git" and check.passed], "the other checks ran"
+    assert [check for check in report.checks if check.name == "git" and check.passed], (
+        "the other checks ran"
+    )
     agent.review()
     agent.status()
     assert not agent.health(is_deep=True).is_well
@@ -89,7 +105,15 @@ def test_a_damaged_table_is_put_aside_and_named_in_one_line_and_the_others_are_r
     assert missing_parts(store).keys() == {table}
     failed = {check.name: check for check in agent.health().checks if not check.passed}
     assert failed["damage"].remedy == "Run `memory ingest`."
-    assert sum(map(len, (store.tables.parts(other) for other in ("messages", "observations", "decisions")))) >= 2
+    assert (
+        sum(
+            map(
+                len,
+                (store.tables.parts(other) for other in ("messages", "observations", "decisions")),
+            )
+        )
+        >= 2
+    )
 
 
 def test_a_damaged_file_that_is_replaced_while_it_is_checked_stays(monkeypatch: pytest.MonkeyPatch):
@@ -119,7 +143,10 @@ def test_forgetting_deletes_what_was_put_aside():
     cut(store.root / "tables" / "memories" / "data.parquet")
     put_damaged_aside(store)
     store.tables.write("memories", "all", whole)
-    assert [path.name for path in sorted((store.root / "damaged").iterdir())] == ["000001-data.parquet", "list.jsonl"]
+    assert [path.name for path in sorted((store.root / "damaged").iterdir())] == [
+        "000001-data.parquet",
+        "list.jsonl",
+    ]
     MemoryAgent().forget("never pip", apply=True)
     assert [path.name for path in sorted((store.root / "damaged").iterdir())] == ["list.jsonl"]
 

@@ -48,7 +48,9 @@ def failing(kind: str) -> Callable[[str], OSError]:
 
 
 @pytest.mark.parametrize("kind", DISKS)
-def test_a_disk_that_fails_at_any_write_is_named_and_the_next_run_ends_as_if_nothing_had_been(tmp_path: Path, kind: str):
+def test_a_disk_that_fails_at_any_write_is_named_and_the_next_run_ends_as_if_nothing_had_been(
+    tmp_path: Path, kind: str
+):
     sources = tmp_path / "sources"
     for session in ("a", "b"):
         transcript(sources, session).write_bytes(lines(*dialogue(session, 6)))
@@ -64,7 +66,9 @@ def test_a_disk_that_fails_at_any_write_is_named_and_the_next_run_ends_as_if_not
             failing_behind(patch, writes, failing(kind))
             try:
                 report = capture(store, sources)
-                assert report.unreadable, f"write {writes} failed and nobody said so, TEST_SEED={SEED}"
+                assert report.unreadable, (
+                    f"write {writes} failed and nobody said so, TEST_SEED={SEED}"
+                )
             except Exception as error:
                 assert os.strerror(DISKS[kind]) in message_of(error)
                 assert "bug in memory_assets" not in message_of(error)
@@ -109,7 +113,9 @@ def test_permissions_that_are_taken_away_in_the_middle_name_the_file_and_come_ba
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake_module.TranscriptFile, "open", refused)
         report = capture(store, sources)
-    assert [(Path(path).stem, reason) for path, reason in report.unreadable] == [("closed", "Permission denied")]
+    assert [(Path(path).stem, reason) for path, reason in report.unreadable] == [
+        ("closed", "Permission denied")
+    ]
     assert [Path(path).stem for path in store.archive.unreadable()] == ["closed"]
     capture(store, sources)
     assert store.tables.read("messages")["session_id"].value_counts().sort("session_id").rows() == [
@@ -119,7 +125,9 @@ def test_permissions_that_are_taken_away_in_the_middle_name_the_file_and_come_ba
     assert store.archive.unreadable() == {}
 
 
-def test_lines_that_are_appended_while_the_file_is_read_are_captured_by_the_next_run(tmp_path: Path):
+def test_lines_that_are_appended_while_the_file_is_read_are_captured_by_the_next_run(
+    tmp_path: Path,
+):
     sources, store = tmp_path / "sources", opened(tmp_path / "store")
     path, rest = transcript(sources, "a"), lines(*dialogue("a", 5, first=10, minutes=10))
     path.write_bytes(lines(*dialogue("a", 5)))
@@ -150,7 +158,9 @@ def test_a_session_that_is_rewritten_in_the_middle_is_read_again(tmp_path: Path,
     for turns in (4, 8, 12):  # three ranges
         path.write_bytes(lines(*dialogue("a", turns)))
         capture(store, sources)
-    content = path.read_bytes().replace(b"please look at point 10", b"please stop at point 10" if kept else b"look at point 10")
+    content = path.read_bytes().replace(
+        b"please look at point 10", b"please stop at point 10" if kept else b"look at point 10"
+    )
     path.write_bytes(content + lines(*dialogue("a", 2, first=40, minutes=60)))
     assert capture(store, sources).rewritten == 1
     texts = store.tables.read("messages")["text"].to_list()
@@ -160,7 +170,11 @@ def test_a_session_that_is_rewritten_in_the_middle_is_read_again(tmp_path: Path,
 
 @pytest.mark.parametrize(
     ("zone", "day", "hours"),
-    [("Europe/Berlin", "2026-03-29", 23), ("Europe/Berlin", "2025-10-26", 25), ("America/New_York", "2026-03-08", 23)],
+    [
+        ("Europe/Berlin", "2026-03-29", 23),
+        ("Europe/Berlin", "2025-10-26", 25),
+        ("America/New_York", "2026-03-08", 23),
+    ],
 )
 def test_on_the_day_of_a_change_of_the_clocks_every_session_belongs_to_its_local_day(
     tmp_path: Path, zone: str, day: str, hours: int
@@ -170,7 +184,10 @@ def test_on_the_day_of_a_change_of_the_clocks_every_session_belongs_to_its_local
     noon = datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC)
     start = (noon - datetime(2026, 8, 3, 9, tzinfo=UTC)).total_seconds() / 60
     for half in range(-40, 41):
-        turns = [user(f"s{half}", 0, "A question", start + 30 * half), assistant(f"s{half}", 1, "An answer", start + 30 * half)]
+        turns = [
+            user(f"s{half}", 0, "A question", start + 30 * half),
+            assistant(f"s{half}", 1, "An answer", start + 30 * half),
+        ]
         transcript(sources, f"s{half}").write_bytes(lines(*turns))
     capture(store, sources)
     windows = store.tables.read("windows")
@@ -184,7 +201,10 @@ def test_a_line_of_a_few_megabytes_is_one_message_and_harms_no_other(tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TEST_ALL, reason="a line of 50 MB, a file of 200 MB and 5,000 sessions take minutes; `make test-all`")
+@pytest.mark.skipif(
+    not TEST_ALL,
+    reason="a line of 50 MB, a file of 200 MB and 5,000 sessions take minutes; `make test-all`",
+)
 @pytest.mark.timeout(1800)
 class TestSizes:
     """Sizes that no harness writes on a usual day."""
@@ -197,7 +217,12 @@ class TestSizes:
         big = "".join(f"line {n} of the output\n" for n in range(4_000))
         with transcript(sources, "a").open("wb") as file:
             for turn in range(2_200):
-                file.write(lines(user("a", 2 * turn, f"Turn {turn}", turn / 10), assistant("a", 2 * turn + 1, big, turn / 10)))
+                file.write(
+                    lines(
+                        user("a", 2 * turn, f"Turn {turn}", turn / 10),
+                        assistant("a", 2 * turn + 1, big, turn / 10),
+                    )
+                )
         assert transcript(sources, "a").stat().st_size > 200_000_000
         capture(store, sources)
         assert store.tables.read("messages", columns=["message_id"]).height == 4_400
@@ -205,7 +230,9 @@ class TestSizes:
     def test_five_thousand_small_sessions(self, tmp_path: Path):
         sources, store = tmp_path / "sources", opened(tmp_path / "store")
         for number in range(5_000):
-            transcript(sources, f"s{number}").write_bytes(lines(*dialogue(f"s{number}", 1, minutes=number % 1_000)))
+            transcript(sources, f"s{number}").write_bytes(
+                lines(*dialogue(f"s{number}", 1, minutes=number % 1_000))
+            )
         capture(store, sources)
         assert store.tables.read("windows")["session_id"].n_unique() == 5_000
         assert store.tables.read("messages", columns=["message_id"]).height == 10_000

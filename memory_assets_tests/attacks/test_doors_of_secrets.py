@@ -45,7 +45,10 @@ REQUESTS: dict[type[Request], tuple[str, list[dict[str, Any]]]] = {
     requests.ExplainRequest: ("explain", [{"target": "uv", "question": "which one"}]),
     requests.TriggersRequest: ("triggers", [{}]),
     requests.BriefRequest: ("brief", [{}]),
-    requests.RememberRequest: ("remember", [{"text": "Ships leave at noon."}, {"text": "At one.", "instead_of": "MEMORY"}]),
+    requests.RememberRequest: (
+        "remember",
+        [{"text": "Ships leave at noon."}, {"text": "At one.", "instead_of": "MEMORY"}],
+    ),
     requests.ForgetRequest: ("forget", [{"target": "ships"}, {"target": "ships", "apply": True}]),
     requests.FeedbackRequest: ("feedback", [{"memory_ids": ["MEMORY"], "used": True}]),
     requests.RestoreRequest: ("restore", [{"memory_ids": ["MEMORY"]}]),
@@ -59,7 +62,10 @@ REQUESTS: dict[type[Request], tuple[str, list[dict[str, Any]]]] = {
     ),
     requests.SlogRequest: (
         "slog",
-        [{"action": "fix", "tool": "caddy", "detail": "Renewed.", "reason": "It expired."}, {"search": "caddy"}],
+        [
+            {"action": "fix", "tool": "caddy", "detail": "Renewed.", "reason": "It expired."},
+            {"search": "caddy"},
+        ],
     ),
     requests.AddDocumentsRequest: ("add_documents", [{"files": ["FILE"]}]),
     requests.SearchDocumentsRequest: ("search_documents", [{"question": "tides"}]),
@@ -74,14 +80,18 @@ QUESTIONS = (requests.QuestionRequest, requests.ExplainRequest, requests.SearchD
 
 
 def requests_of_verbs() -> set[type[Request]]:
-    declared = {one for one in vars(requests).values() if isinstance(one, type) and issubclass(one, Request)}
+    declared = {
+        one for one in vars(requests).values() if isinstance(one, type) and issubclass(one, Request)
+    }
     return declared - {Request, *BASES}
 
 
 def texts_of(model: type[Request]) -> list[str]:
     """Returns the parameters that take any text, or a list of texts."""
     plain = {name: one.get("items", one) for name, one in parameters(model).items()}
-    return [name for name, one in plain.items() if one.get("type") == "string" and "enum" not in one]
+    return [
+        name for name, one in plain.items() if one.get("type") == "string" and "enum" not in one
+    ]
 
 
 class Agent(MemoryAgent):
@@ -133,8 +143,16 @@ def contents(root: Path) -> Iterator[tuple[Path, bytes]]:
 
 def holding(root: Path) -> list[Path]:
     """Returns the files that hold the token, whole or with an invisible letter inside."""
-    wanted = [form for whole in (TOKEN, HIDDEN) for form in (whole.encode(), json.dumps(whole)[1:-1].encode())]
-    return [path for path, content in contents(root) if any(form.lower() in content.lower() for form in wanted)]
+    wanted = [
+        form
+        for whole in (TOKEN, HIDDEN)
+        for form in (whole.encode(), json.dumps(whole)[1:-1].encode())
+    ]
+    return [
+        path
+        for path, content in contents(root)
+        if any(form.lower() in content.lower() for form in wanted)
+    ]
 
 
 def test_every_request_of_a_verb_is_sent_through() -> None:
@@ -167,7 +185,8 @@ def test_a_token_in_a_text_of_a_request_is_in_no_byte_of_the_store_and_no_answer
     verb, ways = REQUESTS[model]
     for given in ways:
         filled = json.loads(
-            json.dumps(given), object_hook=lambda one: {key: _filled(value, places) for key, value in one.items()}
+            json.dumps(given),
+            object_hook=lambda one: {key: _filled(value, places) for key, value in one.items()},
         )
         is_list = parameters(model)[name]["type"] == "array"
         value = token if name in ("tag", "session", "project") else f"the key is {token}"
@@ -187,7 +206,9 @@ def _filled(value: Any, places: dict[str, str]) -> Any:
 
 
 @pytest.mark.parametrize("token", [TOKEN, HIDDEN], ids=["plain", "with an invisible letter"])
-def test_an_edited_proposal_reaches_the_files_of_entries_and_git_masked(agent: Agent, token: str) -> None:
+def test_an_edited_proposal_reaches_the_files_of_entries_and_git_masked(
+    agent: Agent, token: str
+) -> None:
     agent.edit("p-20260803-001", f"Always pass {token} to uv.")
     agent.approve("p-20260803-001")
     assert any("Always pass ****" in line for line in agent.world.entries())
@@ -196,15 +217,21 @@ def test_an_edited_proposal_reaches_the_files_of_entries_and_git_masked(agent: A
 
 @pytest.mark.parametrize("mark", ["x", " ", "-"])
 @pytest.mark.parametrize("token", [TOKEN, HIDDEN], ids=["plain", "with an invisible letter"])
-def test_a_token_typed_into_review_md_is_masked_in_the_file_the_ledger_and_git(world: World, mark: str, token: str) -> None:
+def test_a_token_typed_into_review_md_is_masked_in_the_file_the_ledger_and_git(
+    world: World, mark: str, token: str
+) -> None:
     text = world.review_md.read_text()
     noted = text.replace("\n_Last updated", f"\nMy own note: {token}\n\n_Last updated")
     world.review_md.write_text(
-        noted.replace(f"- [ ] `p-20260803-001` **{UV}**", f"- [{mark}] `p-20260803-001` **Pass {token}.**")
+        noted.replace(
+            f"- [ ] `p-20260803-001` **{UV}**", f"- [{mark}] `p-20260803-001` **Pass {token}.**"
+        )
     )
     states = [world.triage()["p-20260803-001"][0], world.triage()["p-20260803-001"][0]]
     assert states == [{"x": "promoted", " ": "pending", "-": "rejected"}[mark]] * 2
-    assert len(world.ledger.events(["proposal.edited", "proposal.approved", "proposal.rejected"])) == 1
+    assert (
+        len(world.ledger.events(["proposal.edited", "proposal.approved", "proposal.rejected"])) == 1
+    )
     assert "My own note: ****" in world.review_md.read_text()
     assert holding(world.root) == []
 
@@ -216,12 +243,16 @@ def test_a_review_md_that_is_saved_again_while_it_is_masked_decides_nothing(
     world.review_md.write_text(edited)
     monkeypatch.setattr("memory_assets.stages.triage.run.replace_if_same", lambda *_: False)
     applied = world.hear()
-    assert applied.warnings == ["REVIEW.md is being edited; what it says is read at the next triage."]
+    assert applied.warnings == [
+        "REVIEW.md is being edited; what it says is read at the next triage."
+    ]
     assert world.ledger.events(["proposal.edited"]) == []
     assert world.review_md.read_text() == edited
 
 
-def test_a_token_in_an_event_that_a_harness_sends_is_masked_in_spool_and_ledger(world: World) -> None:
+def test_a_token_in_an_event_that_a_harness_sends_is_masked_in_spool_and_ledger(
+    world: World,
+) -> None:
     sent: dict[str, dict[str, object]] = {
         events.REJECTED: {"proposalId": "p-20260803-001", "reason": f"because {TOKEN}"},
         events.ENDED: {"sessionId": TOKEN, "reason": f"the key is {HIDDEN}"},
@@ -232,28 +263,46 @@ def test_a_token_in_an_event_that_a_harness_sends_is_masked_in_spool_and_ledger(
     report = ingest_spool(
         world.root,
         world.ledger,
-        SpoolRules(world.clock.now.replace(year=2100), spool.user_id(), {"p-20260803-001": "pending"}),
+        SpoolRules(
+            world.clock.now.replace(year=2100), spool.user_id(), {"p-20260803-001": "pending"}
+        ),
         mask=mask_all,
         actor="mira",
     )
     assert (report.lines, report.put_aside) == (3, 2)
-    assert [event.payload["reason"][:12] for event in world.ledger.events(["proposal.rejected"])] == ["because ****"]
+    assert [
+        event.payload["reason"][:12] for event in world.ledger.events(["proposal.rejected"])
+    ] == ["because ****"]
     assert holding(world.root) == []
 
 
-def test_what_is_read_from_memory_md_for_a_briefing_an_answer_and_other_people_is_masked(agent: Agent) -> None:
+def test_what_is_read_from_memory_md_for_a_briefing_an_answer_and_other_people_is_masked(
+    agent: Agent,
+) -> None:
     store = agent.store
     for path in (store.workspace / "MEMORY.md", agent.world.memory_md):
-        path.write_text(f"# Memory\n\n## Hard Rules\n\n- (2026-08-01) The key of the gauge is {TOKEN}.\n")
+        path.write_text(
+            f"# Memory\n\n## Hard Rules\n\n- (2026-08-01) The key of the gauge is {TOKEN}.\n"
+        )
     scopes = ["owner", "projects/tidewatch"]
     briefing(store, Run(TABLES["briefing"], scopes, scopes))
-    shown = [store.memory_md(), memory_md_of(store, Reader("bo")), memory_md_of(store, Reader("bo", "tidewatch"))]
-    shown += [path.read_text() for path in store.workspace.rglob("*.md") if "briefing" in str(path.relative_to(store.root))]
+    shown = [
+        store.memory_md(),
+        memory_md_of(store, Reader("bo")),
+        memory_md_of(store, Reader("bo", "tidewatch")),
+    ]
+    shown += [
+        path.read_text()
+        for path in store.workspace.rglob("*.md")
+        if "briefing" in str(path.relative_to(store.root))
+    ]
     assert len([text for text in shown if "The key of the gauge is ****" in text]) >= 5
     assert [text for text in shown if TOKEN in text] == []
 
 
-def test_a_line_of_memory_md_stays_as_it_was_typed_and_is_masked_wherever_it_is_copied(world: World) -> None:
+def test_a_line_of_memory_md_stays_as_it_was_typed_and_is_masked_wherever_it_is_copied(
+    world: World,
+) -> None:
     line = f"- (2026-08-01) The key of the gauge is {TOKEN}."
     world.memory_md.write_text(world.memory_md.read_text() + f"\n## Hard Rules\n\n{line}\n")
     world.propose(f"The key of the gauge is {TOKEN}.")
@@ -261,6 +310,14 @@ def test_a_line_of_memory_md_stays_as_it_was_typed_and_is_masked_wherever_it_is_
     world.later(days=200)
     world.triage()
     assert line in world.memory_md.read_text()
-    copies = [path for path in holding(world.root) if ".git" not in path.parts and "tables" not in path.parts]
+    copies = [
+        path
+        for path in holding(world.root)
+        if ".git" not in path.parts and "tables" not in path.parts
+    ]
     assert copies == [world.memory_md]
-    assert [one.message for one in world.workspace.history("projects/tidewatch.md") if TOKEN in one.message] == []
+    assert [
+        one.message
+        for one in world.workspace.history("projects/tidewatch.md")
+        if TOKEN in one.message
+    ] == []

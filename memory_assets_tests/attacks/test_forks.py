@@ -13,17 +13,30 @@ ORDER = "I prefer British dates over American ones in all our reports."
 
 def parent() -> list[dict]:
     """A session with a preference, which is worth a proposal."""
-    return [user("m", 0, ORDER, 0), assistant("m", 1, "Understood.", 0.5), *dialogue("m", 5, first=2, minutes=1)]
+    return [
+        user("m", 0, ORDER, 0),
+        assistant("m", 1, "Understood.", 0.5),
+        *dialogue("m", 5, first=2, minutes=1),
+    ]
 
 
 def fork_of(records: list[dict], name: str) -> list[dict]:
     """What Claude Code writes of a fork that is continued 40 minutes later."""
-    return [*({**record, "sessionId": name} for record in records), *dialogue(name, 5, first=40, minutes=40)]
+    return [
+        *({**record, "sessionId": name} for record in records),
+        *dialogue(name, 5, first=40, minutes=40),
+    ]
 
 
 def decided(data: Path, sources: Path) -> list[tuple[str, str, str]]:
     """Number, state and text of each proposal."""
-    return open_at(data, sources).tables.read("decisions").select("proposal_id", "state", "text").sort("proposal_id").rows()
+    return (
+        open_at(data, sources)
+        .tables.read("decisions")
+        .select("proposal_id", "state", "text")
+        .sort("proposal_id")
+        .rows()
+    )
 
 
 def observed(data: Path, sources: Path) -> set[str]:
@@ -33,8 +46,12 @@ def observed(data: Path, sources: Path) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TEST_ALL, reason="three whole runs; the tests of windows and of proposals hold its parts")
-def test_what_a_person_refused_stays_refused_under_its_number_when_the_session_is_forked(tmp_path: Path):
+@pytest.mark.skipif(
+    not TEST_ALL, reason="three whole runs; the tests of windows and of proposals hold its parts"
+)
+def test_what_a_person_refused_stays_refused_under_its_number_when_the_session_is_forked(
+    tmp_path: Path,
+):
     data, sources = tmp_path / "data", tmp_path / "sources"
     transcript(sources, "m").write_bytes(lines(*parent()))
     run("ingest", data, sources)

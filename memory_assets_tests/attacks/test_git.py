@@ -27,7 +27,9 @@ def workspace(root: Path) -> GitWorkspace:
         "http::https://a.example", "", " https://a.example/x", "https://",
     ],
 )  # fmt: skip
-def test_an_address_that_could_run_something_is_refused_and_runs_nothing(remote: str, tmp_path: Path) -> None:
+def test_an_address_that_could_run_something_is_refused_and_runs_nothing(
+    remote: str, tmp_path: Path
+) -> None:
     ran = tmp_path / "ran"
     asked = remote.replace("{ran}", str(ran))
     with pytest.raises(SettingsError):
@@ -57,7 +59,14 @@ def test_neither_hooks_nor_filters_nor_monitors_of_the_user_run_and_an_alias_of_
 ) -> None:
     ran, hooks, bare = tmp_path / "ran", tmp_path / "hooks", tmp_path / "bare.git"
     hooks.mkdir()
-    for name in ("pre-push", "pre-commit", "post-commit", "reference-transaction", "commit-msg", "prepare-commit-msg"):
+    for name in (
+        "pre-push",
+        "pre-commit",
+        "post-commit",
+        "reference-transaction",
+        "commit-msg",
+        "prepare-commit-msg",
+    ):
         (hooks / name).write_text(f"#!/bin/sh\necho {name} >> {ran}\n")
         (hooks / name).chmod(0o755)
     config = tmp_path / "gitconfig"
@@ -69,7 +78,11 @@ def test_neither_hooks_nor_filters_nor_monitors_of_the_user_run_and_an_alias_of_
     (tmp_path / "attributes").write_text("* filter=x\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     monkeypatch.setenv("GIT_SSH_COMMAND", f"touch {ran};")
-    subprocess.run(["git", "init", "--quiet", "--bare", str(bare)], check=True, env={"PATH": os.environ["PATH"]})
+    subprocess.run(
+        ["git", "init", "--quiet", "--bare", str(bare)],
+        check=True,
+        env={"PATH": os.environ["PATH"]},
+    )
     git = workspace(tmp_path / "w")
     assert git.push(str(bare)) is None
     assert git.push("https://trap.example/m.git") is not None

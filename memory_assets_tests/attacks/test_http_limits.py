@@ -31,14 +31,22 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-async def ask(guard: Guard, gone: asyncio.Event | None = None, path: str = "/recall", **headers: str) -> Answered:
+async def ask(
+    guard: Guard, gone: asyncio.Event | None = None, path: str = "/recall", **headers: str
+) -> Answered:
     """Returns status, headers and body of the guard's answer; the client goes away when `gone` is set."""
-    given = {"host": "127.0.0.1:3100", **{name.replace("_", "-"): value for name, value in headers.items()}}
+    given = {
+        "host": "127.0.0.1:3100",
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
     scope = {
         "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"",
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
     }  # fmt: skip
-    asked, sent = iter([{"type": "http.request", "body": b"", "more_body": False}]), list[dict[str, Any]]()
+    asked, sent = (
+        iter([{"type": "http.request", "body": b"", "more_body": False}]),
+        list[dict[str, Any]](),
+    )
 
     async def receive() -> dict[str, Any]:
         if message := next(asked, None):
@@ -52,7 +60,11 @@ async def ask(guard: Guard, gone: asyncio.Event | None = None, path: str = "/rec
     await guard(scope, receive, send)
     if not sent:
         return 0, {}, b""
-    return sent[0]["status"], dict(sent[0]["headers"]), b"".join(one.get("body", b"") for one in sent[1:])
+    return (
+        sent[0]["status"],
+        dict(sent[0]["headers"]),
+        b"".join(one.get("body", b"") for one in sent[1:]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +79,9 @@ async def ask(guard: Guard, gone: asyncio.Event | None = None, path: str = "/rec
         ({"sec_fetch_site": "same-site"}, 403),
     ],
 )
-def test_only_what_is_meant_for_this_server_is_answered(headers: dict[str, str], status: int) -> None:
+def test_only_what_is_meant_for_this_server_is_answered(
+    headers: dict[str, str], status: int
+) -> None:
     """Also beside the header that pages cannot send, and on pages for people."""
     guard = Guard(echo, "127.0.0.1", pages=["/"])
     for more in ({}, {"x_memory_request": "1"}, {"path": "/"}):
@@ -78,19 +92,36 @@ def test_only_what_is_meant_for_this_server_is_answered(headers: dict[str, str],
 
 PROGRAMS = {
     "curl": {"user_agent": "curl/7.88.1", "accept": "*/*"},
-    "wget": {"user_agent": "Wget/1.21.3", "accept": "*/*", "accept_encoding": "identity", "connection": "Keep-Alive"},
+    "wget": {
+        "user_agent": "Wget/1.21.3",
+        "accept": "*/*",
+        "accept_encoding": "identity",
+        "connection": "Keep-Alive",
+    },
     "httpx": {
         "user_agent": "python-httpx/0.28.1",
         "accept": "*/*",
         "accept_encoding": "gzip, deflate",
         "connection": "keep-alive",
     },
-    "node": {"user_agent": "node", "accept": "*/*", "accept_language": "*", "sec_fetch_mode": "cors"},
-    "mcp": {"user_agent": "node", "accept": "application/json, text/event-stream", "content_type": "application/json"},
+    "node": {
+        "user_agent": "node",
+        "accept": "*/*",
+        "accept_language": "*",
+        "sec_fetch_mode": "cors",
+    },
+    "mcp": {
+        "user_agent": "node",
+        "accept": "application/json, text/event-stream",
+        "content_type": "application/json",
+    },
 }
 
 BROWSERS = {
-    "user agent": {"user_agent": "Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) AppleWebKit/605.1.15", "accept": "*/*"},
+    "user agent": {
+        "user_agent": "Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) AppleWebKit/605.1.15",
+        "accept": "*/*",
+    },
     "image": {"accept": "image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5"},
     "document": {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"},
     "style sheet": {"accept": "text/css,*/*;q=0.1"},
@@ -180,7 +211,12 @@ def test_a_body_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch
         async def send(message: Any) -> None:
             sent.append(dict(message))
 
-        scope = {"type": "http", "headers": [(b"host", b"127.0.0.1")], "raw_path": b"/", "query_string": b""}
+        scope = {
+            "type": "http",
+            "headers": [(b"host", b"127.0.0.1")],
+            "raw_path": b"/",
+            "query_string": b"",
+        }
         await Guard(echo, "127.0.0.1")(scope, never, send)
         return sent[0]["status"]
 
@@ -192,7 +228,9 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(guard, "ARRIVAL_SECONDS", 0.2)
     monkeypatch.setattr(dispatcher, "ask", lambda *_: {"results": []})
     listening = listen("127.0.0.1", 3300)
-    server = uvicorn.Server(uvicorn.Config(application("127.0.0.1"), log_level="error", http=limited_protocol()))
+    server = uvicorn.Server(
+        uvicorn.Config(application("127.0.0.1"), log_level="error", http=limited_protocol())
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     yield address_of(listening)
@@ -201,8 +239,14 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://localhost:5173", "null"])
-def test_a_browser_that_asks_whether_a_page_may_send_the_header_is_refused(address: str, origin: str) -> None:
-    wanted = {"origin": origin, "access-control-request-method": "GET", "access-control-request-headers": "x-memory-request"}
+def test_a_browser_that_asks_whether_a_page_may_send_the_header_is_refused(
+    address: str, origin: str
+) -> None:
+    wanted = {
+        "origin": origin,
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "x-memory-request",
+    }
     for path in ("/recall", "/", "/openapi.json"):
         answer = httpx.options(address + path, headers=wanted)
         assert answer.status_code in (403, 405)
@@ -216,9 +260,15 @@ def test_a_browser_opens_the_pages_for_people_and_nothing_else(address: str) -> 
         "sec-fetch-site": "none",
         "sec-fetch-mode": "navigate",
     }
-    statuses = [httpx.get(address + path, headers=browser).status_code for path in ("/", "/openapi.json", "/status")]
+    statuses = [
+        httpx.get(address + path, headers=browser).status_code
+        for path in ("/", "/openapi.json", "/status")
+    ]
     assert statuses == [200, 200, 403]
-    assert httpx.get(f"{address}/status", headers={**browser, "x-memory-request": "1"}).status_code == 200
+    assert (
+        httpx.get(f"{address}/status", headers={**browser, "x-memory-request": "1"}).status_code
+        == 200
+    )
 
 
 def test_half_open_connections_end_and_long_questions_are_refused_clearly(address: str) -> None:

@@ -51,7 +51,9 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.mark.parametrize("damage", [cut, flip, noise, Path.unlink], ids=lambda one: one.__name__)
-def test_a_damaged_range_is_named_with_its_transcript_and_bytes(store: Store, tmp_path: Path, damage):
+def test_a_damaged_range_is_named_with_its_transcript_and_bytes(
+    store: Store, tmp_path: Path, damage
+):
     assert checks(store)["archive"].passed
     path = captured(store, tmp_path / "sources")
     assert checks(store)["archive"].passed
@@ -63,12 +65,16 @@ def test_a_damaged_range_is_named_with_its_transcript_and_bytes(store: Store, tm
     assert "backup" in check.remedy
 
 
-def test_what_a_damaged_range_still_holds_is_indexed_and_the_rest_of_the_source_too(store: Store, tmp_path: Path):
+def test_what_a_damaged_range_still_holds_is_indexed_and_the_rest_of_the_source_too(
+    store: Store, tmp_path: Path
+):
     path = captured(store, tmp_path / "sources")
     whole = store.tables.read("records").height
     content = zstandard.ZstdDecompressor().decompress(path.read_bytes())
     writer = zstandard.ZstdCompressor(level=3).compressobj()
-    half = writer.compress(content[: len(content) // 2]) + writer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+    half = writer.compress(content[: len(content) // 2]) + writer.flush(
+        zstandard.COMPRESSOBJ_FLUSH_BLOCK
+    )
     path.write_bytes(half + writer.compress(content[len(content) // 2 :])[:10])
     (source,) = store.tables.parts("records")
     store.tables.drop("records", source)
@@ -83,7 +89,9 @@ def test_what_a_damaged_range_still_holds_is_indexed_and_the_rest_of_the_source_
 
 
 @pytest.mark.parametrize("line", [b'{"v":3,"id":7}', b"[3]", b"\xff\xfe", b'{"v":3,"id":"x"]'])
-def test_a_damaged_line_of_the_catalog_is_named_and_the_others_are_read(store: Store, tmp_path: Path, line: bytes):
+def test_a_damaged_line_of_the_catalog_is_named_and_the_others_are_read(
+    store: Store, tmp_path: Path, line: bytes
+):
     captured(store, tmp_path / "sources")
     catalog = store.archive.root / "catalog.jsonl"
     catalog.write_bytes(line + b"\n" + catalog.read_bytes())
@@ -122,18 +130,26 @@ def test_flipped_rows_and_arrays_are_found_though_nothing_else_notices_them():
     flip_rows(store.root / "tables" / "observations" / f"day={DAY}" / "data.parquet")
     flip(next(store.root.glob("index/texts/0*/memories/counts.npy")), 0.99)
     found = checks(store)
-    assert found["files"].found == f"1 not: tables/observations/day={DAY}/data.parquet: its rows do not match their hash"
+    assert (
+        found["files"].found
+        == f"1 not: tables/observations/day={DAY}/data.parquet: its rows do not match their hash"
+    )
     assert found["index files"].found == "1 not: texts/memories/counts.npy"
 
 
 def test_every_file_is_read_once_in_a_month_of_nights():
     names = [hashlib.sha256(bytes([n])).hexdigest() for n in range(200)]
-    shares = [[name for name in names if is_in_share(name, DAY + timedelta(night))] for night in range(NIGHTS)]
+    shares = [
+        [name for name in names if is_in_share(name, DAY + timedelta(night))]
+        for night in range(NIGHTS)
+    ]
     assert sorted(name for share in shares for name in share) == sorted(names)
     assert max(map(len, shares)) < len(names) / 4
 
 
-def test_a_broken_line_of_the_ledger_is_red_and_told_by_every_command(capsys: pytest.CaptureFixture[str]):
+def test_a_broken_line_of_the_ledger_is_red_and_told_by_every_command(
+    capsys: pytest.CaptureFixture[str],
+):
     store = small_store()
     store.ledger.append("sessions.flushed", "all", actor="mira")
     MemoryAgent().remember("The tide gauge is read at six.")
@@ -151,7 +167,9 @@ def test_a_broken_line_of_the_ledger_is_red_and_told_by_every_command(capsys: py
         take()
         main(words)
         said = capsys.readouterr()
-        assert re.search("Lines of the ledger that cannot be read: [12]", said.err + said.out), words
+        assert re.search("Lines of the ledger that cannot be read: [12]", said.err + said.out), (
+            words
+        )
     main(["doctor", "--json"])
     report = json.loads(capsys.readouterr().out)
     (check,) = [check for check in report["data"]["checks"] if check["name"] == "ledger"]

@@ -103,7 +103,9 @@ def undone(base: Path, root: Path) -> Iterator[Settings]:
     for name in ("sources", "store"):
         shutil.copytree(base / name, root / name, symlinks=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEMORY_DATA", str(root / "store"))  # where an adopted branch writes its settings
+        patch.setenv(
+            "MEMORY_DATA", str(root / "store")
+        )  # where an adopted branch writes its settings
         yield reopened(root)
     shutil.rmtree(root)
 
@@ -111,7 +113,10 @@ def undone(base: Path, root: Path) -> Iterator[Settings]:
 def outcome(settings: Settings) -> tuple[dict, dict[str, bytes]]:
     """What must not depend on when a process was killed: the tables, and the files of lines."""
     workspace = settings.data / "workspace"
-    files = {path.name: path.read_bytes() for path in (*workspace.glob("MEMORY.md"), *workspace.glob("projects/*.md"))}
+    files = {
+        path.name: path.read_bytes()
+        for path in (*workspace.glob("MEMORY.md"), *workspace.glob("projects/*.md"))
+    }
     return all_tables(open_store(settings)), files
 
 

@@ -34,13 +34,19 @@ def is_readable(secret: str, text: str) -> bool:
 
 def readable(forms: list[str], draw: Draw, mask_one: Callable[[str], str]) -> list[str]:
     """Returns the names of forms whose secret is still readable after masking."""
-    drawn = [(form, *draw(form, Random(f"{SEED} {form} {number}"))) for form in forms for number in range(EACH)]
+    drawn = [
+        (form, *draw(form, Random(f"{SEED} {form} {number}")))
+        for form in forms
+        for number in range(EACH)
+    ]
     return [form for form, text, secret in drawn if is_readable(secret, mask_one(text))]
 
 
 def in_transcript(text: str) -> str:
     """Returns what a text of a transcript reads after its line was masked."""
-    line = json.dumps({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}).encode()
+    line = json.dumps(
+        {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+    ).encode()
     masked, _ = mask(line)
     assert len(masked) == len(line)
     return json.loads(masked)["message"]["content"][0]["text"]
@@ -48,12 +54,16 @@ def in_transcript(text: str) -> str:
 
 def test_there_are_more_than_two_hundred_forms_and_all_can_be_read_before() -> None:
     assert sum(len(forms) for forms, _ in SETS.values()) > 400
-    assert all(len(readable(forms, draw, str)) == EACH * len(forms) for forms, draw in SETS.values())
+    assert all(
+        len(readable(forms, draw, str)) == EACH * len(forms) for forms, draw in SETS.values()
+    )
 
 
 @pytest.mark.parametrize("group", SETS)
 @pytest.mark.parametrize("held_back", [False, True])
-def test_secrets_of_every_set_are_masked_and_so_is_the_third_that_was_held_back(group: str, held_back: bool) -> None:
+def test_secrets_of_every_set_are_masked_and_so_is_the_third_that_was_held_back(
+    group: str, held_back: bool
+) -> None:
     names, draw = SETS[group]
     forms = [form for form in names if is_held_back(form) == held_back]
     missed = readable(forms, draw, lambda text: mask_text(text)[0])

@@ -32,11 +32,33 @@ TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
 
 def lay_out(folder: Path) -> Path:
     """Writes a session in a folder that is named after a token, on a branch and with a file of that name."""
-    about = {"sessionId": "s1", "cwd": f"/home/mira/{TOKEN}", "version": "2.0.1", "gitBranch": f"fix/{TOKEN}"}
-    call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": f"/home/mira/{TOKEN}/a.py"}}
+    about = {
+        "sessionId": "s1",
+        "cwd": f"/home/mira/{TOKEN}",
+        "version": "2.0.1",
+        "gitBranch": f"fix/{TOKEN}",
+    }
+    call = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Read",
+        "input": {"file_path": f"/home/mira/{TOKEN}/a.py"},
+    }
     records = [
-        {"type": "user", "uuid": "u1", "timestamp": at(0), "message": {"role": "user", "content": "Read a.py"}, **about},
-        {"type": "assistant", "uuid": "a1", "timestamp": at(1), "message": {"role": "assistant", "content": [call]}, **about},
+        {
+            "type": "user",
+            "uuid": "u1",
+            "timestamp": at(0),
+            "message": {"role": "user", "content": "Read a.py"},
+            **about,
+        },
+        {
+            "type": "assistant",
+            "uuid": "a1",
+            "timestamp": at(1),
+            "message": {"role": "assistant", "content": [call]},
+            **about,
+        },
     ]
     path = folder / "claude" / "projects" / f"-home-mira-{TOKEN}" / "s1.jsonl"
     path.parent.mkdir(parents=True)
@@ -44,14 +66,20 @@ def lay_out(folder: Path) -> Path:
     return folder
 
 
-def test_a_token_in_the_name_of_a_folder_is_in_no_file_of_the_store_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_token_in_the_name_of_a_folder_is_in_no_file_of_the_store_and_stops_nothing(
+    tmp_path: Path,
+) -> None:
     store = open_store(read_settings(data=tmp_path / "store", timezone="UTC", now=NOW))
     sources = lay_out(tmp_path / "sources")
     capture(store, sources)
     assert store.archive.resources().height == 1
     assert store.tables.read("records").height == 2
     assert changed_files(find_transcripts([sources]), store.archive) == []
-    found = [path for path in store.root.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+    found = [
+        path
+        for path in store.root.rglob("*")
+        if path.is_file() and TOKEN.encode() in path.read_bytes()
+    ]
     assert found == []
 
 
@@ -59,11 +87,22 @@ def test_a_token_in_the_name_of_a_folder_is_in_no_file_of_the_store_and_stops_no
 def test_a_token_with_invisible_letters_is_whole_in_no_table_no_answer_and_not_in_the_archive(
     tmp_path: Path, is_ascii: bool
 ) -> None:
-    letters = "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u2060\u2066\ufe0f\ufeff\U000e0041\U000e0100"
-    texts = [f"The key of {number} is {TOKEN[:9]}{letter}{TOKEN[9:]}, keep it." for number, letter in enumerate(letters)]
+    letters = (
+        "\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u2060\u2066\ufe0f\ufeff\U000e0041\U000e0100"
+    )
+    texts = [
+        f"The key of {number} is {TOKEN[:9]}{letter}{TOKEN[9:]}, keep it."
+        for number, letter in enumerate(letters)
+    ]
     about = {"sessionId": "s1", "cwd": "/home/mira", "version": "2.0.1"}
     records = [
-        {"type": "user", "uuid": f"u{number}", "timestamp": at(number), "message": {"role": "user", "content": text}, **about}
+        {
+            "type": "user",
+            "uuid": f"u{number}",
+            "timestamp": at(number),
+            "message": {"role": "user", "content": text},
+            **about,
+        }
         for number, text in enumerate(texts)
     ]
     path = tmp_path / "sources" / "claude" / "projects" / "-home-mira" / "s1.jsonl"
@@ -72,17 +111,26 @@ def test_a_token_with_invisible_letters_is_whole_in_no_table_no_answer_and_not_i
     store = open_store(read_settings(data=tmp_path / "store", timezone="UTC", now=NOW))
     capture(store, tmp_path / "sources")
     (resource,) = store.archive.resources().iter_rows(named=True)
-    archived = store.archive.read(resource["source_id"], resource["generation"], 0, path.stat().st_size)
+    archived = store.archive.read(
+        resource["source_id"], resource["generation"], 0, path.stat().st_size
+    )
     stored = store.tables.read("messages")["text"].to_list()
     assert len(archived) == path.stat().st_size and len(stored) == len(letters)
     said = [json.loads(line)["message"]["content"] for line in archived.splitlines()]
-    shown = [text.translate(dict.fromkeys(INVISIBLE, "")) for text in (*said, *stored, *map(one_line, stored))]
+    shown = [
+        text.translate(dict.fromkeys(INVISIBLE, ""))
+        for text in (*said, *stored, *map(one_line, stored))
+    ]
     assert all("keep it." in text for text in shown)
     assert [text for text in shown if TOKEN[9:] in text] == []
 
 
-def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(materialise, "mask_frame", lambda frame: frame.with_columns(text=pl.col("text") + " "))
+def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        materialise, "mask_frame", lambda frame: frame.with_columns(text=pl.col("text") + " ")
+    )
     frame = pl.DataFrame({"message_id": ["m1", "m2"], "text": ["fine", f"use {TOKEN}"]})
     report = materialise.Report()
     kept = materialise._without_secrets(TABLES["messages"], report, frame)
@@ -94,13 +142,22 @@ def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(monkey
 def test_rows_that_only_masking_gives_the_same_key_are_one() -> None:
     other = TOKEN[:-1] + "8"
     frame = pl.DataFrame({"message_id": [f"use {TOKEN}", f"use {other}"], "text": ["a", "b"]})
-    assert materialise._without_secrets(TABLES["messages"], materialise.Report(), frame)["text"].to_list() == ["a"]
+    assert materialise._without_secrets(TABLES["messages"], materialise.Report(), frame)[
+        "text"
+    ].to_list() == ["a"]
 
 
-def test_the_check_names_row_and_rule_but_no_value_and_blocks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_names_row_and_rule_but_no_value_and_blocks_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(common.schemas, "key_of", lambda _: ["message_id"])
     monkeypatch.setattr(common, "text_columns", lambda _: ["message_id", "text"])
-    frame = pl.DataFrame({"message_id": ["m1", "m2", TOKEN], "text": ["fine", "the password is Xk9#mQ2v!Lp7", "fine"]})
+    frame = pl.DataFrame(
+        {
+            "message_id": ["m1", "m2", TOKEN],
+            "text": ["fine", "the password is Xk9#mQ2v!Lp7", "fine"],
+        }
+    )
     store = SimpleNamespace(tables=SimpleNamespace(read=lambda *_, **__: frame))
     check = no_secrets_check("messages")
     result = check.run(store, None)  # pyright: ignore[reportArgumentType]

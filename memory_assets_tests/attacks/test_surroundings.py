@@ -77,7 +77,10 @@ def reading(*names: str, of: tuple[str, ...] = ("os", "Path", "pathlib")) -> set
         module
         for module, tree in modules()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr in names and isinstance(node.value, ast.Name) and node.value.id in of
+        if isinstance(node, ast.Attribute)
+        and node.attr in names
+        and isinstance(node.value, ast.Name)
+        and node.value.id in of
     }
 
 
@@ -124,19 +127,35 @@ def test_no_module_loads_code_or_settings_by_a_name_from_elsewhere() -> None:
         (["status"], ["status"], None),
     ],
 )
-def test_the_store_is_found_among_the_words(words: list[str], rest: list[str], store: str | None) -> None:
+def test_the_store_is_found_among_the_words(
+    words: list[str], rest: list[str], store: str | None
+) -> None:
     assert split_store(words) == (rest, store)
 
 
 def run(words: list[str], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
     """Runs the command in a folder whose files and variables name another store."""
-    environment = {**os.environ, "MEMORY_DATA": str(folder / "theirs"), "PYTHONPATH": str(PACKAGE.parent)}
+    environment = {
+        **os.environ,
+        "MEMORY_DATA": str(folder / "theirs"),
+        "PYTHONPATH": str(PACKAGE.parent),
+    }
     command = [sys.executable, "-P", "-m", "memory_assets.interfaces.entry", *words]
-    return subprocess.run(command, cwd=folder, env=environment, input=given, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 @pytest.mark.parametrize("door", ["command line", "tools", "hook", "event"])
-def test_every_door_can_be_bound_to_one_store_whatever_surrounds_it(door: str, tmp_path: Path) -> None:
+def test_every_door_can_be_bound_to_one_store_whatever_surrounds_it(
+    door: str, tmp_path: Path
+) -> None:
     ours, folder = tmp_path / "ours", tmp_path / "repository"
     for root, text in ((ours, "OURS"), (folder / "theirs", "THEIRS")):
         (root / "workspace").mkdir(parents=True)
@@ -148,14 +167,23 @@ def test_every_door_can_be_bound_to_one_store_whatever_surrounds_it(door: str, t
     if door == "command line":
         done = run(["brief", *bound], folder)
     elif door == "hook":
-        done = run(["hooks", "run", "claude_code", "SessionStart", *bound], folder, json.dumps({"session_id": "s"}))
+        done = run(
+            ["hooks", "run", "claude_code", "SessionStart", *bound],
+            folder,
+            json.dumps({"session_id": "s"}),
+        )
     elif door == "event":
         run(["send", "memory/session.ended", "--session", "s", *bound], folder)
         assert [path.parent.name for path in (ours / "spool").glob("*.jsonl")] == ["spool"]
         assert not (folder / "theirs" / "spool").exists()
         return
     else:
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "memory://briefing"}}
+        asked = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "resources/read",
+            "params": {"uri": "memory://briefing"},
+        }
         done = run(["serve", "mcp", *bound], folder, json.dumps(asked) + "\n")
     assert "OURS" in done.stdout and "THEIRS" not in done.stdout, (done.stdout, done.stderr)
 

@@ -74,8 +74,12 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
 def main(arguments: Sequence[str]) -> int:
     """Measures the named rows, all by default; returns 1 when a limit is missed."""
     parser = argparse.ArgumentParser(prog="bench", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"any of: {', '.join(ROWS)} (all by default)")
-    parser.add_argument("--small", action="store_true", help="run each row on little input, and judge no limit")
+    parser.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"any of: {', '.join(ROWS)} (all by default)"
+    )
+    parser.add_argument(
+        "--small", action="store_true", help="run each row on little input, and judge no limit"
+    )
     asked = parser.parse_args(arguments)
     names = asked.rows or list(ROWS)
     if unknown := [name for name in names if name not in ROWS]:

@@ -24,7 +24,14 @@ def capture_memory(small: bool = False) -> list[Row]:
     size = SMALL if small else SIZE
     with tempfile.TemporaryDirectory(prefix="bench-capture-") as name:
         home = Path(name)
-        write_session(home / "projects" / "-home-ann-work-shop" / "0b0e4a60-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", size, SEED)
+        write_session(
+            home
+            / "projects"
+            / "-home-ann-work-shop"
+            / "0b0e4a60-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl",
+            size,
+            SEED,
+        )
         measured = answer_of("capture_memory", name)
     return [
         Row(
@@ -45,7 +52,9 @@ def measure(home: Path) -> dict[str, float]:
     from memory_assets_tests.stages.capture.pipeline import capture
 
     for table in ("records", "windows", "messages"):
-        schemas.check(table, schemas.empty(table))  # imports what capture imports when it writes its first table
+        schemas.check(
+            table, schemas.empty(table)
+        )  # imports what capture imports when it writes its first table
     store = open_store(Settings(data=home / "store", timezone="UTC", owner="ann"))
     imports = _memory_mb("VmRSS")
     started = time.perf_counter()

@@ -59,7 +59,9 @@ def measure(transcripts: Iterator[list[bytes]]) -> Sizes:
         stored += _compressed(lines)
         rest += _compressed(left)
         without += _compressed([line for line in lines if not is_copy(line)])
-    return Sizes(raw, copies, stored, rest + sum(_compressed([value]) for value in distinct), without)
+    return Sizes(
+        raw, copies, stored, rest + sum(_compressed([value]) for value in distinct), without
+    )
 
 
 def is_copy(line: bytes) -> bool:
@@ -80,7 +82,10 @@ def filled(others: Path, recorded: Path) -> Iterator[list[bytes]]:
                 break
             added.append(line)
         per_line = len(added) / max(len(own), 1)
-        parts = ([line, *added[int(n * per_line) : int((n + 1) * per_line)]] for n, line in enumerate(own))
+        parts = (
+            [line, *added[int(n * per_line) : int((n + 1) * per_line)]]
+            for n, line in enumerate(own)
+        )
         yield [line for part in parts for line in part]
 
 
@@ -96,7 +101,9 @@ def _values(line: bytes) -> Iterator[bytes]:
         attachment = record.get("attachment")
         inner = attachment.values() if isinstance(attachment, dict) else ()
         for value in (record.get("shape"), record.get("message"), record.get("rendered"), *inner):
-            text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+                errors="surrogatepass"
+            )
             if len(text) >= LEAST:
                 yield text
 

@@ -24,7 +24,11 @@ HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    },
 }
 MOST_OF_DEFINITIONS, MOST_OF_RECALL = 900, 500
 """Tokens of all tools, those that write included, and of the longest answer to `QUESTIONS` over the sample."""
@@ -72,35 +76,62 @@ def doors(small: bool = False) -> list[Row]:
             f"largest: {max(defined.values())}",
             limit=MOST_OF_DEFINITIONS,
         ),
-        Row("tools: tokens of a recall", max(recalled), f"mean {mean(recalled):.0f}", limit=MOST_OF_RECALL),
+        Row(
+            "tools: tokens of a recall",
+            max(recalled),
+            f"mean {mean(recalled):.0f}",
+            limit=MOST_OF_RECALL,
+        ),
         Row("tools: seconds from start to handshake", ours, figures, limit=MOST_SECONDS),
-        Row("tools: handshake / official server's", ours / official, f"{ours / bare:.1f} times a bare interpreter", limit=0.5),
+        Row(
+            "tools: handshake / official server's",
+            ours / official,
+            f"{ours / bare:.1f} times a bare interpreter",
+            limit=0.5,
+        ),
     ]
 
 
 def definition_tokens() -> dict[str, int]:
     """Returns the tokens of what a model sees of each tool."""
     tools = Protocol(is_writing=True).tools()["tools"]
-    seen = {tool["name"]: {part: tool[part] for part in ("name", "description", "inputSchema")} for tool in tools}
-    return {name: count_tokens(json.dumps(parts, ensure_ascii=False, separators=(",", ":"))) for name, parts in seen.items()}
+    seen = {
+        tool["name"]: {part: tool[part] for part in ("name", "description", "inputSchema")}
+        for tool in tools
+    }
+    return {
+        name: count_tokens(json.dumps(parts, ensure_ascii=False, separators=(",", ":")))
+        for name, parts in seen.items()
+    }
 
 
 def recall_tokens(small: bool) -> list[int]:
     """Returns the tokens of what a model sees of the answer to each question, over the sample or a part of it."""
-    with tempfile.TemporaryDirectory(prefix="bench-tools-") as folder, MonkeyPatch.context() as patch:
-        sources, data = lay_out_sample(Path(folder, "transcripts"), *(["/pi/"] if small else [])), Path(folder, "store")
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-tools-") as folder,
+        MonkeyPatch.context() as patch,
+    ):
+        sources, data = (
+            lay_out_sample(Path(folder, "transcripts"), *(["/pi/"] if small else [])),
+            Path(folder, "store"),
+        )
         run_on("ingest", data, sources)
         for name, value in environment(data, sources).items():
             patch.setenv(name, value)
         protocol = Protocol()
-        answers = [protocol.call({"name": "memory_recall", "arguments": {"question": question}}) for question in QUESTIONS]
+        answers = [
+            protocol.call({"name": "memory_recall", "arguments": {"question": question}})
+            for question in QUESTIONS
+        ]
     return [sum(count_tokens(part["text"]) for part in answer["content"]) for answer in answers]
 
 
 def greet(code: str, environ: dict[str, str]) -> None:
     """Starts a server, waits for its answer to the handshake, and ends it."""
     pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
-    with subprocess.Popen([sys.executable, "-c", code], env=environ, stdin=pipe, stdout=pipe, stderr=nothing) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=environ, stdin=pipe, stdout=pipe, stderr=nothing
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(HELLO).encode() + b"\n")

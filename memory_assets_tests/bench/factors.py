@@ -30,7 +30,10 @@ def factors(small: bool = False) -> list[Row]:
         sets = {name: sets[name] for name in ("none", "by default")}
     asked = leaving_out.cases()[:: SMALL_STEP if small else 1]
     with tempfile.TemporaryDirectory(prefix="bench-factors-") as folder:
-        of_pairs, of_suite = first.build(Path(folder) / "pairs"), leaving_out.build(Path(folder) / "suite")
+        of_pairs, of_suite = (
+            first.build(Path(folder) / "pairs"),
+            leaving_out.build(Path(folder) / "suite"),
+        )
         ordered = {name: _ordered(_with(of_pairs, on)) for name, on in sets.items()}
         passed = {name: _passed(_with(of_suite, on), asked) for name, on in sets.items()}
     found = _answered(sets, small) if LABELS.is_dir() else {}
@@ -55,7 +58,10 @@ def _ordered(agent: MemoryAgent) -> dict[str, int]:
 
 
 def _passed(agent: MemoryAgent, cases: Sequence[leaving_out.Case]) -> int:
-    return sum(not case.faults([one.memory_id for one in leaving_out.ask(agent, case).results]) for case in cases)
+    return sum(
+        not case.faults([one.memory_id for one in leaving_out.ask(agent, case).results])
+        for case in cases
+    )
 
 
 def _answered(sets: dict[str, Sequence[str]], small: bool) -> dict[str, str]:
@@ -65,9 +71,14 @@ def _answered(sets: dict[str, Sequence[str]], small: bool) -> dict[str, str]:
     found = {}
     for name, on in sets.items():
         with_factors = _with(agent, on)
-        answers = [{"id": id, "results": _memories(with_factors, question)} for id, question in asked.items()]
+        answers = [
+            {"id": id, "results": _memories(with_factors, question)}
+            for id, question in asked.items()
+        ]
         scores = scorer.score_answers(gold, answers)
-        found[name] = f"questions over memories: hit@10 {scores['hit@10']:.3f}, MRR {scores['mrr']:.3f}"
+        found[name] = (
+            f"questions over memories: hit@10 {scores['hit@10']:.3f}, MRR {scores['mrr']:.3f}"
+        )
     return found
 
 

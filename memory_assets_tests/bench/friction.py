@@ -22,15 +22,25 @@ def friction(small: bool = False) -> list[Row]:
         total, clean = Score(), 0
         with tempfile.TemporaryDirectory(prefix="bench-friction-") as root:
             for week in _weeks(part, small):
-                found = score(week, findings_of(week, captured(week, Path(root) / week.name).tables, embedder))
+                found = score(
+                    week, findings_of(week, captured(week, Path(root) / week.name).tables, embedder)
+                )
                 total += found
                 clean += 0 if week.planted else len(found.extra)
         planted, said = len(total.found) + len(total.missed), len(total.found) + len(total.extra)
         rows += [
             Row(
-                f"friction: precision, {part}", total.precision, f"{len(total.found)} of {said} found were planted", floor=floor
+                f"friction: precision, {part}",
+                total.precision,
+                f"{len(total.found)} of {said} found were planted",
+                floor=floor,
             ),
-            Row(f"friction: recall, {part}", total.recall, f"{len(total.found)} of {planted} planted were found", floor=floor),
+            Row(
+                f"friction: recall, {part}",
+                total.recall,
+                f"{len(total.found)} of {planted} planted were found",
+                floor=floor,
+            ),
             Row(
                 f"friction: found in clean weeks, {part}",
                 clean,

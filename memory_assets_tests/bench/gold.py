@@ -55,7 +55,9 @@ def gold(small: bool = False) -> list[Row]:
         "cue words and positions": lambda: gold_baselines.cue_words(messages),
         "every user sentence": lambda: gold_baselines.user_sentences(messages),
         "every assistant sentence": lambda: gold_baselines.assistant_sentences(messages),
-        "recorded answers, naive grounding": lambda: gold_baselines.recorded_naive(messages, RECORDED),
+        "recorded answers, naive grounding": lambda: gold_baselines.recorded_naive(
+            messages, RECORDED
+        ),
         "rules": lambda: rules(captured),
     }
     measured = {name: _measure(labelled, extract) for name, extract in extractors.items()}
@@ -77,13 +79,24 @@ def capture_labelled(sessions: list[str], small: bool) -> Captured:
 
 def rules(captured: Captured) -> list[dict[str, Any]]:
     """Returns what the rules observer makes of the sessions, as the pipeline runs it."""
-    observations = build_day(captured.windows, captured.messages, allowances=captured.allowances)["observations"]
-    return observations.sort("day", "id").select("text", "gate", "lines", session="session_id").to_dicts()
+    observations = build_day(captured.windows, captured.messages, allowances=captured.allowances)[
+        "observations"
+    ]
+    return (
+        observations.sort("day", "id")
+        .select("text", "gate", "lines", session="session_id")
+        .to_dicts()
+    )
 
 
-def _measure(labelled: tuple[LabelledSession, ...], extract: Callable[[], Facts]) -> tuple[Score, float]:
+def _measure(
+    labelled: tuple[LabelledSession, ...], extract: Callable[[], Facts]
+) -> tuple[Score, float]:
     started = time.perf_counter()
-    facts = [Fact(fact["session"], fact["text"], tuple(fact["lines"]), fact["gate"]) for fact in extract()]
+    facts = [
+        Fact(fact["session"], fact["text"], tuple(fact["lines"]), fact["gate"])
+        for fact in extract()
+    ]
     seconds = time.perf_counter() - started
     return score(labelled, facts), seconds
 
@@ -112,7 +125,12 @@ def _promises(found: Score) -> Iterable[Row]:
     counts = found.counts
     yield from _floors("rules", found, FLOORS)
     for name, ceiling in CEILINGS.items():
-        yield Row(f"gold: rules, {name}", getattr(counts, name), f"{counts.noisy} of {counts.allowed}", limit=ceiling)
+        yield Row(
+            f"gold: rules, {name}",
+            getattr(counts, name),
+            f"{counts.noisy} of {counts.allowed}",
+            limit=ceiling,
+        )
     yield Row(
         "gold: rules, allowed per session",
         found.allowed_per_session,
@@ -123,4 +141,9 @@ def _promises(found: Score) -> Iterable[Row]:
 
 def _floors(extractor: str, found: Score, floors: Mapping[str, float]) -> Iterable[Row]:
     for name, floor in floors.items():
-        yield Row(f"gold: {extractor}, {name}", getattr(found.counts, name), _interval(found, name), floor=floor)
+        yield Row(
+            f"gold: {extractor}, {name}",
+            getattr(found.counts, name),
+            _interval(found, name),
+            floor=floor,
+        )

@@ -63,9 +63,18 @@ def recorded_naive(messages: pl.DataFrame, recorded: Path) -> list[Fact]:
         rows = own.select("line", "text").rows()
         words = [(line, _words(text)) for line, text in rows]
         for fact in parse_answer(_answer(recorded, str(session))).facts:
-            overlaps = sorted(((len(_words(fact.text) & said), -line) for line, said in words), reverse=True)
+            overlaps = sorted(
+                ((len(_words(fact.text) & said), -line) for line, said in words), reverse=True
+            )
             lines = [-line for count, line in overlaps[:MOST_RECORDS] if count]
-            found.append({"session": session, "text": fact.text, "gate": fact.gate or "hold", "lines": sorted(lines)})
+            found.append(
+                {
+                    "session": session,
+                    "text": fact.text,
+                    "gate": fact.gate or "hold",
+                    "lines": sorted(lines),
+                }
+            )
     return found
 
 
@@ -79,7 +88,11 @@ def _words(text: str) -> frozenset[str]:
 
 def _texts(messages: pl.DataFrame, author: str | None = None) -> Iterator[Message]:
     """Yields what people and assistants said, in order."""
-    said = pl.col("author").is_in(["owner", "assistant"]) if author is None else pl.col("author") == author
+    said = (
+        pl.col("author").is_in(["owner", "assistant"])
+        if author is None
+        else pl.col("author") == author
+    )
     yield from messages.filter(said & (pl.col("kind") == "text")).iter_rows(named=True)
 
 
@@ -87,7 +100,12 @@ def _facts_of(message: Message) -> list[Fact]:
     end, fewest = _LINE_OR_SENTENCE if message["author"] == "owner" else _SENTENCE
     sentences = (sentence.strip() for sentence in end.split(message["text"]))
     return [
-        {"session": message["session_id"], "text": sentence[:MOST_CHARS], "gate": "allow", "lines": [message["line"]]}
+        {
+            "session": message["session_id"],
+            "text": sentence[:MOST_CHARS],
+            "gate": "allow",
+            "lines": [message["line"]],
+        }
         for sentence in sentences
         if len(sentence) >= fewest
     ]

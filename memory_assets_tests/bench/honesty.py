@@ -64,30 +64,55 @@ def honesty(small: bool = False) -> list[Row]:
     return [
         *_rows("transcripts", transcripts),
         *_rows("fifty facts", facts),
-        *(_share(f"honesty: transcripts, {grade}", transcripts, grade) for grade in unknown_questions()),
+        *(
+            _share(f"honesty: transcripts, {grade}", transcripts, grade)
+            for grade in unknown_questions()
+        ),
     ]
 
 
 def _ask_transcripts(agent: MemoryAgent, step: int) -> list[Told]:
     listed = subprocess.run(
-        [sys.executable, str(SCORER), str(LABELS), "--questions"], check=True, capture_output=True, text=True
+        [sys.executable, str(SCORER), str(LABELS), "--questions"],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     asked = [("answerable", json.loads(line)["question"]) for line in listed.stdout.splitlines()]
-    asked += [(grade, question) for grade, questions in unknown_questions().items() for question in questions]
+    asked += [
+        (grade, question)
+        for grade, questions in unknown_questions().items()
+        for question in questions
+    ]
     nearest = _nearest(agent)
-    return [_told(agent, grade, question, question, {}, nearest) for grade, question in asked[::step]]
+    return [
+        _told(agent, grade, question, question, {}, nearest) for grade, question in asked[::step]
+    ]
 
 
 def _ask_facts(agent: MemoryAgent, step: int) -> list[Told]:
     plain = [case for case in cases() if not case.is_filtered and case.kind != "drift"]
     asked = [("answerable", case.id, case.question, case.asked) for case in plain if case.must]
-    asked += [("off topic", case.id, case.question, case.asked) for case in plain if case.kind == "off_topic"]
-    asked += [(grade, question, question, {}) for grade, questions in unknown_questions().items() for question in questions]
+    asked += [
+        ("off topic", case.id, case.question, case.asked)
+        for case in plain
+        if case.kind == "off_topic"
+    ]
+    asked += [
+        (grade, question, question, {})
+        for grade, questions in unknown_questions().items()
+        for question in questions
+    ]
     nearest = _nearest(agent)
-    return [_told(agent, grade, name, question, how, nearest) for grade, name, question, how in asked[::step]]
+    return [
+        _told(agent, grade, name, question, how, nearest)
+        for grade, name, question, how in asked[::step]
+    ]
 
 
-def _told(agent: MemoryAgent, grade: str, name: str, question: str, how, nearest: Callable[[str], float]) -> Told:
+def _told(
+    agent: MemoryAgent, grade: str, name: str, question: str, how, nearest: Callable[[str], float]
+) -> Told:
     answer = agent.recall(question, profile="deep", probe=True, **how)
     return Told(grade, half_of(name), answer.likelihood, nearest(question), not answer.is_known)
 
@@ -101,7 +126,9 @@ def _nearest(agent: MemoryAgent) -> Callable[[str], float]:
     )  # fmt: skip
     said = texts.open("messages")
     vectors = [np.array(memories["vector"].to_list(), dtype=np.float32)]
-    vectors += [said.vectors.astype(np.float32)] if said is not None and said.vectors.shape[1] else []
+    vectors += (
+        [said.vectors.astype(np.float32)] if said is not None and said.vectors.shape[1] else []
+    )
     everything = np.concatenate(vectors)
     return lambda question: float((everything @ embedder.encode_query(question)).max())
 
@@ -109,7 +136,12 @@ def _nearest(agent: MemoryAgent) -> Callable[[str], float]:
 def _rows(name: str, told: Sequence[Told]) -> list[Row]:
     rows = [_row(f"honesty: {name}, ours", told, lambda one: one.ours, is_ours=True)]
     rows += [
-        _row(f"honesty: {name}, ours, {half}", [one for one in told if one.half == half], lambda one: one.ours, is_ours=True)
+        _row(
+            f"honesty: {name}, ours, {half}",
+            [one for one in told if one.half == half],
+            lambda one: one.ours,
+            is_ours=True,
+        )
         for half in ("dev", "held")
     ]
     rows += [_calibration(name, told, half) for half in ("dev", "held")]
@@ -118,25 +150,40 @@ def _rows(name: str, told: Sequence[Told]) -> list[Row]:
 
 def _calibration(name: str, told: Sequence[Told], half: str) -> Row:
     own = [one for one in told if one.half == half]
-    error, classes = calibration_error([one.ours for one in own], [one.is_answerable for one in own])
+    error, classes = calibration_error(
+        [one.ours for one in own], [one.is_answerable for one in own]
+    )
     told_as = ", ".join(f"{said:.2f} → {true:.2f}" for said, true in classes)
-    return Row(f"honesty: {name}, ours, {half}, calibration error", error, f"likelihood → share: {told_as}")
+    return Row(
+        f"honesty: {name}, ours, {half}, calibration error", error, f"likelihood → share: {told_as}"
+    )
 
 
-def calibration_error(likelihoods: Sequence[float], is_true: Sequence[bool]) -> tuple[float, list[tuple[float, float]]]:
+def calibration_error(
+    likelihoods: Sequence[float], is_true: Sequence[bool]
+) -> tuple[float, list[tuple[float, float]]]:
     """Returns the expected calibration error, and the mean likelihood and the true share of each class that has questions."""
     said, true = np.array(likelihoods), np.array(is_true, dtype=float)
     weights = np.where(true > 0, 0.5 / max(true.sum(), 1), 0.5 / max((1 - true).sum(), 1))
-    places, error, found = np.minimum((said * CLASSES).astype(int), CLASSES - 1), 0.0, list[tuple[float, float]]()
+    places, error, found = (
+        np.minimum((said * CLASSES).astype(int), CLASSES - 1),
+        0.0,
+        list[tuple[float, float]](),
+    )
     for place in np.unique(places):
         own = places == place
-        means = (float(np.average(said[own], weights=weights[own])), float(np.average(true[own], weights=weights[own])))
+        means = (
+            float(np.average(said[own], weights=weights[own])),
+            float(np.average(true[own], weights=weights[own])),
+        )
         error += float(weights[own].sum()) * abs(means[0] - means[1])
         found.append(means)
     return error, found
 
 
-def _row(name: str, told: Sequence[Told], score: Callable[[Told], float], *, is_ours: bool = False) -> Row:
+def _row(
+    name: str, told: Sequence[Told], score: Callable[[Told], float], *, is_ours: bool = False
+) -> Row:
     known = np.array([score(one) for one in told if one.is_answerable])
     unknown = np.array([score(one) for one in told if not one.is_answerable])
     threshold = np.sort(known)[int(LOST * len(known))]
@@ -147,7 +194,10 @@ def _row(name: str, told: Sequence[Told], score: Callable[[Told], float], *, is_
         f"AUC {area:.3f}",
     ]
     if is_ours:
-        declared = [sum(one.is_declared for one in told if one.is_answerable is answerable) for answerable in (False, True)]
+        declared = [
+            sum(one.is_declared for one in told if one.is_answerable is answerable)
+            for answerable in (False, True)
+        ]
         figures.append(f"as set: {declared[0]} told, {declared[1]} lost")
     return Row(name, float((unknown < threshold).mean()), ", ".join(figures))
 

@@ -36,33 +36,62 @@ MOST_P95_MS = 100.0
 
 def latency(small: bool = False) -> list[Row]:
     """Returns the times at each size, and at the largest what was promised of them."""
-    with tempfile.TemporaryDirectory(prefix="bench-latency-", dir=os.environ.get("BENCH_STORES")) as name:
-        topics = make_topics(Random(5), open_embedder("all-MiniLM-L6-v2"), *(SMALL if small else ()))
-        return [row for size in (SMALL if small else SIZES) for row in _rows(Path(name) / str(size), size, topics)]
+    with tempfile.TemporaryDirectory(
+        prefix="bench-latency-", dir=os.environ.get("BENCH_STORES")
+    ) as name:
+        topics = make_topics(
+            Random(5), open_embedder("all-MiniLM-L6-v2"), *(SMALL if small else ())
+        )
+        return [
+            row
+            for size in (SMALL if small else SIZES)
+            for row in _rows(Path(name) / str(size), size, topics)
+        ]
 
 
 def _rows(folder: Path, size: int, topics: Topics) -> list[Row]:
     settings = Settings(data=folder, timezone="UTC", owner="mira", now=LAST)
     if not folder.exists():
         fill(open_store(settings), size, topics, seed=size)
-    ours, peer, encoding = measure(settings, questions(Random(7), topics, WARMED + (ASKED if size >= min(SIZES) else 1)))
+    ours, peer, encoding = measure(
+        settings, questions(Random(7), topics, WARMED + (ASKED if size >= min(SIZES) else 1))
+    )
     half, most, apart = np.median(ours), np.percentile(ours, 95), np.percentile(ours - encoding, 95)
     told = f"ours p50 {half:.1f} p95 {most:.1f} ms; peer p50 {np.median(peer):.1f} p95 {np.percentile(peer, 95):.1f} ms"
-    limit = None if size < max(SIZES) else max(MOST_TIMES, 1 + MOST_MORE_MS / float(np.median(peer)))
-    rows = [Row(f"recall with {size:,} memories / encode and Chroma", float(half / np.median(peer)), told, limit=limit)]
+    limit = (
+        None if size < max(SIZES) else max(MOST_TIMES, 1 + MOST_MORE_MS / float(np.median(peer)))
+    )
+    rows = [
+        Row(
+            f"recall with {size:,} memories / encode and Chroma",
+            float(half / np.median(peer)),
+            told,
+            limit=limit,
+        )
+    ]
     if limit:
         told = f"milliseconds of p95 apart from encoding, which takes {np.median(encoding):.1f} ms"
-        rows.append(Row(f"recall with {size:,} memories: p95", float(apart), told, limit=MOST_P95_MS))
+        rows.append(
+            Row(f"recall with {size:,} memories: p95", float(apart), told, limit=MOST_P95_MS)
+        )
     return rows
 
 
 def measure(settings: Settings, asked: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns milliseconds of each question after the first few: ours, the peer's, and of encoding alone."""
-    agent, peer, embedder = MemoryAgent(settings), _bare(settings), open_embedder(settings.embedding_model)
+    agent, peer, embedder = (
+        MemoryAgent(settings),
+        _bare(settings),
+        open_embedder(settings.embedding_model),
+    )
     times = [
         (
             seconds_of(lambda q=question: agent.recall(q, probe=True)),
-            seconds_of(lambda q=question: peer.query(query_embeddings=[embedder.encode_query(q)], n_results=NEIGHBOURS)),
+            seconds_of(
+                lambda q=question: peer.query(
+                    query_embeddings=[embedder.encode_query(q)], n_results=NEIGHBOURS
+                )
+            ),
             seconds_of(lambda q=question: embedder.encode_query(q)),
         )
         for question in asked

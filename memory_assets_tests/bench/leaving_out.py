@@ -33,8 +33,14 @@ def leaving_out(small: bool = False) -> list[Row]:
             for cases in (asked, prompts())
         )
     rows = [_row("leaving out: ours", ours, floor=1.0)]
-    rows += [_row(f"leaving out: ours, {half}", [j for j in ours if j.case.half == half]) for half in ("dev", "held")]
-    rows += [_row(f"leaving out: ours, {kind}", [j for j in ours if j.case.kind == kind]) for kind in _kinds(asked)]
+    rows += [
+        _row(f"leaving out: ours, {half}", [j for j in ours if j.case.half == half])
+        for half in ("dev", "held")
+    ]
+    rows += [
+        _row(f"leaving out: ours, {kind}", [j for j in ours if j.case.kind == kind])
+        for kind in _kinds(asked)
+    ]
     return [
         *rows,
         _row("leaving out: prompts of several needs", long),
@@ -83,18 +89,28 @@ def _chroma() -> Results:
         "bare", embedding_function=None, metadata={"hnsw:space": "cosine"}
     )  # fmt: skip
     known = facts()
-    collection.add([each["id"] for each in known], embeddings=[embedder.encode_query(each["text"]) for each in known])
-    return lambda case: collection.query([embedder.encode_query(case.question)], n_results=TOP)["ids"][0]
+    collection.add(
+        [each["id"] for each in known],
+        embeddings=[embedder.encode_query(each["text"]) for each in known],
+    )
+    return lambda case: collection.query([embedder.encode_query(case.question)], n_results=TOP)[
+        "ids"
+    ][0]
 
 
 def _bm25() -> Results:
     found = sqlite3.connect(":memory:")
     found.execute("CREATE VIRTUAL TABLE texts USING fts5(id UNINDEXED, text, tokenize='porter')")
-    found.executemany("INSERT INTO texts VALUES (?, ?)", [(each["id"], each["text"]) for each in facts()])
+    found.executemany(
+        "INSERT INTO texts VALUES (?, ?)", [(each["id"], each["text"]) for each in facts()]
+    )
 
     def best(case: Case) -> list[str]:
         words = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", case.question))
-        rows = found.execute("SELECT id FROM texts WHERE texts MATCH ? ORDER BY bm25(texts), id LIMIT ?", (words, TOP))
+        rows = found.execute(
+            "SELECT id FROM texts WHERE texts MATCH ? ORDER BY bm25(texts), id LIMIT ?",
+            (words, TOP),
+        )
         return [id for (id,) in rows]
 
     return best

@@ -67,38 +67,65 @@ def locomo(small: bool = False) -> list[Row]:
     categories: list[int] = []
     conversations = [one for file in files for one in json.loads(file.read_text("utf-8"))]
     for conversation in conversations[: 1 if small else None]:
-        turns, asked = list(read_turns(conversation["conversation"])), list(read_questions(conversation))
+        turns, asked = (
+            list(read_turns(conversation["conversation"])),
+            list(read_questions(conversation)),
+        )
         categories += [question.category for question in asked]
         for name, rankings in rank_all(turns, asked).items():
-            found.setdefault(name, []).extend(score(ids, one.evidence) for ids, one in zip(rankings, asked, strict=True))
-    return list(rows({name: np.array(scores) for name, scores in found.items()}, np.array(categories)))
+            found.setdefault(name, []).extend(
+                score(ids, one.evidence) for ids, one in zip(rankings, asked, strict=True)
+            )
+    return list(
+        rows({name: np.array(scores) for name, scores in found.items()}, np.array(categories))
+    )
 
 
 def rows(found: Mapping[str, np.ndarray], categories: np.ndarray) -> Iterator[Row]:
     """Yields the rows; `found` has recall@5, recall@10, hit@10 and the reciprocal rank of each question."""
     for name, scores in found.items():
         at5, at10, hit, mrr = scores.mean(axis=0)
-        each = ", ".join(f"{label} {scores[categories == n, 1].mean():.3f}" for n, label in CATEGORIES.items())
+        each = ", ".join(
+            f"{label} {scores[categories == n, 1].mean():.3f}" for n, label in CATEGORIES.items()
+        )
         told = f"recall@10; recall@5 {at5:.3f}, hit@10 {hit:.3f}, MRR {mrr:.3f}; {each}; {len(scores)} questions"
         yield Row(f"locomo: {name}", float(at10), told)
     ahead = found[OURS] - found[STRONGEST]
-    yield Row("locomo: ours ahead, recall@10", float(ahead[:, 1].mean()), _interval(ahead[:, 1]), floor=AHEAD)
-    yield Row("locomo: ours ahead, MRR", float(ahead[:, 3].mean()), _interval(ahead[:, 3]), floor=0.0)
+    yield Row(
+        "locomo: ours ahead, recall@10",
+        float(ahead[:, 1].mean()),
+        _interval(ahead[:, 1]),
+        floor=AHEAD,
+    )
+    yield Row(
+        "locomo: ours ahead, MRR", float(ahead[:, 3].mean()), _interval(ahead[:, 3]), floor=0.0
+    )
     for number, label in CATEGORIES.items():
         of = ahead[categories == number, 1]
         high = float(np.percentile(_means(of), 97.5))
-        yield Row(f"locomo: ours in {label}, upper bound", high, f"mean {of.mean():+.3f}, {_interval(of)}", floor=0.0)
+        yield Row(
+            f"locomo: ours in {label}, upper bound",
+            high,
+            f"mean {of.mean():+.3f}, {_interval(of)}",
+            floor=0.0,
+        )
 
 
 def read_turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
     """Yields the turns in order, one second apart within a session."""
     number = 1
-    while (turns := conversation.get(f"session_{number}")) is not None or f"session_{number}_date_time" in conversation:
-        began = datetime.strptime(conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+    while (
+        turns := conversation.get(f"session_{number}")
+    ) is not None or f"session_{number}_date_time" in conversation:
+        began = datetime.strptime(
+            conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y"
+        ).replace(tzinfo=UTC)
         for place, turn in enumerate(turns or []):
             shown = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
             said = f"{turn['speaker']}: {turn['text']}{shown}"
-            yield Turn(turn["dia_id"], f"session-{number:03d}", began + timedelta(seconds=place), said)
+            yield Turn(
+                turn["dia_id"], f"session-{number:03d}", began + timedelta(seconds=place), said
+            )
         number += 1
 
 
@@ -114,7 +141,9 @@ def read_questions(conversation: Mapping[str, Any]) -> Iterator[Question]:
 def rank_all(turns: Sequence[Turn], asked: Sequence[Question]) -> dict[str, list[list[str]]]:
     """Returns, by recipe, the ids of the turns for each question, best first."""
     with tempfile.TemporaryDirectory(prefix="bench-locomo-") as folder:
-        store = open_store(Settings(data=Path(folder), timezone="UTC", owner="reader", now=turns[-1].said_at))
+        store = open_store(
+            Settings(data=Path(folder), timezone="UTC", owner="reader", now=turns[-1].said_at)
+        )
         fill(store, turns)
         agent, embedder = MemoryAgent(store.settings), open_embedder(store.settings.embedding_model)
         texts = open_texts(store).open("messages")
@@ -124,10 +153,14 @@ def rank_all(turns: Sequence[Turn], asked: Sequence[Question]) -> dict[str, list
         recipes = Recipes([written[id] for id in ids], texts, texts.vectors.astype(np.float32))
         found: dict[str, list[list[str]]] = {}
         for question in asked:
-            for name, scores in recipes.scores(question.text, embedder.encode_query(question.text)).items():
+            for name, scores in recipes.scores(
+                question.text, embedder.encode_query(question.text)
+            ).items():
                 best = [ids[place] for place in np.argsort(-scores, kind="stable")]
                 found.setdefault(name, []).append(list(dict.fromkeys(best)))
-            answer = agent.recall(question.text, corpus="messages", now=turns[-1].said_at, probe=True)
+            answer = agent.recall(
+                question.text, corpus="messages", now=turns[-1].said_at, probe=True
+            )
             found.setdefault(OURS, []).append([one.memory_id for one in answer.results])
         return found
 
@@ -137,7 +170,16 @@ def fill(store: Store, turns: Sequence[Turn]) -> None:
     day = turns[0].said_at.date()
     sessions = dict.fromkeys(turn.session for turn in turns)
     windows = [
-        row("windows", window_id=s, session_id=s, status="observed", person="", project="chat", day=day) for s in sessions
+        row(
+            "windows",
+            window_id=s,
+            session_id=s,
+            status="observed",
+            person="",
+            project="chat",
+            day=day,
+        )
+        for s in sessions
     ]
     messages = [
         row(
@@ -151,7 +193,11 @@ def fill(store: Store, turns: Sequence[Turn]) -> None:
     store.tables.write("messages", part, said)
     store.tables.write("memories", "all", empty("memories"))
     store.tables.write("passages", part, make_passages(day, said))
-    store.tables.write("passage_vectors", part, encode_passages(day, said, open_embedder(store.settings.embedding_model)))
+    store.tables.write(
+        "passage_vectors",
+        part,
+        encode_passages(day, said, open_embedder(store.settings.embedding_model)),
+    )
     open_texts(store).update(text_rows(empty("memories"), passages_to_index(store.tables)), [])
 
 

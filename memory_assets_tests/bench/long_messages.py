@@ -38,13 +38,20 @@ def long_messages(small: bool = False) -> list[Row]:
     asked = [(question, ids[name]) for name, question in read_questions() if name in ids]
 
     def ours(question: str) -> list[str]:
-        return [one.memory_id for one in agent.recall(question, corpus="messages", probe=True).results]
+        return [
+            one.memory_id for one in agent.recall(question, corpus="messages", probe=True).results
+        ]
 
     def plain(name: str) -> Find:
-        return lambda question: [row["message_id"] for row in messages.find(name, question, 3 * FIRST)]
+        return lambda question: [
+            row["message_id"] for row in messages.find(name, question, 3 * FIRST)
+        ]
 
     finders = {"ours": ours, "plain MiniLM": plain(PLAIN), "SQLite FTS5": plain("SQLite FTS5")}
-    places = {name: [_place(find(question), wanted) for question, wanted in asked] for name, find in finders.items()}
+    places = {
+        name: [_place(find(question), wanted) for question, wanted in asked]
+        for name, find in finders.items()
+    }
     rows = [_row(name, found) for name, found in places.items()]
     ahead = rows[0].ratio - rows[1].ratio
     return [*rows, Row("long-messages: ours ahead of plain MiniLM", ahead, "recall@10", floor=0.0)]
@@ -59,11 +66,20 @@ def read_questions() -> Iterator[tuple[str, str]]:
 
 def _place(found: Sequence[str], wanted: set[str]) -> int | None:
     """Returns the place of the message among the first ten, from 1; the same text in several files is one place."""
-    return next((place for place, id in enumerate(dict.fromkeys(found), 1) if id in wanted and place <= FIRST), None)
+    return next(
+        (
+            place
+            for place, id in enumerate(dict.fromkeys(found), 1)
+            if id in wanted and place <= FIRST
+        ),
+        None,
+    )
 
 
 def _row(name: str, places: Sequence[int | None]) -> Row:
-    hits = {most: sum(place is not None and place <= most for place in places) for most in (1, 5, FIRST)}
+    hits = {
+        most: sum(place is not None and place <= most for place in places) for most in (1, 5, FIRST)
+    }
     mrr = np.mean([1 / place if place else 0.0 for place in places])
     told = f"recall@10; @1 {hits[1] / len(places):.3f}, @5 {hits[5] / len(places):.3f}, MRR {mrr:.3f}; {len(places)} questions"
     return Row(f"long-messages: {name}", hits[FIRST] / len(places), told)

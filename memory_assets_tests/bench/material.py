@@ -36,17 +36,32 @@ def material(small: bool = False) -> list[Row]:
 
 def measure(labelled: Sequence[LabelledSession], messages: pl.DataFrame) -> list[Row]:
     """Returns the rows for the labelled sessions that have messages."""
-    rows_of = {str(session): own.sort("line").to_dicts() for (session,), own in messages.group_by("session_id")}
-    sessions = [(labels, rows_of[labels.session]) for labels in labelled if labels.session in rows_of]
+    rows_of = {
+        str(session): own.sort("line").to_dicts()
+        for (session,), own in messages.group_by("session_id")
+    }
+    sessions = [
+        (labels, rows_of[labels.session]) for labels in labelled if labels.session in rows_of
+    ]
     baseline = sum(_tokens(rows, LENGTHS[-1]) for _, rows in sessions)
     found = []
     for length in LENGTHS:
-        tokens, terms = sum(_tokens(rows, length) for _, rows in sessions), [_terms(*session, length) for session in sessions]
+        tokens, terms = (
+            sum(_tokens(rows, length) for _, rows in sessions),
+            [_terms(*session, length) for session in sessions],
+        )
         kept, all_terms = (sum(column) for column in zip(*terms, strict=True))
         figures = f"{tokens / len(sessions):,.0f} tokens a session, {kept / max(all_terms, 1):.3f} of {all_terms} terms"
         found.append(Row(f"material: tokens at {length} characters", tokens / baseline, figures))
     prompt_tokens = count_tokens(prompt())
-    return [*found, Row("material: the prompt beside it", prompt_tokens * len(sessions) / baseline, f"{prompt_tokens} tokens")]
+    return [
+        *found,
+        Row(
+            "material: the prompt beside it",
+            prompt_tokens * len(sessions) / baseline,
+            f"{prompt_tokens} tokens",
+        ),
+    ]
 
 
 def _tokens(rows: Sequence[dict[str, Any]], length: int) -> int:
@@ -57,8 +72,12 @@ def _terms(labels: LabelledSession, rows: Sequence[dict[str, Any]], length: int)
     """Returns how many key terms are shown, and how many the messages near the evidence have."""
     kept = found = 0
     for label in labels.facts:
-        near = [row for row in rows if any(abs(row["line"] - line) <= REACH for line in label.evidence)]
-        whole, cut = ("\n".join(shown(row, limit) for row in near).lower() for limit in (EVERYTHING, length))
+        near = [
+            row for row in rows if any(abs(row["line"] - line) <= REACH for line in label.evidence)
+        ]
+        whole, cut = (
+            "\n".join(shown(row, limit) for row in near).lower() for limit in (EVERYTHING, length)
+        )
         terms = [term for term in label.key_terms if term.lower() in whole]
         found, kept = found + len(terms), kept + sum(term.lower() in cut for term in terms)
     return kept, found

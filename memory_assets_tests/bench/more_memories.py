@@ -45,7 +45,9 @@ class Measured:
     memories: int
 
     def __str__(self) -> str:
-        return f"{self.seconds:.1f} s for {self.learnt} observations with {self.memories:,} memories"
+        return (
+            f"{self.seconds:.1f} s for {self.learnt} observations with {self.memories:,} memories"
+        )
 
 
 def more_memories(small: bool = False) -> list[Row]:
@@ -53,7 +55,13 @@ def more_memories(small: bool = False) -> list[Row]:
     sizes = SMALL if small else (FEW, MANY)
     few, many = (_one_more_session(memories) for memories in sizes)
     ratio = many.seconds / few.seconds
-    return [Row(f"one more session: {sizes[1]:,} / {sizes[0]:,} memories", ratio, f"{many} against {few}")]
+    return [
+        Row(
+            f"one more session: {sizes[1]:,} / {sizes[0]:,} memories",
+            ratio,
+            f"{many} against {few}",
+        )
+    ]
 
 
 def _one_more_session(memories: int) -> Measured:
@@ -63,15 +71,29 @@ def _one_more_session(memories: int) -> Measured:
         days = fill(store, memories, seed=11)
         project = home / "projects" / "-home-ann-work-shop"
         now = datetime.now(UTC)
-        write_session(project / "11111111-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SESSION_BYTES, 1, start=now - timedelta(days=3))
+        write_session(
+            project / "11111111-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl",
+            SESSION_BYTES,
+            1,
+            start=now - timedelta(days=3),
+        )
         ingest(home, home / "projects")
         before = _rows(store, "observations")
-        write_session(project / "22222222-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl", SESSION_BYTES, 2, start=now - timedelta(days=2))
+        write_session(
+            project / "22222222-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl",
+            SESSION_BYTES,
+            2,
+            start=now - timedelta(days=2),
+        )
         seconds = ingest(home, home / "projects")
-        measured = Measured(seconds, _rows(store, "observations") - before, _rows(store, "memories"))
+        measured = Measured(
+            seconds, _rows(store, "observations") - before, _rows(store, "memories")
+        )
         kept = _rows(store, "observations", days)
     if kept < memories or not measured.learnt:
-        raise SystemExit(f"{kept} of {memories} made-up observations stayed in the store, or nothing was learnt: {measured}.")
+        raise SystemExit(
+            f"{kept} of {memories} made-up observations stayed in the store, or nothing was learnt: {measured}."
+        )
     return measured
 
 
@@ -86,10 +108,17 @@ def fill(store: Store, count: int, seed: int) -> list[str]:
     topics = _unit(numbers.standard_normal((TOPICS, DIMENSION)))
     for first in range(0, count, PER_DAY):
         day = FIRST_DAY + timedelta(days=first // PER_DAY)
-        rows = [_observation(random, day, number) for number in range(first, min(first + PER_DAY, count))]
+        rows = [
+            _observation(random, day, number)
+            for number in range(first, min(first + PER_DAY, count))
+        ]
         vectors = _near_topics(numbers, topics, len(rows))
-        embedded = [_embedding(each, vector, embedder) for each, vector in zip(rows, vectors, strict=True)]
-        store.tables.write("observations", day.isoformat(), schemas.frame_of("observations", rows), inputs="bench")
+        embedded = [
+            _embedding(each, vector, embedder) for each, vector in zip(rows, vectors, strict=True)
+        ]
+        store.tables.write(
+            "observations", day.isoformat(), schemas.frame_of("observations", rows), inputs="bench"
+        )
         store.tables.write("embeddings", day.isoformat(), schemas.frame_of("embeddings", embedded))
     for name in ("embeddings", "quality", "reflections", "proposals"):
         for day, version in input_versions(store, TABLES[name]).items():
@@ -102,7 +131,8 @@ def fill(store: Store, count: int, seed: int) -> list[str]:
 
 def _near_topics(numbers: np.random.Generator, topics: np.ndarray, count: int) -> np.ndarray:
     return _unit(
-        topics[numbers.integers(len(topics), size=count)] + SPREAD * _unit(numbers.standard_normal((count, DIMENSION)))
+        topics[numbers.integers(len(topics), size=count)]
+        + SPREAD * _unit(numbers.standard_normal((count, DIMENSION)))
     )
 
 
@@ -112,7 +142,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def _observation(random: Random, day: date, number: int) -> dict[str, object]:
     text = f"{sentence(random)} (case {number})"
-    at = datetime(day.year, day.month, day.day, 12, tzinfo=UTC) + timedelta(seconds=number % PER_DAY)
+    at = datetime(day.year, day.month, day.day, 12, tzinfo=UTC) + timedelta(
+        seconds=number % PER_DAY
+    )
     return row(
         "observations",
         id=f"{random.getrandbits(128):032x}",
@@ -133,7 +165,9 @@ def _observation(random: Random, day: date, number: int) -> dict[str, object]:
     )
 
 
-def _embedding(observation: dict[str, object], vector: np.ndarray, embedder: LocalEmbedder) -> dict[str, object]:
+def _embedding(
+    observation: dict[str, object], vector: np.ndarray, embedder: LocalEmbedder
+) -> dict[str, object]:
     return {
         "text_hash": observation["text_hash"],
         "day": observation["day"],

@@ -59,7 +59,9 @@ def pairs(small: bool = False) -> list[Row]:
     found = judge(known, LocalEmbedder())
     halves = {"held half": True, "open half": False}
     return [
-        one for name, is_held in halves.items() for one in _figures(name, found, [p for p in known if p.is_held == is_held])
+        one
+        for name, is_held in halves.items()
+        for one in _figures(name, found, [p for p in known if p.is_held == is_held])
     ]
 
 
@@ -71,7 +73,11 @@ def written_pairs() -> list[LabelledPair]:
 def mined_pairs() -> Iterator[LabelledPair]:
     """Yields the pairs of real statements whose texts are found."""
     wanted = {name for _, *names in _lines(MINED) for name in names}
-    texts = {name: text for text in _real_statements() if (name := text_hash(text)[:HASH_CHARS]) in wanted}
+    texts = {
+        name: text
+        for text in _real_statements()
+        if (name := text_hash(text)[:HASH_CHARS]) in wanted
+    }
     for label, older, newer in _lines(MINED):
         if older in texts and newer in texts:
             yield LabelledPair(label, texts[older], texts[newer])
@@ -80,7 +86,13 @@ def mined_pairs() -> Iterator[LabelledPair]:
 def judge(known: Sequence[LabelledPair], embedder: Embedder) -> dict[LabelledPair, str]:
     """Returns how the pipeline relates the pairs: same, conflict, or not at all; each is a project of its own."""
     texts = sorted({text for pair in known for text in (pair.older, pair.newer)})
-    plain = {"kind": "fact", "gate": "allow", "author": "owner", "scope": "project", "category": "operations"}
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "author": "owner",
+        "scope": "project",
+        "category": "operations",
+    }
     rows = [
         row(
             "observations",
@@ -98,23 +110,40 @@ def judge(known: Sequence[LabelledPair], embedder: Embedder) -> dict[LabelledPai
         row("embeddings", text_hash=text, dimension=len(vector), vector=vector.tolist())
         for text, vector in zip(texts, embedder.encode(texts), strict=True)
     ]
-    edges = find_edges(frame("observations", *rows), frame("embeddings", *vectors), empty("merges"), ())
-    own = edges.filter(pl.col("newer_id").str.split("-").list[0] == pl.col("older_id").str.split("-").list[0])
-    return {known[int(newer.split("-")[0])]: relation for newer, relation in own.select("newer_id", "relation").iter_rows()}
+    edges = find_edges(
+        frame("observations", *rows), frame("embeddings", *vectors), empty("merges"), ()
+    )
+    own = edges.filter(
+        pl.col("newer_id").str.split("-").list[0] == pl.col("older_id").str.split("-").list[0]
+    )
+    return {
+        known[int(newer.split("-")[0])]: relation
+        for newer, relation in own.select("newer_id", "relation").iter_rows()
+    }
 
 
-def _figures(half: str, found: dict[LabelledPair, str], known: Sequence[LabelledPair]) -> Iterator[Row]:
+def _figures(
+    half: str, found: dict[LabelledPair, str], known: Sequence[LabelledPair]
+) -> Iterator[Row]:
     same = [pair for pair in known if pair.label == "same"]
     others = [pair for pair in known if pair.label != "same"]
     against = [pair for pair in known if pair.label in ("opposite", "changed")]
     different = [pair for pair in known if pair.label == "different"]
     yield _share(f"pairs: false merges, {half}", found, others, SAME, limit=0.0)
     yield _share(f"pairs: recall of merges, {half}", found, same, SAME, floor=RECALL)
-    yield _share(f"pairs: opposites and changes flagged, {half}", found, against, CONFLICT, floor=FLAGGED)
+    yield _share(
+        f"pairs: opposites and changes flagged, {half}", found, against, CONFLICT, floor=FLAGGED
+    )
     yield _share(f"pairs: different ones flagged, {half}", found, different, CONFLICT)
 
 
-def _share(name: str, found: dict[LabelledPair, str], known: Sequence[LabelledPair], relation: str, **bound: float) -> Row:
+def _share(
+    name: str,
+    found: dict[LabelledPair, str],
+    known: Sequence[LabelledPair],
+    relation: str,
+    **bound: float,
+) -> Row:
     count = sum(found.get(pair) == relation for pair in known)
     return Row(name, count / max(len(known), 1), f"{count} of {len(known)}", **bound)
 
@@ -133,5 +162,9 @@ def _real_statements() -> Iterable[str]:
         reader = open_reader(file.harness, str(file.path))
         for line in file.path.read_bytes().splitlines():
             parsed = reader.read(line)
-            if parsed.status == "message" and parsed.kind == "text" and parsed.author in ("owner", "assistant"):
+            if (
+                parsed.status == "message"
+                and parsed.kind == "text"
+                and parsed.author in ("owner", "assistant")
+            ):
                 yield from (sentence.text for sentence in split_message(parsed.text))

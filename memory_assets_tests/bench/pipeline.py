@@ -57,9 +57,24 @@ def pipeline(small: bool = False) -> list[Row]:
             f"{first:.1f} s against {bare['seconds']:.1f} s for {bare['texts']} texts",
             limit=FIRST_LIMIT,
         ),
-        Row("second ingest / first", second / first, f"{second:.2f} s against {first:.1f} s", limit=SECOND_LIMIT),
-        Row("pipeline: seconds of an ingest with nothing new", again, "by the note of the second one", limit=MOST_SECONDS),
-        Row("pipeline: seconds from a session's end to recall", seconds, "with `memory serve ui`", limit=MOST_TO_RECALL),
+        Row(
+            "second ingest / first",
+            second / first,
+            f"{second:.2f} s against {first:.1f} s",
+            limit=SECOND_LIMIT,
+        ),
+        Row(
+            "pipeline: seconds of an ingest with nothing new",
+            again,
+            "by the note of the second one",
+            limit=MOST_SECONDS,
+        ),
+        Row(
+            "pipeline: seconds from a session's end to recall",
+            seconds,
+            "with `memory serve ui`",
+            limit=MOST_TO_RECALL,
+        ),
     ]
 
 
@@ -78,7 +93,11 @@ def ingest(home: Path, sources: Path, **variables: str) -> float:
 
 def environment(home: Path, sources: Path) -> dict[str, str]:
     """Returns the variables of a person who has these transcripts, and writes new ones into `home/new`."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "DAGSTER_", "PYTHON"))}
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MEMORY_", "DAGSTER_", "PYTHON"))
+    }
     (home / "new").mkdir(exist_ok=True)
     return environ | {
         "HOME": str(home),
@@ -91,8 +110,13 @@ def environment(home: Path, sources: Path) -> dict[str, str]:
 
 def end_session(home: Path, sources: Path) -> float:
     """Serves the store, lets a session end, and returns the seconds until a question finds what was said in it."""
-    environ, store = environment(home, sources), open_store(read_settings(data=home / "store", timezone="UTC", owner=OWNER))
-    path = next(lay_out(sample_root(), home / "written", datetime.now(UTC)).rglob(f"{SESSION}.jsonl"))
+    environ, store = (
+        environment(home, sources),
+        open_store(read_settings(data=home / "store", timezone="UTC", owner=OWNER)),
+    )
+    path = next(
+        lay_out(sample_root(), home / "written", datetime.now(UTC)).rglob(f"{SESSION}.jsonl")
+    )
     served = subprocess.Popen(
         [*MEMORY, "serve", "ui", "--port", str(free_port(3000))],
         env=environ,
@@ -107,7 +131,12 @@ def end_session(home: Path, sources: Path) -> float:
         target = home / "new" / "projects" / path.parent.name / path.name
         target.parent.mkdir(parents=True)
         path.rename(target)
-        payload = {"session_id": SESSION, "transcript_path": str(target), "hook_event_name": "SessionEnd", "reason": "other"}
+        payload = {
+            "session_id": SESSION,
+            "transcript_path": str(target),
+            "hook_event_name": "SessionEnd",
+            "reason": "other",
+        }
         started = time.perf_counter()
         run([*MEMORY, "hooks", "run", "claude_code", "SessionEnd"], environ, json.dumps(payload))
         _wait_until(lambda: _is_recalled(agent))
@@ -119,7 +148,10 @@ def end_session(home: Path, sources: Path) -> float:
 
 
 def _is_recalled(agent: MemoryAgent) -> bool:
-    return any(one.kind == "fact" and one.session == SESSION for one in agent.recall(QUESTION, probe=True).results)
+    return any(
+        one.kind == "fact" and one.session == SESSION
+        for one in agent.recall(QUESTION, probe=True).results
+    )
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:
@@ -127,7 +159,9 @@ def _wait_until(is_so: Callable[[], bool]) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
     while not is_so():
         if time.monotonic() > until:
-            raise SystemExit(f"pipeline: the session {SESSION} was not recalled within {PATIENCE_SECONDS:.0f} s.")
+            raise SystemExit(
+                f"pipeline: the session {SESSION} was not recalled within {PATIENCE_SECONDS:.0f} s."
+            )
         time.sleep(0.1)
 
 
@@ -140,12 +174,25 @@ def embed_bare(root: Path) -> dict[str, float]:
     from memory_assets.store.parquet_tables import ParquetTables
 
     tables = ParquetTables(root / "tables")
-    embedded = tables.scan("passages").join(tables.scan("passage_vectors"), on="text_hash", how="semi").unique("text_hash")
+    embedded = (
+        tables.scan("passages")
+        .join(tables.scan("passage_vectors"), on="text_hash", how="semi")
+        .unique("text_hash")
+    )
     length = pl.col("char_to") - pl.col("char_from")
     cut = pl.col("text").str.slice(pl.col("char_from"), length)
     messages = tables.scan("messages").select("message_id", "text").unique("message_id")
-    texts = embedded.join(messages, on="message_id").sort(length).select(cut).collect().to_series().to_list()
-    model = SentenceTransformer(str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True)
+    texts = (
+        embedded.join(messages, on="message_id")
+        .sort(length)
+        .select(cut)
+        .collect()
+        .to_series()
+        .to_list()
+    )
+    model = SentenceTransformer(
+        str(model_folder(DEFAULT_MODEL)), device="cpu", local_files_only=True
+    )
     started = time.perf_counter()
     model.encode(texts, batch_size=BATCH_TEXTS, normalize_embeddings=True, show_progress_bar=False)
     return {"seconds": time.perf_counter() - started, "texts": len(texts)}

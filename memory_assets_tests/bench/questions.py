@@ -50,31 +50,50 @@ def questions(small: bool = False) -> list[Row]:
     asked = {id: (question, session) for id, question, session in scorer.questions(gold)}
 
     def scored(find: Callable[[str], Results]) -> dict[str, float]:
-        answers = [{"id": id, "results": find(question["question"])} for id, (question, _) in asked.items()]
+        answers = [
+            {"id": id, "results": find(question["question"])} for id, (question, _) in asked.items()
+        ]
         return scorer.score_answers(gold, answers)
 
     found = {name: scored(find) for name, find in _others(agent).items()}
     best = max(one["hit@5"] for one in found.values())
-    found[OURS] = scored(lambda question: shown_of(agent.recall(question, corpus=CORPORA, probe=True)))
+    found[OURS] = scored(
+        lambda question: shown_of(agent.recall(question, corpus=CORPORA, probe=True))
+    )
     rows = [Row(f"questions: {name}", one["hit@5"], _figures(one)) for name, one in found.items()]
     ahead = found[OURS]["hit@5"] - best
-    rows.append(Row("questions: ours ahead, hit@5", ahead, f"of the best of the others, {best:.3f}", floor=AHEAD))
+    rows.append(
+        Row(
+            "questions: ours ahead, hit@5",
+            ahead,
+            f"of the best of the others, {best:.3f}",
+            floor=AHEAD,
+        )
+    )
     return [*rows, *(_returned(scorer, agent, asked, profile) for profile in ("lean", "balanced"))]
 
 
-def _returned(scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]], profile: str) -> Row:
+def _returned(
+    scorer: Any, agent: MemoryAgent, asked: Mapping[str, tuple[Any, Any]], profile: str
+) -> Row:
     returned = right = answered = 0
     for question, session in asked.values():
         answer = agent.recall(question["question"], profile=profile, probe=True)
         hits = [scorer.answers_it(one, question, session) for one in shown_of(answer)]
         returned, right, answered = returned + len(hits), right + sum(hits), answered + any(hits)
     told = f"{returned / len(asked):.1f} results a question, {answered} of {len(asked)} questions answered"
-    return Row(f"questions: {profile}, share of results that answer", right / max(returned, 1), told)
+    return Row(
+        f"questions: {profile}, share of results that answer", right / max(returned, 1), told
+    )
 
 
 def shown_of(answer: Answer) -> Results:
     return [
-        {"text": f"{one.text} {one.other_half or ''}"[:SHOWN_CHARS], "session": one.session, "lines": list(one.lines)}
+        {
+            "text": f"{one.text} {one.other_half or ''}"[:SHOWN_CHARS],
+            "session": one.session,
+            "lines": list(one.lines),
+        }
         for one in answer.results
     ]
 
@@ -97,12 +116,18 @@ class WholeMessages:
 def whole_messages(agent: MemoryAgent) -> WholeMessages:
     """Returns the messages of the agent's store, one vector for each."""
     store = agent.store
-    said = store.tables.read("messages").filter(pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text"))
+    said = store.tables.read("messages").filter(
+        pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text")
+    )
     embedder = open_embedder(store.settings.embedding_model)
     rows = said.select(
-        pl.col("message_id").alias("id"), "text", pl.col("session_id").alias("group"), pl.col("line").alias("order")
+        pl.col("message_id").alias("id"),
+        "text",
+        pl.col("session_id").alias("group"),
+        pl.col("line").alias("order"),
     ).with_columns(
-        corpus=pl.lit("messages"), vector=pl.Series(embedder.encode(said["text"].to_list())).cast(pl.List(pl.Float32))
+        corpus=pl.lit("messages"),
+        vector=pl.Series(embedder.encode(said["text"].to_list())).cast(pl.List(pl.Float32)),
     )
     texts = change_arrays(empty_arrays(), index_rows(rows), ())
     known = {row["message_id"]: row for row in said.iter_rows(named=True)}
@@ -118,7 +143,10 @@ def _others(agent: MemoryAgent) -> dict[str, Callable[[str], Results]]:
     def find(name: str) -> Callable[[str], Results]:
         return lambda question: [_shown(row, question) for row in messages.find(name, question, 10)]
 
-    return {name: find(name) for name in ("SQLite FTS5", "vectors", "both, reciprocal ranks", "both, min-max")}
+    return {
+        name: find(name)
+        for name in ("SQLite FTS5", "vectors", "both, reciprocal ranks", "both, min-max")
+    }
 
 
 def _shown(row: Mapping[str, Any], question: str) -> dict[str, Any]:
@@ -132,12 +160,18 @@ def _shown(row: Mapping[str, Any], question: str) -> dict[str, Any]:
 
 def _figures(scores: Mapping[str, float]) -> str:
     names = ("hit@1", "hit@5", "hit@10", "mrr", "returned_per_question")
-    return ", ".join(f"{name} {scores[name]:.3f}" for name in names) + f"; {int(scores['questions'])} questions"
+    return (
+        ", ".join(f"{name} {scores[name]:.3f}" for name in names)
+        + f"; {int(scores['questions'])} questions"
+    )
 
 
 def read_gold(small: bool) -> list[dict[str, Any]]:
     """Returns the labels with the questions that are asked; those of a single session where `small`."""
-    return [json.loads(path.read_text("utf-8")) for path in sorted(LABELS.glob("*.json"))[: 1 if small else None]]
+    return [
+        json.loads(path.read_text("utf-8"))
+        for path in sorted(LABELS.glob("*.json"))[: 1 if small else None]
+    ]
 
 
 def load_scorer() -> Any:

@@ -42,7 +42,9 @@ def masking(small: bool = False) -> list[Row]:
     lines = b"".join(line + b"\n" for _, _, each in sessions for line in each)
     chunks = list(_chunks(lines))
     found = sum(mask(chunk)[1] for chunk in chunks)
-    bare, ours = best_of(ROUNDS, lambda: _parse(sessions), lambda: [mask(chunk) for chunk in chunks])
+    bare, ours = best_of(
+        ROUNDS, lambda: _parse(sessions), lambda: [mask(chunk) for chunk in chunks]
+    )
     steps = _seconds_of_capture(small)
     masked = steps.pop("masking")
     slowest = max(steps, key=lambda step: steps[step])
@@ -55,7 +57,8 @@ def masking(small: bool = False) -> list[Row]:
         Row(
             "masking: seconds / the slowest other step of capture",
             masked / steps[slowest],
-            f"{masked:.1f} s; " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in steps.items()),
+            f"{masked:.1f} s; "
+            + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in steps.items()),
             limit=1.0,
         ),
     ]
@@ -64,7 +67,10 @@ def masking(small: bool = False) -> list[Row]:
 def _seconds_of_capture(small: bool) -> dict[str, float]:
     """Returns how long each step of capture takes on all transcripts, in stores that are thrown away."""
     with tempfile.TemporaryDirectory(prefix="bench-steps-") as home:
-        bare, store = (open_store(Settings(data=Path(home) / name, timezone="UTC", owner="ann")) for name in ("bare", "masked"))
+        bare, store = (
+            open_store(Settings(data=Path(home) / name, timezone="UTC", owner="ann"))
+            for name in ("bare", "masked")
+        )
         archiving = seconds_of(lambda: intake(bare, folder(small), mask=_as_they_are))
         return {
             "masking": seconds_of(lambda: intake(store, folder(small))) - archiving,

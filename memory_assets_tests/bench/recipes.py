@@ -36,9 +36,11 @@ class Recipes:
         return {
             "SQLite FTS5": words,
             "vectors": near,
-            "both, reciprocal ranks": 1 / (RRF_K + 1 + _ranks(words)) + 1 / (RRF_K + 1 + _ranks(near)),
+            "both, reciprocal ranks": 1 / (RRF_K + 1 + _ranks(words))
+            + 1 / (RRF_K + 1 + _ranks(near)),
             "both, min-max": 0.5 * scale(words) + 0.5 * scale(near),
-            "strongest known": strong + 0.3 * (0.6 * self._beside(strong, 1) + 0.4 * self._beside(strong, -1)),
+            "strongest known": strong
+            + 0.3 * (0.6 * self._beside(strong, 1) + 0.4 * self._beside(strong, -1)),
         }
 
     @cached_property
@@ -48,8 +50,12 @@ class Recipes:
     @cached_property
     def _database(self) -> sqlite3.Connection:
         database = sqlite3.connect(":memory:")
-        database.execute("CREATE VIRTUAL TABLE texts USING fts5(text, tokenize='porter unicode61 remove_diacritics 2')")
-        database.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(self.written))
+        database.execute(
+            "CREATE VIRTUAL TABLE texts USING fts5(text, tokenize='porter unicode61 remove_diacritics 2')"
+        )
+        database.executemany(
+            "INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(self.written)
+        )
         return database
 
     def _fts5(self, question: str) -> np.ndarray:
@@ -58,7 +64,9 @@ class Recipes:
         scores = np.zeros(len(self.written))
         if kept:
             match = " OR ".join(f'"{word}"' for word in dict.fromkeys(kept))
-            for row, score in self._database.execute("SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (match,)):
+            for row, score in self._database.execute(
+                "SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (match,)
+            ):
                 scores[row] = score
         return scores
 

@@ -59,7 +59,11 @@ def _rows(labelled: tuple[LabelledSession, ...], tables: ParquetTables) -> Itera
     observations = tables.read("observations")
     wanted = _high(labelled, facts_of(tables, [one.session for one in labelled]))
     observed = int(observations["tokens"].sum())
-    may_be_told = int(observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))["tokens"].sum())
+    may_be_told = int(
+        observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))[
+            "tokens"
+        ].sum()
+    )
     yield _grown(tables)
     curve = [f"observed {observed:,} tokens, of them {may_be_told:,} in facts to tell"]
     for span in SPANS:
@@ -68,9 +72,16 @@ def _rows(labelled: tuple[LabelledSession, ...], tables: ParquetTables) -> Itera
         tokens = int(told["output_tokens"].sum())
         share = len(held) / len(wanted)
         figures = f"{len(held)} of {len(wanted)} labels of high priority that the observations hold"
-        yield Row(f"reflections: still held by {span.name}", share, figures, floor=STILL_HELD[span.name])
+        yield Row(
+            f"reflections: still held by {span.name}", share, figures, floor=STILL_HELD[span.name]
+        )
         figures = f"{tokens:,} tokens, {tokens / may_be_told:.2f} of the facts to tell; {told.height} rows"
-        yield Row(f"reflections: tokens of a {span.name} / observed", tokens / observed, figures, limit=span.limit)
+        yield Row(
+            f"reflections: tokens of a {span.name} / observed",
+            tokens / observed,
+            figures,
+            limit=span.limit,
+        )
         curve.append(f"{span.name} {tokens:,} ({share:.2f} held)")
     print(f"reflections: {' → '.join(curve)}")
     yield _dropped(tables)
@@ -80,35 +91,46 @@ def _high(labelled: tuple[LabelledSession, ...], facts: Iterable[Fact]) -> set[L
     """Returns the labels of high priority that the facts say."""
     paired = score(labelled, list(facts)).sessions
     met = ((one.session, label) for one in paired for label in one.label_of.values())
-    return {(session, label.id) for session, label in met if label.priority == "high" and label.gate != "hold"}
+    return {
+        (session, label.id)
+        for session, label in met
+        if label.priority == "high" and label.gate != "hold"
+    }
 
 
 def _facts_told(told: pl.DataFrame, observations: pl.DataFrame) -> Iterable[Fact]:
     """Yields each line as a fact of the sessions that it cites, with the records of what it cites there."""
     columns = observations.select("id", "session_id", "lines").iter_rows()
-    places: Mapping[str, tuple[str, list[int]]] = {id: (session, lines) for id, session, lines in columns}
+    places: Mapping[str, tuple[str, list[int]]] = {
+        id: (session, lines) for id, session, lines in columns
+    }
     for text, ids in told.select("text", "observation_ids").iter_rows():
         for bullet in parse_bullets(text, ids):
             by_session: dict[str, set[int]] = {}
             for session, lines in map(places.__getitem__, bullet.ids):
                 by_session.setdefault(session, set()).update(lines)
-            yield from (Fact(session, bullet.text, tuple(sorted(lines))) for session, lines in by_session.items())
+            yield from (
+                Fact(session, bullet.text, tuple(sorted(lines)))
+                for session, lines in by_session.items()
+            )
 
 
 def _grown(tables: ParquetTables) -> Row:
     """Returns how many days over the limit of a small one are not smaller than the facts they were made from."""
-    days = tables.read("reflections").group_by("day").agg(pl.col("fact_tokens", "output_tokens").sum())
+    days = (
+        tables.read("reflections").group_by("day").agg(pl.col("fact_tokens", "output_tokens").sum())
+    )
     large = days.filter(pl.col("fact_tokens") > SMALL_TOKENS)
     grown = large.filter(pl.col("output_tokens") >= pl.col("fact_tokens")).height
-    figures = (
-        f"of {large.height} days over {SMALL_TOKENS} tokens of facts; {days.height - large.height} small ones passed through"
-    )
+    figures = f"of {large.height} days over {SMALL_TOKENS} tokens of facts; {days.height - large.height} small ones passed through"
     return Row("reflections: days that did not shrink", grown, figures, limit=0)
 
 
 def _dropped(tables: ParquetTables) -> Row:
     """Returns how many facts the months leave out, each with a row that says where it went."""
     reasons = tables.read("dropped_facts").group_by("span", "reason").len().sort("span", "reason")
-    figures = ", ".join(f"{count} {reason} by {span}" for span, reason, count in reasons.iter_rows())
+    figures = ", ".join(
+        f"{count} {reason} by {span}" for span, reason, count in reasons.iter_rows()
+    )
     told = tables.read(TABLE_OF[MONTH.name])["observation_ids"].explode().len()
     return Row("reflections: facts that months tell", told, f"dropped: {figures}")

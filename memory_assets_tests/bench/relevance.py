@@ -29,15 +29,30 @@ def relevance(small: bool = False) -> list[Row]:
     pages = list(pl.read_csv(PAGES, separator="\t", quote_char=None).iter_rows(named=True))[:most]
     found = [_projects(store, page["title"], page["description"]) for page in pages]
     right = sum(page["project"] in projects for page, projects in zip(pages, found, strict=True))
-    first = sum(page["project"] == next(iter(projects), "") for page, projects in zip(pages, found, strict=True))
+    first = sum(
+        page["project"] == next(iter(projects), "")
+        for page, projects in zip(pages, found, strict=True)
+    )
     packages = dict(
-        sorted((one.metadata["Name"], one.metadata["Summary"]) for one in distributions() if one.metadata["Summary"])
+        sorted(
+            (one.metadata["Name"], one.metadata["Summary"])
+            for one in distributions()
+            if one.metadata["Summary"]
+        )
     )
     others = [_projects(store, title, summary) for title, summary in list(packages.items())[:most]]
     wrong = sum(map(bool, others))
     return [
-        Row("relevance: pages of a project's subjects", right / len(pages), f"{right} of {len(pages)}, {first} of them first"),
-        Row("relevance: installed packages", wrong / len(others), f"{wrong} of {len(others)} to any project"),
+        Row(
+            "relevance: pages of a project's subjects",
+            right / len(pages),
+            f"{right} of {len(pages)}, {first} of them first",
+        ),
+        Row(
+            "relevance: installed packages",
+            wrong / len(others),
+            f"{wrong} of {len(others)} to any project",
+        ),
     ]
 
 

@@ -51,7 +51,10 @@ def remaking(small: bool = False) -> list[Row]:
             meter.embedded += len(texts)
             return encode(self, texts)
 
-        with patch.object(LocalEmbedder, "encode", counted), patch.dict(os.environ, {"ANTHROPIC_API_KEY": KEY}):
+        with (
+            patch.object(LocalEmbedder, "encode", counted),
+            patch.dict(os.environ, {"ANTHROPIC_API_KEY": KEY}),
+        ):
             return _rows(_store(Path(name), api, small), meter)
 
 
@@ -64,15 +67,37 @@ def _rows(store: Store, meter: Meter) -> list[Row]:
     first = f"of {calls} calls and {embedded} embeddings at first"
     return [
         Row("remaking unchanged: calls", unchanged[0] / calls, f"{unchanged[0]} {first}", limit=0),
-        Row("remaking unchanged: embeddings", unchanged[1] / embedded, f"{unchanged[1]} {first}", limit=0),
-        Row("remaking after a change of the gate: calls", changed[0] / calls, f"{changed[0]} {first}", limit=0),
-        Row("remaking after a change of the gate: embeddings", changed[1] / embedded, f"{changed[1]} {first}", limit=0),
+        Row(
+            "remaking unchanged: embeddings",
+            unchanged[1] / embedded,
+            f"{unchanged[1]} {first}",
+            limit=0,
+        ),
+        Row(
+            "remaking after a change of the gate: calls",
+            changed[0] / calls,
+            f"{changed[0]} {first}",
+            limit=0,
+        ),
+        Row(
+            "remaking after a change of the gate: embeddings",
+            changed[1] / embedded,
+            f"{changed[1]} {first}",
+            limit=0,
+        ),
     ]
 
 
 def _store(home: Path, api: MessagesApi, small: bool) -> Store:
     sources = lay_out_sample(home / "transcripts", *(["pi"] if small else []))
-    settings = Settings(data=home / "store", sources=str(sources), timezone="UTC", owner="mira", model=MODEL, model_url=api.url)
+    settings = Settings(
+        data=home / "store",
+        sources=str(sources),
+        timezone="UTC",
+        owner="mira",
+        model=MODEL,
+        model_url=api.url,
+    )
     return open_store(settings)
 
 
@@ -80,6 +105,9 @@ def _write_down(body: dict[str, Any]) -> str:
     """Answers an observer's question with what the owner said, and leaves each proposal that is to be reviewed to the owner."""
     asked = body["messages"][0]["content"][-1]["text"]
     if proposals := re.findall(r"^\[(p-\d+-\d+); ", asked, re.M):
-        return "\n".join(f'<decision id="{id}" verdict="review">Does it still hold?</decision>' for id in proposals)
+        return "\n".join(
+            f'<decision id="{id}" verdict="review">Does it still hold?</decision>'
+            for id in proposals
+        )
     said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", asked, re.M)
     return "\n".join(f"* 🔴 [gate=allow confidence=0.9] The owner: “{text}”" for text in said)

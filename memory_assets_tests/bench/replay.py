@@ -51,7 +51,13 @@ class Replayed:
     def facts(self) -> list[Fact]:
         """The facts that are stored, as the scorer takes them."""
         return [
-            Fact(self.session, one.candidate.text, one.candidate.lines, one.verdict, reason=one.reason)
+            Fact(
+                self.session,
+                one.candidate.text,
+                one.candidate.lines,
+                one.verdict,
+                reason=one.reason,
+            )
             for one in self.results
             if one.verdict != "discard"
         ]
@@ -67,17 +73,26 @@ def replay(small: bool = False) -> list[Row]:
     replayed = list(replay_answers(captured.messages, RECORDED, LocalEmbedder()))
     labelled = [one for one in labelled if one.session in {each.session for each in replayed}]
     found = score(labelled, [fact for one in replayed for fact in one.facts])
-    return [*_figures(found), _kept(labelled, replayed, found), *lost_facts(replayed), *lost_labels(labelled, replayed, found)]
+    return [
+        *_figures(found),
+        _kept(labelled, replayed, found),
+        *lost_facts(replayed),
+        *lost_labels(labelled, replayed, found),
+    ]
 
 
-def replay_answers(messages: pl.DataFrame, recorded: Path, embedder: Embedder | None) -> Iterator[Replayed]:
+def replay_answers(
+    messages: pl.DataFrame, recorded: Path, embedder: Embedder | None
+) -> Iterator[Replayed]:
     """Yields what becomes of the recorded answer about each session."""
     for (name,), own in messages.group_by("session_id", maintain_order=True):
         session = str(name)
         rows = own.sort("line").with_columns(
             ordinal=pl.int_range(pl.len(), dtype=own.schema["ordinal"]), window_id=pl.lit(session)
         )
-        window = frame("windows", row("windows", window_id=session, session_id=session, status="observed"))
+        window = frame(
+            "windows", row("windows", window_id=session, session_id=session, status="observed")
+        )
         text = (recorded / f"{session}.answer.xml").read_text(encoding="utf-8")
         answers = {session: [Answered(0, rows.height - 1, "recorded", "recorded", text, ZONE)]}
         found = next(find_in_windows(window, rows, answers, embedder))
@@ -93,8 +108,15 @@ def _figures(found: Score) -> Iterator[Row]:
         low, high = found.intervals[name]
         yield Row(f"replay: {name}", getattr(counts, name), f"[{low:.2f} {high:.2f}]", floor=floor)
     for name, limit in CEILINGS.items():
-        yield Row(f"replay: {name}", getattr(counts, name), f"{counts.noisy} of {counts.allowed}", limit=limit)
-    yield Row("replay: allowed a session", found.allowed_per_session, f"{found.most_in_a_session} at most")
+        yield Row(
+            f"replay: {name}",
+            getattr(counts, name),
+            f"{counts.noisy} of {counts.allowed}",
+            limit=limit,
+        )
+    yield Row(
+        "replay: allowed a session", found.allowed_per_session, f"{found.most_in_a_session} at most"
+    )
 
 
 def _kept(labelled: Sequence[LabelledSession], replayed: Sequence[Replayed], found: Score) -> Row:
@@ -102,30 +124,53 @@ def _kept(labelled: Sequence[LabelledSession], replayed: Sequence[Replayed], fou
     by_session, ideal = {one.session: one for one in replayed}, list[Fact]()
     for labels in labelled:
         for fact in by_session[labels.session].parsed:
-            best = max(labels.facts, key=lambda label: likeness(fact.text, label.text, label.key_terms))
-            ideal.append(Fact(labels.session, fact.text, best.evidence[:MOST_LINES], fact.gate or "hold"))
+            best = max(
+                labels.facts, key=lambda label: likeness(fact.text, label.text, label.key_terms)
+            )
+            ideal.append(
+                Fact(labels.session, fact.text, best.evidence[:MOST_LINES], fact.gate or "hold")
+            )
     best_possible = score(labelled, ideal).counts
-    figures = f"at best {best_possible.recall:.3f}, owner's rules {best_possible.recall_owner_rules:.3f}"
-    return Row("replay: share of the best possible recall", found.counts.recall / best_possible.recall, figures, floor=KEPT)
+    figures = (
+        f"at best {best_possible.recall:.3f}, owner's rules {best_possible.recall_owner_rules:.3f}"
+    )
+    return Row(
+        "replay: share of the best possible recall",
+        found.counts.recall / best_possible.recall,
+        figures,
+        floor=KEPT,
+    )
 
 
 def lost_facts(replayed: Sequence[Replayed]) -> Iterator[Row]:
     """Yields the share of facts that each stage loses, of those that the model allowed."""
     marked, parsed = sum(one.marked for one in replayed), sum(len(one.parsed) for one in replayed)
-    yield Row("replay: facts that are not parsed", 1 - parsed / marked, f"{marked - parsed} of {marked}")
-    wanted = [result for one in replayed for result in one.results if result.candidate.hint == "allow"]
+    yield Row(
+        "replay: facts that are not parsed", 1 - parsed / marked, f"{marked - parsed} of {marked}"
+    )
+    wanted = [
+        result for one in replayed for result in one.results if result.candidate.hint == "allow"
+    ]
     lost = Counter(one.reason for one in wanted if one.verdict != "allow")
     for reason, count in lost.most_common():
-        yield Row(f"replay: facts lost, {reason[:40]}", count / len(wanted), f"{count} of {len(wanted)}")
+        yield Row(
+            f"replay: facts lost, {reason[:40]}", count / len(wanted), f"{count} of {len(wanted)}"
+        )
 
 
-def lost_labels(labelled: Sequence[LabelledSession], replayed: Sequence[Replayed], found: Score) -> Iterator[Row]:
+def lost_labels(
+    labelled: Sequence[LabelledSession], replayed: Sequence[Replayed], found: Score
+) -> Iterator[Row]:
     """Yields the labels that the answers state and no allowed fact matches, by the stage that loses them."""
     by_session, lost = {one.session: one for one in replayed}, Counter[str]()
     for session, labels in zip(found.sessions, labelled, strict=True):
         stages = by_session[labels.session]
         for label in session.missed:
-            alike = [fact.text for fact in stages.parsed if likeness(fact.text, label.text, label.key_terms)]
+            alike = [
+                fact.text
+                for fact in stages.parsed
+                if likeness(fact.text, label.text, label.key_terms)
+            ]
             results = [one for one in stages.results if one.candidate.text in alike]
             placed = [one for one in results if is_placed(Fact("", "", one.candidate.lines), label)]
             if not alike:

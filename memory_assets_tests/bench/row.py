@@ -22,12 +22,18 @@ class Row:
     @property
     def is_missed(self) -> bool:
         """Whether the ratio is over its limit or under its floor."""
-        return (self.limit is not None and self.ratio > self.limit) or (self.floor is not None and self.ratio < self.floor)
+        return (self.limit is not None and self.ratio > self.limit) or (
+            self.floor is not None and self.ratio < self.floor
+        )
 
 
 def render(row: Row) -> str:
     """Returns the row as one line of text."""
-    wanted = [f"{word} {bound:g}" for word, bound in (("limit", row.limit), ("floor", row.floor)) if bound is not None]
+    wanted = [
+        f"{word} {bound:g}"
+        for word, bound in (("limit", row.limit), ("floor", row.floor))
+        if bound is not None
+    ]
     kept = f"{', '.join(wanted)}  {'MISSED' if row.is_missed else 'kept'}" if wanted else ""
     return f"{row.name:<48} {row.ratio:>8.3f}  {kept:<20} {row.figures}".rstrip()
 
@@ -51,9 +57,13 @@ def answer_of(module: str, *arguments: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def run(command: list[str], environ: dict[str, str] | None = None, said: str = "") -> subprocess.CompletedProcess[str]:
+def run(
+    command: list[str], environ: dict[str, str] | None = None, said: str = ""
+) -> subprocess.CompletedProcess[str]:
     """Runs the command to its end, with what is said on stdin; stops the bench with what it answered when it fails."""
     done = subprocess.run(command, env=environ, input=said, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)} failed:\n{done.stdout[-2_000:]}\n{done.stderr[-4_000:]}")
+        raise SystemExit(
+            f"{' '.join(command)} failed:\n{done.stdout[-2_000:]}\n{done.stderr[-4_000:]}"
+        )
     return done

@@ -56,7 +56,12 @@ MOST_TIMES = 2.0
 LEAST_SAME = 0.95
 """Of the five results of an exact search, so many are found."""
 
-JOBS_OF = {"capture": "capture", "process days": "process_days", "encode": "encode_messages", "merge": "rebuild_memories"}
+JOBS_OF = {
+    "capture": "capture",
+    "process days": "process_days",
+    "encode": "encode_messages",
+    "merge": "rebuild_memories",
+}
 """Stage → job."""
 
 
@@ -85,7 +90,10 @@ def scale(small: bool = False) -> list[Row]:
         "sessions": SMALL_SESSIONS if small else _sizes("SCALE_SESSIONS", SESSIONS),
         "memories": SMALL_MEMORIES if small else _sizes("SCALE_MEMORIES", MEMORIES),
     }
-    minutes, gigabytes = (float(os.environ.get(name, default)) for name, default in (("SCALE_MINUTES", 60), ("SCALE_GB", 12)))
+    minutes, gigabytes = (
+        float(os.environ.get(name, default))
+        for name, default in (("SCALE_MINUTES", 60), ("SCALE_GB", 12))
+    )
     measured: list[Measured] = []
     left_out: list[str] = []
     for kind, sizes in kinds.items():
@@ -99,14 +107,20 @@ def scale(small: bool = False) -> list[Row]:
             print(render(_row(measured[-1])), file=sys.stderr, flush=True)
     if os.environ.get("SCALE_WRITE"):
         write_docs([asdict(one) for one in measured], left_out)
-    return [*map(_row, measured), *_promises(measured), *(Row(f"scale: left out: {one}", 0.0, "") for one in left_out)]
+    return [
+        *map(_row, measured),
+        *_promises(measured),
+        *(Row(f"scale: left out: {one}", 0.0, "") for one in left_out),
+    ]
 
 
 def _sizes(name: str, usual: Sequence[int]) -> list[int]:
     given = os.environ.get(name, "")
     if given.strip() == "0":
         return []
-    return sorted(int(one.replace("_", "")) for one in given.split(",") if one.strip()) or list(usual)
+    return sorted(int(one.replace("_", "")) for one in given.split(",") if one.strip()) or list(
+        usual
+    )
 
 
 def _kept_or_measured(kind: str, size: int) -> Measured:
@@ -135,26 +149,53 @@ def _too_much(before: Sequence[Measured], size: int, seconds_left: float, gigaby
 def _row(one: Measured) -> Row:
     times = ", ".join(f"{name} {took:.1f} s" for name, took in one.seconds.items())
     told = f"p95 {one.p95_ms:.1f} ms; {times}; peak {one.peak_gb:.2f} GB, on disk {one.stored_gb:.2f} GB"
-    told += f"; {one.memories:,} memories, {one.passages:,} passages; top five as exact {one.same:.3f}"
+    told += (
+        f"; {one.memories:,} memories, {one.passages:,} passages; top five as exact {one.same:.3f}"
+    )
     if one.steps:
-        told += "; seconds a session: " + ", ".join(f"{name} {took / one.size:.3f}" for name, took in one.steps.items())
+        told += "; seconds a session: " + ", ".join(
+            f"{name} {took / one.size:.3f}" for name, took in one.steps.items()
+        )
     return Row(f"scale: {one.size:,} {one.kind}: recall p50 in ms", one.p50_ms, told)
 
 
 def _promises(measured: Sequence[Measured]) -> list[Row]:
     rows = list[Row]()
-    sessions, own = ([one for one in measured if one.kind == kind] for kind in ("sessions", "memories"))
+    sessions, own = (
+        [one for one in measured if one.kind == kind] for kind in ("sessions", "memories")
+    )
     if len(sessions) > 1:
         largest, tenth = sessions[-1], _tenth(sessions)
         each, before = (sum(one.seconds.values()) / one.size for one in (largest, tenth))
         told = f"{each:.2f} s of {largest.size:,}, {before:.2f} s of {tenth.size:,}"
-        rows.append(Row("scale: seconds a session, largest / a tenth", each / before, told, limit=MOST_SLOWER))
+        rows.append(
+            Row(
+                "scale: seconds a session, largest / a tenth",
+                each / before,
+                told,
+                limit=MOST_SLOWER,
+            )
+        )
     if len(own) > 1:
         largest, tenth = own[-1], _tenth(own)
         told = f"{largest.p50_ms:.1f} ms with {largest.size:,}, {tenth.p50_ms:.1f} ms with {tenth.size:,}"
-        rows.append(Row("scale: recall p50, largest / a tenth", largest.p50_ms / tenth.p50_ms, told, limit=MOST_TIMES))
+        rows.append(
+            Row(
+                "scale: recall p50, largest / a tenth",
+                largest.p50_ms / tenth.p50_ms,
+                told,
+                limit=MOST_TIMES,
+            )
+        )
         least = min(one.same for one in own)
-        rows.append(Row("scale: top five as an exact search", least, "the least of all sizes", floor=LEAST_SAME))
+        rows.append(
+            Row(
+                "scale: top five as an exact search",
+                least,
+                "the least of all sizes",
+                floor=LEAST_SAME,
+            )
+        )
     return rows
 
 
@@ -169,14 +210,23 @@ def measure_sessions(folder: Path, count: int) -> Measured:
     write_sessions(sources, count, seed=count)
     now = FIRST.replace(year=FIRST.year + 1) if DAYS < 365 else LAST
     settings = Settings(
-        data=folder / "store", sources=str(sources), timezone="UTC", owner="ann", now=now, harness_memories=False
+        data=folder / "store",
+        sources=str(sources),
+        timezone="UTC",
+        owner="ann",
+        now=now,
+        harness_memories=False,
     )
     store, seconds = open_store(settings), dict[str, float]()
     with Runner(store) as runner:
         for stage, job in JOBS_OF.items():
             seconds[stage] = seconds_of(lambda job=job: update(runner, [job]))
     words = store.tables.read("memories", columns=["text"])["text"].to_list()
-    asked = [asked_of(words, Random(number)) for number in range(WARMED + ASKED)] if words else ["what is known"] * (WARMED + 1)
+    asked = (
+        [asked_of(words, Random(number)) for number in range(WARMED + ASKED)]
+        if words
+        else ["what is known"] * (WARMED + 1)
+    )
     found = _measured("sessions", count, settings, seconds, asked)
     steps = _steps(store.root, sum(seconds.values()))
     return replace(found, steps={name: round(took, 2) for name, took in steps.items()})
@@ -196,18 +246,33 @@ def _steps(root: Path, seconds: float) -> dict[str, float]:
         spent[step["action"]] += step["duration_ms"] / 1_000
     longest = dict(sorted(spent.items(), key=lambda one: -one[1])[:STEPS])
     every = sum(spent.values())
-    return longest | {"all other steps": every - sum(longest.values()), "between steps": seconds - every}
+    return longest | {
+        "all other steps": every - sum(longest.values()),
+        "between steps": seconds - every,
+    }
 
 
 def measure_memories(folder: Path, count: int) -> Measured:
     """Fills a store with so many memories, with a message behind each, and asks it."""
     settings = Settings(data=folder / "store", timezone="UTC", owner="mira", now=LAST)
-    topics = make_topics(Random(5), open_embedder(settings.embedding_model), *((20,) if count < 100 else ()))
-    took = seconds_of(lambda: fill(open_store(settings), count, topics, seed=count, copies=count <= MOST_COPIED))
-    return _measured("memories", count, settings, {"fill and index": took}, questions(Random(7), topics, WARMED + ASKED))
+    topics = make_topics(
+        Random(5), open_embedder(settings.embedding_model), *((20,) if count < 100 else ())
+    )
+    took = seconds_of(
+        lambda: fill(open_store(settings), count, topics, seed=count, copies=count <= MOST_COPIED)
+    )
+    return _measured(
+        "memories",
+        count,
+        settings,
+        {"fill and index": took},
+        questions(Random(7), topics, WARMED + ASKED),
+    )
 
 
-def _measured(kind: str, count: int, settings: Settings, seconds: Mapping[str, float], asked: Sequence[str]) -> Measured:
+def _measured(
+    kind: str, count: int, settings: Settings, seconds: Mapping[str, float], asked: Sequence[str]
+) -> Measured:
     """Returns what was measured; recalls in a new process, as of a server that starts, once all that was written is on disk."""
     os.sync()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -215,9 +280,18 @@ def _measured(kind: str, count: int, settings: Settings, seconds: Mapping[str, f
     store = open_store(settings)
     texts = open_texts(store).open("messages")
     stored = sum(path.stat().st_size for path in store.root.rglob("*") if path.is_file())
-    memories, passages = store.tables.read("memories", columns=["id"]).height, len(texts) if texts else 0
+    memories, passages = (
+        store.tables.read("memories", columns=["id"]).height,
+        len(texts) if texts else 0,
+    )
     middle, most = float(np.median(times)), float(np.percentile(times, 95))
-    figures = (round(max(peak, _peak_gb()), 3), round(stored / 1e9, 3), memories, passages, round(same, 4))
+    figures = (
+        round(max(peak, _peak_gb()), 3),
+        round(stored / 1e9, 3),
+        memories,
+        passages,
+        round(same, 4),
+    )
     rounded = {name: round(took, 2) for name, took in seconds.items()}
     return Measured(kind, count, rounded, round(middle, 2), round(most, 2), *figures)
 
@@ -225,7 +299,9 @@ def _measured(kind: str, count: int, settings: Settings, seconds: Mapping[str, f
 def _recalls(settings: Settings, asked: Sequence[str]) -> tuple[list[float], float, float]:
     """Returns the milliseconds of each recall, `_same_as_exact` of some, and the peak memory in GB."""
     agent = MemoryAgent(settings)
-    times = [1_000 * seconds_of(lambda one=one: agent.recall(one, probe=True)) for one in asked][WARMED:]
+    times = [1_000 * seconds_of(lambda one=one: agent.recall(one, probe=True)) for one in asked][
+        WARMED:
+    ]
     return times, _same_as_exact(settings, asked[WARMED : WARMED + 40]), _peak_gb()
 
 
@@ -242,13 +318,19 @@ def _same_as_exact(settings: Settings, asked: Sequence[str]) -> float:
     for question in asked:
         vector = embedder.encode_query(question)
         exact = vectors.find_exact(vector, 5)
-        shares["memories"].append(_share([one.id for one in exact], [one.id for one in vectors.find(vector, 5)]))
+        shares["memories"].append(
+            _share([one.id for one in exact], [one.id for one in vectors.find(vector, 5)])
+        )
         if texts is not None and layout is not None:
             read = embedder.read_query(question)
-            query = SearchQuery(question, dict.fromkeys(query_terms(question), 1.0), read.vector, read.words)
+            query = SearchQuery(
+                question, dict.fromkeys(query_terms(question), 1.0), read.vector, read.words
+            )
             whole = find_messages(query, texts, layout, (), most=len(texts))
             found = find_messages(query, texts, layout, ())
-            shares["messages"].append(_share([one.passage_id for one in whole[:5]], [one.passage_id for one in found[:5]]))
+            shares["messages"].append(
+                _share([one.passage_id for one in whole[:5]], [one.passage_id for one in found[:5]])
+            )
     return min(float(np.mean(found)) for found in shares.values() if found)
 
 
@@ -256,7 +338,10 @@ def _share(exact: Sequence[str], found: Sequence[str]) -> float:
     return len({*exact} & {*found}) / len(exact) if exact else 1.0
 
 
-MEASURES: dict[str, Callable[[Path, int], Measured]] = {"sessions": measure_sessions, "memories": measure_memories}
+MEASURES: dict[str, Callable[[Path, int], Measured]] = {
+    "sessions": measure_sessions,
+    "memories": measure_memories,
+}
 
 
 def main(kind: str, count: int) -> None:

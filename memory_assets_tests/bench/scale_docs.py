@@ -36,7 +36,9 @@ def write_docs(measured: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -
 
 def company(measured: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns the table of what a company needs, by the largest sizes that were measured."""
-    sessions, memories = ([one for one in measured if one["kind"] == kind] for kind in ("sessions", "memories"))
+    sessions, memories = (
+        [one for one in measured if one["kind"] == kind] for kind in ("sessions", "memories")
+    )
     if not sessions or len(memories) < 2:
         return ["Not measured."]
     largest, (less, most) = sessions[-1], memories[-2:]
@@ -74,8 +76,17 @@ def rendered(measured: Sequence[Mapping[str, Any]], left_out: Sequence[str]) -> 
     for one in measured:
         times = ", ".join(f"{name} {took:,.0f} s" for name, took in one["seconds"].items())
         what = f"{one['size']:,} {one['kind']}"
-        what += f" ({one['memories']:,} memories, {one['passages']:,} passages)" if one["kind"] == "sessions" else ""
-        figures = (f"{one['p50_ms']:.0f}, {one['p95_ms']:.0f}", times, f"{one['peak_gb']:.1f} GB", f"{one['stored_gb']:.2f} GB")
+        what += (
+            f" ({one['memories']:,} memories, {one['passages']:,} passages)"
+            if one["kind"] == "sessions"
+            else ""
+        )
+        figures = (
+            f"{one['p50_ms']:.0f}, {one['p95_ms']:.0f}",
+            times,
+            f"{one['peak_gb']:.1f} GB",
+            f"{one['stored_gb']:.2f} GB",
+        )
         lines.append(f"| {what} | {' | '.join(figures)} | {one['same']:.3f} |")
     lines += [f"\nNot reached: {one}." for one in left_out]
     return lines + _steps([one for one in measured if one["steps"]])
@@ -86,10 +97,16 @@ def _steps(measured: Sequence[Mapping[str, Any]]) -> list[str]:
     if not measured:
         return []
     names = list(dict.fromkeys(name for one in measured for name in one["steps"]))
-    lines = ["", "| seconds a session | " + " | ".join(f"of {one['size']:,}" for one in measured) + " |"]
+    lines = [
+        "",
+        "| seconds a session | " + " | ".join(f"of {one['size']:,}" for one in measured) + " |",
+    ]
     lines.append("|---|" + "---|" * len(measured))
     for name in names:
-        own = (f"{one['steps'][name] / one['size']:.3f}" if name in one["steps"] else "" for one in measured)
+        own = (
+            f"{one['steps'][name] / one['size']:.3f}" if name in one["steps"] else ""
+            for one in measured
+        )
         lines.append(f"| {name if ' ' in name else f'`{name}`'} | {' | '.join(own)} |")
     return lines
 
@@ -98,5 +115,10 @@ def chart(measured: Sequence[Mapping[str, Any]]) -> str:
     """Returns the curves of recall over the sizes of both kinds of stores."""
     sizes = sorted({one["passages"] for one in measured})
     of = {one["passages"]: one for one in measured}
-    series = [Series(name, [of[size][key] for size in sizes]) for name, key in (("p50", "p50_ms"), ("p95", "p95_ms"))]
-    return line_chart("Milliseconds of a recall by passages in the store", [f"{size:,}" for size in sizes], series)
+    series = [
+        Series(name, [of[size][key] for size in sizes])
+        for name, key in (("p50", "p50_ms"), ("p95", "p95_ms"))
+    ]
+    return line_chart(
+        "Milliseconds of a recall by passages in the store", [f"{size:,}" for size in sizes], series
+    )

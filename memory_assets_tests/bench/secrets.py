@@ -13,7 +13,12 @@ from memory_assets.text.masking.redact import find, mask
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import folder
 from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS
-from memory_assets_tests.stages.capture.test_planted_transcripts import SEED, look_alikes, missed, planted
+from memory_assets_tests.stages.capture.test_planted_transcripts import (
+    SEED,
+    look_alikes,
+    missed,
+    planted,
+)
 from memory_assets_tests.stages.capture.vendor_formats import FORMS
 
 EACH = 5
@@ -26,9 +31,17 @@ def secrets(small: bool = False) -> list[Row]:
     each = 1 if small else EACH
     lines = planted(SEED, each * len(FORMS))
     unseen = missed(lines)
-    alike = [text for draw in range(each) for text in look_alikes(Random(f"{SEED} {draw}")).values()]
-    alarms = sum(len(find(text)) + len(find(base64.b64encode(text.encode()).decode())) for text in alike)
-    masks = sum(mask(file.path.read_bytes())[1] for file in find_transcripts([folder(small)]) if not file.compression)
+    alike = [
+        text for draw in range(each) for text in look_alikes(Random(f"{SEED} {draw}")).values()
+    ]
+    alarms = sum(
+        len(find(text)) + len(find(base64.b64encode(text.encode()).decode())) for text in alike
+    )
+    masks = sum(
+        mask(file.path.read_bytes())[1]
+        for file in find_transcripts([folder(small)])
+        if not file.compression
+    )
     forms = f"{len(FORMS)} forms, {len(WRAPPINGS)} wrappings, {len(PLACES)} places"
     return [
         Row(
@@ -37,6 +50,16 @@ def secrets(small: bool = False) -> list[Row]:
             f"{len(unseen)} of {len(lines):,} ({forms}, PLANTED_SEED={SEED})",
             limit=0.0,
         ),
-        Row("secrets: false alarms / look-alikes", alarms / (2 * len(alike)), f"{alarms} in {2 * len(alike)} texts", limit=0.0),
-        Row(f"secrets: masks in the transcripts / {MOST_MASKS}", masks / MOST_MASKS, f"{masks} masks", limit=1.0),
+        Row(
+            "secrets: false alarms / look-alikes",
+            alarms / (2 * len(alike)),
+            f"{alarms} in {2 * len(alike)} texts",
+            limit=0.0,
+        ),
+        Row(
+            f"secrets: masks in the transcripts / {MOST_MASKS}",
+            masks / MOST_MASKS,
+            f"{masks} masks",
+            limit=1.0,
+        ),
     ]

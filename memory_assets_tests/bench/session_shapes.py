@@ -85,7 +85,10 @@ def draw(random: Random, shape: str) -> float:
 
 def measure(store: Store) -> tuple[dict[str, pl.Series], list[tuple[int, int, int]]]:
     """Returns the values of each shape, and the counts of the sessions that the store has captured."""
-    messages, windows = store.tables.read("messages").sort("session_id", "event_at", "ordinal"), store.tables.read("windows")
+    messages, windows = (
+        store.tables.read("messages").sort("session_id", "event_at", "ordinal"),
+        store.tables.read("windows"),
+    )
     own = messages.filter(pl.col("author").is_in(OWN))
     is_reply = (pl.col("kind") == "text") & (pl.col("author") == "assistant")
     counts = messages.group_by("session_id").agg(
@@ -93,7 +96,11 @@ def measure(store: Store) -> tuple[dict[str, pl.Series], list[tuple[int, int, in
         calls=((pl.col("kind") == "tool_call") & (pl.col("author") == "assistant")).sum(),
         replies=is_reply.sum(),
     )
-    gaps = own.select(pl.col("event_at").diff().over("session_id").dt.total_milliseconds() / 1000).to_series().drop_nulls()
+    gaps = (
+        own.select(pl.col("event_at").diff().over("session_id").dt.total_milliseconds() / 1000)
+        .to_series()
+        .drop_nulls()
+    )
     texts = own.filter(kind="text")
     values = {
         "characters of a turn": texts.filter("is_user_turn")["text_chars"],
@@ -101,9 +108,13 @@ def measure(store: Store) -> tuple[dict[str, pl.Series], list[tuple[int, int, in
         "characters of a call": own.filter(kind="tool_call")["text_chars"],
         "characters of a result": own.filter(kind="tool_result")["text_chars"],
         "seconds to the next message": gaps.filter(gaps >= 0),
-        "sessions of a project": windows.group_by("project").agg(pl.col("session_id").n_unique())["session_id"],
+        "sessions of a project": windows.group_by("project").agg(pl.col("session_id").n_unique())[
+            "session_id"
+        ],
     }
-    return values, counts.select("turns", "calls", "replies").sort("calls", "replies", "turns").rows()
+    return values, counts.select("turns", "calls", "replies").sort(
+        "calls", "replies", "turns"
+    ).rows()
 
 
 def main() -> None:
@@ -118,7 +129,9 @@ def described(values: dict[str, pl.Series], counts: Sequence[tuple[int, int, int
     """Returns the lines of the constants of this module."""
     lines = list[str]()
     for name, own in values.items():
-        lines.append(f'    "{name}": {[float(f"{one:.3g}") for one in np.quantile(own.to_numpy(), QUANTILES)]},')
+        lines.append(
+            f'    "{name}": {[float(f"{one:.3g}") for one in np.quantile(own.to_numpy(), QUANTILES)]},'
+        )
     means = {name: own.mean() for name, own in values.items()} | dict(
         zip(("turns", "calls", "replies"), np.mean(counts, axis=0), strict=True)
     )
@@ -128,7 +141,9 @@ def described(values: dict[str, pl.Series], counts: Sequence[tuple[int, int, int
             lines.append(line)
             line = "   "
         line += one
-    return "\n".join([*lines, line, *(f'    "{name}": {mean:.4g},' for name, mean in means.items())])
+    return "\n".join(
+        [*lines, line, *(f'    "{name}": {mean:.4g},' for name, mean in means.items())]
+    )
 
 
 if __name__ == "__main__":

@@ -39,7 +39,12 @@ def shared(small: bool = False) -> list[Row]:
     figures = f"{len(answers)} requests of {clients} clients, p50 {p50:.3f} s, slowest {seconds[-1]:.3f} s"
     return [
         Row("shared: p95 seconds of a recall", p95, figures),
-        Row("shared: share of requests asked to come back", busy / len(answers), f"{busy} of them", limit=MOST_REFUSED),
+        Row(
+            "shared: share of requests asked to come back",
+            busy / len(answers),
+            f"{busy} of them",
+            limit=MOST_REFUSED,
+        ),
         Row("shared: other failures", failed, "must be none", limit=0),
     ]
 

@@ -59,9 +59,15 @@ class Material:
 def material(random: Random) -> Material:
     """Returns the words of the topics, and the lines that the sessions of the sample have."""
     words = [[made_word(random) for _ in range(WORDS_OF_TOPIC)] for _ in range(TOPICS)]
-    records = (json.loads(line) for path in sorted(sample_root().rglob("*.jsonl")) for line in path.read_bytes().splitlines())
+    records = (
+        json.loads(line)
+        for path in sorted(sample_root().rglob("*.jsonl"))
+        for line in path.read_bytes().splitlines()
+    )
     lines = (line for record in records for text in _strings(record) for line in text.splitlines())
-    return Material(words, list(dict.fromkeys(line for line in lines if len(line) > 20 and " " in line)))
+    return Material(
+        words, list(dict.fromkeys(line for line in lines if len(line) > 20 and " " in line))
+    )
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -85,7 +91,9 @@ def write_sessions(folder: Path, count: int, seed: int) -> int:
         left -= 1
         start = FIRST + timedelta(seconds=random.uniform(0, DAYS * 86_400))
         name = f"{number:08x}-{random.getrandbits(16):04x}-4{random.getrandbits(12):03x}-8{random.getrandbits(12):03x}-{number:012x}"
-        content = b"".join(_lines(random, made, counts.pop(), name, f"/home/ann/work/project-{project}", start))
+        content = b"".join(
+            _lines(random, made, counts.pop(), name, f"/home/ann/work/project-{project}", start)
+        )
         path = folder / "projects" / f"-home-ann-work-project-{project}" / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -94,7 +102,12 @@ def write_sessions(folder: Path, count: int, seed: int) -> int:
 
 
 def _lines(
-    random: Random, made: Material, counts: tuple[int, int, int], session: str, cwd: str, start: datetime
+    random: Random,
+    made: Material,
+    counts: tuple[int, int, int],
+    session: str,
+    cwd: str,
+    start: datetime,
 ) -> Iterator[bytes]:
     """Yields the records of a session of so many turns, calls and replies."""
     at = start
@@ -134,7 +147,9 @@ def _words(random: Random, made: Material, size: int) -> str:
     return "\n".join(found)
 
 
-def _record(kind: str, tool: str, text: str, session: str, number: int, cwd: str, at: datetime) -> bytes:
+def _record(
+    kind: str, tool: str, text: str, session: str, number: int, cwd: str, at: datetime
+) -> bytes:
     role = "user" if kind in ("user", "result") else "assistant"
     call = f"toolu_{session[:8]}{number - (kind == 'result'):08d}"
     content: object = {
@@ -153,7 +168,11 @@ def _record(kind: str, tool: str, text: str, session: str, number: int, cwd: str
         "version": "2.1.150",
         "userType": "external",
         "isSidechain": False,
-        "message": {"role": role, "content": content, **({"id": f"msg_{session}_{number}"} if role == "assistant" else {})},
+        "message": {
+            "role": role,
+            "content": content,
+            **({"id": f"msg_{session}_{number}"} if role == "assistant" else {}),
+        },
     }
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 

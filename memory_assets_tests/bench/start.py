@@ -40,7 +40,9 @@ def start(small: bool = False) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="bench-start-") as folder:
         memories = SMALL if small else MEMORIES
         question, memory_id = _fill(Path(folder), memories, SMALL if small else TOPICS)
-        left = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        left = {
+            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+        }
         environ = {**left, "MEMORY_DATA": folder, "MEMORY_TIMEZONE": "UTC"}
         commands = {
             "brief": ["brief"],
@@ -54,7 +56,9 @@ def start(small: bool = False) -> list[Row]:
             "recall": ["recall", question, "--probe"],
         }
         starts = [["-c", "pass"], *([*_memory(), *words] for words in commands.values())]
-        works = [lambda words=words: run([sys.executable, *words], environ, PAYLOAD) for words in starts]
+        works = [
+            lambda words=words: run([sys.executable, *words], environ, PAYLOAD) for words in starts
+        ]
         for work in works:
             work()
         bare, *times = best_of(1 if small else ROUNDS, *works)
@@ -76,7 +80,8 @@ def _fill(folder: Path, memories: int, count: int) -> tuple[str, str]:
     fill(store, memories, topics, seed=3)
     write_atomically(store.workspace / "briefing.md", b"# Briefing\n\n" + b"- Use uv.\n" * 100)
     write_atomically(
-        store.workspace / "briefings" / "sessions" / f"{SESSION}.md", b"## This session so far\n" + b"- Use uv.\n" * 30
+        store.workspace / "briefings" / "sessions" / f"{SESSION}.md",
+        b"## This session so far\n" + b"- Use uv.\n" * 30,
     )
     keep_status(store)
     return questions(random, topics, 1)[0], store.tables.read("memories", columns=["id"])["id"][0]

@@ -74,7 +74,10 @@ class Topics:
 def make_topics(random: Random, embedder: LocalEmbedder, count: int = TOPICS) -> Topics:
     """Returns the topics, with centres made by the model."""
     words = [[made_word(random) for _ in range(WORDS_OF_TOPIC)] for _ in range(count)]
-    return Topics(words, np.stack([embedder.encode_query(fill_pattern(random, _PATTERNS, own)) for own in words]))
+    return Topics(
+        words,
+        np.stack([embedder.encode_query(fill_pattern(random, _PATTERNS, own)) for own in words]),
+    )
 
 
 def questions(random: Random, topics: Topics, count: int) -> list[str]:
@@ -96,12 +99,15 @@ def fill(store: Store, count: int, topics: Topics, seed: int, *, copies: bool = 
         {
             "text": texts,
             "text_hash": [hashlib.sha256(text.encode()).hexdigest() for text in texts],
-            "event_at": np.datetime64(FIRST.replace(tzinfo=None), "us") + minutes.astype("timedelta64[m]"),
+            "event_at": np.datetime64(FIRST.replace(tzinfo=None), "us")
+            + minutes.astype("timedelta64[m]"),
         }
     ).with_columns(pl.col("event_at").dt.replace_time_zone("UTC"), number=pl.int_range(count))
     del texts
     said = said.with_columns(
-        session_id=pl.format("ses_{}", (pl.col("number") // PER_SESSION).cast(pl.String).str.zfill(6)),
+        session_id=pl.format(
+            "ses_{}", (pl.col("number") // PER_SESSION).cast(pl.String).str.zfill(6)
+        ),
         line=pl.col("number") % PER_SESSION,
         is_first=pl.col("text_hash").is_first_distinct(),
     )
@@ -111,14 +117,24 @@ def fill(store: Store, count: int, topics: Topics, seed: int, *, copies: bool = 
         part, day = said[start : start + AT_ONCE], FIRST.date() + timedelta(days=place)
         near = _near(numbers, topics.centres, about[start : start + AT_ONCE])
         _write_raw(store, part, day)
-        _write_vectors(store, part.with_columns(pl.Series("vector", near).cast(pl.List(pl.Float32))), day)
+        _write_vectors(
+            store, part.with_columns(pl.Series("vector", near).cast(pl.List(pl.Float32))), day
+        )
     del said
     _index(store, copies=copies)
 
 
 def _write_memories(store: Store, said: pl.DataFrame, random: Random) -> None:
-    categories = ["rules-conventions", "operations", "projects", "preferences", "system-architecture"]
-    held = [random.choices(("active", "held", "superseded"), (90, 5, 5))[0] for _ in range(said.height)]
+    categories = [
+        "rules-conventions",
+        "operations",
+        "projects",
+        "preferences",
+        "system-architecture",
+    ]
+    held = [
+        random.choices(("active", "held", "superseded"), (90, 5, 5))[0] for _ in range(said.height)
+    ]
     _write(
         store,
         "memories",
@@ -141,8 +157,18 @@ def _write_memories(store: Store, said: pl.DataFrame, random: Random) -> None:
 
 
 def _write_windows(store: Store, said: pl.DataFrame) -> None:
-    sessions = said.group_by("session_id", maintain_order=True).first().with_columns(day=pl.col("event_at").dt.date())
-    _write(store, "windows", sessions, window_id=_id("w", PER_SESSION), path=pl.format("/home/mira/{}.jsonl", "session_id"))
+    sessions = (
+        said.group_by("session_id", maintain_order=True)
+        .first()
+        .with_columns(day=pl.col("event_at").dt.date())
+    )
+    _write(
+        store,
+        "windows",
+        sessions,
+        window_id=_id("w", PER_SESSION),
+        path=pl.format("/home/mira/{}.jsonl", "session_id"),
+    )
 
 
 def _write_raw(store: Store, said: pl.DataFrame, day: date) -> None:
@@ -187,7 +213,9 @@ def _write_vectors(store: Store, said: pl.DataFrame, day: date) -> None:
 
 def _index(store: Store, *, copies: bool) -> None:
     memories, vectors = store.tables.read("memories"), open_vectors(store)
-    upserts = plan_vectors(memories, store.tables.read("embeddings", columns=["text_hash", "dimension", "vector"]), {}).upserts
+    upserts = plan_vectors(
+        memories, store.tables.read("embeddings", columns=["text_hash", "dimension", "vector"]), {}
+    ).upserts
     if copies:
         vectors.update(upserts, [], rebuild=True)
     else:
@@ -204,10 +232,19 @@ def _index(store: Store, *, copies: bool) -> None:
 def _write(store: Store, table: str, said: pl.DataFrame, **columns: pl.Expr | pl.Series) -> None:
     """Writes one part of the table: the columns given, what `said` has of the others, and plain values for the rest."""
     schema = schemas.schema_of(table)
-    plain = {name: pl.lit(value, dtype=schema[name]) for name, value in row(table).items() if name not in said.columns}
+    plain = {
+        name: pl.lit(value, dtype=schema[name])
+        for name, value in row(table).items()
+        if name not in said.columns
+    }
     frame = said.with_columns(**{**plain, **columns})
     part = str(said["day"][0]) if schemas.partitioned_by(table) else "all"
-    store.tables.write(table, part, frame.select(pl.col(name).cast(kind) for name, kind in schema.items()), inputs="bench")
+    store.tables.write(
+        table,
+        part,
+        frame.select(pl.col(name).cast(kind) for name, kind in schema.items()),
+        inputs="bench",
+    )
 
 
 def _id(kind: str, per: int = 1) -> pl.Expr:

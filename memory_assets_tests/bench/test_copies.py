@@ -5,13 +5,19 @@ from pathlib import Path
 
 from memory_assets_tests.bench.copies import filled, measure, read
 
-TOOLS = {"tools": [{"name": f"tool-{n}", "description": f"It does {n * n} things."} for n in range(40)]}
+TOOLS = {
+    "tools": [{"name": f"tool-{n}", "description": f"It does {n * n} things."} for n in range(40)]
+}
 
 
 def session(number: int) -> bytes:
     records = [
         {"type": "user", "sessionId": f"s{number}", "message": {"content": f"point {number}"}},
-        {"type": "attachment", "sessionId": f"s{number}", "attachment": {"type": "prompt_snapshot", "prompt": TOOLS}},
+        {
+            "type": "attachment",
+            "sessionId": f"s{number}",
+            "attachment": {"type": "prompt_snapshot", "prompt": TOOLS},
+        },
         {"type": "api-request-shape", "sessionId": f"s{number}", "shape": TOOLS},
     ]
     return b"".join(json.dumps(one, separators=(",", ":")).encode() + b"\n" for one in records)

@@ -15,7 +15,9 @@ ROWS = messages(
         ),
     )
 )
-ANSWER = "* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip\n* 🟢 It rains in Oslo"
+ANSWER = (
+    "* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip\n* 🟢 It rains in Oslo"
+)
 
 
 def test_every_sentence_of_a_voice_is_a_fact():

@@ -14,7 +14,13 @@ DRAWN = 20_000
 
 
 @pytest.mark.parametrize(
-    "shape", ["characters of a turn", "characters of a reply", "characters of a call", "characters of a result"]
+    "shape",
+    [
+        "characters of a turn",
+        "characters of a reply",
+        "characters of a call",
+        "characters of a result",
+    ],
 )
 def test_the_mean_of_what_is_drawn_is_that_of_the_real_sessions(shape: str):
     random = Random(1)
@@ -35,11 +41,16 @@ def test_as_many_sessions_as_there_are_real_ones_have_the_same_counts(tmp_path: 
     assert found["text"] == sum(replies for _, _, replies in COUNTS)
     assert found["tool_use"] == found["tool_result"] == sum(calls for _, calls, _ in COUNTS)
     assert found["turn"] == sum(max(turns, 1) for turns, _, _ in COUNTS)
-    assert characters["turn"] / found["turn"] == pytest.approx(MEANS["characters of a turn"], rel=0.25)
+    assert characters["turn"] / found["turn"] == pytest.approx(
+        MEANS["characters of a turn"], rel=0.25
+    )
 
 
 def test_the_same_seed_writes_the_same_sessions(tmp_path: Path):
     for name in ("a", "b"):
         write_sessions(tmp_path / name, 3, seed=7)
-    first, second = ({path.name: path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl")} for name in ("a", "b"))
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).rglob("*.jsonl")}
+        for name in ("a", "b")
+    )
     assert first == second and len(first) == 3

@@ -11,7 +11,8 @@ NAME = "0b0e4a60-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl"
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
     one, same, other = (
-        write_session(tmp_path / str(number) / NAME, 200_000, seed).read_bytes() for number, seed in enumerate((1, 1, 2))
+        write_session(tmp_path / str(number) / NAME, 200_000, seed).read_bytes()
+        for number, seed in enumerate((1, 1, 2))
     )
     assert one == same != other
     assert 200_000 <= len(one) < 300_000

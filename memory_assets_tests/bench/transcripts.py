@@ -41,7 +41,18 @@ NOUNS = [
     "window",
     "report",
 ]
-VERBS = ["reads", "writes", "splits", "merges", "retries", "drops", "sorts", "checks", "renames", "loads"]
+VERBS = [
+    "reads",
+    "writes",
+    "splits",
+    "merges",
+    "retries",
+    "drops",
+    "sorts",
+    "checks",
+    "renames",
+    "loads",
+]
 CODE = 'def {noun}(value: int) -> str:\n\treturn f"{verb} {{value}}"  # {noun} \\n {number}\n'
 
 
@@ -49,14 +60,20 @@ CODE = 'def {noun}(value: int) -> str:\n\treturn f"{verb} {{value}}"  # {noun} \
 def folder(small: bool = False) -> Path:
     """Returns the folder with the transcripts to measure on; a small one has the shortest sessions that are labelled."""
     if (SHARED / "unpack").is_file():
-        unpacked = subprocess.run([str(SHARED / "unpack")], check=True, capture_output=True, text=True).stdout.strip()
+        unpacked = subprocess.run(
+            [str(SHARED / "unpack")], check=True, capture_output=True, text=True
+        ).stdout.strip()
         return _few(Path(unpacked)) if small else Path(unpacked)
     return lay_out(sample_root(), _temporary("bench-sample-"), datetime.now(UTC))
 
 
 def _few(whole: Path) -> Path:
     few, labelled = _temporary("bench-few-"), {path.stem for path in LABELS.glob("*.json")}
-    found = [path for path in whole.rglob("*.jsonl") if any(path.stem.endswith(session) for session in labelled)]
+    found = [
+        path
+        for path in whole.rglob("*.jsonl")
+        if any(path.stem.endswith(session) for session in labelled)
+    ]
     for path in sorted(found, key=lambda path: path.stat().st_size)[:FEW]:
         copy = few / path.relative_to(whole)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +90,11 @@ def _temporary(prefix: str) -> Path:
 def described(small: bool = False) -> str:
     """Returns what is measured on, in words."""
     sizes = [path.stat().st_size for path in folder(small).rglob("*.jsonl")]
-    kind = "real" if (SHARED / "unpack").is_file() else "the bundled sample (the real ones are not on this machine)"
+    kind = (
+        "real"
+        if (SHARED / "unpack").is_file()
+        else "the bundled sample (the real ones are not on this machine)"
+    )
     return f"{kind}, {len(sizes)} files, {sum(sizes) / 1e6:.1f} MB in {folder(small)}"
 
 
@@ -92,7 +113,9 @@ def write_session(path: Path, size: int, seed: int, *, start: datetime = START) 
 
 def lines(random: Random, session: str, start: datetime) -> Iterator[bytes]:
     """Yields the lines of a session without end."""
-    results = [_result(random, size) for size in (300, 1_200, 4_000, 9_000, 30_000) for _ in range(40)]
+    results = [
+        _result(random, size) for size in (300, 1_200, 4_000, 9_000, 30_000) for _ in range(40)
+    ]
     at, parent, number = start, None, 0
     while True:
         for kind in ("user", "assistant", "call", "result", "call", "result", "assistant"):
@@ -112,20 +135,42 @@ def sentence(random: Random) -> str:
 def _result(random: Random, size: int) -> str:
     text = ""
     while len(text) < size:
-        text += CODE.format(noun=random.choice(NOUNS), verb=random.choice(VERBS), number=random.random())
+        text += CODE.format(
+            noun=random.choice(NOUNS), verb=random.choice(VERBS), number=random.random()
+        )
     return text
 
 
 def _record(
-    kind: str, random: Random, results: list[str], session: str, number: int, uuid: str, parent: str | None, at: datetime
+    kind: str,
+    random: Random,
+    results: list[str],
+    session: str,
+    number: int,
+    uuid: str,
+    parent: str | None,
+    at: datetime,
 ) -> bytes:
     call = f"toolu_{number - (kind == 'result'):020d}"
     role = "user" if kind in ("user", "result") else "assistant"
     content: object = {
         "user": " ".join(sentence(random) for _ in range(2)),
         "assistant": [{"type": "text", "text": " ".join(sentence(random) for _ in range(6))}],
-        "call": [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": f"grep -n {random.choice(NOUNS)} src"}}],
-        "result": [{"type": "tool_result", "tool_use_id": call, "content": random.choice(results) + str(number)}],
+        "call": [
+            {
+                "type": "tool_use",
+                "id": call,
+                "name": "Bash",
+                "input": {"command": f"grep -n {random.choice(NOUNS)} src"},
+            }
+        ],
+        "result": [
+            {
+                "type": "tool_result",
+                "tool_use_id": call,
+                "content": random.choice(results) + str(number),
+            }
+        ],
     }[kind]
     record = {
         "parentUuid": parent,
@@ -136,7 +181,11 @@ def _record(
         "version": "2.1.0",
         "gitBranch": "main",
         "type": role,
-        "message": {"role": role, "content": content, **({"id": f"msg_{number:024d}"} if role == "assistant" else {})},
+        "message": {
+            "role": role,
+            "content": content,
+            **({"id": f"msg_{number:024d}"} if role == "assistant" else {}),
+        },
         "uuid": uuid,
         "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }

@@ -28,17 +28,34 @@ def workers(small: bool = False) -> list[Row]:
     """Returns the time of an ingest with two processes over that with one, and how many tables differ."""
     wanted = os.environ.get("WORKERS_SESSIONS", "")
     with tempfile.TemporaryDirectory(prefix="bench-workers-") as name:
-        sources = folder(small) if small or not wanted else _some(folder(), int(wanted), Path(name, "some"))
+        sources = (
+            folder(small)
+            if small or not wanted
+            else _some(folder(), int(wanted), Path(name, "some"))
+        )
         told = f"{len(list(sources.rglob('*.jsonl')))} transcripts, {os.cpu_count()} cores"
         seconds = {count: _ingest(Path(name), sources, count) for count in (*TIMED, CHECKED)}
         tables = {count: _tables(Path(name), count) for count in seconds}
     one, two = (seconds[count] for count in TIMED)
     first = tables[TIMED[0]]
-    differing = [f"{table} with {count}" for count in (TIMED[1], CHECKED) for table in _differing(tables[count], first)]
+    differing = [
+        f"{table} with {count}"
+        for count in (TIMED[1], CHECKED)
+        for table in _differing(tables[count], first)
+    ]
     rows = sum(frame.height for frame in first.values())
     return [
-        Row("workers: seconds of an ingest with 2 / with 1", two / one, f"{two:.1f} s against {one:.1f} s; {told}"),
-        Row("workers: tables that differ with 2 or 4", len(differing), ", ".join(differing) or f"{rows:,} rows alike", limit=0),
+        Row(
+            "workers: seconds of an ingest with 2 / with 1",
+            two / one,
+            f"{two:.1f} s against {one:.1f} s; {told}",
+        ),
+        Row(
+            "workers: tables that differ with 2 or 4",
+            len(differing),
+            ", ".join(differing) or f"{rows:,} rows alike",
+            limit=0,
+        ),
     ]
 
 
@@ -60,7 +77,11 @@ def _ingest(home: Path, sources: Path, count: int) -> float:
 
 
 def _tables(home: Path, count: int) -> dict[str, pl.DataFrame]:
-    return all_tables(open_store(read_settings(data=home / str(count) / "store", timezone="UTC", owner=OWNER, now=NOW)))
+    return all_tables(
+        open_store(
+            read_settings(data=home / str(count) / "store", timezone="UTC", owner=OWNER, now=NOW)
+        )
+    )
 
 
 def _differing(found: dict[str, pl.DataFrame], expected: dict[str, pl.DataFrame]) -> list[str]:

@@ -39,7 +39,15 @@ def main() -> None:
             waiting = agent.pending()
             if waiting:
                 agent.approve(waiting[0].proposal_id)
-            hook.send(["memory/session.ended", "--session", "0a000009-1111-4222-8333-444455556666", "--store", str(data)])
+            hook.send(
+                [
+                    "memory/session.ended",
+                    "--session",
+                    "0a000009-1111-4222-8333-444455556666",
+                    "--store",
+                    str(data),
+                ]
+            )
             run("ingest", data, sources)
             back_up(store, HERE / f"{__version__}.tar.zst")
         tables = ("messages", "sessions", "observations", "memories", "decisions")
@@ -49,11 +57,16 @@ def main() -> None:
             "ledger_events": len(store.ledger.events()),
             "ranges": sum(map(len, store.archive.sources().values())),
             "memory_md": store.memory_md(),
-            "files": sorted(path.relative_to(store.workspace).as_posix() for path in store.workspace.glob("projects/*.md")),
+            "files": sorted(
+                path.relative_to(store.workspace).as_posix()
+                for path in store.workspace.glob("projects/*.md")
+            ),
             "recalled": NOTE,
             "question": QUESTION,
         }
-        (HERE / f"{__version__}.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+        (HERE / f"{__version__}.json").write_text(
+            json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -49,9 +49,18 @@ def test_archive_ledger_and_workspace_are_read_whole(store: Store, facts: dict):
     assert (store.root / "VERSION").read_text().strip() == str(VERSION)
     assert len(store.ledger.events()) == facts["ledger_events"] and store.ledger.damaged() == []
     ranges = [entry.id for entries in store.archive.sources().values() for entry in entries]
-    assert len(ranges) == facts["ranges"] and all(map(store.archive.verify, ranges)) and store.archive.damaged_lines() == []
+    assert (
+        len(ranges) == facts["ranges"]
+        and all(map(store.archive.verify, ranges))
+        and store.archive.damaged_lines() == []
+    )
     assert store.memory_md() == facts["memory_md"]
-    assert subprocess.run(["git", "-C", str(store.workspace), "fsck", "--strict"], check=False).returncode == 0
+    assert (
+        subprocess.run(
+            ["git", "-C", str(store.workspace), "fsck", "--strict"], check=False
+        ).returncode
+        == 0
+    )
 
 
 @pytest.mark.slow

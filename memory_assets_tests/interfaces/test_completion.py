@@ -106,7 +106,9 @@ def damaged() -> Iterator[str]:
     yield "without tables"
 
 
-def test_a_missing_or_damaged_store_completes_nothing_and_says_nothing(capsys: pytest.CaptureFixture[str]):
+def test_a_missing_or_damaged_store_completes_nothing_and_says_nothing(
+    capsys: pytest.CaptureFixture[str],
+):
     for _ in damaged():
         for line in ("explain mem_", "review approve ", "recall --project "):
             assert words(line) == []
@@ -116,20 +118,32 @@ def test_a_missing_or_damaged_store_completes_nothing_and_says_nothing(capsys: p
 def test_a_project_whose_name_a_shell_would_run_is_left_out():
     store = small_store()
     rows = store.tables.read("windows").to_dicts()
-    write(store, "windows", "all", *rows, rows[0] | {"window_id": "v" * 64, "project": "$(touch here)"})
+    write(
+        store,
+        "windows",
+        "all",
+        *rows,
+        rows[0] | {"window_id": "v" * 64, "project": "$(touch here)"},
+    )
     assert [word for word, _ in find_words("project", "")] == ["x"]
 
 
 @pytest.mark.parametrize(
     ("shell", "environ", "wanted"),
     [
-        ("complete_bash", {"COMP_WORDS": "memory recall 'how do we", "COMP_CWORD": "2"}, (["recall"], "how do we")),
+        (
+            "complete_bash",
+            {"COMP_WORDS": "memory recall 'how do we", "COMP_CWORD": "2"},
+            (["recall"], "how do we"),
+        ),
         ("complete_bash", {"COMP_WORDS": "memory recall ", "COMP_CWORD": "2"}, (["recall"], "")),
         ("complete_zsh", {"_TYPER_COMPLETE_ARGS": "memory data sh"}, (["data"], "sh")),
         ("complete_fish", {"_TYPER_COMPLETE_ARGS": "memory data "}, (["data"], "")),
     ],
 )
-def test_the_words_of_each_shell_are_understood(shell: str, environ: dict[str, str], wanted: tuple[list[str], str]):
+def test_the_words_of_each_shell_are_understood(
+    shell: str, environ: dict[str, str], wanted: tuple[list[str], str]
+):
     assert words_of(shell, environ) == wanted
 
 
@@ -140,22 +154,31 @@ def complete_in_a_process(environ: dict[str, str]) -> subprocess.CompletedProces
 
 def test_a_shell_that_waits_imports_nothing_slow():
     small_store()
-    done = complete_in_a_process({INSTRUCTION: "complete_bash", "COMP_WORDS": "memory explain mem_", "COMP_CWORD": "2"})
+    done = complete_in_a_process(
+        {INSTRUCTION: "complete_bash", "COMP_WORDS": "memory explain mem_", "COMP_CWORD": "2"}
+    )
     assert done.stdout == f"{ID}\n"
     assert not any(
-        f" {name}\n" in done.stderr for name in ("typer", "pydantic", "rich", "polars", "pandas", "memory_assets.memory")
+        f" {name}\n" in done.stderr
+        for name in ("typer", "pydantic", "rich", "polars", "pandas", "memory_assets.memory")
     )
 
 
 def test_the_store_of_the_option_is_the_one_that_is_completed(tmp_path: Path):
     root = small_store().root.rename(tmp_path / "other")
     line = f"memory --store {root} explain mem_"
-    done = complete_in_a_process({INSTRUCTION: "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "4"})
+    done = complete_in_a_process(
+        {INSTRUCTION: "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "4"}
+    )
     assert done.stdout == f"{ID}\n"
 
 
 def test_fish_asks_first_whether_there_is_anything(capsys: pytest.CaptureFixture[str]):
-    environ = {INSTRUCTION: "complete_fish", "_TYPER_COMPLETE_FISH_ACTION": "is-args", "_TYPER_COMPLETE_ARGS": "memory rec"}
+    environ = {
+        INSTRUCTION: "complete_fish",
+        "_TYPER_COMPLETE_FISH_ACTION": "is-args",
+        "_TYPER_COMPLETE_ARGS": "memory rec",
+    }
     assert completion.main(environ) == 0
     assert completion.main(environ | {"_TYPER_COMPLETE_ARGS": "memory zzz"}) == 1
     assert completion.main(environ | {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}) == 0

@@ -57,7 +57,9 @@ def test_without_a_briefing_stdout_stays_empty_and_the_hint_goes_to_stderr():
     assert "memory up" in done.stderr
 
 
-def test_the_full_briefing_is_printed_as_fast_and_with_the_full_summary_of_a_session(capsys: pytest.CaptureFixture[str]):
+def test_the_full_briefing_is_printed_as_fast_and_with_the_full_summary_of_a_session(
+    capsys: pytest.CaptureFixture[str],
+):
     store = small_store()
     folder = store.workspace / "briefings" / "full"
     (folder / "briefings" / "sessions").mkdir(parents=True)
@@ -126,7 +128,12 @@ def test_rows_are_read_from_the_footer_of_a_table_without_a_parser(tmp_path: Pat
 
 
 def test_a_ticked_box_no_longer_waits():
-    assert fast.count_pending("- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n") == 1
+    assert (
+        fast.count_pending(
+            "- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n"
+        )
+        == 1
+    )
 
 
 def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):
@@ -139,7 +146,9 @@ def wait_for_hours(root: Path) -> None:
     append(str(root), ENDED, {"sessionId": "s"}, version=1, at=0)
 
 
-def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(capsys: pytest.CaptureFixture[str]):
+def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(
+    capsys: pytest.CaptureFixture[str],
+):
     store = small_store()
     keep_status(store)
     wait_for_hours(store.root)
@@ -158,21 +167,37 @@ def test_events_that_wait_for_hours_are_told_wherever_somebody_looks(capsys: pyt
     assert capsys.readouterr().out == slow
 
 
-def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    assert fast.main(["send", "memory/session.ended", "--session", "s1", "--store", str(tmp_path)]) == 0
+def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    assert (
+        fast.main(["send", "memory/session.ended", "--session", "s1", "--store", str(tmp_path)])
+        == 0
+    )
     assert capsys.readouterr() == ("", "")
     assert fast.main(["send", "memory/session.exploded", "--store", str(tmp_path), "--json"]) == 0
     reply = json.loads(capsys.readouterr().out)
     assert (reply["ok"], reply["data"]["name"]) == (True, "memory/session.exploded")
     assert "will be put aside" in reply["warnings"][0]
-    assert fast.main(["send", "memory/session.ended", "--data", "{broken", "--store", str(tmp_path)]) == 0
+    assert (
+        fast.main(["send", "memory/session.ended", "--data", "{broken", "--store", str(tmp_path)])
+        == 0
+    )
     assert "not a JSON object" in capsys.readouterr().err
     assert fast.main(["send", "memory/session.ended", "--store", "/proc/nowhere"]) == 0
     assert "nothing was sent" in capsys.readouterr().err
 
 
 def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
-    words = ["send", "memory/session.ended", "--session", "s1", "--data", '{"userMessageCount": 7}', "--store"]
+    words = [
+        "send",
+        "memory/session.ended",
+        "--session",
+        "s1",
+        "--data",
+        '{"userMessageCount": 7}',
+        "--store",
+    ]
     fast.main([*words, str(tmp_path / "quick")])
     full([*words, str(tmp_path / "full")])
     files = [next((tmp_path / which / "spool").glob("*.jsonl")) for which in ("quick", "full")]
@@ -196,11 +221,24 @@ def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str
     after = "import json; print('\\n' + json.dumps(sorted(sys.modules)))"
     loaded = set(json.loads(run(*words, after=after).stdout.splitlines()[-1]))
     standard = set(sys.stdlib_module_names) | set(sys.builtin_module_names) | {"__main__"}
-    foreign = {name for name in loaded if name.split(".")[0] not in standard and not name.startswith("__editable")}
+    foreign = {
+        name
+        for name in loaded
+        if name.split(".")[0] not in standard and not name.startswith("__editable")
+    }
     assert foreign - {"sitecustomize", "_distutils_hack", "coloredlogs"} <= OURS
 
 
-SLOW_TO_IMPORT = {"polars", "numpy", "pyarrow", "pydantic_settings", "dagster", "chromadb", "filelock", "uvicorn"}
+SLOW_TO_IMPORT = {
+    "polars",
+    "numpy",
+    "pyarrow",
+    "pydantic_settings",
+    "dagster",
+    "chromadb",
+    "filelock",
+    "uvicorn",
+}
 
 
 @pytest.mark.parametrize(
@@ -212,16 +250,21 @@ SLOW_TO_IMPORT = {"polars", "numpy", "pyarrow", "pydantic_settings", "dagster", 
         (("recall", "how do we deploy", "--probe"), {"polars", "pydantic_settings", "numpy"}),
     ],
 )
-def test_a_command_imports_of_what_is_slow_only_what_it_needs(words: tuple[str, ...], needed: set[str]):
+def test_a_command_imports_of_what_is_slow_only_what_it_needs(
+    words: tuple[str, ...], needed: set[str]
+):
     index(small_store())
     done = run(*words, after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
     assert SLOW_TO_IMPORT & set(json.loads(done.stdout.splitlines()[-1])) == needed, done.stderr
 
 
 @pytest.mark.parametrize(
-    "words", [(MEMORY, "--used"), ("--unused", MEMORY, "--json"), ("mem_0f3a5c",), ("mem_123456", "--used")]
+    "words",
+    [(MEMORY, "--used"), ("--unused", MEMORY, "--json"), ("mem_0f3a5c",), ("mem_123456", "--used")],
 )
-def test_the_quick_and_the_full_command_rate_the_same(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
+def test_the_quick_and_the_full_command_rate_the_same(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+):
     store = small_store()
     answers = []
     for answer in (fast.main, full):
@@ -234,7 +277,13 @@ def test_the_quick_and_the_full_command_rate_the_same(words: tuple[str, ...], ca
 
 def test_a_rating_imports_no_parser_of_words_and_no_views():
     small_store()
-    done = run("data", "feedback", MEMORY, "--used", after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
+    done = run(
+        "data",
+        "feedback",
+        MEMORY,
+        "--used",
+        after="import json; print('\\n' + json.dumps(sorted(sys.modules)))",
+    )
     assert done.stdout.startswith("Recorded: mem_0f3a5c1e0000 helped.")
     assert not {"typer", "rich"} & set(json.loads(done.stdout.splitlines()[-1]))
 

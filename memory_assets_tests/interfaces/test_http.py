@@ -31,13 +31,20 @@ from memory_assets.interfaces.http import LONGEST_BODY, application, status_of
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
 
 
-def client(*, is_writing: bool = False, host: str = "127.0.0.1", called: str = "127.0.0.1") -> TestClient:
+def client(
+    *, is_writing: bool = False, host: str = "127.0.0.1", called: str = "127.0.0.1"
+) -> TestClient:
     return TestClient(application(host, is_writing=is_writing), base_url=f"http://{called}:3100")
 
 
 def test_a_question_is_answered_by_query_and_by_body_alike():
     index(small_store())
-    asked = {"question": "how do we install packages", "category": ["rules-conventions"], "limit": 1, "probe": True}
+    asked = {
+        "question": "how do we install packages",
+        "category": ["rules-conventions"],
+        "limit": 1,
+        "probe": True,
+    }
     with client() as http:
         by_query, by_body = http.get("/recall", params=asked), http.post("/recall", json=asked)
     assert (by_query.status_code, by_body.status_code) == (200, 200)
@@ -51,7 +58,9 @@ def test_every_verb_that_reads_has_an_address():
     with client() as http:
         assert http.get("/status").json()["data"]["rows"]["facts"] == 1
         assert http.get("/brief").json()["data"]["text"].startswith("# Briefing")
-        assert [one["proposal_id"] for one in http.get("/review").json()["data"]["pending"]] == [PROPOSAL]
+        assert [one["proposal_id"] for one in http.get("/review").json()["data"]["pending"]] == [
+            PROPOSAL
+        ]
         assert http.get("/explain", params={"target": PROPOSAL}).json()["ok"] is True
 
 
@@ -59,16 +68,52 @@ def test_every_verb_that_reads_has_an_address():
     ("method", "path", "sent", "status", "told"),
     [
         ("GET", "/recall", {}, 400, "question is missing"),
-        ("GET", "/recall", {"params": {"question": "q", "limit": 99}}, 400, "limit must be between 1 and 15, not 99"),
-        ("GET", "/recall", {"params": {"question": "q", "since": "soon"}}, 400, "since must be a day (2026-05-01)"),
-        ("POST", "/recall", {"content": b"{broken", "headers": {"content-type": "application/json"}}, 400, "not JSON"),
-        ("POST", "/recall", {"content": b"[1]", "headers": {"content-type": "application/json"}}, 400, "one JSON object"),
-        ("POST", "/recall", {"content": b'{"question":"q"}', "headers": {"content-type": "text/plain"}}, 400, "content type"),
+        (
+            "GET",
+            "/recall",
+            {"params": {"question": "q", "limit": 99}},
+            400,
+            "limit must be between 1 and 15, not 99",
+        ),
+        (
+            "GET",
+            "/recall",
+            {"params": {"question": "q", "since": "soon"}},
+            400,
+            "since must be a day (2026-05-01)",
+        ),
+        (
+            "POST",
+            "/recall",
+            {"content": b"{broken", "headers": {"content-type": "application/json"}},
+            400,
+            "not JSON",
+        ),
+        (
+            "POST",
+            "/recall",
+            {"content": b"[1]", "headers": {"content-type": "application/json"}},
+            400,
+            "one JSON object",
+        ),
+        (
+            "POST",
+            "/recall",
+            {"content": b'{"question":"q"}', "headers": {"content-type": "text/plain"}},
+            400,
+            "content type",
+        ),
         ("POST", "/recall", {"content": b"x" * (LONGEST_BODY + 1)}, 413, "longer than"),
         ("GET", "/explain", {"params": {"target": "mem_ffffffff"}}, 404, "mem_ffffffff"),
         ("GET", "/nowhere", {}, 404, "There is no GET /nowhere; choose from /recall"),
         ("DELETE", "/recall", {}, 405, "There is no DELETE /recall"),
-        ("POST", "/decide", {"json": {"decision": "approve", "proposals": [PROPOSAL]}}, 403, "`memory serve http --write`"),
+        (
+            "POST",
+            "/decide",
+            {"json": {"decision": "approve", "proposals": [PROPOSAL]}},
+            403,
+            "`memory serve http --write`",
+        ),
         ("GET", "/decide", {}, 405, "There is no GET /decide"),
     ],
 )
@@ -85,7 +130,10 @@ def test_what_goes_wrong_has_a_status_and_the_words_of_the_command_line(
 def test_without_a_memory_the_answer_is_that_there_is_none_yet():
     with client() as http:
         answer = http.get("/recall", params={"question": "q"})
-    assert (answer.status_code, "Run `memory up`" in answer.json()["error"]["message"]) == (503, True)
+    assert (answer.status_code, "Run `memory up`" in answer.json()["error"]["message"]) == (
+        503,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,26 +165,50 @@ def test_each_kind_of_failure_has_its_status_however_it_is_wrapped(error: Except
 def test_what_is_told_over_http_is_recalled_at_once():
     index(small_store())
     with client(is_writing=True) as http:
-        noted = http.post("/remember", json={"text": "Herons nest beside the reactor.", "project": "shop"}).json()["data"]
-        found = http.get("/recall", params={"question": "where do herons nest", "probe": True}).json()["data"]["results"]
+        noted = http.post(
+            "/remember", json={"text": "Herons nest beside the reactor.", "project": "shop"}
+        ).json()["data"]
+        found = http.get(
+            "/recall", params={"question": "where do herons nest", "probe": True}
+        ).json()["data"]["results"]
         assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
         corrected = http.post(
-            "/remember", json={"instead_of": noted["memory_ids"][0], "text": "Storks nest beside the reactor."}
+            "/remember",
+            json={"instead_of": noted["memory_ids"][0], "text": "Storks nest beside the reactor."},
         )
         assert corrected.json()["data"]["replaces"] == noted["memory_ids"][0]
-        again = http.post("/remember", json={"instead_of": noted["memory_ids"][0], "text": "Cranes nest there."})
-        assert (again.status_code, "was already replaced by" in again.json()["error"]["message"]) == (409, True)
+        again = http.post(
+            "/remember", json={"instead_of": noted["memory_ids"][0], "text": "Cranes nest there."}
+        )
         assert (
-            http.post("/feedback", json={"memory_ids": corrected.json()["data"]["memory_ids"], "used": True}).status_code == 200
+            again.status_code,
+            "was already replaced by" in again.json()["error"]["message"],
+        ) == (409, True)
+        assert (
+            http.post(
+                "/feedback",
+                json={"memory_ids": corrected.json()["data"]["memory_ids"], "used": True},
+            ).status_code
+            == 200
         )
         preview = http.post("/forget", json={"target": "storks nest"}).json()["data"]
         assert (preview["is_applied"], len(preview["memories"])) == (False, 1)
-        assert http.post("/forget", json={"target": "storks nest", "apply": True}).json()["data"]["is_applied"] is True
+        assert (
+            http.post("/forget", json={"target": "storks nest", "apply": True}).json()["data"][
+                "is_applied"
+            ]
+            is True
+        )
         gone = http.post("/forget", json={"target": "storks nest"})
-        assert (gone.status_code, "Nothing in this store" in gone.json()["error"]["message"]) == (404, True)
+        assert (gone.status_code, "Nothing in this store" in gone.json()["error"]["message"]) == (
+            404,
+            True,
+        )
 
 
-@pytest.mark.parametrize("called", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"])
+@pytest.mark.parametrize(
+    "called", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7"]
+)
 def test_a_name_that_is_not_this_machine_is_turned_away(called: str):
     with client(called=called) as http:
         assert http.get("/status").status_code == 403
@@ -153,7 +225,10 @@ def test_a_page_of_somebody_else_is_turned_away(origin: str):
     own = {"x-memory-request": "1"}
     with client() as http:
         assert http.get("/status", headers={"origin": origin, **own}).status_code == 403
-        assert http.get("/status", headers={"origin": "http://localhost:3100", **own}).status_code == 200
+        assert (
+            http.get("/status", headers={"origin": "http://localhost:3100", **own}).status_code
+            == 200
+        )
 
 
 def test_on_another_interface_addresses_and_its_name_are_answered_but_no_name_that_could_be_anybodys():
@@ -169,7 +244,9 @@ def test_the_description_names_every_verb_with_what_it_takes():
         found = http.get("/openapi.json").json()
         assert "text/html" in http.get("/").headers["content-type"]
     assert {"/recall", "/explain", "/brief", "/review", "/decide", "/status"} <= set(found["paths"])
-    question = next(one for one in found["paths"]["/recall"]["get"]["parameters"] if one["name"] == "question")
+    question = next(
+        one for one in found["paths"]["/recall"]["get"]["parameters"] if one["name"] == "question"
+    )
     assert (question["required"], question["in"]) == (True, "query")
     body = found["paths"]["/decide"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["required"] == ["decision", "proposals"]
@@ -180,7 +257,10 @@ def test_a_real_server_says_where_it_is_answers_and_stops_when_told():
     small_store()
     code = "import sys; sys.argv = ['memory', 'serve', 'http', '--json']; from memory_assets.interfaces.entry import main; sys.exit(main())"
     with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy()
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ.copy(),
     ) as process:
         assert process.stdout is not None
         try:

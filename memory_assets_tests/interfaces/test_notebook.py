@@ -20,18 +20,27 @@ from memory_assets_tests.small_store import small_store
 
 def test_the_owner_gets_a_copy_and_changes_to_it_stay(tmp_path: Path):
     path = notebook.own_copy(tmp_path)
-    assert path.read_bytes() == notebook.bundled().read_bytes() and path.stat().st_mode & 0o777 == 0o600
+    assert (
+        path.read_bytes() == notebook.bundled().read_bytes()
+        and path.stat().st_mode & 0o777 == 0o600
+    )
     path.write_text("mine")
     assert notebook.own_copy(tmp_path).read_text() == "mine"
 
 
-def test_without_jupyter_the_command_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_without_jupyter_the_command_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setattr(notebook, "find_spec", lambda name: None)
-    with pytest.raises(StoreError, match=re.escape(f"not installed. Run `{install_command('notebook')}`")):
+    with pytest.raises(
+        StoreError, match=re.escape(f"not installed. Run `{install_command('notebook')}`")
+    ):
         notebook.command(tmp_path / "memory.ipynb", 8888, opens_browser=True)
 
 
-def test_jupyter_serves_the_folder_of_the_notebook_to_this_machine_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_jupyter_serves_the_folder_of_the_notebook_to_this_machine_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setattr(notebook, "find_spec", lambda name: object())
     command = notebook.command(tmp_path / "memory.ipynb", 8888, opens_browser=False)
     assert command[:3] == [sys.executable, "-m", "notebook"]
@@ -45,7 +54,10 @@ def test_jupyter_serves_the_folder_of_the_notebook_to_this_machine_alone(monkeyp
 
 
 def test_a_notebook_is_saved_without_outputs_and_other_files_as_they_are():
-    cells = [nbformat.v4.new_markdown_cell("# Mine"), nbformat.v4.new_code_cell("1 + 1", execution_count=3)]
+    cells = [
+        nbformat.v4.new_markdown_cell("# Mine"),
+        nbformat.v4.new_code_cell("1 + 1", execution_count=3),
+    ]
     cells[1]["outputs"] = [nbformat.v4.new_output("stream", text="what was said")]
     model = {"type": "notebook", "content": nbformat.v4.new_notebook(cells=cells)}
     notebook.without_outputs(model, path="memory.ipynb", contents_manager=None)
@@ -61,7 +73,9 @@ def test_the_hook_is_found_by_its_name():
     assert getattr(sys.modules[module], name) is notebook.without_outputs
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
 def test_ending_the_command_ends_jupyter(tmp_path: Path):
     running = tmp_path / "running"
     code = (
@@ -76,9 +90,13 @@ def test_ending_the_command_ends_jupyter(tmp_path: Path):
     assert not Path(f"/proc/{running.read_text().strip()}").exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
 @pytest.mark.parametrize("asked_to_end_by", [signal.SIGTERM, signal.SIGINT])
-def test_ending_the_command_while_jupyter_is_being_started_ends_jupyter(asked_to_end_by: signal.Signals):
+def test_ending_the_command_while_jupyter_is_being_started_ends_jupyter(
+    asked_to_end_by: signal.Signals,
+):
     code = f"""
 import os, subprocess, sys
 from memory_assets.interfaces import notebook
@@ -92,7 +110,9 @@ class Ended(subprocess.Popen):
 subprocess.Popen = Ended
 sys.exit(notebook.serve(["sleep", "90"], {{}}))
 """
-    command = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    command = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
     assert (command.returncode, command.stderr) == (0, "")
     with pytest.raises(ProcessLookupError):
         os.kill(int(command.stdout), 0)
@@ -104,5 +124,8 @@ def test_the_report_of_the_present_holds_figures_and_pictures():
     store = small_store()
     report = MemoryAgent(read_settings()).health_report()
     assert report.figures["active facts"] == "1"
-    assert [chart.name for section in report.sections for chart in section.charts][:2] == ["growth", "facts"]
+    assert [chart.name for section in report.sections for chart in section.charts][:2] == [
+        "growth",
+        "facts",
+    ]
     assert not (store.workspace / "health").exists()

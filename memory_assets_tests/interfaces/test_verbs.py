@@ -26,7 +26,12 @@ from memory_assets_tests.generated import describe
 from memory_assets_tests.small_store import small_store
 
 PLACES = {"triggers": "lab triggers", "feedback": "data feedback"}
-WITHOUT_A_COMMAND = {"answer": "recall --answer", "review": "review", "decide": "review approve", "slog": "library slog add"}
+WITHOUT_A_COMMAND = {
+    "answer": "recall --answer",
+    "review": "review",
+    "decide": "review approve",
+    "slog": "library slog add",
+}
 
 
 def options_of(verb: Verb) -> dict[str, Any]:
@@ -57,7 +62,9 @@ def test_every_example_is_a_valid_request(verb: Verb):
 
 
 @pytest.mark.parametrize(
-    "verb", [one for one in (*VERBS, *COMMANDS) if one.name not in WITHOUT_A_COMMAND], ids=lambda verb: verb.name
+    "verb",
+    [one for one in (*VERBS, *COMMANDS) if one.name not in WITHOUT_A_COMMAND],
+    ids=lambda verb: verb.name,
 )
 def test_the_command_line_has_the_parameters_of_the_request(verb: Verb):
     options = options_of(verb)
@@ -75,23 +82,37 @@ def test_the_command_line_has_the_parameters_of_the_request(verb: Verb):
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(verb: Verb):
-    tool = next(one for one in Protocol(is_writing=True).tools()["tools"] if one["name"] == verb.tool)
-    with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+    tool = next(
+        one for one in Protocol(is_writing=True).tools()["tools"] if one["name"] == verb.tool
+    )
+    with TestClient(
+        application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1"
+    ) as client:
         path = client.get("/openapi.json").json()["paths"][f"/{verb.name}"]
     body = path["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body == verb.schema()
     assert tool["inputSchema"] == verb.tool_schema()
     assert tool["inputSchema"]["properties"].keys() <= verb.parameters.keys()
-    assert set(tool["inputSchema"].get("required", ())) == set(verb.required) <= tool["inputSchema"]["properties"].keys()
+    assert (
+        set(tool["inputSchema"].get("required", ()))
+        == set(verb.required)
+        <= tool["inputSchema"]["properties"].keys()
+    )
     if not verb.is_writing:
         query = {one["name"]: one["schema"] for one in path["get"].get("parameters", ())}
         assert query == dict(verb.parameters)
 
 
 def test_verbs_of_the_command_line_are_no_tools_and_have_no_address():
-    assert {verb.tool for verb in COMMANDS}.isdisjoint(one["name"] for one in Protocol(is_writing=True).tools()["tools"])
-    with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
-        assert [client.post(f"/{verb.name}", json=dict(verb.example)).status_code for verb in COMMANDS] == [404] * len(COMMANDS)
+    assert {verb.tool for verb in COMMANDS}.isdisjoint(
+        one["name"] for one in Protocol(is_writing=True).tools()["tools"]
+    )
+    with TestClient(
+        application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1"
+    ) as client:
+        assert [
+            client.post(f"/{verb.name}", json=dict(verb.example)).status_code for verb in COMMANDS
+        ] == [404] * len(COMMANDS)
 
 
 def test_the_definitions_of_all_tools_take_at_most_nine_hundred_tokens():
@@ -105,7 +126,10 @@ def test_the_tools_that_a_server_shows_before_pydantic_is_imported_are_those_of_
 
 def test_a_schema_names_what_is_needed_and_what_may_be_chosen():
     schema = verbs.DECIDE.schema()
-    assert (schema["required"], schema["additionalProperties"]) == (["decision", "proposals"], False)
+    assert (schema["required"], schema["additionalProperties"]) == (
+        ["decision", "proposals"],
+        False,
+    )
     assert schema["properties"]["decision"]["enum"] == ["approve", "reject", "edit"]
     assert schema["properties"]["proposals"]["items"] == {"type": "string"}
     assert verbs.RECALL.schema()["properties"]["limit"] == {
@@ -140,14 +164,24 @@ def a_new_verb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Verb]:
         return Counted(asked.word, min(asked.most, 7))
 
     monkeypatch.setattr(MemoryAgent, "count", count, raising=False)
-    verb = Verb("count", CountRequest, "Count a word", "Count a word.", "Count how often a word is said.", {"word": "uv"})
+    verb = Verb(
+        "count",
+        CountRequest,
+        "Count a word",
+        "Count a word.",
+        "Count how often a word is said.",
+        {"word": "uv"},
+    )
     VERBS.append(verb)
     yield verb
     VERBS.remove(verb)
 
 
 def test_a_new_verb_is_a_command_a_tool_and_an_address(
-    a_new_verb: Verb, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    a_new_verb: Verb,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Any,
 ):
     small_store()
     found = {"word": "uv", "count": 3}
@@ -155,7 +189,9 @@ def test_a_new_verb_is_a_command_a_tool_and_an_address(
     assert json.loads(capsys.readouterr().out)["data"] == found
     assert cli.main(["count", "uv"]) == 0
     assert capsys.readouterr().out.split() == ["word", "uv", "count", "5"]
-    said = Protocol(is_structured=True).answer("tools/call", {"name": "memory_count", "arguments": {"word": "uv", "most": 3}})
+    said = Protocol(is_structured=True).answer(
+        "tools/call", {"name": "memory_count", "arguments": {"word": "uv", "most": 3}}
+    )
     assert said["structuredContent"]["data"] == found
     with TestClient(application("127.0.0.1"), base_url="http://127.0.0.1") as client:
         assert client.get("/count", params={"word": "uv", "most": 3}).json()["data"] == found

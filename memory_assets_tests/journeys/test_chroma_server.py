@@ -24,7 +24,9 @@ def vectors_on(address: str) -> set[str]:
     """The ids of all vectors on the server."""
     client = connect(address)
     return {
-        id for one in client.list_collections() for id in client.get_collection(one.name, embedding_function=None).get()["ids"]
+        id
+        for one in client.list_collections()
+        for id in client.get_collection(one.name, embedding_function=None).get()["ids"]
     }
 
 
@@ -32,7 +34,11 @@ def answers(data: Path, sources: Path, **more: str) -> list:
     """What recall returns to the questions, without the ids and times of the recalls."""
     found = [story.run(f"recall {question}", data, sources, **more) for question in QUESTIONS]
     return [
-        [(hit.get("memory_id") or hit.get("message_id"), round(hit["score"], 4)) for hit in one["results"]] for one in found
+        [
+            (hit.get("memory_id") or hit.get("message_id"), round(hit["score"], 4))
+            for hit in one["results"]
+        ]
+        for one in found
     ]
 
 
@@ -45,7 +51,8 @@ def test_the_sample_is_the_same_and_recall_continues_while_the_server_is_down(tm
     with chroma_server(tmp_path / "server", port):
         story.run("ingest", there, sources, MEMORY_CHROMA=chroma)
         story.assert_same_tables(
-            story.all_tables(story.open_at(there, sources)), story.all_tables(story.open_at(here, sources))
+            story.all_tables(story.open_at(there, sources)),
+            story.all_tables(story.open_at(here, sources)),
         )
         assert list((there / "index" / "vectors").rglob("*.npy")) == []
         assert vectors_on(chroma)
@@ -61,7 +68,9 @@ def test_the_sample_is_the_same_and_recall_continues_while_the_server_is_down(tm
     assert answers(there, sources) == expected
 
 
-def test_what_is_forgotten_is_gone_from_the_server_which_must_be_up_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_forgotten_is_gone_from_the_server_which_must_be_up_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     port = free_port()
     monkeypatch.setenv("MEMORY_CHROMA", f"http://127.0.0.1:{port}")
     with chroma_server(tmp_path / "server", port) as address:

@@ -40,7 +40,9 @@ def marked(number: int) -> str:
 
 def published(root: Path) -> int:
     """The generation that a reader could see when it began, told by the memories alone."""
-    return number_in(ParquetTables(root / "tables").read("memories", columns=["text"])["text"].to_list())
+    return number_in(
+        ParquetTables(root / "tables").read("memories", columns=["text"])["text"].to_list()
+    )
 
 
 def number_in(texts: list[str]) -> int:
@@ -62,7 +64,9 @@ def read_until(is_over: Callable[[], bool], root: Path, told: Path) -> list[str]
             wrong.append(f"generation {began} was published, but the answer was {seen}")
         if answer.degraded or answer.notes:
             wrong.append(f"degraded: {answer.degraded} {answer.notes}")
-        if noted and "Storks" not in str(agent.recall(f"storks number {noted}", probe=True).results):
+        if noted and "Storks" not in str(
+            agent.recall(f"storks number {noted}", probe=True).results
+        ):
             wrong.append(f"note {noted} was on disk, but was not found")
     return wrong
 
@@ -84,21 +88,44 @@ class Pipeline:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._embedder = LocalEmbedder()
-        self._vectors, self._texts = ChromaIndex(store.root / "index"), TextIndex(store.root / "index")
+        self._vectors, self._texts = (
+            ChromaIndex(store.root / "index"),
+            TextIndex(store.root / "index"),
+        )
 
     def publish(self, number: int) -> None:
         text = marked(number)
-        said = row("observations", id=MARK, text=text, text_hash=text_hash(text), gate="allow", kind="fact", author="owner")
+        said = row(
+            "observations",
+            id=MARK,
+            text=text,
+            text_hash=text_hash(text),
+            gate="allow",
+            kind="fact",
+            author="owner",
+        )
         with self._store.lock():
-            memories = fold_memories(frame("observations", said), frame("merges"), self._store.ledger.events())
+            memories = fold_memories(
+                frame("observations", said), frame("merges"), self._store.ledger.events()
+            )
             self._store.tables.write("memories", "all", memories)
-            vectors = pl.Series("vector", [self._embedder.encode_query(text).tolist() for text in memories["text"]])
-            self._vectors.update(memories.select("id", "category", "kind", "state").with_columns(vectors), [])
-            self._texts.update(index_rows(memories.select("id", pl.lit("memories").alias("corpus"), "text")), [])
+            vectors = pl.Series(
+                "vector", [self._embedder.encode_query(text).tolist() for text in memories["text"]]
+            )
+            self._vectors.update(
+                memories.select("id", "category", "kind", "state").with_columns(vectors), []
+            )
+            self._texts.update(
+                index_rows(memories.select("id", pl.lit("memories").alias("corpus"), "text")), []
+            )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("compared", [chroma_index.COMPARED_ROWS, 0], ids=["vectors compared one and all", "Chroma asked"])
+@pytest.mark.parametrize(
+    "compared",
+    [chroma_index.COMPARED_ROWS, 0],
+    ids=["vectors compared one and all", "Chroma asked"],
+)
 def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
     compared: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -111,7 +138,13 @@ def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
     command = [sys.executable, __file__, str(compared), str(over), str(store.root)]
     variables = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     processes = [
-        subprocess.Popen([*command, str(one)], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [*command, str(one)],
+            env=variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         for one in told[THREADS:]
     ]
     with ThreadPoolExecutor(THREADS) as pool:
@@ -119,7 +152,9 @@ def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
 
         def all_read_on() -> bool:
             """A reader that ended before it was told to has failed, and nothing waits for it."""
-            return not any(thread.done() for thread in threads) and all(process.poll() is None for process in processes)
+            return not any(thread.done() for thread in threads) and all(
+                process.poll() is None for process in processes
+            )
 
         number = 0
         try:
@@ -128,12 +163,16 @@ def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
             while all_read_on() and (number < GENERATIONS or not all_asked(QUESTIONS, told)):
                 number += 1
                 if number % 3 == 0:
-                    writer.remember(f"Storks number {number // 3} nest on the roof of building {number}.")
+                    writer.remember(
+                        f"Storks number {number // 3} nest on the roof of building {number}."
+                    )
                 pipeline.publish(number)
                 time.sleep(BREATH_SECONDS)
         finally:
             over.touch()
-            ended = [(process.communicate(timeout=120), process.returncode) for process in processes]
+            ended = [
+                (process.communicate(timeout=120), process.returncode) for process in processes
+            ]
     wrong = [one for thread in threads for one in thread.result()]
     for (out, err), status in ended:
         wrong += json.loads(out) if status == 0 else [f"exit {status}: {err[-2000:]}"]

@@ -26,18 +26,22 @@ def by_command(capsys: pytest.CaptureFixture[str]) -> Ask:
 
 
 def by_tool(tool: str, **arguments: Any) -> dict[str, Any]:
-    return Protocol(is_structured=True).answer("tools/call", {"name": tool, "arguments": arguments})["structuredContent"]
+    return Protocol(is_structured=True).answer(
+        "tools/call", {"name": tool, "arguments": arguments}
+    )["structuredContent"]
 
 
 def by_http_writing(verb: str, **arguments: Any) -> dict[str, Any]:
-    with TestClient(application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1") as client:
+    with TestClient(
+        application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1"
+    ) as client:
         return client.post(f"/{verb}", json=arguments).json()
 
 
 def by_tool_writing(tool: str, **arguments: Any) -> dict[str, Any]:
-    return Protocol(is_writing=True, is_structured=True).answer("tools/call", {"name": tool, "arguments": arguments})[
-        "structuredContent"
-    ]
+    return Protocol(is_writing=True, is_structured=True).answer(
+        "tools/call", {"name": tool, "arguments": arguments}
+    )["structuredContent"]
 
 
 def by_http(verb: str, **arguments: Any) -> dict[str, Any]:
@@ -70,7 +74,10 @@ QUESTIONS: list[tuple[list[str], dict[str, Any]]] = [
     ),
     (["pip", "--budget"], {"question": "pip", "budget": True}),
     (["what are our conventions"], {"question": "what are our conventions"}),
-    (["and that one?", "--recent", "It was pip."], {"question": "and that one?", "recent": ["It was pip."]}),
+    (
+        ["and that one?", "--recent", "It was pip."],
+        {"question": "and that one?", "recent": ["It was pip."]},
+    ),
     (["pip", "--corpus", "messages"], {"question": "pip", "corpus": ["messages"]}),
     (["what is the capital of France"], {"question": "what is the capital of France"}),
     ([""], {"question": ""}),
@@ -79,19 +86,29 @@ QUESTIONS: list[tuple[list[str], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "arguments"), QUESTIONS, ids=[" ".join(words) or "empty" for words, _ in QUESTIONS])
-def test_a_recall_is_the_same_at_every_door(words: list[str], arguments: dict[str, Any], by_command: Ask):
+@pytest.mark.parametrize(
+    ("words", "arguments"), QUESTIONS, ids=[" ".join(words) or "empty" for words, _ in QUESTIONS]
+)
+def test_a_recall_is_the_same_at_every_door(
+    words: list[str], arguments: dict[str, Any], by_command: Ask
+):
     index(small_store())
     commanded = timeless(by_command("recall", *words, "--probe"))
-    assert commanded == timeless(by_tool("memory_recall", **{"profile": "balanced"} | arguments, probe=True))
+    assert commanded == timeless(
+        by_tool("memory_recall", **{"profile": "balanced"} | arguments, probe=True)
+    )
     assert commanded == timeless(by_http("recall", **arguments, probe=True))
 
 
 ONLY_RECALL = {"profile", "limit", "corpus", "recent", "budget"}
 
 
-@pytest.mark.parametrize(("words", "arguments"), [one for one in QUESTIONS if not ONLY_RECALL & set(one[1])])
-def test_an_answer_from_everything_is_the_same_at_every_door(words: list[str], arguments: dict[str, Any], by_command: Ask):
+@pytest.mark.parametrize(
+    ("words", "arguments"), [one for one in QUESTIONS if not ONLY_RECALL & set(one[1])]
+)
+def test_an_answer_from_everything_is_the_same_at_every_door(
+    words: list[str], arguments: dict[str, Any], by_command: Ask
+):
     index(small_store())
     commanded = timeless(by_command("recall", *words, "--answer", "--probe"))
     assert commanded == timeless(by_tool("memory_answer", **arguments, probe=True))
@@ -110,23 +127,43 @@ def test_the_answer_is_that_of_the_memory(by_command: Ask):
         (["explain", PROPOSAL], "memory_explain", "explain", {"target": PROPOSAL}),
         (["explain", "mem_ffffffff"], "memory_explain", "explain", {"target": "mem_ffffffff"}),
         (["explain", "Use uv"], "memory_explain", "explain", {"target": "Use uv"}),
-        (["explain", "nobody said this"], "memory_explain", "explain", {"target": "nobody said this"}),
-        (["explain", "uv", "--question", "pip"], "memory_explain", "explain", {"target": "uv", "question": "pip"}),
+        (
+            ["explain", "nobody said this"],
+            "memory_explain",
+            "explain",
+            {"target": "nobody said this"},
+        ),
+        (
+            ["explain", "uv", "--question", "pip"],
+            "memory_explain",
+            "explain",
+            {"target": "uv", "question": "pip"},
+        ),
         (["explain", ""], "memory_explain", "explain", {"target": ""}),
         (["lab", "triggers"], "memory_triggers", "triggers", {}),
-        (["lab", "triggers", "--on", "2026-08-10"], "memory_triggers", "triggers", {"on": "2026-08-10"}),
+        (
+            ["lab", "triggers", "--on", "2026-08-10"],
+            "memory_triggers",
+            "triggers",
+            {"on": "2026-08-10"},
+        ),
         (["review"], "memory_review", "review", {}),
         (["brief"], "memory_brief", "brief", {}),
         (["status"], "memory_status", "status", {}),
     ],
 )
-def test_every_other_verb_is_the_same_too(command: list[str], tool: str, verb: str, arguments: dict[str, Any], by_command: Ask):
+def test_every_other_verb_is_the_same_too(
+    command: list[str], tool: str, verb: str, arguments: dict[str, Any], by_command: Ask
+):
     small_store()
     assert by_command(*command) == by_tool(tool, **arguments) == by_http(verb, **arguments)
 
 
 def test_without_a_memory_every_door_says_the_same(by_command: Ask):
-    for command, tool, verb in (("review", "memory_review", "review"), ("brief", "memory_brief", "brief")):
+    for command, tool, verb in (
+        ("review", "memory_review", "review"),
+        ("brief", "memory_brief", "brief"),
+    ):
         assert by_command(command) == by_tool(tool) == by_http(verb)
 
 
@@ -144,8 +181,16 @@ OF_EACH_LINE = ("event_id", "at", "memory_ids")
         ),
         (["remember", SECRET], "remember", {"text": SECRET}),
         (["remember", ""], "remember", {"text": ""}),
-        (["remember", "x", "--category", "cooking"], "remember", {"text": "x", "category": "cooking"}),
-        (["remember", "Use pixi.", "--instead-of", MEMORY], "remember", {"text": "Use pixi.", "instead_of": MEMORY}),
+        (
+            ["remember", "x", "--category", "cooking"],
+            "remember",
+            {"text": "x", "category": "cooking"},
+        ),
+        (
+            ["remember", "Use pixi.", "--instead-of", MEMORY],
+            "remember",
+            {"text": "Use pixi.", "instead_of": MEMORY},
+        ),
         (
             ["remember", "Use pixi.", "--instead-of", "mem_ffffffff"],
             "remember",
@@ -159,7 +204,13 @@ OF_EACH_LINE = ("event_id", "at", "memory_ids")
             {"memory_ids": [MEMORY], "used": True, "session": "s"},
         ),
     ],
-    ids=lambda value: "" if isinstance(value, dict) else " ".join(value)[:30] if isinstance(value, list) else value,
+    ids=lambda value: (
+        ""
+        if isinstance(value, dict)
+        else " ".join(value)[:30]
+        if isinstance(value, list)
+        else value
+    ),
 )
 def test_what_is_told_is_written_alike_at_every_door(
     words: list[str],
@@ -175,7 +226,14 @@ def test_what_is_told_is_written_alike_at_every_door(
         monkeypatch.setenv("MEMORY_DATA", str(tmp_path / name))
         small_store()
         reply = ask(*told, **given)
-        return {**reply, "data": {name: value for name, value in (reply["data"] or {}).items() if name not in OF_EACH_LINE}}
+        return {
+            **reply,
+            "data": {
+                name: value
+                for name, value in (reply["data"] or {}).items()
+                if name not in OF_EACH_LINE
+            },
+        }
 
     commanded = kept("command", by_command, *words)
     assert commanded == kept("tool", by_tool_writing, f"memory_{verb}", **arguments)

@@ -63,10 +63,22 @@ def known(random: Random, number: int) -> dict[str, Any]:
         "state": (*["active"] * 6, "held", "stale", "archived", "cold", "superseded"),
         "tags": (["decision"], ["decision", "rule"], ["rule", "decision"], []),
     }
-    text, id = f"The lighthouse keeps log number {number}.", f"{number:08x}-0000-5000-8000-000000000001"
+    text, id = (
+        f"The lighthouse keeps log number {number}.",
+        f"{number:08x}-0000-5000-8000-000000000001",
+    )
     chosen = {name: random.choice(values) for name, values in drawn.items()}
     at = START + timedelta(days=random.randrange(DAYS), minutes=number)
-    return row("memories", id=id, text=text, text_hash=id, wordings=[text], event_at=at, observation_ids=[id], **chosen)
+    return row(
+        "memories",
+        id=id,
+        text=text,
+        text_hash=id,
+        wordings=[text],
+        event_at=at,
+        observation_ids=[id],
+        **chosen,
+    )
 
 
 @pytest.fixture
@@ -77,19 +89,29 @@ def store() -> Store:
     write(store, "memories", "all", *(known(random, number) for number in range(MEMORIES)))
     memories, encode = store.tables.read("memories"), LocalEmbedder().encode_query
     vectors = [encode(text).tolist() for text in memories["text"]]
-    open_vectors(store).update(memories.select("id", "state", vector=pl.Series(vectors)), [], rebuild=True)
+    open_vectors(store).update(
+        memories.select("id", "state", vector=pl.Series(vectors)), [], rebuild=True
+    )
     open_texts(store).update(text_rows(memories, passages_to_index(store.tables)), [], rebuild=True)
     return store
 
 
 def selected(memories: pl.DataFrame, filters: Mapping[str, Any]) -> set[str]:
     """What the filters select, column by column."""
-    day = {name: datetime.fromisoformat(f"{filters[name]}T00:00:00Z") for name in ("since", "until") if name in filters}
+    day = {
+        name: datetime.fromisoformat(f"{filters[name]}T00:00:00Z")
+        for name in ("since", "until")
+        if name in filters
+    }
     rows = memories.filter(pl.col("state").is_in(["active", "stale", *filters.get("include", [])]))
     for name in ("category", "priority", "kind", "trigger"):
         if name in filters:
             rows = rows.filter(pl.col(name).is_in(filters[name]))
-    for name, column in (("only_project", "project"), ("person", "person"), ("session", "session_id")):
+    for name, column in (
+        ("only_project", "project"),
+        ("person", "person"),
+        ("session", "session_id"),
+    ):
         if name in filters:
             rows = rows.filter(pl.col(column) == filters[name])
     if "tag" in filters:
@@ -120,7 +142,10 @@ def doors(capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, Any]]:
         return reply["structuredContent"]["data"]["results"]
 
     def by_python(asked: dict[str, Any]) -> list[dict[str, Any]]:
-        found = agent.recall(asked["question"], **{name: value for name, value in asked.items() if name != "question"})
+        found = agent.recall(
+            asked["question"],
+            **{name: value for name, value in asked.items() if name != "question"},
+        )
         return [vars(one) for one in found.results]
 
     with TestClient(application("127.0.0.1"), base_url="http://127.0.0.1") as client:
@@ -137,8 +162,13 @@ def test_every_filter_that_is_declared_is_combined():
     assert set(CHOICES) == set(parameters(Filters))
 
 
-def test_each_combination_selects_the_same_rows_at_every_door(store: Store, capsys: pytest.CaptureFixture[str]):
-    memories, everything = store.tables.read("memories"), {"question": QUESTION, "probe": True, "profile": "deep"}
+def test_each_combination_selects_the_same_rows_at_every_door(
+    store: Store, capsys: pytest.CaptureFixture[str]
+):
+    memories, everything = (
+        store.tables.read("memories"),
+        {"question": QUESTION, "probe": True, "profile": "deep"},
+    )
     selections, agent = set(), MemoryAgent()
     with doors(capsys) as asks:
         for filters in [*ALONE, *sampled(COMBINATIONS, 30)]:
@@ -149,7 +179,16 @@ def test_each_combination_selects_the_same_rows_at_every_door(store: Store, caps
                 assert {one["memory_id"] for one in found} == expected, (SEED, door, filters)
             recalled = asks["python"]({**everything, **filters})
             cited = agent.answer(QUESTION, **filters, probe=True).citations
-            assert {one["memory_id"] for one in recalled} & {*memories["id"]} <= expected, (SEED, filters)
-            told = selected(memories.filter(kind="narrative"), {**filters, "include": [*filters.get("include", []), "held"]})
-            assert {one.ref for one in cited} & {*memories["id"]} <= expected | told, (SEED, filters)
+            assert {one["memory_id"] for one in recalled} & {*memories["id"]} <= expected, (
+                SEED,
+                filters,
+            )
+            told = selected(
+                memories.filter(kind="narrative"),
+                {**filters, "include": [*filters.get("include", []), "held"]},
+            )
+            assert {one.ref for one in cited} & {*memories["id"]} <= expected | told, (
+                SEED,
+                filters,
+            )
     assert len(selections) > 3, SEED

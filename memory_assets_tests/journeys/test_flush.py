@@ -27,11 +27,15 @@ def store_at(moment: datetime, monkeypatch: pytest.MonkeyPatch) -> Store:
 def windows_of(store: Store) -> pl.DataFrame:
     records, resources = store.tables.scan("records"), store.archive.resources()
     found = plan_windows(records, resources, cutting_of(store))
-    store.tables.write("windows", WHOLE, found, inputs=inputs.windows(store, TABLES["windows"])[WHOLE])
+    store.tables.write(
+        "windows", WHOLE, found, inputs=inputs.windows(store, TABLES["windows"])[WHOLE]
+    )
     return found.sort("started_at")
 
 
-def test_a_session_that_goes_on_is_open_until_it_is_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_session_that_goes_on_is_open_until_it_is_flushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     transcript(tmp_path / "t", SESSION).write_bytes(lines(*dialogue(SESSION, 6)))
     store = store_at(START + timedelta(minutes=20), monkeypatch)
     capture(store, tmp_path / "t")
@@ -43,7 +47,9 @@ def test_a_session_that_goes_on_is_open_until_it_is_flushed(tmp_path: Path, monk
     assert not windows_due(store)
 
 
-def test_what_is_said_after_a_flush_is_a_window_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_said_after_a_flush_is_a_window_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = transcript(tmp_path / "t", SESSION)
     path.write_bytes(lines(*dialogue(SESSION, 6)))
     store = store_at(START + timedelta(minutes=20), monkeypatch)

@@ -41,7 +41,9 @@ BASE64 = re.compile(rb"[A-Za-z0-9+/]{24,}={0,2}")
 def test_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capture(tmp_path: Path):
     sources, data = lay_out_sample(tmp_path / "transcripts", *SESSIONS), tmp_path / "store"
     run("ingest", data, sources)
-    agent = MemoryAgent(read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
+    agent = MemoryAgent(
+        read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW)
+    )
     (promoted, *others), known = facts_of(agent), agent.store.tables.read("memories").height
     facts = [promoted, *sampled(others, COUNT - 1)]
     phrases = [normal(text) for _, text in facts]
@@ -51,7 +53,9 @@ def test_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capt
             told = command(data, sources, "forget", id if number % 2 else text, "--apply")
             assert told["is_gone"], told["proof"]
         else:
-            with suppress(UnknownMemoryError):  # it is gone with an earlier one that has the same words
+            with suppress(
+                UnknownMemoryError
+            ):  # it is gone with an earlier one that has the same words
                 done = agent.forget(text, apply=True)
                 assert done.is_gone, done.warnings
     assert found_in(data, phrases) == []
@@ -63,7 +67,9 @@ def test_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capt
     capture_again(data, sources)
     assert found_in(data, phrases) == []
     assert agent.store.tables.read("memories").height >= known - COUNT > 0
-    shutil.rmtree(data / "spool" / "aside")  # what was planted in the spool is no event, and was read
+    shutil.rmtree(
+        data / "spool" / "aside"
+    )  # what was planted in the spool is no event, and was read
     assert run("doctor", data, sources)["is_well"]
 
     assert command(data, sources, "forget", facts[0][1], "--apply", "--history")["is_gone"]
@@ -73,9 +79,17 @@ def test_forgotten_facts_are_nowhere_after_a_rebuild_a_backfill_and_another_capt
 
 def facts_of(agent: MemoryAgent) -> list[tuple[str, str]]:
     """Facts that are recalled, proposed or written, twenty at the most, each of some words, the promoted ones first."""
-    written = agent.store.tables.read("decisions").filter(pl.col("state") == "promoted")["text"].to_list()
-    memories = agent.store.tables.read("memories").filter((pl.col("state") == "active") & (pl.col("kind") == "fact"))
-    rows = [(id, text) for id, text in memories.select("id", "text").iter_rows() if len(normal(text).split()) >= 5]
+    written = (
+        agent.store.tables.read("decisions").filter(pl.col("state") == "promoted")["text"].to_list()
+    )
+    memories = agent.store.tables.read("memories").filter(
+        (pl.col("state") == "active") & (pl.col("kind") == "fact")
+    )
+    rows = [
+        (id, text)
+        for id, text in memories.select("id", "text").iter_rows()
+        if len(normal(text).split()) >= 5
+    ]
     rows.sort(key=lambda row: (row[1] not in written, row))
     assert rows[0][1] in written and len(rows) > COUNT
     return rows[:20]
@@ -112,7 +126,14 @@ def plant(data: Path, text: str) -> None:
 def command(data: Path, sources: Path, *words: str) -> dict:
     """Runs `memory WORDS --json` and returns its data."""
     call = [sys.executable, "-m", "memory_assets.interfaces.entry", *words, "--json"]
-    done = subprocess.run(call, env=environment(data, sources), capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        call,
+        env=environment(data, sources),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout[-2000:]
     return json.loads(done.stdout)["data"]
 
@@ -129,7 +150,9 @@ def capture_again(data: Path, sources: Path) -> None:
 
 def found_in(data: Path, phrases: list[str]) -> list[str]:
     """The files of the store, git's objects apart, that hold one of the phrases when they are decoded."""
-    paths = (path for path in sorted(data.rglob("*")) if path.is_file() and "objects" not in path.parts)
+    paths = (
+        path for path in sorted(data.rglob("*")) if path.is_file() and "objects" not in path.parts
+    )
     return [
         f"{path.relative_to(data)}: {phrase}"
         for path in paths
@@ -139,8 +162,18 @@ def found_in(data: Path, phrases: list[str]) -> list[str]:
 
 def found_in_git(data: Path, phrases: list[str]) -> list[str]:
     """The phrases that any object of the workspace's git holds."""
-    batch = ["git", "-C", str(data / "workspace"), "cat-file", "--batch", "--batch-all-objects", "--buffer"]
-    return phrases_in(readings(subprocess.run(batch, capture_output=True, check=True).stdout), phrases)
+    batch = [
+        "git",
+        "-C",
+        str(data / "workspace"),
+        "cat-file",
+        "--batch",
+        "--batch-all-objects",
+        "--buffer",
+    ]
+    return phrases_in(
+        readings(subprocess.run(batch, capture_output=True, check=True).stdout), phrases
+    )
 
 
 def phrases_in(texts: Iterable[str], phrases: list[str]) -> list[str]:
@@ -154,7 +187,10 @@ def opened(path: Path) -> Iterator[bytes]:
     yield raw
     if raw.startswith(b"PAR1") and raw.endswith(b"PAR1"):
         yield (
-            pl.read_parquet(path).select(pl.col(pl.String), pl.col(pl.List(pl.String)).list.join("\n")).write_ndjson().encode()
+            pl.read_parquet(path)
+            .select(pl.col(pl.String), pl.col(pl.List(pl.String)).list.join("\n"))
+            .write_ndjson()
+            .encode()
         )
     if raw.startswith(b"SQLite format 3"):
         with closing(sqlite3.connect(path)) as database:
@@ -167,7 +203,11 @@ def opened(path: Path) -> Iterator[bytes]:
 
 def readings(raw: bytes) -> Iterator[str]:
     """The bytes as text, in three encodings, with their escapes undone, and what base64 in them says."""
-    for text in (raw.decode("utf-8", "ignore"), raw.decode("utf-16-le", "ignore"), raw.decode("utf-16-be", "ignore")):
+    for text in (
+        raw.decode("utf-8", "ignore"),
+        raw.decode("utf-16-le", "ignore"),
+        raw.decode("utf-16-be", "ignore"),
+    ):
         yield text
         yield ESCAPES.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
     for letters in BASE64.findall(raw):

@@ -26,7 +26,9 @@ from memory_assets_tests.streaming_api import StreamingApi, stream
 
 pytestmark = pytest.mark.slow
 SENTINEL = "The personal instruction that must stay at home."
-RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"), key=lambda path: path.stat().st_size)[:3]
+RECORDED = sorted((SHARED / "recorded").glob("*.answer.xml"), key=lambda path: path.stat().st_size)[
+    :3
+]
 
 
 class Setting:
@@ -56,7 +58,10 @@ class Setting:
 
     def leftovers(self) -> list[Path]:
         """Session files of the client, events of our hooks, and what an MCP server of the person would write."""
-        sessions = [*(self.home / ".claude" / "projects").rglob("*"), *(self.home / ".codex" / "sessions").rglob("*")]
+        sessions = [
+            *(self.home / ".claude" / "projects").rglob("*"),
+            *(self.home / ".codex" / "sessions").rglob("*"),
+        ]
         return [*sessions, *self.sent.glob("spool/*.jsonl"), *self.home.glob("trapped")]
 
 
@@ -78,26 +83,42 @@ def test_sessions_are_observed_by_a_real_client_that_leaves_nothing_behind(
     program: str, clients: Path, tmp_path: Path, request: pytest.FixtureRequest
 ):
     if RECORDED:
-        sources, recorded = _real_sessions(request.getfixturevalue("real_transcripts"), tmp_path / "transcripts")
+        sources, recorded = _real_sessions(
+            request.getfixturevalue("real_transcripts"), tmp_path / "transcripts"
+        )
     else:
         sources, recorded = lay_out_sample(tmp_path / "transcripts", "/pi/"), {}
 
     def answer(body: dict[str, Any]) -> str:
         material = material_of(body)
         texts = [text for opening, text in recorded.items() if opening in material]
-        return texts[0] if texts else "<observations><segment><narrative>Work.</narrative></segment></observations>"
+        return (
+            texts[0]
+            if texts
+            else "<observations><segment><narrative>Work.</narrative></segment></observations>"
+        )
 
     with stream(answer) as api:
         person = Setting(tmp_path, clients, api, program)
         run("ingest", person.data, sources, **person.environ, MEMORY_SHORT_TURNS="1")
         questions = api.questions()
-    store = open_store(read_settings(data=person.data, sources=str(sources), owner="mira", timezone="UTC", now=NOW))
+    store = open_store(
+        read_settings(data=person.data, sources=str(sources), owner="mira", timezone="UTC", now=NOW)
+    )
     answers = store.tables.read("observer_answers")
     assert set(answers["state"]) == {"answered"}
-    assert answers["model"].unique().to_list() == (["codex"] if program == "codex" else ["claude-code:haiku"])
-    assert len([body for body in questions if "quoted transcript" in material_of(body)]) == answers.height
+    assert answers["model"].unique().to_list() == (
+        ["codex"] if program == "codex" else ["claude-code:haiku"]
+    )
+    assert (
+        len([body for body in questions if "quoted transcript" in material_of(body)])
+        == answers.height
+    )
     assert not [body for body in questions if SENTINEL in json.dumps(body)]
-    assert all({tool.get("name") for tool in body.get("tools", ())} <= {"request_user_input"} for body in questions)
+    assert all(
+        {tool.get("name") for tool in body.get("tools", ())} <= {"request_user_input"}
+        for body in questions
+    )
     assert person.leftovers() == []
     if recorded:
         facts = store.tables.read("observations").filter(kind="fact", gate="allow")
@@ -127,15 +148,30 @@ CLAUDE_LIMIT = {
     "retry-after": "3600",
 }
 CASES: list[tuple[str, Answer, type[Exception], str]] = [
-    ("claude", lambda _: Fault(401, "authentication_error", "xyzzy"), ModelSetupError, "is not logged in"),
-    ("codex", lambda _: Fault(401, "authentication_error", "xyzzy"), ModelSetupError, "is not logged in"),
+    (
+        "claude",
+        lambda _: Fault(401, "authentication_error", "xyzzy"),
+        ModelSetupError,
+        "is not logged in",
+    ),
+    (
+        "codex",
+        lambda _: Fault(401, "authentication_error", "xyzzy"),
+        ModelSetupError,
+        "is not logged in",
+    ),
     (
         "claude",
         lambda _: Fault(429, "rate_limit_error", "xyzzy", CLAUDE_LIMIT),
         ModelLimitError,
         f"is reset at {RESETS_AT:%Y-%m-%d %H:%M} UTC",
     ),
-    ("claude", lambda _: Fault(404, "not_found_error", "xyzzy"), ModelSetupError, "has no model 'haiku'"),
+    (
+        "claude",
+        lambda _: Fault(404, "not_found_error", "xyzzy"),
+        ModelSetupError,
+        "has no model 'haiku'",
+    ),
     ("claude", lambda _: Said("late", seconds=30), ModelBusyError, "did not answer within 3 s"),
     ("codex", lambda _: Said("late", seconds=30), ModelBusyError, "did not answer within 3 s"),
 ]
@@ -164,9 +200,15 @@ def test_a_real_clients_failure_says_what_to_do(
     with stream(answer) as api:
         person = Setting(tmp_path, clients, api, case)
         if kind is ModelLimitError:  # the limits of a subscription are told to its login only
-            login = {"accessToken": "sk-ant-oat01-test", "refreshToken": "x", "expiresAt": 4_000_000_000_000}
+            login = {
+                "accessToken": "sk-ant-oat01-test",
+                "refreshToken": "x",
+                "expiresAt": 4_000_000_000_000,
+            }
             scopes = {"scopes": ["user:inference"], "subscriptionType": "max"}
-            (person.home / ".claude" / ".credentials.json").write_text(json.dumps({"claudeAiOauth": {**login, **scopes}}))
+            (person.home / ".claude" / ".credentials.json").write_text(
+                json.dumps({"claudeAiOauth": {**login, **scopes}})
+            )
             person.environ["ANTHROPIC_API_KEY"] = ""
         seconds = 3 if "within 3 s" in says else 60
         with pytest.raises(kind, match=says) as caught:
@@ -178,5 +220,7 @@ def test_a_real_clients_failure_says_what_to_do(
 def test_a_real_clients_refusal_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     clients = client("claude")
     with stream(lambda _: Said("", "refusal")) as api:
-        answer = opened(Setting(tmp_path, clients, api, "claude"), monkeypatch, 60).ask(ModelRequest("s", "m"))
+        answer = opened(Setting(tmp_path, clients, api, "claude"), monkeypatch, 60).ask(
+            ModelRequest("s", "m")
+        )
     assert (answer.text, answer.stop_reason) == ("", "refusal")

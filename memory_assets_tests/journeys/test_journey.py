@@ -51,7 +51,9 @@ def store(places: tuple[Path, Path]) -> Store:
 
 
 def allowed(store: Store) -> pl.DataFrame:
-    facts = store.tables.read("observations").filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact"))
+    facts = store.tables.read("observations").filter(
+        (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
+    )
     return facts.with_columns(pl.col("text").str.to_lowercase())
 
 
@@ -60,12 +62,26 @@ def holds(text: str, words: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_every_table_is_read_by_other_programs_as_scan_reads_it(store: Store, reader: Callable[[Path, str], pl.DataFrame]):
+def test_every_table_is_read_by_other_programs_as_scan_reads_it(
+    store: Store, reader: Callable[[Path, str], pl.DataFrame]
+):
     built = [table for table in table_names() if store.tables.parts(table)]
-    assert {"messages", "records", "observations", "memories", "dropped_facts", "category_summaries"} <= {*built}
+    assert {
+        "messages",
+        "records",
+        "observations",
+        "memories",
+        "dropped_facts",
+        "category_summaries",
+    } <= {*built}
     for table in built:
         expected = store.tables.scan(table).collect()
-        assert_frame_equal(reader(store.tables.root, table), expected, check_column_order=False, check_row_order=False)
+        assert_frame_equal(
+            reader(store.tables.root, table),
+            expected,
+            check_column_order=False,
+            check_row_order=False,
+        )
 
 
 def test_what_a_good_memory_learns_is_learnt(store: Store):
@@ -78,7 +94,9 @@ def test_what_a_good_memory_learns_is_learnt(store: Store):
         and not any(
             holds(text, expected["all_of"])
             for text in facts.filter(
-                pl.col("session_id").is_in([ids[name] for name in (expected["session"], *expected.get("also_in", ()))])
+                pl.col("session_id").is_in(
+                    [ids[name] for name in (expected["session"], *expected.get("also_in", ()))]
+                )
             )["text"]
         )
     ]
@@ -88,13 +106,17 @@ def test_what_a_good_memory_learns_is_learnt(store: Store):
 def test_what_it_must_not_learn_is_not_learnt(store: Store):
     texts = allowed(store)["text"].to_list()
     learnt = [
-        expected["why"] for expected in EXPECTED if not expected["must"] and any(holds(t, expected["all_of"]) for t in texts)
+        expected["why"]
+        for expected in EXPECTED
+        if not expected["must"] and any(holds(t, expected["all_of"]) for t in texts)
     ]
     assert learnt == []
 
 
 def test_no_planted_secret_is_anywhere_in_the_store(store: Store):
-    on_disk = b"".join(p.read_bytes() for p in store.root.rglob("*") if p.is_file() and "resources" not in p.parts)
+    on_disk = b"".join(
+        p.read_bytes() for p in store.root.rglob("*") if p.is_file() and "resources" not in p.parts
+    )
     archived = b"".join(line.content for ranges in store.archive.sources().values() for line in
                         store.archive.lines(ranges[0].source_id, ranges[0].generation))  # fmt: skip
     for secret in PLANTED_SECRETS.values():
@@ -102,7 +124,9 @@ def test_no_planted_secret_is_anywhere_in_the_store(store: Store):
         assert secret.encode() not in archived
 
 
-def test_rules_said_in_two_sessions_are_in_the_projects_file_with_their_sessions_in_the_log(store: Store):
+def test_rules_said_in_two_sessions_are_in_the_projects_file_with_their_sessions_in_the_log(
+    store: Store,
+):
     entries = read_entries((store.workspace / TIDEWATCH).read_text())
     (check,) = [entry for entry in entries if "`make check`" in entry.text]
     assert check.section == "Hard Rules"
@@ -112,7 +136,9 @@ def test_rules_said_in_two_sessions_are_in_the_projects_file_with_their_sessions
 
 
 def test_rules_for_all_projects_wait_for_a_person_however_often_they_were_said(store: Store):
-    waiting = store.tables.read("decisions").filter(pl.col("text").str.contains("`pnpm`"), state="pending")
+    waiting = store.tables.read("decisions").filter(
+        pl.col("text").str.contains("`pnpm`"), state="pending"
+    )
     assert "it would hold in all your projects" in waiting["reason"][0]
     assert read_entries((store.workspace / "MEMORY.md").read_text()) == []
 
@@ -123,7 +149,11 @@ def test_every_line_that_was_promoted_ends_at_archived_records_that_hold_its_wor
     promoted = 0
     for line in lines:
         found = explain(
-            line, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=GitWorkspace(store.workspace)
+            line,
+            tables=store.tables,
+            ledger=store.ledger,
+            archive=store.archive,
+            workspace=GitWorkspace(store.workspace),
         )
         assert found.is_verified, line
         promoted += bool(found.records)
@@ -132,7 +162,9 @@ def test_every_line_that_was_promoted_ends_at_archived_records_that_hold_its_wor
 
 def test_recall_answers_with_the_session_that_said_it(store: Store):
     answer = MemoryAgent(store.settings).recall("how do we install packages here", probe=True)
-    assert any({"uv", "pip"} <= set(re.findall(r"\w+", result.text)) for result in answer.results[:3])
+    assert any(
+        {"uv", "pip"} <= set(re.findall(r"\w+", result.text)) for result in answer.results[:3]
+    )
     assert {result.session for result in answer.results} <= set(session_ids().values())
     assert len(answer.results) <= 10
 
@@ -144,8 +176,15 @@ def test_what_a_later_session_changed_is_nowhere_told_as_the_present(store: Stor
     assert not any("to Fly" in result.text for result in found)
     said = agent.answer(question, probe=True).text
     assert "Hetzner" in said.splitlines()[0] and "to Fly.io" not in said
-    current = [store.workspace / "lessons.md", store.workspace / "MEMORY.md", store.workspace / TIDEWATCH]
-    current += [*(store.workspace / "summaries").glob("*.md"), *(store.workspace / "briefings").rglob("*.md")]
+    current = [
+        store.workspace / "lessons.md",
+        store.workspace / "MEMORY.md",
+        store.workspace / TIDEWATCH,
+    ]
+    current += [
+        *(store.workspace / "summaries").glob("*.md"),
+        *(store.workspace / "briefings").rglob("*.md"),
+    ]
     assert not any("to Fly.io" in path.read_text("utf-8") for path in current)
 
 
@@ -157,29 +196,47 @@ def test_taking_in_again_does_nothing_and_says_so(places: tuple[Path, Path]):
     assert run("ingest", *places)["is_unchanged"]
 
 
-def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(places: tuple[Path, Path], store: Store):
+def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(
+    places: tuple[Path, Path], store: Store
+):
     review, memory = store.workspace / "REVIEW.md", store.workspace / TIDEWATCH
     first = next(line for line in review.read_text().splitlines() if line.startswith("- [ ] "))
     review.write_text(review.read_text().replace(first, first.replace("[ ]", "[x]", 1)))
-    memory.write_text(memory.read_text().replace("## Hard Rules\n", "## Hard Rules\n\n- Ask Priya first (by hand).\n", 1))
+    memory.write_text(
+        memory.read_text().replace(
+            "## Hard Rules\n", "## Hard Rules\n\n- Ask Priya first (by hand).\n", 1
+        )
+    )
     before = memory.read_text()
     launch.triage(store)
     after = memory.read_text()
     rest = iter(after.splitlines())
-    assert all(any(line == other for other in rest) for line in before.splitlines()), "a line was lost or moved"
+    assert all(any(line == other for other in rest) for line in before.splitlines()), (
+        "a line was lost or moved"
+    )
     assert len(read_entries(after)) == len(read_entries(before)) + 1
     proposal = first.split("`")[1]
-    state = store.tables.read("decisions").filter(pl.col("proposal_id") == proposal).select("state", "actor").row(0)
+    state = (
+        store.tables.read("decisions")
+        .filter(pl.col("proposal_id") == proposal)
+        .select("state", "actor")
+        .row(0)
+    )
     assert state == ("promoted", "mira")
     by_hand = explain("Ask Priya first", tables=store.tables, ledger=store.ledger, archive=store.archive,
                       workspace=GitWorkspace(store.workspace))  # fmt: skip
     assert [step.facts["author"] for step in by_hand.root.behind] == ["mira"]
 
 
-def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(places: tuple[Path, Path]):
+def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(
+    places: tuple[Path, Path],
+):
     store = open_at(*places)
     tables, vectors, events = all_tables(store), open_vectors(store).ids(), emitted(store)
-    files = {name: (store.workspace / name).read_bytes() for name in ("MEMORY.md", "REVIEW.md", "briefing.md")}
+    files = {
+        name: (store.workspace / name).read_bytes()
+        for name in ("MEMORY.md", "REVIEW.md", "briefing.md")
+    }
     delete_derived(store.root)
     run("ingest", *places)
     again = open_at(*places)
@@ -191,7 +248,9 @@ def test_all_but_archive_ledger_answers_and_git_can_be_deleted_and_comes_back(pl
 
 @pytest.mark.slow
 @only_whole("test_export.py and test_backup.py hold the same of a small store")
-def test_an_export_of_everything_becomes_the_same_store_again(places: tuple[Path, Path], tmp_path: Path):
+def test_an_export_of_everything_becomes_the_same_store_again(
+    places: tuple[Path, Path], tmp_path: Path
+):
     store = open_at(*places)
     run(f"data export --all {tmp_path / 'export'}", *places)
     built = run(f"data import {tmp_path / 'export'}", tmp_path / "again", places[1])
@@ -206,14 +265,20 @@ def test_an_export_of_everything_becomes_the_same_store_again(places: tuple[Path
 
 def test_what_the_owner_corrects_is_corrected_in_memory_md(store: Store):
     line = next(line for line in _lines(store) if "`make check`" in line)
-    promoted = next(event for event in store.ledger.events(["entry.promoted"]) if event.payload["line"] == line)
+    promoted = next(
+        event for event in store.ledger.events(["entry.promoted"]) if event.payload["line"] == line
+    )
     wanted = "Always run `make check` before you commit, except in the old tide widget."
     MemoryAgent(store.settings).remember(wanted, instead_of=promoted.payload["memory_id"])
     launch.ingest(store)
     assert wanted in "\n".join(_lines(store))
     assert line not in _lines(store)
     found = explain(
-        wanted, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=GitWorkspace(store.workspace)
+        wanted,
+        tables=store.tables,
+        ledger=store.ledger,
+        archive=store.archive,
+        workspace=GitWorkspace(store.workspace),
     )
     assert found.is_verified
     assert launch.ingest(store).jobs == []

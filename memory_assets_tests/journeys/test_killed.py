@@ -32,7 +32,9 @@ KILLS = 2
 
 @pytest.mark.slow
 @only_whole("the sampled points of `attacks/test_kill_points.py` hold the same")
-def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undisturbed_run(tmp_path: Path):
+def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undisturbed_run(
+    tmp_path: Path,
+):
     sources = lay_out_sample(tmp_path / "transcripts", "/pi/", "/codex/")
     disturbed, undisturbed = tmp_path / "disturbed", tmp_path / "undisturbed"
     chance = random.Random(SEED)
@@ -48,7 +50,9 @@ def test_killing_the_process_again_and_again_gives_the_same_tables_as_an_undistu
     expected = all_tables(open_at(undisturbed, sources))
     assert_same_tables(all_tables(open_at(disturbed, sources)), expected)
     assert expected["memories"].height > 0
-    assert (disturbed / "workspace" / "MEMORY.md").read_bytes() == (undisturbed / "workspace" / "MEMORY.md").read_bytes(), SEED
+    assert (disturbed / "workspace" / "MEMORY.md").read_bytes() == (
+        undisturbed / "workspace" / "MEMORY.md"
+    ).read_bytes(), SEED
 
 
 @pytest.mark.slow
@@ -60,7 +64,9 @@ def test_an_ingest_waits_for_no_slot_of_a_killed_run(tmp_path: Path):
         job = dg.GraphDefinition(name="triage").to_job()
         run_id = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED).run_id
         instance.event_log_storage.set_concurrency_slots("memory_md", 1)
-        assert instance.event_log_storage.claim_concurrency_slot("memory_md", run_id, "decisions").is_claimed
+        assert instance.event_log_storage.claim_concurrency_slot(
+            "memory_md", run_id, "decisions"
+        ).is_claimed
     (store.dagster_home / FOLDER).mkdir(exist_ok=True)
     (store.dagster_home / FOLDER / f"{run_id}.lock").touch()
     assert "triage" in run_apart("ingest", data, sources)["jobs"]

@@ -26,7 +26,10 @@ Connect = Callable[[], Any]
 
 def over_stdio(*words: str, mode: str = "auto") -> Client:
     code = f"import sys; sys.argv = ['memory', 'serve', 'mcp', '--structured', *{list(words)!r}]; from memory_assets.interfaces.entry import main; sys.exit(main())"
-    return Client(StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)), mode=mode)
+    return Client(
+        StdioServerParameters(command=sys.executable, args=["-c", code], env=dict(os.environ)),
+        mode=mode,
+    )
 
 
 @asynccontextmanager
@@ -40,7 +43,10 @@ async def over_http(*words: str, mode: str = "auto") -> AsyncIterator[Client]:
 def serving(is_writing: bool = False):
     listening = listen("127.0.0.1", 3200)
     server = uvicorn.Server(
-        uvicorn.Config(application(Protocol(is_writing=is_writing, is_structured=True), "127.0.0.1"), log_level="error")
+        uvicorn.Config(
+            application(Protocol(is_writing=is_writing, is_structured=True), "127.0.0.1"),
+            log_level="error",
+        )
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -58,14 +64,25 @@ def test_tools_are_listed_called_and_refused(connect: Connect):
     async def talk() -> None:
         async with connect() as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert {"memory_recall", "memory_explain", "memory_brief", "memory_review", "memory_status"} <= set(tools)
+            assert {
+                "memory_recall",
+                "memory_explain",
+                "memory_brief",
+                "memory_review",
+                "memory_status",
+            } <= set(tools)
             assert "memory_decide" not in tools
             assert tools["memory_recall"].annotations.read_only_hint is True  # type: ignore[union-attr]
-            said = await client.call_tool("memory_recall", {"question": "how do we install packages", "limit": 1})
+            said = await client.call_tool(
+                "memory_recall", {"question": "how do we install packages", "limit": 1}
+            )
             assert FACT in said.content[0].text  # type: ignore[union-attr]
             assert said.structured_content["data"]["results"][0]["memory_id"] == MEMORY
             wrong = await client.call_tool("memory_recall", {"question": "q", "limit": 99})
-            assert (wrong.is_error, wrong.structured_content["error"]["type"]) == (True, "QuestionError")
+            assert (wrong.is_error, wrong.structured_content["error"]["type"]) == (
+                True,
+                "QuestionError",
+            )
             with pytest.raises(MCPError, match="There is no tool 'memory_sing'"):
                 await client.call_tool("memory_sing", {})
 
@@ -106,7 +123,9 @@ def test_clients_of_either_age_are_served(connect: Connect, mode: str, spoken: s
         async with connect(mode=mode) as client:
             assert (client.protocol_version, client.server_info.name) == (spoken, "memory_assets")
             assert "only reads" in client.instructions
-            assert (await client.call_tool("memory_status", {})).structured_content["data"]["pending"] == 1
+            assert (await client.call_tool("memory_status", {})).structured_content["data"][
+                "pending"
+            ] == 1
 
     asyncio.run(talk())
 
@@ -117,8 +136,13 @@ def test_two_questions_at_once_are_both_answered(connect: Connect):
 
     async def talk() -> None:
         async with connect() as client:
-            asked = [client.call_tool(tool, {}) for tool in ("memory_status", "memory_review", "memory_brief")]
-            status, review, briefing = [answer.structured_content["data"] for answer in await asyncio.gather(*asked)]
+            asked = [
+                client.call_tool(tool, {})
+                for tool in ("memory_status", "memory_review", "memory_brief")
+            ]
+            status, review, briefing = [
+                answer.structured_content["data"] for answer in await asyncio.gather(*asked)
+            ]
             assert status["rows"]["facts"] == 1
             assert [one["proposal_id"] for one in review["pending"]] == [PROPOSAL]
             assert briefing["text"] == "# Briefing\n\n- Use uv.\n"
@@ -133,9 +157,13 @@ def test_a_decision_is_carried_out_where_writing_is_allowed(connect: Connect):
 
     async def talk() -> None:
         async with connect("--write") as client:
-            decided = await client.call_tool("memory_decide", {"decision": "reject", "proposals": [PROPOSAL], "reason": "once"})
+            decided = await client.call_tool(
+                "memory_decide", {"decision": "reject", "proposals": [PROPOSAL], "reason": "once"}
+            )
             assert decided.structured_content["data"]["decided"][0]["state"] == "rejected"
-            again = await client.call_tool("memory_decide", {"decision": "approve", "proposals": [PROPOSAL]})
+            again = await client.call_tool(
+                "memory_decide", {"decision": "approve", "proposals": [PROPOSAL]}
+            )
             assert (again.is_error, "already rejected" in again.content[0].text) == (True, True)  # type: ignore[union-attr]
 
     asyncio.run(talk())
@@ -145,11 +173,26 @@ def test_over_http_strange_hosts_and_foreign_pages_are_turned_away():
     hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     sent = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
     with serving() as url:
-        assert httpx.post(f"{url}/mcp", json=hello, headers={**sent, "host": "evil.example"}).status_code == 403
-        assert httpx.post(f"{url}/mcp", json=hello, headers={**sent, "origin": "https://evil.example"}).status_code == 403
+        assert (
+            httpx.post(
+                f"{url}/mcp", json=hello, headers={**sent, "host": "evil.example"}
+            ).status_code
+            == 403
+        )
+        assert (
+            httpx.post(
+                f"{url}/mcp", json=hello, headers={**sent, "origin": "https://evil.example"}
+            ).status_code
+            == 403
+        )
         browser = {**sent, "user-agent": "Mozilla/5.0"}
         assert httpx.post(f"{url}/mcp", json=hello, headers=browser).status_code == 403
-        assert httpx.post(f"{url}/mcp", json=hello, headers={**browser, "x-memory-request": "1"}).status_code != 403
+        assert (
+            httpx.post(
+                f"{url}/mcp", json=hello, headers={**browser, "x-memory-request": "1"}
+            ).status_code
+            != 403
+        )
 
 
 def test_the_next_free_port_is_taken():

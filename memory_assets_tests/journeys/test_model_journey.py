@@ -23,7 +23,14 @@ from memory_assets_tests.conftest import NOW, SHARED
 from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
 from memory_assets_tests.once import only_whole, sampled
 from memory_assets_tests.recorded import RecordedAnswers
-from memory_assets_tests.story import all_tables, assert_same_tables, delete_derived, lay_out_sample, run, start
+from memory_assets_tests.story import (
+    all_tables,
+    assert_same_tables,
+    delete_derived,
+    lay_out_sample,
+    run,
+    start,
+)
 
 pytestmark = pytest.mark.slow
 MODEL = "claude-haiku-4-5"
@@ -38,67 +45,114 @@ def material_of(body: dict[str, Any]) -> str:
 def about_windows(api: MessagesApi) -> list[str]:
     """What the observer was asked, without what was asked about whole days, weeks and months."""
     fences = ("quoted transcript", "quoted session")
-    return [material for body in api.questions() if any(fence in (material := material_of(body)) for fence in fences)]
+    return [
+        material
+        for body in api.questions()
+        if any(fence in (material := material_of(body)) for fence in fences)
+    ]
 
 
 def dutiful(body: dict[str, Any]) -> str:
     """An observer that writes down what the owner said, of each short session in a part of its own."""
     sessions = re.split(r"=== quoted session \d+ \w+ begins ===", material_of(body))[1:]
     if sessions:
-        return "\n".join(f'<session number="{n}">{"".join(said_in(one))}</session>' for n, one in enumerate(sessions, 1))
+        return "\n".join(
+            f'<session number="{n}">{"".join(said_in(one))}</session>'
+            for n, one in enumerate(sessions, 1)
+        )
     facts = said_in(material_of(body))
     return (
-        "<observations><segment><narrative>Work.</narrative><facts>\n" + "".join(facts) + "\n</facts></segment></observations>"
+        "<observations><segment><narrative>Work.</narrative><facts>\n"
+        + "".join(facts)
+        + "\n</facts></segment></observations>"
     )
 
 
 def said_in(material: str) -> list[str]:
     said = re.findall(r"^\[\d\d:\d\d\] OWNER: (.{20,200})$", material, re.M)
-    return [f"\n* 🔴 [gate=allow confidence=0.9 category=rules-conventions] The owner: “{text}”" for text in said]
+    return [
+        f"\n* 🔴 [gate=allow confidence=0.9 category=rules-conventions] The owner: “{text}”"
+        for text in said
+    ]
 
 
 def variables(api: MessagesApi, **more: str) -> dict[str, str]:
-    named = {"MEMORY_MODEL": MODEL, "MEMORY_MODEL_URL": api.url, "ANTHROPIC_API_KEY": KEY, "MEMORY_MODEL_RETRIES": "1"}
+    named = {
+        "MEMORY_MODEL": MODEL,
+        "MEMORY_MODEL_URL": api.url,
+        "ANTHROPIC_API_KEY": KEY,
+        "MEMORY_MODEL_RETRIES": "1",
+    }
     return {**named, "MEMORY_MODEL_PRICES": json.dumps({MODEL: {"input": 1, "output": 5}}), **more}
 
 
 def open_at(data: Path, sources: Path, **more: Any) -> Store:
     return open_store(
-        read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW, model=MODEL, **more)
+        read_settings(
+            data=data,
+            sources=str(sources),
+            owner="mira",
+            timezone="UTC",
+            now=NOW,
+            model=MODEL,
+            **more,
+        )
     )
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lay_out_sample(tmp_path_factory.mktemp("sources") / "transcripts", "-code-harbor-cli--", "-code-tidewatch--")
+    return lay_out_sample(
+        tmp_path_factory.mktemp("sources") / "transcripts",
+        "-code-harbor-cli--",
+        "-code-tidewatch--",
+    )
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, sources: Path) -> Iterator[tuple[Path, MessagesApi]]:
+def undisturbed(
+    tmp_path_factory: pytest.TempPathFactory, sources: Path
+) -> Iterator[tuple[Path, MessagesApi]]:
     data = tmp_path_factory.mktemp("model") / "store"
     with serve(dutiful) as api:
         run("ingest", data, sources, **variables(api))
         yield data, api
 
 
-def test_every_window_was_asked_about_and_its_answer_went_all_the_way(undisturbed: tuple[Path, MessagesApi], sources: Path):
+def test_every_window_was_asked_about_and_its_answer_went_all_the_way(
+    undisturbed: tuple[Path, MessagesApi], sources: Path
+):
     data, api = undisturbed
     store = open_at(data, sources)
-    answers, facts = store.tables.read("observer_answers"), store.tables.read("observations").filter(pl.col("kind") == "fact")
+    answers, facts = (
+        store.tables.read("observer_answers"),
+        store.tables.read("observations").filter(pl.col("kind") == "fact"),
+    )
     asked = asked_about(store.tables.read("windows"))
     assert sorted(answers["window_id"]) == sorted(asked["window_id"])
     assert (set(answers["state"]), answers["cost_usd"].min() > 0) == ({"answered"}, True)
-    assert set(answers["parse_path"]) == {"segments", "flat"}  # flat: a part of an answer about several short sessions
+    assert set(answers["parse_path"]) == {
+        "segments",
+        "flat",
+    }  # flat: a part of an answer about several short sessions
     short = asked.filter(status="short").height
     assert len(about_windows(api)) == answers.height - short + 1
-    assert (set(facts["observer"]), set(facts["prompt_hash"])) == ({MODEL}, set(answers["prompt_hash"]))
+    assert (set(facts["observer"]), set(facts["prompt_hash"])) == (
+        {MODEL},
+        set(answers["prompt_hash"]),
+    )
     assert set(facts.filter(gate="allow")["author"]) == {"owner"}
     vectors = store.tables.read("embeddings")["text_hash"]
     assert set(facts["text_hash"]) <= set(vectors)
-    agent, fact = MemoryAgent(store.settings), facts.filter(pl.col("gate") == "allow").row(0, named=True)
+    agent, fact = (
+        MemoryAgent(store.settings),
+        facts.filter(pl.col("gate") == "allow").row(0, named=True),
+    )
     found = agent.recall(fact["text"], probe=True)
     assert fact["text"] in [result.text for result in found.results]
-    assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
+    assert '"is_unchanged": true, "holds_quote": true' in json.dumps(
+        agent.explain(fact["id"]), default=vars
+    )
 
 
 @only_whole("the kills in the middle of a batch hold that no answer is paid for twice")
@@ -116,14 +170,25 @@ def test_the_cost_of_what_is_answered_is_nothing_and_another_model_would_cost(
     undisturbed: tuple[Path, MessagesApi], sources: Path
 ):
     data, api = undisturbed
-    mine, other = (run(f"model cost{more}", data, sources, **variables(api)) for more in ("", " --model claude-sonnet-4-5"))
+    mine, other = (
+        run(f"model cost{more}", data, sources, **variables(api))
+        for more in ("", " --model claude-sonnet-4-5")
+    )
     assert sum(day["usd"] for day in mine["days"]) == 0
     assert all(day["answered"] == day["calls"] for day in mine["days"])
     assert sum(day["usd"] for day in other["days"]) > 0
-    assert sum(day["usd_in_batches"] for day in other["days"]) == pytest.approx(sum(day["usd"] for day in other["days"]) / 2)
+    assert sum(day["usd_in_batches"] for day in other["days"]) == pytest.approx(
+        sum(day["usd"] for day in other["days"]) / 2
+    )
 
 
-def killed_at(api: MessagesApi, data: Path, sources: Path, is_moment: Callable[[dict[str, Any]], bool], **more: str) -> bool:
+def killed_at(
+    api: MessagesApi,
+    data: Path,
+    sources: Path,
+    is_moment: Callable[[dict[str, Any]], bool],
+    **more: str,
+) -> bool:
     """Starts an ingest and kills it when the server sees the moment; returns whether it came to that."""
     process = start("ingest", data, sources, **variables(api, **more))
     is_killed = []
@@ -147,7 +212,11 @@ def killed_at(api: MessagesApi, data: Path, sources: Path, is_moment: Callable[[
 def without_measures(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Without what depends on the moment and the way of asking; the price does, by the server's cache."""
     reflected = {table: tables[table].drop("cost_usd") for table in TABLE_OF.values()}
-    return {**tables, **reflected, "observer_answers": tables["observer_answers"].drop(*MEASURED, "is_batch")}
+    return {
+        **tables,
+        **reflected,
+        "observer_answers": tables["observer_answers"].drop(*MEASURED, "is_batch"),
+    }
 
 
 @only_whole("the kills in the middle of a batch hold the same")
@@ -158,8 +227,16 @@ def test_killed_while_asking_only_what_was_under_way_is_asked_again(
     with serve(dutiful) as api:
         for number in numbers:
             count = iter(range(1, 1_000))
-            assert killed_at(api, data, sources, lambda entry: next(count) == number, MEMORY_MODEL_AT_ONCE="1")  # noqa: B023
-        assert len(list(AnswerStore(data / "answers").every())) == len(api.questions()) - len(numbers)
+            assert killed_at(
+                api,
+                data,
+                sources,
+                lambda entry, count=count, number=number: next(count) == number,
+                MEMORY_MODEL_AT_ONCE="1",
+            )
+        assert len(list(AnswerStore(data / "answers").every())) == len(api.questions()) - len(
+            numbers
+        )
         run("ingest", data, sources, **variables(api))
         asked = Counter(about_windows(api))
         assert sum(count - 1 for count in asked.values()) == len(numbers)
@@ -185,7 +262,10 @@ def test_killed_at_any_moment_of_a_batch_nothing_is_paid_twice(
         assert set(asked.values()) == {1}
     store = open_at(data, sources)
     assert store.tables.read("observer_answers")["is_batch"].all()
-    assert_same_tables(without_measures(all_tables(store)), without_measures(all_tables(open_at(undisturbed[0], sources))))
+    assert_same_tables(
+        without_measures(all_tables(store)),
+        without_measures(all_tables(open_at(undisturbed[0], sources))),
+    )
 
 
 def stopped(api: MessagesApi, data: Path, sources: Path, **more: str) -> str:
@@ -197,15 +277,21 @@ def stopped(api: MessagesApi, data: Path, sources: Path, **more: str) -> str:
     return out + errors
 
 
-def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the_rest(tmp_path: Path, sources: Path):
-    data, busy = tmp_path / "store", Fault(529, "overloaded_error", headers={"retry-after-ms": "10"})
+def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the_rest(
+    tmp_path: Path, sources: Path
+):
+    data, busy = (
+        tmp_path / "store",
+        Fault(529, "overloaded_error", headers={"retry-after-ms": "10"}),
+    )
     with serve(dutiful) as api:
         assert "MEMORY_MODEL_MOST_USD" in stopped(api, data, sources, MEMORY_MODEL_MOST_USD="0.001")
         assert api.requests == []
         assert "does not accept the key" in stopped(api, data, sources, ANTHROPIC_API_KEY="wrong")
     with serve(lambda body: busy) as api:
-        assert '"type":"ModelBusyError","message":"claude-haiku-4-5 is busy (529 overloaded_error)' in stopped(
-            api, data, sources, MEMORY_MODEL_RETRIES="0"
+        assert (
+            '"type":"ModelBusyError","message":"claude-haiku-4-5 is busy (529 overloaded_error)'
+            in stopped(api, data, sources, MEMORY_MODEL_RETRIES="0")
         )
 
     refused, overloads = list[str](), [busy]
@@ -218,11 +304,19 @@ def test_a_run_that_is_stopped_says_what_to_do_and_a_later_one_asks_only_for_the
 
     with serve(answer) as api:
         for _ in range(2):
-            run("ingest", data, sources, **variables(api, MEMORY_MODEL_RETRIES="0", MEMORY_MODEL_AT_ONCE="1"))
+            run(
+                "ingest",
+                data,
+                sources,
+                **variables(api, MEMORY_MODEL_RETRIES="0", MEMORY_MODEL_AT_ONCE="1"),
+            )
         asked = Counter(about_windows(api))
     store = open_at(data, sources)
     answers = store.tables.read("observer_answers")
-    assert sorted(asked.values()) == [*[1] * (answers.height - 1), 2]  # the one that met the overload
+    assert sorted(asked.values()) == [
+        *[1] * (answers.height - 1),
+        2,
+    ]  # the one that met the overload
     assert sorted(answers["state"]) == [*["answered"] * (answers.height - 1), "refused"]
     (row,) = answers.filter(state="refused").to_dicts()
     own = store.tables.read("verdicts").filter(pl.col("window_id") == row["window_id"])
@@ -233,7 +327,9 @@ RECORDED = sampled(sorted((SHARED / "recorded").glob("*.answer.xml")), 2)
 
 
 @only_whole("`test_harness_models.py` takes recorded answers through the pipeline, too")
-@pytest.mark.skipif(not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist")
+@pytest.mark.skipif(
+    not RECORDED, reason=f"no recorded answers: {SHARED / 'recorded'} does not exist"
+)
 def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real_transcripts: Path):
     chosen, data = tmp_path / "transcripts", tmp_path / "store"
     recorded = RecordedAnswers(RECORDED, real_transcripts, chosen)
@@ -255,11 +351,17 @@ def test_the_recorded_answers_go_through_the_whole_pipeline(tmp_path: Path, real
     assert set(answers.filter(state="answered")["session_id"]) == set(sessions)
     assert set(answers["state"]) <= {"answered", "unusable"}
     assert "raw" not in set(answers["parse_path"])
-    facts = store.tables.read("observations").filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
+    facts = store.tables.read("observations").filter(
+        (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
+    )
     assert set(facts["session_id"]) == set(sessions)
     assert set(facts["text_hash"]) <= set(store.tables.read("embeddings")["text_hash"])
     agent = MemoryAgent(store.settings)
     for session in sessions:
         fact = facts.filter(pl.col("session_id") == session).sort("id").row(0, named=True)
-        assert session in [result.session for result in agent.recall(fact["text"], probe=True).results]
-        assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(fact["id"]), default=vars)
+        assert session in [
+            result.session for result in agent.recall(fact["text"], probe=True).results
+        ]
+        assert '"is_unchanged": true, "holds_quote": true' in json.dumps(
+            agent.explain(fact["id"]), default=vars
+        )

@@ -29,13 +29,17 @@ sys.exit(code)
 
 
 def test_libraries_that_report_by_default_are_switched_off_in_every_process(tmp_path: Path):
-    code = (
-        "import memory_assets, os, onnxruntime; print(os.environ['ORT_DISABLE_TELEMETRY'], os.environ['ANONYMIZED_TELEMETRY'])"
-    )
+    code = "import memory_assets, os, onnxruntime; print(os.environ['ORT_DISABLE_TELEMETRY'], os.environ['ANONYMIZED_TELEMETRY'])"
     variables = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["1", "False"]
-    assert [path for path in tmp_path.rglob("*") if "deviceid" in path.name or "onnxruntime" in path.name] == []
+    assert [
+        path
+        for path in tmp_path.rglob("*")
+        if "deviceid" in path.name or "onnxruntime" in path.name
+    ] == []
 
 
 @pytest.mark.slow
@@ -47,7 +51,11 @@ def test_work_and_questions_in_an_empty_network_try_to_reach_nobody_and_leave_no
         pytest.skip("strace is not installed")
     if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode:
         pytest.skip("network namespaces are not allowed here")
-    sources, trace, home = lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "trace", tmp_path / "home"
+    sources, trace, home = (
+        lay_out_sample(tmp_path / "sources", "/pi/"),
+        tmp_path / "trace",
+        tmp_path / "home",
+    )
     traced = [
         "strace",
         "-f",
@@ -77,13 +85,22 @@ def test_the_trace_would_see_somebody_that_is_reached(tmp_path: Path):
     """The test above is worth nothing if it cannot fail."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
-    code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('192.0.2.1', 9))"
+    code = (
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('192.0.2.1', 9))"
+    )
     trace = tmp_path / "trace"
-    subprocess.run(["strace", "-f", "-e", "trace=connect", "-o", str(trace), sys.executable, "-c", code], check=False)
-    assert "192.0.2.1" in {found for line in trace.read_text().splitlines() for found in ADDRESS.findall(line)}
+    subprocess.run(
+        ["strace", "-f", "-e", "trace=connect", "-o", str(trace), sys.executable, "-c", code],
+        check=False,
+    )
+    assert "192.0.2.1" in {
+        found for line in trace.read_text().splitlines() for found in ADDRESS.findall(line)
+    }
 
 
 def test_the_dagster_of_the_store_reports_nothing():
     from importlib.resources import files
 
-    assert "telemetry:\n  enabled: false" in files("memory_assets.runs").joinpath("dagster.yaml").read_text("utf-8")
+    assert "telemetry:\n  enabled: false" in files("memory_assets.runs").joinpath(
+        "dagster.yaml"
+    ).read_text("utf-8")

@@ -16,7 +16,12 @@ NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
 def test_a_notebook_runs_as_it_stands(path: Path):
     index(small_store())
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(
+        notebook,
+        timeout=120,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+    ).execute()
     outputs = [str(output) for cell in notebook.cells for output in cell.get("outputs", ())]
     assert FACT in str(outputs)
     assert sum("<svg" in output for output in outputs) >= 8, "charts"

@@ -24,7 +24,13 @@ FACT = "The staging database listens on port 6543."
 OF_BO = "I prefer marmalade coloured diffs over grey ones."
 LOST = "The zeppelin hangar database listens on port 7001."
 ASKED = "which port does the staging database listen on"
-SAID = (FACT, OF_BO, "Never push to the main branch without a review.", LOST, "Always run the smoke tests before a release.")
+SAID = (
+    FACT,
+    OF_BO,
+    "Never push to the main branch without a review.",
+    LOST,
+    "Always run the smoke tests before a release.",
+)
 
 
 @pytest.fixture
@@ -40,7 +46,10 @@ def url(monkeypatch: MonkeyPatch) -> Iterator[str]:
 def session(folder: Path) -> None:
     records: list[dict[str, Any]] = []
     for number, text in enumerate(SAID):
-        records += [user("one", 2 * number, text, number), assistant("one", 2 * number + 1, "Noted.", number + 0.5)]
+        records += [
+            user("one", 2 * number, text, number),
+            assistant("one", 2 * number + 1, "Noted.", number + 0.5),
+        ]
     transcript(folder, "one").write_bytes(lines(*records))
 
 
@@ -49,7 +58,9 @@ class Team:
 
     def __init__(self, url: str, folder: Path) -> None:
         self.url = url
-        self.laptop = open_store(read_settings(data=folder / "laptop", owner=BO, people={"mira": BO}))
+        self.laptop = open_store(
+            read_settings(data=folder / "laptop", owner=BO, people={"mira": BO})
+        )
         session(folder / "transcripts")
         capture(self.laptop, folder / "transcripts", machine=Machine(Path("/home/mira")))
         self.secret = token_of(BO, scopes=["push"], name="push")
@@ -82,9 +93,13 @@ def test_what_one_machine_pushed_is_recalled_by_another(url: str, tmp_path: Path
 
 @pytest.mark.slow
 @only_whole("the first journey holds that what is pushed is recalled")
-def test_what_is_forgotten_on_the_machine_is_nowhere_on_the_server_after_its_next_run(url: str, tmp_path: Path):
+def test_what_is_forgotten_on_the_machine_is_nowhere_on_the_server_after_its_next_run(
+    url: str, tmp_path: Path
+):
     team = Team(url, tmp_path)
-    assert as_reader(MIRA).remember("The zoo is closed, said Mira.", category="operations", project="shop")
+    assert as_reader(MIRA).remember(
+        "The zoo is closed, said Mira.", category="operations", project="shop"
+    )
     done = MemoryAgent(team.laptop.settings).forget(LOST, apply=True)
     assert any(f"memory data push {url}" in one for one in done.warnings)
     assert team.push().replaced == 1
@@ -92,7 +107,11 @@ def test_what_is_forgotten_on_the_machine_is_nowhere_on_the_server_after_its_nex
     texts = set(team.server.tables.read("memories")["text"])
     assert FACT in texts and LOST not in texts and "The zoo is closed, said Mira." in texts
     assert "zeppelin" not in str(as_reader(BO).recall("zeppelin hangar").results)
-    assert [path for path in team.server.root.rglob("*") if path.is_file() and b"zeppelin" in path.read_bytes().lower()] == []
+    assert [
+        path
+        for path in team.server.root.rglob("*")
+        if path.is_file() and b"zeppelin" in path.read_bytes().lower()
+    ] == []
 
 
 @pytest.mark.slow

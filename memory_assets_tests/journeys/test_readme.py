@@ -12,8 +12,15 @@ from memory_assets_tests.conftest import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text("utf-8")
 DOCS = REPOSITORY / "docs"
-PAGES = [*sorted(DOCS.glob("*.md")), *(REPOSITORY / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md"))]
-COMMANDS = {name for name, command in typer.main.get_command(make_app()).commands.items() if not command.hidden}  # type: ignore[attr-defined]
+PAGES = [
+    *sorted(DOCS.glob("*.md")),
+    *(REPOSITORY / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md")),
+]
+COMMANDS = {
+    name
+    for name, command in typer.main.get_command(make_app()).commands.items()
+    if not command.hidden
+}  # type: ignore[attr-defined]
 
 
 def read(page: str) -> str:
@@ -32,7 +39,9 @@ def test_every_command_is_described_and_every_named_one_exists():
 def test_every_make_target_that_is_named_exists():
     targets = set(re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
     texts = [README, (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")]
-    named = {name for text in texts for name in re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)}
+    named = {
+        name for text in texts for name in re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)
+    }
     assert named <= targets
 
 
@@ -47,13 +56,17 @@ def test_every_setting_that_is_named_exists_with_its_default():
 
 def test_the_folders_are_the_folders():
     named = set(re.findall(r"^\| `([a-z_]+)/` \|", read("architecture.md"), re.MULTILINE))
-    assert named == {path.name for path in (REPOSITORY / "memory_assets").iterdir() if (path / "__init__.py").is_file()}
+    assert named == {
+        path.name
+        for path in (REPOSITORY / "memory_assets").iterdir()
+        if (path / "__init__.py").is_file()
+    }
 
 
 def test_the_index_has_every_page():
-    assert set(re.findall(r"\]\(([a-z-]+\.md)\)", read("README.md"))) == {page.name for page in DOCS.glob("*.md")} - {
-        "README.md"
-    }
+    assert set(re.findall(r"\]\(([a-z-]+\.md)\)", read("README.md"))) == {
+        page.name for page in DOCS.glob("*.md")
+    } - {"README.md"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
@@ -64,4 +77,6 @@ def test_every_link_leads_somewhere(page: Path):
         assert target.exists(), link
         if place:
             headings = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE)
-            assert place[1:] in {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings}, link + place
+            assert place[1:] in {
+                re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings
+            }, link + place

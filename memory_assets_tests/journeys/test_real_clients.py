@@ -44,22 +44,35 @@ class Person:
     """A home with settings of their own in all three harnesses, a store, and a folder to work in."""
 
     def __init__(self, folder: Path, clients: Path, api: StreamingApi) -> None:
-        self.home, self.work, self.decoy = folder / "person", folder / "work" / "tidewatch", folder / "decoy"
+        self.home, self.work, self.decoy = (
+            folder / "person",
+            folder / "work" / "tidewatch",
+            folder / "decoy",
+        )
         self.work.mkdir(parents=True)
         subprocess.run(["git", "init", "-q", self.work], check=True)
         (self.work / "memory.toml").write_text(f'data = "{self.decoy}"\n')
         self.settings = {
-            self.home / ".claude" / "settings.json": '{"model": "opus",\n\t"permissions": {"allow": ["Bash(ls:*)"]}}\n',
-            self.home / ".codex" / "config.toml": f'model = "gpt-5"\nmodel_provider = "ours"\napproval_policy = "never"\n\n'
+            self.home
+            / ".claude"
+            / "settings.json": '{"model": "opus",\n\t"permissions": {"allow": ["Bash(ls:*)"]}}\n',
+            self.home
+            / ".codex"
+            / "config.toml": f'model = "gpt-5"\nmodel_provider = "ours"\napproval_policy = "never"\n\n'
             f'[model_providers.ours]\nname = "ours"\nbase_url = "{api.url}/v1"\nwire_api = "responses"\nenv_key = "OUR_KEY"',
-            self.home / ".pi" / "agent" / "settings.json": '{"compaction": {"keepRecentTokens": 1}}',
+            self.home
+            / ".pi"
+            / "agent"
+            / "settings.json": '{"compaction": {"keepRecentTokens": 1}}',
         }
         for path, text in self.settings.items():
             path.parent.mkdir(parents=True)
             path.write_text(text)
         model = {"id": "ours-1", "contextWindow": 200_000, "maxTokens": 8_000}
         ours = {"baseUrl": api.url, "api": "anthropic-messages", "apiKey": "k", "models": [model]}
-        (self.home / ".pi" / "agent" / "models.json").write_text(json.dumps({"providers": {"ours": ours}}))
+        (self.home / ".pi" / "agent" / "models.json").write_text(
+            json.dumps({"providers": {"ours": ours}})
+        )
         self.store = _store()
         # What the clients' environment says of a store must not matter.
         self.environ = {
@@ -89,8 +102,15 @@ class Person:
 
     def files(self) -> dict[Path, bytes]:
         """The settings as they are now, and everything else that `install` may have written."""
-        theirs = [*self.settings, *self.home.glob(".claude.json"), *self.home.glob(".codex/hooks.json")]
-        return {path: path.read_bytes() for path in [*theirs, *self.home.glob(".pi/agent/*.json"), *self.home.rglob("*.ts")]}
+        theirs = [
+            *self.settings,
+            *self.home.glob(".claude.json"),
+            *self.home.glob(".codex/hooks.json"),
+        ]
+        return {
+            path: path.read_bytes()
+            for path in [*theirs, *self.home.glob(".pi/agent/*.json"), *self.home.rglob("*.ts")]
+        }
 
 
 def _store() -> Store:
@@ -104,7 +124,9 @@ def _store() -> Store:
 def model(program: str, store: Path) -> Any:
     """Calls the memory's tool once when it is asked to, in the way of each client, and understands everything."""
     recall = {"question": QUESTION}
-    command = f"{sys.executable} -P -m memory_assets.interfaces.entry recall '{QUESTION}' --store {store}"
+    command = (
+        f"{sys.executable} -P -m memory_assets.interfaces.entry recall '{QUESTION}' --store {store}"
+    )
     script = {
         "claude": [
             Called("ToolSearch", {"query": "select:mcp__memory__memory_recall"}),
@@ -179,19 +201,27 @@ def test_a_person_is_at_home_in_the_real_client(program: str, tmp_path: Path):
         config = person.home / ".codex" / "config.toml"
         config.write_bytes(config.read_bytes().partition(b"\n[hooks.state")[0])
     assert {path: text for path, text in person.files().items() if path in before} == before
-    assert "memory" not in "".join(text.decode() for path, text in person.files().items() if path not in before)
+    assert "memory" not in "".join(
+        text.decode() for path, text in person.files().items() if path not in before
+    )
 
 
 def _assert_remembered(person: Person, program: str, sessions: set[str]) -> None:
     """The sessions are read at once, their ends are known, and what the owner said in them is recalled."""
     root, now = person.store.root, {"MEMORY_NOW": datetime.now(UTC).isoformat()}
     run("ingest", root, person.home, **now)
-    events = person.store.tables.read("events").filter(name="memory/session.ended", harness=HARNESS[program])
+    events = person.store.tables.read("events").filter(
+        name="memory/session.ended", harness=HARNESS[program]
+    )
     assert set(events["subject"]) == sessions
     windows = person.store.tables.read("windows").filter(harness=HARNESS[program])
     assert "compaction" in set(windows["trigger"])
-    assert person.store.tables.read("records").filter(status="unknown")["record_type"].to_list() == []
+    assert (
+        person.store.tables.read("records").filter(status="unknown")["record_type"].to_list() == []
+    )
     said = person.store.tables.read("messages").filter(author="assistant")
     assert said["model"].null_count() == said["harness_version"].null_count() == 0
-    found = MemoryAgent().recall("What do I run before I deploy the predictor?", now=datetime.now(UTC))
+    found = MemoryAgent().recall(
+        "What do I run before I deploy the predictor?", now=datetime.now(UTC)
+    )
     assert FIRST in [one.text for one in found.results]

@@ -15,13 +15,31 @@ from memory_assets.runs.steps import embed, maintain
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services import corpus
-from memory_assets.services.corpus import embedding_model_of_index, is_switching_models, model_in_use, open_vectors
+from memory_assets.services.corpus import (
+    embedding_model_of_index,
+    is_switching_models,
+    model_in_use,
+    open_vectors,
+)
 from memory_assets.store.settings import USUAL_EMBEDDING_MODEL
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, ReadsWhole, WordEmbedder, row
-from memory_assets_tests.small_store import DAY, FACT, HASH, MEMORY, WINDOW, bring_up_to_date, small_store, write
+from memory_assets_tests.small_store import (
+    DAY,
+    FACT,
+    HASH,
+    MEMORY,
+    WINDOW,
+    bring_up_to_date,
+    small_store,
+    write,
+)
 
-QUESTION, NEXT, OTHER = "How are packages installed with uv?", DAY + timedelta(days=1), "Staging listens on port 5433."
+QUESTION, NEXT, OTHER = (
+    "How are packages installed with uv?",
+    DAY + timedelta(days=1),
+    "Staging listens on port 5433.",
+)
 OTHER_ID = "1f3a5c1e-0000-5000-8000-000000000001"
 
 
@@ -68,7 +86,12 @@ def store(models: dict[str, ReadsWhole]) -> Store:
         "person": "mira",
         "session_id": "session-1",
     }
-    write(store, "observations", str(DAY), row("observations", id=MEMORY, text=FACT, text_hash=HASH, event_at=START, **plain))
+    write(
+        store,
+        "observations",
+        str(DAY),
+        row("observations", id=MEMORY, text=FACT, text_hash=HASH, event_at=START, **plain),
+    )
     write(
         store,
         "observations",
@@ -124,18 +147,26 @@ def test_recall_answers_before_during_and_after_the_switch(
     assert (recall()[0], numbered.asked) == (MEMORY, []), "until the new index is published"
     rebuild(changed)
     assert not is_switching_models(changed)
-    assert (model_in_use(changed), embedding_model_of_index(changed)) == (("numbered", "7"), "/models/numbered")
+    assert (model_in_use(changed), embedding_model_of_index(changed)) == (
+        ("numbered", "7"),
+        "/models/numbered",
+    )
     assert MEMORY in recall()
     assert len(numbered.asked) == 1
     assert open_vectors(changed).ids() == {MEMORY, OTHER_ID}
-    assert not (changed.root / "index" / "quarantine").exists() and before != open_vectors(changed).generation()
+    assert (
+        not (changed.root / "index" / "quarantine").exists()
+        and before != open_vectors(changed).generation()
+    )
 
 
 def test_merges_stay_while_models_are_switched_and_are_found_again_afterwards(
     store: Store, models: dict[str, ReadsWhole], monkeypatch: pytest.MonkeyPatch
 ):
     edge = row("merges", newer_id=OTHER_ID, older_id=MEMORY, relation="same", reason="kept")
-    store.tables.write("merges", WHOLE, pl.DataFrame([edge], schema=store.tables.read("merges").schema))
+    store.tables.write(
+        "merges", WHOLE, pl.DataFrame([edge], schema=store.tables.read("merges").schema)
+    )
     changed = with_new_model(store, monkeypatch)
     encode(changed, str(NEXT))
     rebuild(changed)

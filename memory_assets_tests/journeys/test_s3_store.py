@@ -21,7 +21,10 @@ from memory_assets_tests.s3_api import BUCKET, variables
 from memory_assets_tests.servers import Gate, moto_server
 
 pytest.importorskip("obstore")
-pytestmark = [pytest.mark.slow, only_whole("what is exchanged is tested in seconds by test_mirror.py and test_shared_store.py")]
+pytestmark = [
+    pytest.mark.slow,
+    only_whole("what is exchanged is tested in seconds by test_mirror.py and test_shared_store.py"),
+]
 
 QUESTIONS = ("commit", "push")
 
@@ -40,10 +43,15 @@ def opened(data: Path, sources: Path, bucket: dict[str, str]) -> Store:
 
 def answers(data: Path, sources: Path, bucket: dict[str, str]) -> list[list[tuple[str, float]]]:
     found = [story.run(f"recall {question}", data, sources, **bucket) for question in QUESTIONS]
-    return [[(hit["memory_id"] or hit["message_id"], round(hit["score"], 4)) for hit in one["results"]] for one in found]
+    return [
+        [(hit["memory_id"] or hit["message_id"], round(hit["score"], 4)) for hit in one["results"]]
+        for one in found
+    ]
 
 
-def test_the_sample_has_the_tables_and_recalls_of_a_store_in_a_folder(tmp_path: Path, bucket: dict[str, str]):
+def test_the_sample_has_the_tables_and_recalls_of_a_store_in_a_folder(
+    tmp_path: Path, bucket: dict[str, str]
+):
     sources = story.lay_out_sample(tmp_path / "sources", "/pi/")
     here, there = tmp_path / "here", tmp_path / "there"
     story.run("ingest", here, sources)
@@ -53,8 +61,14 @@ def test_the_sample_has_the_tables_and_recalls_of_a_store_in_a_folder(tmp_path: 
     assert all(recalled) and answers(there, sources, bucket) == recalled
 
 
-def test_two_processes_of_a_machine_make_the_tables_of_one_and_another_machine_has_them(tmp_path: Path, bucket: dict[str, str]):
-    sources, here, there = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "here", tmp_path / "there"
+def test_two_processes_of_a_machine_make_the_tables_of_one_and_another_machine_has_them(
+    tmp_path: Path, bucket: dict[str, str]
+):
+    sources, here, there = (
+        story.lay_out_sample(tmp_path / "sources", "/pi/"),
+        tmp_path / "here",
+        tmp_path / "there",
+    )
     story.run("ingest", here, sources)
     jobs = story.run_apart("ingest", there, sources, **bucket, MEMORY_WORKERS="2")["jobs"]
     assert all(jobs.count(job) >= 2 for job in BY_DAY)
@@ -83,14 +97,21 @@ def test_two_machines_at_once_lose_nothing(tmp_path: Path, bucket: dict[str, str
     for table in ("messages", "observations"):
         assert sorted(first[table]["text"]) == sorted(alone[table]["text"])
     assert {*first["memories"]["text"]} == {*alone["memories"]["text"]}
-    assert (stores[0].workspace / "MEMORY.md").read_bytes() == (stores[1].workspace / "MEMORY.md").read_bytes()
+    assert (stores[0].workspace / "MEMORY.md").read_bytes() == (
+        stores[1].workspace / "MEMORY.md"
+    ).read_bytes()
     assert first["proposals"]["proposal_id"].n_unique() == first["proposals"].height
 
 
-def test_a_deleted_folder_comes_back_with_one_command_without_its_transcripts(tmp_path: Path, bucket: dict[str, str]):
+def test_a_deleted_folder_comes_back_with_one_command_without_its_transcripts(
+    tmp_path: Path, bucket: dict[str, str]
+):
     sources, data = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "store"
     story.run("ingest", data, sources, **bucket)
-    expected, recalled = story.all_tables(opened(data, sources, bucket)), probed(data, sources, bucket)
+    expected, recalled = (
+        story.all_tables(opened(data, sources, bucket)),
+        probed(data, sources, bucket),
+    )
     written = files_of(data / "workspace")
     shutil.rmtree(data)
     shutil.rmtree(sources)
@@ -101,7 +122,9 @@ def test_a_deleted_folder_comes_back_with_one_command_without_its_transcripts(tm
     assert files_of(data / "workspace") == written
 
 
-def test_what_one_machine_forgets_is_in_no_object_and_not_on_the_other_machine(tmp_path: Path, bucket: dict[str, str]):
+def test_what_one_machine_forgets_is_in_no_object_and_not_on_the_other_machine(
+    tmp_path: Path, bucket: dict[str, str]
+):
     words = "not even on your own branches"
     sources, nothing = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "nothing"
     one, two = tmp_path / "one", tmp_path / "two"
@@ -110,9 +133,13 @@ def test_what_one_machine_forgets_is_in_no_object_and_not_on_the_other_machine(t
     story.run("ingest", two, nothing, **bucket)
     before = story.run("recall push", two, nothing, **bucket)
     assert (
-        words in json.dumps(before) and found_in(two, [normal(words)]) and found_in(copied(bucket, tmp_path), [normal(words)])
+        words in json.dumps(before)
+        and found_in(two, [normal(words)])
+        and found_in(copied(bucket, tmp_path), [normal(words)])
     )
-    assert story.run_apart(f"forget {words.replace(' ', '.')} --apply", one, sources, **bucket)["is_gone"]
+    assert story.run_apart(f"forget {words.replace(' ', '.')} --apply", one, sources, **bucket)[
+        "is_gone"
+    ]
     assert found_in(copied(bucket, tmp_path), [normal(words)]) == []
     story.run("ingest", two, nothing, **bucket)
     assert found_in(two, [normal(words)]) == []
@@ -121,8 +148,14 @@ def test_what_one_machine_forgets_is_in_no_object_and_not_on_the_other_machine(t
     assert found_in(copied(bucket, tmp_path), [normal(words)]) == []
 
 
-def test_a_server_that_stops_in_the_middle_is_named_and_the_next_ingest_completes(tmp_path: Path, bucket: dict[str, str]):
-    sources, here, there = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "here", tmp_path / "there"
+def test_a_server_that_stops_in_the_middle_is_named_and_the_next_ingest_completes(
+    tmp_path: Path, bucket: dict[str, str]
+):
+    sources, here, there = (
+        story.lay_out_sample(tmp_path / "sources", "/pi/"),
+        tmp_path / "here",
+        tmp_path / "there",
+    )
     story.run("ingest", here, sources)
     gate = Gate(bucket["MEMORY_STORE_ENDPOINT"])
     behind = {**bucket, "MEMORY_STORE_ENDPOINT": gate.address}
@@ -134,7 +167,9 @@ def test_a_server_that_stops_in_the_middle_is_named_and_the_next_ingest_complete
     gate.shut()
     out, errors = process.communicate(timeout=500)
     told = json.loads(out)["error"]["message"]
-    assert (process.returncode, "Traceback" in out + errors) == (1, False), errors[-3000:] + out[-2000:]
+    assert (process.returncode, "Traceback" in out + errors) == (1, False), (
+        errors[-3000:] + out[-2000:]
+    )
     assert "does not answer" in told and gate.address in told and "\n" not in told
     gate.open()
     story.run("ingest", there, sources, **behind)
@@ -147,12 +182,18 @@ def probed(data: Path, sources: Path, bucket: dict[str, str]) -> list[list[tuple
     """What is recalled, without counting it."""
     with patch.dict("os.environ", story.environment(data, sources, **bucket)):
         agent = MemoryAgent()
-        return [[(hit.text, round(hit.score, 4)) for hit in agent.recall(one, probe=True).results] for one in QUESTIONS]
+        return [
+            [(hit.text, round(hit.score, 4)) for hit in agent.recall(one, probe=True).results]
+            for one in QUESTIONS
+        ]
 
 
 def copied(bucket: dict[str, str], tmp_path: Path) -> Path:
     """A folder with every object of the bucket, the manifest included."""
-    folder, objects = tmp_path / "copied", S3Objects(f"s3://{BUCKET}", bucket["MEMORY_STORE_ENDPOINT"])
+    folder, objects = (
+        tmp_path / "copied",
+        S3Objects(f"s3://{BUCKET}", bucket["MEMORY_STORE_ENDPOINT"]),
+    )
     shutil.rmtree(folder, ignore_errors=True)
     with patch.dict("os.environ", bucket):
         for key, _ in objects.list():

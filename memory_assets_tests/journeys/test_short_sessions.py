@@ -21,14 +21,18 @@ from memory_assets_tests.story import open_at, run
 SESSION = "0a000001-1111-4222-8333-444455556666"
 TAUGHT = [
     user(SESSION, 0, "install the dependencies please", 0),
-    assistant(SESSION, 1, "I ran `pip install -r requirements.txt`, which installed 14 packages.", 1),
+    assistant(
+        SESSION, 1, "I ran `pip install -r requirements.txt`, which installed 14 packages.", 1
+    ),
     user(SESSION, 2, "no, use uv here, never pip", 2),
     assistant(SESSION, 3, "Switched to uv: `uv sync` now installs everything from `uv.lock`.", 3),
 ]
 
 
 @pytest.mark.slow
-def test_a_correction_in_a_short_session_is_recalled_and_stays_one_memory_when_it_resumes(tmp_path: Path):
+def test_a_correction_in_a_short_session_is_recalled_and_stays_one_memory_when_it_resumes(
+    tmp_path: Path,
+):
     data, sources = tmp_path / "store", tmp_path / "transcripts"
     path = transcript(sources, SESSION)
     path.write_bytes(lines(*TAUGHT))
@@ -42,7 +46,9 @@ def test_a_correction_in_a_short_session_is_recalled_and_stays_one_memory_when_i
     path.write_bytes(lines(*TAUGHT, *dialogue(SESSION, 4, first=4, minutes=60 * 24)))
     run("ingest", data, sources)
     assert store.tables.read("windows")["status"].to_list() == ["observed"]
-    uv = store.tables.read("memories").filter(pl.col("text").str.contains("uv here, never pip"), kind="fact")
+    uv = store.tables.read("memories").filter(
+        pl.col("text").str.contains("uv here, never pip"), kind="fact"
+    )
     assert uv["id"].to_list() == [first.memory_id]
     assert uv["state"].to_list() == ["active"]
 
@@ -51,7 +57,9 @@ def short(sources: Path, number: int, *said: str) -> None:
     """Writes a short session with these turns of its owner."""
     session = f"0a000001-1111-4222-8333-00000000000{number}"
     turns = [user(session, n, text, 60 * number + n) for n, text in enumerate(said)]
-    transcript(sources, session).write_bytes(lines(*turns, assistant(session, len(said), "Done.", 60 * number + len(said))))
+    transcript(sources, session).write_bytes(
+        lines(*turns, assistant(session, len(said), "Done.", 60 * number + len(said)))
+    )
 
 
 def material_of(body: dict[str, Any]) -> str:
@@ -60,25 +68,34 @@ def material_of(body: dict[str, Any]) -> str:
 
 def about_sessions(api: MessagesApi) -> list[str]:
     """What was asked about short sessions."""
-    return [material for body in api.questions() if "quoted session" in (material := material_of(body))]
+    return [
+        material for body in api.questions() if "quoted session" in (material := material_of(body))
+    ]
 
 
 def lesson_writer(body: dict[str, Any]) -> str:
     """Writes down what an owner said never to do, of each session of the request."""
     parts = re.findall(
-        r"=== quoted session (\d+) (\w+) begins ===\n(.*?)\n=== quoted session \1 \2", material_of(body), re.DOTALL
+        r"=== quoted session (\d+) (\w+) begins ===\n(.*?)\n=== quoted session \1 \2",
+        material_of(body),
+        re.DOTALL,
     )
     found = []
     for number, _, text in parts:
         rules = re.findall(r"^\[(\d\d:\d\d)\] OWNER: (.*never.*)$", text, re.MULTILINE)
-        facts = [f"* 🔴 ({at}) [gate=allow confidence=0.9 category=rules-conventions] {rule}" for at, rule in rules]
+        facts = [
+            f"* 🔴 ({at}) [gate=allow confidence=0.9 category=rules-conventions] {rule}"
+            for at, rule in rules
+        ]
         found.append("\n".join([f'<session number="{number}">', *facts, "</session>"]))
     return "\n".join(found) or "<observations></observations>"
 
 
 @pytest.mark.slow
 @only_whole("the tests of the observer hold its parts")
-def test_with_a_model_short_sessions_share_a_call_and_only_a_later_one_is_asked_about(tmp_path: Path):
+def test_with_a_model_short_sessions_share_a_call_and_only_a_later_one_is_asked_about(
+    tmp_path: Path,
+):
     data, sources = tmp_path / "store", tmp_path / "transcripts"
     short(sources, 1, "please review the till", "never round prices in the till, keep whole cents")
     short(sources, 2, "what does cron.py do?")
@@ -94,7 +111,10 @@ def test_with_a_model_short_sessions_share_a_call_and_only_a_later_one_is_asked_
         run("ingest", data, sources, **how)
         (first,) = about_sessions(api)
         assert all(text in first for text in ("whole cents", "cron.py", "Fridays"))
-        steps = {step["step"]: step["calls"] for step in run("model cost", data, sources, **how)["others"]}
+        steps = {
+            step["step"]: step["calls"]
+            for step in run("model cost", data, sources, **how)["others"]
+        }
         assert steps[SHORT_SESSIONS] == 0
         short(sources, 4, "never push without `make lint`")
         run("ingest", data, sources, **how)
@@ -112,7 +132,9 @@ def test_with_a_model_short_sessions_share_a_call_and_only_a_later_one_is_asked_
     agent = MemoryAgent(store.settings)
     (found, *_) = agent.recall("may I deploy on Fridays?").results
     assert found.text == "never deploy on Fridays"
-    assert '"is_unchanged": true, "holds_quote": true' in json.dumps(agent.explain(found.memory_id), default=vars)
+    assert '"is_unchanged": true, "holds_quote": true' in json.dumps(
+        agent.explain(found.memory_id), default=vars
+    )
     assert agent.explain("what does cron.py do?").stage == "short session"
     assert [check.name for check in agent.health().checks if not check.passed] == []
     agent.forget("never deploy on Fridays", apply=True)

@@ -17,7 +17,12 @@ def secrets_below(data: Path) -> list[tuple[str, str]]:
     """Returns each file of the store that holds a secret in any reading of its bytes, rows or archive, with the secret."""
     paths = [path for path in sorted(data.rglob("*")) if path.is_file()]
     told = [(path, text) for path in paths for raw in opened(path) for text in readings(raw)]
-    return [(str(path.relative_to(data)), secret) for path, text in told for secret in SECRETS if secret in text]
+    return [
+        (str(path.relative_to(data)), secret)
+        for path, text in told
+        for secret in SECRETS
+        if secret in text
+    ]
 
 
 @pytest.mark.parametrize("harness", ["claude", "codex", "pi"])
@@ -25,7 +30,11 @@ def test_capture_leaves_no_secret_that_was_cut_into_blocks(harness: str, tmp_pat
     store = open_store(read_settings())
     capture(store, lay_out_split(tmp_path / "transcripts") / harness)
     said = store.tables.read("messages").filter("is_user_turn")["text"].to_list()
-    assert [text.split("\n")[0] for text in said[:3]] == ["password", "Thanks. My password is", "token:"]
+    assert [text.split("\n")[0] for text in said[:3]] == [
+        "password",
+        "Thanks. My password is",
+        "token:",
+    ]
     assert [text.count("*") for text in said] == [12, 12, 20, 12, 12, 0]
     assert secrets_below(store.root) == []
     assert check_secrets(store.tables, store.root).passed

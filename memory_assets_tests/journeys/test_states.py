@@ -15,7 +15,16 @@ from memory_assets.services.corpus import open_texts, passages_to_index
 from memory_assets.store.ledger import ARCHIVED, RECALLED, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
-from memory_assets_tests.small_store import DAY, FACT, HASH, MEMORY, WINDOW, bring_up_to_date, small_store, write
+from memory_assets_tests.small_store import (
+    DAY,
+    FACT,
+    HASH,
+    MEMORY,
+    WINDOW,
+    bring_up_to_date,
+    small_store,
+    write,
+)
 from memory_assets_tests.text_rows import text_rows
 
 
@@ -70,17 +79,25 @@ def test_a_fact_is_stale_after_91_days_with_queries_and_active_again_once_it_is_
     assert build(at(92, monkeypatch)) == "active"
 
 
-def test_in_a_store_that_nobody_queries_it_is_never_stale(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_in_a_store_that_nobody_queries_it_is_never_stale(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     assert [build(at(day, monkeypatch)) for day in (0, 91, 500)] == ["active"] * 3
 
 
-def test_another_ttl_folds_memories_again_and_nothing_else(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_another_ttl_folds_memories_again_and_nothing_else(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     for day in range(0, 60, 7):
         query(at(day, monkeypatch))
     assert build(at(60, monkeypatch)) == "active"
     monkeypatch.setenv("MEMORY_TTL_DAYS", json.dumps({"projects": 30}))
     store = at(60, monkeypatch)
-    assert (is_due(store), stale_days(store, "process_days"), memories_are_stale(store)) == (True, {}, True)
+    assert (is_due(store), stale_days(store, "process_days"), memories_are_stale(store)) == (
+        True,
+        {},
+        True,
+    )
     assert build(store) == "stale"
     monkeypatch.delenv("MEMORY_TTL_DAYS")
     assert build(at(60, monkeypatch)) == "active"

@@ -31,14 +31,18 @@ def test_a_wrong_setting(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert "got 'soon'" in err
 
 
-def test_a_folder_of_transcripts_that_is_not_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_of_transcripts_that_is_not_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_SOURCES", "/nowhere/sessions")
     code, out, err = run(capsys, "ingest")
     assert (code, out) == (1, "")
     assert "/nowhere/sessions" in err
 
 
-def test_a_data_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_data_folder_that_cannot_be_made(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MEMORY_DATA", str(tmp_path / "file" / "store"))
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
@@ -47,8 +51,12 @@ def test_a_data_folder_that_cannot_be_made(capsys: pytest.CaptureFixture[str], m
     assert "Set MEMORY_DATA to a writable folder" in err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="a small disk is made with mount, which this platform has not")
-def test_a_full_disk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="a small disk is made with mount, which this platform has not"
+)
+def test_a_full_disk(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", str(disk)]
@@ -56,11 +64,17 @@ def test_a_full_disk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         pytest.skip("this user may not mount a small disk")
     try:
         small_store()
-        code, _, err = run(capsys, "data", "export", "observations", "-o", str(disk / "small.jsonl"))
+        code, _, err = run(
+            capsys, "data", "export", "observations", "-o", str(disk / "small.jsonl")
+        )
         assert (code, err) == (0, "")
-        (disk / "filler").write_bytes(b"\0" * (SMALL_DISK - len((disk / "small.jsonl").read_bytes()) - 8_192))
+        (disk / "filler").write_bytes(
+            b"\0" * (SMALL_DISK - len((disk / "small.jsonl").read_bytes()) - 8_192)
+        )
         for number in range(8):
-            code, _, err = run(capsys, "data", "export", "observations", "-o", str(disk / f"{number}.jsonl"))
+            code, _, err = run(
+                capsys, "data", "export", "observations", "-o", str(disk / f"{number}.jsonl")
+            )
         assert code == 1
         assert "No space left on device. Free space" in err
     finally:

@@ -71,7 +71,10 @@ class Daemon:
             before = self._ticks.setdefault(schedule.name, START)
             if slot > before:
                 context = dg.build_schedule_context(
-                    self.instance, scheduled_execution_time=slot, resources={"store": store}, repository_def=loaded
+                    self.instance,
+                    scheduled_execution_time=slot,
+                    resources={"store": store},
+                    repository_def=loaded,
                 )
                 try:
                     requests = schedule.evaluate_tick(context).run_requests or []
@@ -80,8 +83,12 @@ class Daemon:
                 self._carry_out(schedule.name, requests, store, schedule.job_name)
                 self._ticks[schedule.name] = slot
 
-    def _sensor(self, sensor: dg.SensorDefinition, store: Store, loaded: dg.RepositoryDefinition) -> int:
-        with dg.build_sensor_context(self.instance, repository_def=loaded, resources={"store": store}) as context:
+    def _sensor(
+        self, sensor: dg.SensorDefinition, store: Store, loaded: dg.RepositoryDefinition
+    ) -> int:
+        with dg.build_sensor_context(
+            self.instance, repository_def=loaded, resources={"store": store}
+        ) as context:
             try:
                 found = sensor(context)
             except OSError:
@@ -89,16 +96,25 @@ class Daemon:
         assert isinstance(found, dg.SensorResult)
         return self._carry_out(sensor.name, found.run_requests or [], store, None)
 
-    def _carry_out(self, by: str, requests: Sequence[dg.RunRequest], store: Store, job: str | None) -> int:
+    def _carry_out(
+        self, by: str, requests: Sequence[dg.RunRequest], store: Store, job: str | None
+    ) -> int:
         count = 0
         for request in requests:
             if request.run_key and (by, request.run_key) in self._keys:
                 continue
             self._keys.add((by, request.run_key or str(len(self._keys))))
-            name, days = request.job_name or job, [request.tags.get(tag, "") for tag in (RANGE_START, RANGE_END)]
+            name, days = (
+                request.job_name or job,
+                [request.tags.get(tag, "") for tag in (RANGE_START, RANGE_END)],
+            )
             assert name is not None
             is_of_days = JOBS[name].is_partitioned
-            stretch = Stretch(*(datetime.fromisoformat(day).date() for day in days)) if is_of_days else None
+            stretch = (
+                Stretch(*(datetime.fromisoformat(day).date() for day in days))
+                if is_of_days
+                else None
+            )
             try:
                 run(store, name, stretch)
             except (MemoryAssetsError, OSError):
@@ -126,7 +142,9 @@ def full_disk() -> Iterator[None]:
 def test_three_days_with_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     sources = tmp_path / "sources"
     sources.mkdir()
-    opened = store_at(START, sources=str(sources), owner="mira", harness_memories=False, idle_minutes=30)
+    opened = store_at(
+        START, sources=str(sources), owner="mira", harness_memories=False, idle_minutes=30
+    )
     reds: dict[int, set[str]] = {}
     silent: dict[int, bool] = {}
     with dg.DagsterInstance.local_temp(str(tmp_path / "home")) as instance:
@@ -150,16 +168,22 @@ def test_three_days_with_faults(tmp_path: Path, capsys: pytest.CaptureFixture[st
     # Red within the deadline, green again after the fault.
     table = [("dead daemon", 5, DEAD), ("full disk", 33, FULL)]
     with capsys.disabled():
-        print(f"\n{'fault':<14}{'input waits from':>18}{'deadline':>10}{'red from':>10}{'green from':>12}  first red")
+        print(
+            f"\n{'fault':<14}{'input waits from':>18}{'deadline':>10}{'red from':>10}{'green from':>12}  first red"
+        )
         for name, begun, hours in table:
             red = [hour for hour in range(begun, 73) if reds[hour]]
             first = red[0]
             green = next(hour for hour in range(first, 73) if not reds[hour])
-            print(f"{name:<14}{begun:>16} h{24:>8} h{first:>8} h{green:>10} h  {', '.join(sorted(reds[first]))}")
+            print(
+                f"{name:<14}{begun:>16} h{24:>8} h{first:>8} h{green:>10} h  {', '.join(sorted(reds[first]))}"
+            )
             assert begun < first <= begun + 25, name
             assert hours.stop <= green <= hours.stop + 1, name
             assert "resources" in reds[first]
-    assert not any(reds[hour] for hour in range(60, 73)), "the clock set back is no fault of the store"
+    assert not any(reds[hour] for hour in range(60, 73)), (
+        "the clock set back is no fault of the store"
+    )
 
     # Everything due was done, once.
     assert [one.name for one in find_waiting(end)] == []
@@ -167,7 +191,9 @@ def test_three_days_with_faults(tmp_path: Path, capsys: pytest.CaptureFixture[st
                        for at, job, by in daemon.ran for name, own, *_ in SCHEDULES
                        if own == job and name in DAILY and by in (name, "overdue_jobs"))  # fmt: skip
     assert [key for key, count in starters.items() if count > 1] == []
-    assert {job for _, job, by in daemon.ran if by == "overdue_jobs"} >= {"reflect"}, "what was missed did not wait for 06:00"
+    assert {job for _, job, by in daemon.ran if by == "overdue_jobs"} >= {"reflect"}, (
+        "what was missed did not wait for 06:00"
+    )
 
     # The tables are those of one run at the end.
     whole = store_at(START + 72 * HOUR - BACK, data=tmp_path / "whole", sources=str(sources), owner="mira",
@@ -175,10 +201,17 @@ def test_three_days_with_faults(tmp_path: Path, capsys: pytest.CaptureFixture[st
     for _ in range(2):
         advance(whole)
     for name in ("windows", "messages", "observations", "verdicts", "reflections"):
-        made, expected = (store.tables.read(name).drop("^.*_at$", strict=False) for store in (end, whole))
+        made, expected = (
+            store.tables.read(name).drop("^.*_at$", strict=False) for store in (end, whole)
+        )
         assert made.equals(expected), name
-    for name, columns in (("memories", ["id", "state", "text"]), ("proposals", ["memory_id", "day", "section", "text"])):
-        made, expected = (store.tables.read(name).select(columns).sort(columns) for store in (end, whole))
+    for name, columns in (
+        ("memories", ["id", "state", "text"]),
+        ("proposals", ["memory_id", "day", "section", "text"]),
+    ):
+        made, expected = (
+            store.tables.read(name).select(columns).sort(columns) for store in (end, whole)
+        )
         assert made.equals(expected), name
     numbered = [event.payload["key"] for event in end.ledger.events(["proposal.numbered"])]
     assert len(numbered) == len(set(numbered)) >= end.tables.read("proposals").height > 0

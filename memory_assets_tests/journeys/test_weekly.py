@@ -14,11 +14,23 @@ from memory_assets.stages.maintain.insights import PAGE
 from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
-from memory_assets_tests.small_store import DAY, FACT, HASH, MEMORY, WINDOW, bring_up_to_date, small_store, write
+from memory_assets_tests.small_store import (
+    DAY,
+    FACT,
+    HASH,
+    MEMORY,
+    WINDOW,
+    bring_up_to_date,
+    small_store,
+    write,
+)
 from memory_assets_tests.text_rows import text_rows
 
 QUESTION = "How are packages installed?"
-WEEKLY, MONTHLY = ("archivals", "memories", "category_summaries", "insights"), ("cold_storage", "memories")
+WEEKLY, MONTHLY = (
+    ("archivals", "memories", "category_summaries", "insights"),
+    ("cold_storage", "memories"),
+)
 
 
 def at(day: int, monkeypatch: pytest.MonkeyPatch) -> MemoryAgent:
@@ -41,12 +53,17 @@ def run(store: Store, *names: str) -> None:
 
 
 def recalled(agent: MemoryAgent, **more) -> list[str]:
-    found = agent.recall(RecallRequest(question=QUESTION, project="shop", profile="lean", probe=True, **more))
+    found = agent.recall(
+        RecallRequest(question=QUESTION, project="shop", profile="lean", probe=True, **more)
+    )
     return [one.memory_id for one in found.results if one.memory_id]
 
 
 def kept(store: Store) -> dict[str, object]:
-    tables = {name: store.tables.read(name).rows() for name in ("memories", "insights", "category_summaries")}
+    tables = {
+        name: store.tables.read(name).rows()
+        for name in ("memories", "insights", "category_summaries")
+    }
     return tables | {"ledger": store.ledger.events(), "page": (store.workspace / PAGE).read_bytes()}
 
 
@@ -65,7 +82,9 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def test_after_91_days_without_access_a_memory_is_found_on_request_only(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_after_91_days_without_access_a_memory_is_found_on_request_only(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     before = at(90, monkeypatch)
     run(before.store, *WEEKLY)
     assert recalled(before) == [MEMORY]
@@ -75,9 +94,14 @@ def test_after_91_days_without_access_a_memory_is_found_on_request_only(store: S
     run(after.store, *WEEKLY)
     assert after.store.tables.read("memories")["state"].to_list() == ["archived"]
     assert (recalled(after), recalled(after, include=("archived",))) == ([], [MEMORY])
-    assert after.store.tables.read("category_summaries").is_empty(), "summaries are made from active memories"
+    assert after.store.tables.read("category_summaries").is_empty(), (
+        "summaries are made from active memories"
+    )
     (insight,) = after.store.tables.read("insights").to_dicts()
-    assert (insight["memory_ids"], insight["text"]) == ([MEMORY], f"{FACT} (2026-08) [mem_0f3a5c1e0000]")
+    assert (insight["memory_ids"], insight["text"]) == (
+        [MEMORY],
+        f"{FACT} (2026-08) [mem_0f3a5c1e0000]",
+    )
     assert insight["text"] in (after.store.workspace / PAGE).read_text()
     first = kept(after.store)
     run(after.store, *WEEKLY)
@@ -85,7 +109,9 @@ def test_after_91_days_without_access_a_memory_is_found_on_request_only(store: S
     assert kept(after.store) == first, "a second run, and one a week later, change nothing"
 
 
-def test_a_memory_that_is_used_after_all_is_active_again(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_memory_that_is_used_after_all_is_active_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     run(at(91, monkeypatch).store, *WEEKLY)
     asked = at(100, monkeypatch)
     asked.recall(RecallRequest(question=QUESTION, project="shop", include=("archived",)))
@@ -99,7 +125,9 @@ def test_a_memory_that_is_used_after_all_is_active_again(store: Store, monkeypat
     assert len(later.store.ledger.events([ARCHIVED])) == 2
 
 
-def test_after_six_months_it_is_cold_and_still_found_on_request(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_after_six_months_it_is_cold_and_still_found_on_request(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     run(at(91, monkeypatch).store, *WEEKLY)
     run(at(182, monkeypatch).store, *MONTHLY)
     assert store.tables.read("memories")["state"].to_list() == ["archived"]
@@ -108,7 +136,11 @@ def test_after_six_months_it_is_cold_and_still_found_on_request(store: Store, mo
         run(cold.store, *MONTHLY)
         assert cold.store.tables.read("memories")["state"].to_list() == ["cold"]
     assert len(cold.store.ledger.events([COLD])) == 1
-    assert [recalled(cold), recalled(cold, include=("archived",)), recalled(cold, include=("cold",))] == [[], [], [MEMORY]]
+    assert [
+        recalled(cold),
+        recalled(cold, include=("archived",)),
+        recalled(cold, include=("cold",)),
+    ] == [[], [], [MEMORY]]
 
 
 def test_in_a_store_that_nobody_queries_nothing_is_archived(monkeypatch: pytest.MonkeyPatch):

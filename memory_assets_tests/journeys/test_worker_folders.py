@@ -24,7 +24,10 @@ from memory_assets_tests.workers import (
 )
 
 pytest.importorskip("obstore")
-pytestmark = [pytest.mark.slow, only_whole("it starts PostgreSQL, Redis, moto, Chroma and two workers")]
+pytestmark = [
+    pytest.mark.slow,
+    only_whole("it starts PostgreSQL, Redis, moto, Chroma and two workers"),
+]
 
 FAILED = {"nothing": (0,), "the first worker": (1,), "the ingest": (0, 1)}
 """Runs that fail: that of the worker, and one that the ingest had made and not yet sent."""
@@ -51,7 +54,9 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
     with ExitStack() as running:
         servers = {
             **running.enter_context(celery_servers(tmp_path)),
-            **variables(running.enter_context(moto_server(tmp_path / "s3")), tmp_path / "workspace.git"),
+            **variables(
+                running.enter_context(moto_server(tmp_path / "s3")), tmp_path / "workspace.git"
+            ),
             "MEMORY_CHROMA": running.enter_context(chroma_server(tmp_path / "chroma")),
         }
         for name, value in servers.items():
@@ -61,7 +66,10 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
         first, _ = (
             running.enter_context(
                 celery_worker(
-                    tmp_path / name, story.environment(tmp_path / f"data-{name}", tmp_path / "no sessions", **servers)
+                    tmp_path / name,
+                    story.environment(
+                        tmp_path / f"data-{name}", tmp_path / "no sessions", **servers
+                    ),
                 )
             )
             for name in ("first", "second")
@@ -69,7 +77,9 @@ def test_workers_with_folders_of_their_own_make_what_one_folder_has_whatever_is_
         ingest = story.start("ingest", there, sources, **servers)
         if kill != "nothing":
             home = tmp_path / "data-first" / "dagster"
-            assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(tmp_path / "first.log")
+            assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(
+                tmp_path / "first.log"
+            )
             os.killpg(first.pid if kill == "the first worker" else ingest.pid, signal.SIGKILL)
         if kill == "the ingest":
             ingest.communicate()

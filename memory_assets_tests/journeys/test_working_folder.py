@@ -48,19 +48,29 @@ def clone(tmp_path: Path, api: MessagesApi, monkeypatch: pytest.MonkeyPatch) -> 
     }
     lines = "".join(f"{name} = {json.dumps(str(value))}\n" for name, value in hostile.items())
     (folder / "memory.toml").write_text(lines)
-    (folder / ".env").write_text("".join(f"MEMORY_{name.upper()}={value}\n" for name, value in hostile.items()))
+    (folder / ".env").write_text(
+        "".join(f"MEMORY_{name.upper()}={value}\n" for name, value in hostile.items())
+    )
     monkeypatch.delenv("MEMORY_DATA")
     monkeypatch.delenv("MEMORY_TODOIST_URL")
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
     monkeypatch.setattr(places, "CHECKOUT", str(tmp_path / "nowhere"))
-    user_settings(f"data = {json.dumps(str(tmp_path / 'store'))}\nsources = {json.dumps(str(tmp_path / 'mine'))}\n")
+    user_settings(
+        f"data = {json.dumps(str(tmp_path / 'store'))}\nsources = {json.dumps(str(tmp_path / 'mine'))}\n"
+    )
     return folder
 
 
 def run(cwd: Path, *words: str) -> subprocess.CompletedProcess[str]:
     code = "import sys; from memory_assets.interfaces.entry import main; sys.exit(main())"
-    return subprocess.run([sys.executable, "-P", "-c", code, *words], cwd=cwd, capture_output=True, text=True, timeout=500)
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code, *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
 
 
 def data_of(done: subprocess.CompletedProcess[str]) -> dict:
@@ -72,13 +82,21 @@ def files_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_hostile_file_would_change_the_settings_where_settings_are_read(clone: Path, tmp_path: Path):
+def test_the_hostile_file_would_change_the_settings_where_settings_are_read(
+    clone: Path, tmp_path: Path
+):
     user_settings((clone / "memory.toml").read_text())
     settings = read_settings()
-    assert (settings.data, settings.remote, settings.owner) == (clone / "store", str(tmp_path / "remote.git"), "mallory")
+    assert (settings.data, settings.remote, settings.owner) == (
+        clone / "store",
+        str(tmp_path / "remote.git"),
+        "mallory",
+    )
 
 
-def test_the_settings_are_the_same_in_every_working_folder(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_settings_are_the_same_in_every_working_folder(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     elsewhere: Settings = read_settings()
     monkeypatch.chdir(clone)
@@ -101,7 +119,9 @@ def test_the_status_is_that_of_the_users_store(clone: Path, tmp_path: Path):
     assert run(clone, "status", "--line").stdout.startswith("memory: 1 memories")
 
 
-def test_a_question_is_answered_from_the_users_store_and_sent_nowhere(clone: Path, api: MessagesApi):
+def test_a_question_is_answered_from_the_users_store_and_sent_nowhere(
+    clone: Path, api: MessagesApi
+):
     index(small_store())
     before = files_in(clone)
     found = data_of(run(clone, "recall", QUESTION, "--json"))["results"]
@@ -110,7 +130,9 @@ def test_a_question_is_answered_from_the_users_store_and_sent_nowhere(clone: Pat
     assert (api.requests, files_in(clone)) == ([], before)
 
 
-def test_the_same_question_is_sent_to_the_server_that_the_users_file_names(clone: Path, tmp_path: Path, api: MessagesApi):
+def test_the_same_question_is_sent_to_the_server_that_the_users_file_names(
+    clone: Path, tmp_path: Path, api: MessagesApi
+):
     index(small_store())
     named = {"data": str(tmp_path / "store"), "model": "claude-haiku-4-5", "model_url": api.url}
     user_settings("".join(f"{name} = {json.dumps(value)}\n" for name, value in named.items()))
@@ -118,7 +140,9 @@ def test_the_same_question_is_sent_to_the_server_that_the_users_file_names(clone
     assert api.requests != []
 
 
-def test_transcripts_that_the_working_folder_names_are_not_taken_in(clone: Path, tmp_path: Path, api: MessagesApi):
+def test_transcripts_that_the_working_folder_names_are_not_taken_in(
+    clone: Path, tmp_path: Path, api: MessagesApi
+):
     (tmp_path / "mine").mkdir()
     before = files_in(clone)
     done = run(clone, "ingest", "--json")
@@ -127,11 +151,16 @@ def test_transcripts_that_the_working_folder_names_are_not_taken_in(clone: Path,
 
 
 @pytest.mark.slow
-def test_what_is_taken_in_is_sent_nowhere_and_pushed_nowhere(clone: Path, tmp_path: Path, api: MessagesApi):
+def test_what_is_taken_in_is_sent_nowhere_and_pushed_nowhere(
+    clone: Path, tmp_path: Path, api: MessagesApi
+):
     lay_out_sample(tmp_path / "mine", ONE_SESSION)
     before = files_in(clone)
     built = data_of(run(clone, "ingest", "--json"))
-    assert (built["status"]["store"], built["status"]["rows"]["facts"] > 0) == (str(tmp_path / "store"), True)
+    assert (built["status"]["store"], built["status"]["rows"]["facts"] > 0) == (
+        str(tmp_path / "store"),
+        True,
+    )
     assert (api.requests, files_in(clone)) == ([], before)
     assert list((tmp_path / "remote.git" / "refs" / "heads").iterdir()) == []
 
@@ -139,9 +168,16 @@ def test_what_is_taken_in_is_sent_nowhere_and_pushed_nowhere(clone: Path, tmp_pa
 def test_the_server_of_tools_answers_from_the_users_store(clone: Path, tmp_path: Path):
     index(small_store())
     with McpProcess("--structured", cwd=clone) as server:
-        assert server.ask("initialize", {"protocolVersion": "2025-06-18"})["result"]["serverInfo"]["name"] == "memory_assets"
+        assert (
+            server.ask("initialize", {"protocolVersion": "2025-06-18"})["result"]["serverInfo"][
+                "name"
+            ]
+            == "memory_assets"
+        )
         status = server.call("memory_status")["result"]["structuredContent"]["data"]
-        found = server.call("memory_recall", question=QUESTION)["result"]["structuredContent"]["data"]["results"]
+        found = server.call("memory_recall", question=QUESTION)["result"]["structuredContent"][
+            "data"
+        ]["results"]
         code, rest, told = server.hang_up()
     assert (status["store"], [one["text"] for one in found]) == (str(tmp_path / "store"), [FACT])
     assert (code, rest) == (0, [])
@@ -149,9 +185,12 @@ def test_the_server_of_tools_answers_from_the_users_store(clone: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "words", [["status"], ["status", "--line"], STATUS, ["brief"], ["brief", "--json"], ["review", "list"]]
+    "words",
+    [["status"], ["status", "--line"], STATUS, ["brief"], ["brief", "--json"], ["review", "list"]],
 )
-def test_an_ignored_file_is_named_once_on_stderr_with_where_settings_belong(clone: Path, words: list[str]):
+def test_an_ignored_file_is_named_once_on_stderr_with_where_settings_belong(
+    clone: Path, words: list[str]
+):
     small_store()
     done = run(clone, *words)
     assert done.returncode == 0
@@ -164,7 +203,10 @@ def test_an_ignored_file_is_named_once_on_stderr_with_where_settings_belong(clon
 
 @pytest.mark.parametrize(
     "words",
-    [["hooks", "run", "claude_code", "SessionStart"], ["send", "memory/session.ended", "--session", "s1"]],
+    [
+        ["hooks", "run", "claude_code", "SessionStart"],
+        ["send", "memory/session.ended", "--session", "s1"],
+    ],
 )
 def test_what_harnesses_call_says_nothing_of_it(clone: Path, words: list[str]):
     small_store()
@@ -202,8 +244,12 @@ def test_a_folders_name_cannot_steer_the_terminal(
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize("folder_of", [lambda: places.find_data(), lambda: os.path.dirname(places.user_settings_file())])
-def test_a_file_that_applies_is_not_called_ignored(folder_of: Callable[[], str], monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "folder_of", [lambda: places.find_data(), lambda: os.path.dirname(places.user_settings_file())]
+)
+def test_a_file_that_applies_is_not_called_ignored(
+    folder_of: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+):
     folder = Path(folder_of())
     folder.mkdir(parents=True)
     (folder / "memory.toml").write_text("port = 4000\n")

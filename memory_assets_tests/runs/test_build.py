@@ -27,22 +27,35 @@ def ingested(monkeypatch: pytest.MonkeyPatch) -> list[Store]:
 
     def learn(store: Store) -> RunSummary:
         stores.append(store)
-        write(store, "observations", f"2026-08-{len(stores):02d}", row("observations", id=f"new-{len(stores)}"))
+        write(
+            store,
+            "observations",
+            f"2026-08-{len(stores):02d}",
+            row("observations", id=f"new-{len(stores)}"),
+        )
         return RunSummary(["capture", "process_days"], 1.5)
 
     monkeypatch.setattr(building.launch, "ingest", learn)
     return stores
 
 
-def test_folders_named_in_settings_are_taken_in(ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_folders_named_in_settings_are_taken_in(
+    ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
     built = build()
     assert built.reason == f"Transcripts from {tmp_path / 'home'}"
-    assert (built.learnt, built.jobs, built.is_unchanged) == ({"facts": 1}, ("capture", "process_days"), False)
+    assert (built.learnt, built.jobs, built.is_unchanged) == (
+        {"facts": 1},
+        ("capture", "process_days"),
+        False,
+    )
     assert built.warnings == (f"No transcripts were found in {tmp_path / 'home'}.",)
 
 
-def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(ingested: list[Store], tmp_path: Path):
+def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(
+    ingested: list[Store], tmp_path: Path
+):
     built = fill(choose(may_show_sample=True))
     assert ingested[0].root == tmp_path / "store" / "sample"
     assert built.status.is_sample
@@ -50,7 +63,9 @@ def test_an_empty_machine_shows_the_sample_in_a_store_of_its_own(ingested: list[
 
 
 @pytest.mark.parametrize("is_of_sample", [True, False])
-def test_work_on_the_sample_alone_is_announced_as_such(is_of_sample: bool, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_work_on_the_sample_alone_is_announced_as_such(
+    is_of_sample: bool, monkeypatch: pytest.MonkeyPatch, capsys
+):
     settings = sample_settings(read_settings()) if is_of_sample else read_settings()
     monkeypatch.setattr(launch, "expected_seconds", lambda store: {"memories": 1.0})
     monkeypatch.setattr(launch, "update", lambda runner, jobs: works("recall works"))
@@ -63,7 +78,9 @@ def test_work_on_the_sample_alone_is_announced_as_such(is_of_sample: bool, monke
 
 
 def test_ingest_alone_does_not_show_the_sample(ingested: list[Store], tmp_path: Path):
-    with pytest.raises(StoreError, match="There are no transcripts of Claude Code, pi or Codex on this machine"):
+    with pytest.raises(
+        StoreError, match="There are no transcripts of Claude Code, pi or Codex on this machine"
+    ):
         build()
     assert ingested == []
     assert not (tmp_path / "store" / "sample" / "VERSION").exists()
@@ -86,7 +103,9 @@ def test_a_rebuild_deletes_what_is_derived_and_makes_it_again(ingested: list[Sto
     assert len(ingested) == 1
 
 
-def test_a_rebuild_cuts_the_days_in_the_present_zone(ingested: list[Store], monkeypatch: pytest.MonkeyPatch):
+def test_a_rebuild_cuts_the_days_in_the_present_zone(
+    ingested: list[Store], monkeypatch: pytest.MonkeyPatch
+):
     small_store()
     monkeypatch.setenv("MEMORY_TIMEZONE", "Europe/Berlin")
     assert rebuild().store.settings.timezone == "Europe/Berlin"
@@ -98,7 +117,9 @@ def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
     bring_up_to_date(store)
     assert not memories_are_stale(store)
     assert rebuild("indexes").store.tables.parts("messages").keys() == {"2026-08-03"}
-    store.tables.drop("observations", "2026-08-01")  # what `ingested` learnt, which makes memories stale by itself
+    store.tables.drop(
+        "observations", "2026-08-01"
+    )  # what `ingested` learnt, which makes memories stale by itself
     assert memories_are_stale(store)
 
 
@@ -110,7 +131,10 @@ def test_the_reflections_alone_can_be_rebuilt(ingested: list[Store]):
     store.tables.write("proposals", "2026-08-03", empty("proposals"))
     built = rebuild("reflections").store
     assert [table for table in CONDENSED if built.tables.parts(table)] == []
-    assert (built.tables.parts("proposals") != {}, built.tables.parts("messages") != {}) == (True, True)
+    assert (built.tables.parts("proposals") != {}, built.tables.parts("messages") != {}) == (
+        True,
+        True,
+    )
 
 
 def test_an_index_that_was_moved_aside_is_made_again_at_the_next_ingest():
@@ -134,7 +158,9 @@ def test_a_flush_is_said_in_the_ledger_before_anything_is_learnt(ingested: list[
     assert len(ingested) == 1
 
 
-def test_since_reaches_further_back_and_is_kept(ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_since_reaches_further_back_and_is_kept(
+    ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     small_store()
     build(since="2026-01-01")
     assert '"2026-01-01T00:00:00+00:00"' in (tmp_path / "store" / "since.json").read_text()

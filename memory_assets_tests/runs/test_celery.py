@@ -70,15 +70,22 @@ def local_queue(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     home = store.dagster_home
     home.mkdir()
     launcher = yaml.safe_load(dagster_yaml("celery"))["run_launcher"]
-    (home / "dagster.yaml").write_text(f"{dagster_yaml('local')}\n{yaml.safe_dump({'run_launcher': launcher})}")
+    (home / "dagster.yaml").write_text(
+        f"{dagster_yaml('local')}\n{yaml.safe_dump({'run_launcher': launcher})}"
+    )
     return store
 
 
-def test_the_launcher_is_what_celery_adds_to_postgres(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_the_launcher_is_what_celery_adds_to_postgres(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("dagster_celery")
     postgres, celery = (yaml.safe_load(dagster_yaml(name)) for name in ("postgres", "celery"))
     assert celery.pop("run_launcher")["config"]["broker"] == {"env": CELERY_URL}
-    assert celery.pop("run_monitoring") == {**postgres.pop("run_monitoring"), "start_timeout_seconds": QUEUE_SECONDS}
+    assert celery.pop("run_monitoring") == {
+        **postgres.pop("run_monitoring"),
+        "start_timeout_seconds": QUEUE_SECONDS,
+    }
     assert celery == postgres
     for name, url in ((POSTGRES_URL, "postgresql+psycopg2://127.0.0.1:1/x"), (CELERY_URL, NOBODY)):
         monkeypatch.setenv(name, url)
@@ -92,7 +99,9 @@ def test_the_launcher_is_what_celery_adds_to_postgres(store: Store, monkeypatch:
 
 
 def start_worker_code() -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-W", "ignore", "-c", SHOW], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SHOW], capture_output=True, text=True
+    )
 
 
 @pytest.mark.slow
@@ -132,19 +141,31 @@ def test_a_store_in_a_bucket_is_named_by_it_whatever_the_folder(store: Store, tm
     folders = [Store(settings, root) for root in (store.root, tmp_path / "of-a-worker")]
     assert [address_of(one) for one in folders] == ["s3://memories/one"] * 2
     _check_store({STORE: "s3://memories/one"}, folders[1])
-    with pytest.raises(dg.Failure, match=r"about s3://memories/two, but MEMORY_STORE of this worker is s3://memories/one"):
+    with pytest.raises(
+        dg.Failure,
+        match=r"about s3://memories/two, but MEMORY_STORE of this worker is s3://memories/one",
+    ):
         _check_store({STORE: "s3://memories/two"}, folders[1])
     built = {table.name for table in tables_in("process_days")}
-    assert (files_of(store, "process_days"), files_of(folders[0], "process_days")) == ([], ["daily_log"])
+    assert (files_of(store, "process_days"), files_of(folders[0], "process_days")) == (
+        [],
+        ["daily_log"],
+    )
     assert built >= {"daily_log", "observations"}
 
 
 @pytest.mark.slow
 @only_whole("it starts another process")
-def test_a_worker_of_a_store_in_a_bucket_begins_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_worker_of_a_store_in_a_bucket_begins_in_an_empty_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("dagster_celery")
     own = tmp_path / "own"
-    named = {"MEMORY_DATA": str(own), "MEMORY_STORE": "s3://memories/one", POSTGRES_URL: "postgresql+psycopg2://127.0.0.1:1/x"}
+    named = {
+        "MEMORY_DATA": str(own),
+        "MEMORY_STORE": "s3://memories/one",
+        POSTGRES_URL: "postgresql+psycopg2://127.0.0.1:1/x",
+    }
     for name, value in {**named, CELERY_URL: NOBODY}.items():
         monkeypatch.setenv(name, value)
     tasks, *_ = yaml.safe_load(start_worker_code().stdout)
@@ -172,7 +193,9 @@ def test_what_writes_files_runs_beside_the_folder_that_people_read(
     monkeypatch.setenv("MEMORY_STORE", bucket)
     launched = list[str]()
     monkeypatch.setattr(Launcher, "launch_run", lambda *_: launched.append("a worker"))
-    monkeypatch.setattr(DefaultRunLauncher, "launch_run", lambda *_: launched.append("the code server"))
+    monkeypatch.setattr(
+        DefaultRunLauncher, "launch_run", lambda *_: launched.append("the code server")
+    )
     with dg.DagsterInstance.ephemeral() as instance:
         launcher = CeleryRunLauncher("dagster", NOBODY, NOBODY)
         launcher.register_instance(instance)
@@ -215,12 +238,19 @@ def test_two_workers_make_the_same_tables_whichever_is_killed(
     store = store_on_workers(there, sources)
     environ = story.environment(there, sources, **servers)
     with ExitStack() as workers:
-        first, _ = (workers.enter_context(celery_worker(tmp_path / name, environ)) for name in ("first", "second"))
+        first, _ = (
+            workers.enter_context(celery_worker(tmp_path / name, environ))
+            for name in ("first", "second")
+        )
         ingest = story.start("ingest", there, sources, **servers)
         if kill != "nothing":
             home, whole = store.dagster_home, kill == "the whole worker"
-            assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(tmp_path / "first.log")
-            os.killpg(first.pid, signal.SIGKILL) if whole else os.kill(executing(first.pid, home) or 0, signal.SIGKILL)
+            assert wait_until(lambda: executing(first.pid, home) is not None, 240), read_log(
+                tmp_path / "first.log"
+            )
+            os.killpg(first.pid, signal.SIGKILL) if whole else os.kill(
+                executing(first.pid, home) or 0, signal.SIGKILL
+            )
         finish_ingest(ingest, tmp_path / "second.log")
     story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
     assert count_failed(store) == (kill != "nothing")
@@ -229,7 +259,9 @@ def test_two_workers_make_the_same_tables_whichever_is_killed(
 
 @pytest.mark.slow
 @only_whole("it starts PostgreSQL and Redis, and waits for a worker that is not there")
-def test_no_worker_is_an_error_that_names_the_command(tmp_path: Path, servers: dict[str, str], monkeypatch: pytest.MonkeyPatch):
+def test_no_worker_is_an_error_that_names_the_command(
+    tmp_path: Path, servers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
     for name, url in servers.items():
         monkeypatch.setenv(name, url)
     sources = story.lay_out_sample(tmp_path / "sources", "/pi/")
@@ -238,5 +270,8 @@ def test_no_worker_is_an_error_that_names_the_command(tmp_path: Path, servers: d
     ingest = story.start("ingest", store.root, sources, **servers)
     said, errors = ingest.communicate(timeout=200)
     assert ingest.returncode != 0
-    assert "No Celery worker answers. Start one with `celery -A memory_assets.runs.celery_worker worker" in said + errors
+    assert (
+        "No Celery worker answers. Start one with `celery -A memory_assets.runs.celery_worker worker"
+        in said + errors
+    )
     assert "Traceback" not in errors

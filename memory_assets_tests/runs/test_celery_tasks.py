@@ -10,7 +10,14 @@ from memory_assets.runs import celery_runs, celery_tasks
 from memory_assets.runs.celery_runs import WorkerRuns
 from memory_assets.runs.celery_tasks import lost_runs
 from memory_assets.runs.days import STORE, address_of
-from memory_assets.runs.liveness import STARTING_SECONDS, TASK, UNSENT_SECONDS, fail_dead_runs, hold, is_executed
+from memory_assets.runs.liveness import (
+    STARTING_SECONDS,
+    TASK,
+    UNSENT_SECONDS,
+    fail_dead_runs,
+    hold,
+    is_executed,
+)
 from memory_assets.store.store import Store
 from memory_assets_tests.runs.test_liveness import killed, let_pass
 from memory_assets_tests.small_store import small_store
@@ -28,7 +35,9 @@ class Celery:
         self.control = self
 
     def AsyncResult(self, task: str) -> SimpleNamespace:  # noqa: N802 (the name that Celery has)
-        return SimpleNamespace(state=self.state, info={"hostname": "one@test"} if self.state == "STARTED" else None)
+        return SimpleNamespace(
+            state=self.state, info={"hostname": "one@test"} if self.state == "STARTED" else None
+        )
 
     def ping(self, **_) -> list[Reply]:
         return [{"one@test": {"ok": ["pong"]}}]
@@ -54,12 +63,16 @@ def instance(monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
 
 
 def on_worker(
-    instance: dg.DagsterInstance, celery: Celery, status: dg.DagsterRunStatus = dg.DagsterRunStatus.STARTED
+    instance: dg.DagsterInstance,
+    celery: Celery,
+    status: dg.DagsterRunStatus = dg.DagsterRunStatus.STARTED,
 ) -> dg.DagsterRun:
     """A run whose task is named `task`, of an instance with this queue."""
     instance._run_launcher = SimpleNamespace(celery=celery, dispose=lambda: None)
     tags = {TASK: "task", STORE: BUCKET}
-    return instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), status=status, tags=tags)
+    return instance.create_run_for_job(
+        dg.GraphDefinition(name="g").to_job(), status=status, tags=tags
+    )
 
 
 def in_bucket() -> Store:
@@ -83,7 +96,9 @@ def test_a_run_is_lost_where_no_worker_has_its_task_at_two_looks(instance: dg.Da
         assert all("destination" not in one for one in celery.asked[1:])
 
 
-def test_a_run_that_waits_in_the_queue_or_has_ended_meanwhile_is_not_lost(instance: dg.DagsterInstance):
+def test_a_run_that_waits_in_the_queue_or_has_ended_meanwhile_is_not_lost(
+    instance: dg.DagsterInstance,
+):
     waiting = on_worker(instance, queue := Celery(state="PENDING"), dg.DagsterRunStatus.NOT_STARTED)
     assert lost_runs(instance, [waiting]) == set()
     assert queue.asked == []
@@ -127,7 +142,9 @@ def test_the_next_ingest_waits_for_the_shares_of_a_killed_one_and_fetches_what_t
 ):
     run, order = on_worker(instance, Celery()), list[object]()
     ended = dg.DagsterEvent(dg.DagsterEventType.RUN_SUCCESS.value, run.job_name)
-    monkeypatch.setattr(celery_runs.time, "sleep", lambda _: instance.report_dagster_event(ended, run.run_id))
+    monkeypatch.setattr(
+        celery_runs.time, "sleep", lambda _: instance.report_dagster_event(ended, run.run_id)
+    )
     monkeypatch.setattr(celery_runs, "note_builds", lambda *_: None)
     monkeypatch.setattr(Store, "sync", lambda *_, **__: order.append("fetched"))
     runs = WorkerRuns(in_bucket(), instance, "process_days", lambda _: {}, {})
@@ -142,8 +159,13 @@ def test_a_run_that_was_never_sent_ends_after_a_minute(
     made: Callable[[], Store], instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
     """Its ingest was killed between two lines of the launch."""
-    waiting, sent = on_worker(instance, Celery(state="PENDING"), dg.DagsterRunStatus.NOT_STARTED), made()
-    unsent = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), tags={STORE: address_of(sent)})
+    waiting, sent = (
+        on_worker(instance, Celery(state="PENDING"), dg.DagsterRunStatus.NOT_STARTED),
+        made(),
+    )
+    unsent = instance.create_run_for_job(
+        dg.GraphDefinition(name="g").to_job(), tags={STORE: address_of(sent)}
+    )
     let_pass(monkeypatch, UNSENT_SECONDS - 10)
     assert set(fail_dead_runs(instance, sent)) == {waiting.run_id, unsent.run_id}
     let_pass(monkeypatch, UNSENT_SECONDS + 1)
@@ -155,7 +177,9 @@ def test_the_next_ingest_waits_no_longer_for_a_run_that_was_never_sent(
 ):
     store = in_bucket()
     instance.report_run_canceled(on_worker(instance, Celery()))
-    unsent = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), tags={STORE: BUCKET})
+    unsent = instance.create_run_for_job(
+        dg.GraphDefinition(name="g").to_job(), tags={STORE: BUCKET}
+    )
     monkeypatch.setattr(celery_runs, "SLOT_CHECK_SECONDS", 0.0)
     let_pass(monkeypatch, UNSENT_SECONDS + 1)
     WorkerRuns(store, instance, "process_days", lambda _: {}, {}).wait_for_others()

@@ -7,14 +7,28 @@ from memory_assets_tests.factories import frame, row
 
 
 def fact(id: str, text: str = "Use uv, never pip.", **changes) -> dict:
-    usual = {"kind": "fact", "gate": "allow", "gate_reason": "", "window_id": "w", "message_ids": ["m1"], "priority": "medium"}
+    usual = {
+        "kind": "fact",
+        "gate": "allow",
+        "gate_reason": "",
+        "window_id": "w",
+        "message_ids": ["m1"],
+        "priority": "medium",
+    }
     told = {**usual, "category": "operations", "confidence": 0.7, **changes}
     return row("observations", id=id, text=text, **told)
 
 
 def memory(id: str, state: str = "active", **changes) -> dict:
-    usual = {"kind": "fact", "observation_ids": [id], "text": "Use uv, never pip.", "category": "operations"}
-    return row("memories", id=id, state=state, priority="medium", confidence=0.7, **{**usual, **changes})
+    usual = {
+        "kind": "fact",
+        "observation_ids": [id],
+        "text": "Use uv, never pip.",
+        "category": "operations",
+    }
+    return row(
+        "memories", id=id, state=state, priority="medium", confidence=0.7, **{**usual, **changes}
+    )
 
 
 def observed(*rows: dict) -> pl.DataFrame:
@@ -44,14 +58,18 @@ def test_a_fact_that_was_held_is_added_and_says_why():
 
 
 def test_a_fact_that_nobody_says_any_more_is_lost_and_one_that_nobody_said_is_added():
-    assert told([fact("a", message_ids=["m1"])], [fact("b", "Ports begin at 5000.", message_ids=["m2"])]) == [
+    assert told(
+        [fact("a", message_ids=["m1"])], [fact("b", "Ports begin at 5000.", message_ids=["m2"])]
+    ) == [
         ("added", "b", None, "nothing said it before"),
         ("lost", "a", None, "nothing says it any more"),
     ]
 
 
 def test_a_fact_worded_anew_from_the_same_messages_is_changed():
-    assert told([fact("a")], [fact("b", "Use uv and never pip for packages.")]) == [("changed", "b", "a", "text")]
+    assert told([fact("a")], [fact("b", "Use uv and never pip for packages.")]) == [
+        ("changed", "b", "a", "text")
+    ]
 
 
 def test_another_category_or_priority_is_a_change():
@@ -62,15 +80,24 @@ def test_another_category_or_priority_is_a_change():
 
 def test_of_several_facts_of_the_same_messages_the_most_alike_go_together():
     before = observed(fact("a", "Use uv, never pip."), fact("b", "Ports begin at 5000."))
-    after = observed(fact("c", "Ports begin at port 5000."), fact("d", "Always use uv, never pip."), fact("e", "Nothing else."))
+    after = observed(
+        fact("c", "Ports begin at port 5000."),
+        fact("d", "Always use uv, never pip."),
+        fact("e", "Nothing else."),
+    )
     assert reworded(before, after) == {"a": "d", "b": "c"}
 
 
 def test_a_memory_that_is_held_is_lost_and_one_of_a_fact_worded_anew_is_changed():
     before = frame("memories", memory("a"), memory("b"), memory("h", "held"))
-    after = frame("memories", memory("a", "held"), memory("c", text="Ports begin at 5000."), memory("h"))
+    after = frame(
+        "memories", memory("a", "held"), memory("c", text="Ports begin at 5000."), memory("h")
+    )
     found = compare_memories(before, after, {"b": "c"})
-    assert [(one.kind, one.id, one.was_id, one.why) for one in sorted(found.changes, key=lambda one: one.id)] == [
+    assert [
+        (one.kind, one.id, one.was_id, one.why)
+        for one in sorted(found.changes, key=lambda one: one.id)
+    ] == [
         ("lost", "a", None, "now held"),
         ("changed", "c", "b", "text"),
         ("added", "h", None, "was held"),
@@ -80,7 +107,9 @@ def test_a_memory_that_is_held_is_lost_and_one_of_a_fact_worded_anew_is_changed(
 
 def test_a_memory_with_an_older_root_is_the_same_memory():
     found = compare_memories(
-        frame("memories", memory("b", observation_ids=["b"])), frame("memories", memory("a", observation_ids=["a", "b"])), {}
+        frame("memories", memory("b", observation_ids=["b"])),
+        frame("memories", memory("a", observation_ids=["a", "b"])),
+        {},
     )
     assert found.changes == ()
 

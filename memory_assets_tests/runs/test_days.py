@@ -7,7 +7,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.runs.days import LONGEST_STRETCH, Stretch, first_day_of, newest_first, shares_of, stretches
+from memory_assets.runs.days import (
+    LONGEST_STRETCH,
+    Stretch,
+    first_day_of,
+    newest_first,
+    shares_of,
+    stretches,
+)
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.factories import frame
@@ -16,7 +23,9 @@ DAYS = st.lists(st.dates(date(2026, 1, 1), date(2026, 12, 31)), max_size=60)
 
 
 def test_neighbouring_days_are_one_stretch():
-    assert stretches([date(2026, 4, 9), date(2026, 4, 8)]) == [Stretch(date(2026, 4, 8), date(2026, 4, 9))]
+    assert stretches([date(2026, 4, 9), date(2026, 4, 8)]) == [
+        Stretch(date(2026, 4, 8), date(2026, 4, 9))
+    ]
 
 
 def test_a_small_gap_is_bridged_and_a_long_one_is_not():
@@ -33,7 +42,10 @@ def test_every_day_is_in_exactly_one_stretch_of_at_most_a_month(days: list[date]
     assert set(days) <= set(covered)
     assert len(covered) == len(set(covered))
     assert all(len(stretch.days()) <= LONGEST_STRETCH for stretch in found)
-    assert all(a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH for a, b in pairwise(found))
+    assert all(
+        a.last + timedelta(1) < b.first or len(a.days()) + len(b.days()) > LONGEST_STRETCH
+        for a, b in pairwise(found)
+    )
 
 
 def test_the_first_day_is_that_of_the_earliest_partition_of_any_table_or_today(tmp_path: Path):
@@ -56,7 +68,9 @@ def test_of_many_days_the_latest_come_first_and_are_few():
 
 
 def test_the_days_of_a_session_are_read_together():
-    found = newest_first([day(n) for n in range(12)], [(day(8), day(10)), (day(7), day(8)), (day(2), day(3))])
+    found = newest_first(
+        [day(n) for n in range(12)], [(day(8), day(10)), (day(7), day(8)), (day(2), day(3))]
+    )
     assert found == [Stretch(day(7), day(11)), Stretch(day(0), day(6))]
 
 
@@ -79,7 +93,9 @@ SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=12)
 def test_shares_hold_every_day_once_and_each_session_whole(spans: list[tuple[int, int]], most: int):
     sessions = [(day(first), day(first + length)) for first, length in spans]
     found = shares_of(Stretch(day(0), day(30)), sessions, most)
-    assert [one for share in reversed(found) for one in share.days()] == Stretch(day(0), day(30)).days()
+    assert [one for share in reversed(found) for one in share.days()] == Stretch(
+        day(0), day(30)
+    ).days()
     assert len(found) <= most
     for begin, end in sessions:
         assert sum(share.first <= end and begin <= share.last for share in found) == 1
@@ -87,6 +103,11 @@ def test_shares_hold_every_day_once_and_each_session_whole(spans: list[tuple[int
 
 def test_shares_are_of_like_length_the_latest_first_and_no_more_than_days_with_sessions():
     sessions = [(day(n), day(n)) for n in range(8)]
-    four = [Stretch(day(6), day(7)), Stretch(day(4), day(5)), Stretch(day(2), day(3)), Stretch(day(0), day(1))]
+    four = [
+        Stretch(day(6), day(7)),
+        Stretch(day(4), day(5)),
+        Stretch(day(2), day(3)),
+        Stretch(day(0), day(1)),
+    ]
     assert shares_of(Stretch(day(0), day(7)), sessions, 4) == four
     assert shares_of(Stretch(day(0), day(7)), sessions[:1], 4) == [Stretch(day(0), day(7))]

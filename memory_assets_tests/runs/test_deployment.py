@@ -15,7 +15,12 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests import story
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.servers import POSTGRES_PASSWORD, free_port, needs_postgres, postgres_server
+from memory_assets_tests.servers import (
+    POSTGRES_PASSWORD,
+    free_port,
+    needs_postgres,
+    postgres_server,
+)
 
 
 @pytest.fixture
@@ -48,7 +53,10 @@ def test_writing_keeps_the_file_before_and_writing_again_changes_nothing(store: 
     assert "-custom: yes\n" in written.diff
     assert written.before is not None
     assert written.before.name == f"dagster.yaml{BEFORE}"
-    assert (written.before.read_text(), path.read_text()) == ("custom: yes\n", dagster_yaml("postgres"))
+    assert (written.before.read_text(), path.read_text()) == (
+        "custom: yes\n",
+        dagster_yaml("postgres"),
+    )
     again = configure(store.settings, "postgres", write=True)
     assert (again.diff, again.before) == ("", None)
     assert "custom: yes" in written.before.read_text()
@@ -59,7 +67,9 @@ def test_a_folder_without_a_memory_is_not_configured():
         configure(read_settings(), "postgres", write=True)
 
 
-def test_a_missing_address_is_named_and_the_local_file_needs_none(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_address_is_named_and_the_local_file_needs_none(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv(POSTGRES_URL, raising=False)
     configure(store.settings, "postgres", write=True)
     with pytest.raises(StoreError, match="needs DAGSTER_POSTGRES_URL"), open_instance(store):
@@ -71,10 +81,15 @@ def test_a_missing_address_is_named_and_the_local_file_needs_none(store: Store, 
 
 @pytest.mark.slow
 @only_whole("it waits for a server that never answers")
-def test_a_server_that_is_down_is_said_without_the_password(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_server_that_is_down_is_said_without_the_password(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("dagster_postgres")
     configure(store.settings, "postgres", write=True)
-    monkeypatch.setenv(POSTGRES_URL, f"postgresql+psycopg2://dagster:{POSTGRES_PASSWORD}@127.0.0.1:{free_port()}/postgres")
+    monkeypatch.setenv(
+        POSTGRES_URL,
+        f"postgresql+psycopg2://dagster:{POSTGRES_PASSWORD}@127.0.0.1:{free_port()}/postgres",
+    )
     with pytest.raises(StoreError, match="Cannot use the storage") as raised, open_instance(store):
         pass
     assert POSTGRES_PASSWORD not in str(raised.value)
@@ -90,7 +105,10 @@ def test_a_killed_run_frees_its_slot_in_a_pool_on_postgres(store: Store, postgre
     with open_instance(store) as instance:
         log = instance.event_log_storage
         assert type(log).__name__ == "PostgresEventLogStorage"
-        dead, alive = (instance.create_run_for_job(work, status=dg.DagsterRunStatus.STARTED).run_id for _ in range(2))
+        dead, alive = (
+            instance.create_run_for_job(work, status=dg.DagsterRunStatus.STARTED).run_id
+            for _ in range(2)
+        )
         log.set_concurrency_slots("index", 2)
         with holding(store, dead):
             pass  # its process had the lock, and ended
@@ -112,11 +130,23 @@ def test_a_killed_run_frees_its_slot_in_a_pool_on_postgres(store: Store, postgre
 @pytest.mark.slow
 @only_whole("the killed run holds that the server is used")
 def test_the_sample_has_the_same_tables_on_postgres(tmp_path: Path, postgres: str):
-    sources, here, there = story.lay_out_sample(tmp_path / "sources", "/pi/"), tmp_path / "here", tmp_path / "there"
+    sources, here, there = (
+        story.lay_out_sample(tmp_path / "sources", "/pi/"),
+        tmp_path / "here",
+        tmp_path / "there",
+    )
     story.run_apart("ingest", here, sources)
     configure(story.open_at(there, sources).settings, "postgres", write=True)
     story.run_apart("ingest", there, sources, **{POSTGRES_URL: postgres})
-    story.assert_same_tables(story.all_tables(story.open_at(there, sources)), story.all_tables(story.open_at(here, sources)))
+    story.assert_same_tables(
+        story.all_tables(story.open_at(there, sources)),
+        story.all_tables(story.open_at(here, sources)),
+    )
     with open_instance(story.open_at(there, sources)) as instance:
-        assert {run.job_name for run in instance.get_runs()} >= {"capture", "process_days", "rebuild_memories", "triage"}
+        assert {run.job_name for run in instance.get_runs()} >= {
+            "capture",
+            "process_days",
+            "rebuild_memories",
+            "triage",
+        }
     assert not (there / "dagster" / "history").exists()

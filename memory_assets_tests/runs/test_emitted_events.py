@@ -22,11 +22,20 @@ def emitted(store: Store) -> list[tuple[str, str, dict]]:
 def test_a_day_with_too_many_observations_to_wait_is_emitted_once():
     store = small_store()
     for tokens in (ACCUMULATED_TOKENS // 2 - 1, ACCUMULATED_TOKENS // 2):
-        write(store, "observations", TODAY, *(row("observations", id=id, day=DAY, tokens=tokens) for id in ("a", "b")))
+        write(
+            store,
+            "observations",
+            TODAY,
+            *(row("observations", id=id, day=DAY, tokens=tokens) for id in ("a", "b")),
+        )
         emit_accumulated(store, "observations", [TODAY])
         emit_accumulated(store, "observations", [TODAY])
     assert emitted(store) == [
-        ("memory/observations.accumulated", TODAY, {"totalTokens": ACCUMULATED_TOKENS, "observationCount": 2})
+        (
+            "memory/observations.accumulated",
+            TODAY,
+            {"totalTokens": ACCUMULATED_TOKENS, "observationCount": 2},
+        )
     ]
 
 
@@ -35,7 +44,10 @@ def test_a_reflection_is_emitted_with_its_sizes_and_again_when_it_changes():
     write(store, "proposals", TODAY, row("proposals", proposal_id="p-1", day=DAY))
     for written in (50, 50, 40):
         write(
-            store, "reflections", TODAY, row("reflections", reflection_id="r", day=DAY, input_tokens=200, output_tokens=written)
+            store,
+            "reflections",
+            TODAY,
+            row("reflections", reflection_id="r", day=DAY, input_tokens=200, output_tokens=written),
         )
         emit_reflected(store, "proposals", [TODAY])
     sizes = {"inputTokens": 200, "outputTokens": 50, "compressionRatio": 0.25, "proposalCount": 1}

@@ -2,7 +2,12 @@
 
 import os
 
-from memory_assets.runs.estimate import EACH_SECONDS, MEGABYTE, SECONDS_PER_MEGABYTE, expected_seconds
+from memory_assets.runs.estimate import (
+    EACH_SECONDS,
+    MEGABYTE,
+    SECONDS_PER_MEGABYTE,
+    expected_seconds,
+)
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
@@ -17,7 +22,10 @@ def test_the_estimate_grows_with_the_transcripts_that_wait(tmp_path, monkeypatch
     path.write_bytes(lines(*dialogue("s", 2)))
     small = expected_seconds(store)["passage_vectors"]
     os.truncate(path, 10 * MEGABYTE)
-    assert expected_seconds(store)["passage_vectors"] - EACH_SECONDS == 10 * SECONDS_PER_MEGABYTE["passage_vectors"]
+    assert (
+        expected_seconds(store)["passage_vectors"] - EACH_SECONDS
+        == 10 * SECONDS_PER_MEGABYTE["passage_vectors"]
+    )
     assert EACH_SECONDS < small < EACH_SECONDS + 0.1
 
 

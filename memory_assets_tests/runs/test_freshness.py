@@ -40,7 +40,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
                          harness_memories=False)  # fmt: skip
         for _ in range(2):
             advance(store)
-        spool.append(str(store.root), "memory/friction.requested", {}, version=1, at=START.timestamp())
+        spool.append(
+            str(store.root), "memory/friction.requested", {}, version=1, at=START.timestamp()
+        )
         advance(at_moment(store, START))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -65,7 +67,9 @@ def waits(store: Store) -> dict[str, Waiting]:
 
 def is_red(store: Store, name: str, now: datetime) -> bool:
     """Whether the doctor names it at the moment."""
-    return any(check.name == name and not check.passed for check in check_deadlines(at_moment(store, now)))
+    return any(
+        check.name == name and not check.passed for check in check_deadlines(at_moment(store, now))
+    )
 
 
 def test_after_every_job_ran_nothing_waits(store: Store):
@@ -76,7 +80,9 @@ def test_after_every_job_ran_nothing_waits(store: Store):
 def test_a_holiday_is_idle_and_not_silent(store: Store):
     for days in (1, 7, 8, 15, 29, 31, 32, 100, 300):
         later = at_moment(store, START + timedelta(days=days))
-        assert not [one.name for one in find_waiting(later) if one.is_late(START + timedelta(days=days))]
+        assert not [
+            one.name for one in find_waiting(later) if one.is_late(START + timedelta(days=days))
+        ]
         advance(later)  # the first night, week and month are over, and what they changed was read
         assert waits(later) == {}
 
@@ -85,7 +91,9 @@ CLOCKED = [job.name for job in JOBS.values() if job.every_days]
 
 
 @pytest.mark.parametrize("name", CLOCKED)
-def test_what_the_clock_starts_is_due_once_its_time_has_passed_and_its_input_changed(name: str, store: Store):
+def test_what_the_clock_starts_is_due_once_its_time_has_passed_and_its_input_changed(
+    name: str, store: Store
+):
     passed = START + timedelta(days=JOBS[name].every_days)
     assert due_runs(at_moment(store, passed - timedelta(minutes=1)), name) == []
     assert due_runs(at_moment(store, passed), name)
@@ -95,7 +103,10 @@ def test_what_the_clock_starts_is_due_once_its_time_has_passed_and_its_input_cha
 
 
 def test_every_table_and_job_has_a_deadline():
-    assert {table.deadline for table in TABLES.values()} == {timedelta(hours=24), timedelta(hours=48)}
+    assert {table.deadline for table in TABLES.values()} == {
+        timedelta(hours=24),
+        timedelta(hours=48),
+    }
     assert all(job.deadline_hours >= 24 for job in JOBS.values())
 
 
@@ -106,7 +117,12 @@ def add_document(store: Store) -> None:
 
 
 def add_discovery(store: Store) -> None:
-    keep(store, Source("page", "https://example.org/logs", "Write-ahead logs", "", ["A log of changes."], []))
+    keep(
+        store,
+        Source(
+            "page", "https://example.org/logs", "Write-ahead logs", "", ["A log of changes."], []
+        ),
+    )
 
 
 def add_adr(store: Store) -> None:
@@ -117,7 +133,9 @@ def add_adr(store: Store) -> None:
 
 def add_feed(store: Store) -> None:
     now = store.settings.clock().isoformat()
-    store.feeds.write(Feed("feed_0f3a5c1e9b2d", "http://127.0.0.1:9/feed.xml", "Tides", (), now, polled_at=now))
+    store.feeds.write(
+        Feed("feed_0f3a5c1e9b2d", "http://127.0.0.1:9/feed.xml", "Tides", (), now, polled_at=now)
+    )
 
 
 def add_slog(store: Store) -> None:
@@ -138,11 +156,14 @@ def stop(store: Store, name: str) -> None:
         LIBRARY[name](store)
         keep_waiting(store)
         advance(
-            at_moment(store, now + timedelta(minutes=90)), [one.name for one in TABLES.values() if one.build == table.build]
+            at_moment(store, now + timedelta(minutes=90)),
+            [one.name for one in TABLES.values() if one.build == table.build],
         )
         return
     if name == "events":
-        spool.append(str(store.root), "memory/friction.requested", {}, version=1, at=now.timestamp())
+        spool.append(
+            str(store.root), "memory/friction.requested", {}, version=1, at=now.timestamp()
+        )
         run(store, "brief")
         return
     write_session(Path(store.settings.sources), 2, now)
@@ -165,13 +186,19 @@ OF_THE_CLOCK = [name for name, table in TABLES.items() if JOBS[table.jobs[0]].ev
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled([name for name in TABLES if name not in {*UNASKED, *OF_THE_CLOCK}], 3))
-def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_before(name: str, store: Store):
+@pytest.mark.parametrize(
+    "name", sampled([name for name in TABLES if name not in {*UNASKED, *OF_THE_CLOCK}], 3)
+)
+def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_before(
+    name: str, store: Store
+):
     assert name not in waits(store)
     begun = START + timedelta(hours=1)
     stop(at_moment(store, begun), name)
     after = timedelta(minutes=91)
-    (since,) = [one.since for one in find_waiting(at_moment(store, begun + after)) if one.name == name]
+    (since,) = [
+        one.since for one in find_waiting(at_moment(store, begun + after)) if one.name == name
+    ]
     deadline = TABLES[name].deadline
     assert begun <= since <= begun + after
     assert not is_red(store, name, since + deadline)
@@ -185,7 +212,9 @@ def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_be
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(OF_THE_CLOCK, 2))
-def test_a_table_that_the_clock_starts_turns_red_within_its_deadline_after_its_time(name: str, store: Store):
+def test_a_table_that_the_clock_starts_turns_red_within_its_deadline_after_its_time(
+    name: str, store: Store
+):
     table = TABLES[name]
     passed = at_moment(store, START + timedelta(days=JOBS[table.jobs[0]].every_days))
     assert name not in waits(at_moment(store, passed.settings.clock() - timedelta(minutes=1)))
@@ -206,7 +235,9 @@ def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(stor
     assert late_input(root, deadline.timestamp()) is None
     line = alarm(root, deadline.timestamp() + 1)
     assert line is not None
-    assert line.startswith("Memory is silent: job capture and 5 more did not process its input since 2026-08-03 13:00 UTC")
+    assert line.startswith(
+        "Memory is silent: job capture and 5 more did not process its input since 2026-08-03 13:00 UTC"
+    )
     advance(at_moment(store, begun + timedelta(minutes=90)))
     keep_waiting(at_moment(store, begun + timedelta(minutes=90)))
     assert late_input(root, deadline.timestamp() + 1) is None
@@ -216,8 +247,16 @@ def test_what_has_no_time_of_its_own_waits_since_it_was_first_seen(store: Store)
     windows = store.tables.read("windows")
     store.tables.write("windows", WHOLE, windows, inputs="{}")
     (first,) = [one for one in keep_waiting(store) if one.name == "windows"]
-    (later,) = [one for one in find_waiting(at_moment(store, START + timedelta(hours=30))) if one.name == "windows"]
-    assert (first.since, later.since, later.is_late(START + timedelta(hours=30))) == (START, START, True)
+    (later,) = [
+        one
+        for one in find_waiting(at_moment(store, START + timedelta(hours=30)))
+        if one.name == "windows"
+    ]
+    assert (first.since, later.since, later.is_late(START + timedelta(hours=30))) == (
+        START,
+        START,
+        True,
+    )
 
 
 def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):
@@ -229,7 +268,9 @@ def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):
     assert is_red(store, "resources", begun + timedelta(hours=25))
 
 
-def test_a_run_that_failed_leaves_no_trace_in_the_record(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_that_failed_leaves_no_trace_in_the_record(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     before, ran = last_build(store, "memories"), last_run(store, "rebuild_memories")
     assert ran == START
 

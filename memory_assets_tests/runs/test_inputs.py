@@ -16,7 +16,9 @@ REPLACED = "mem_0123456789ab"
 
 
 def answer(window_id: str, **changes) -> dict:
-    return row("observer_answers", window_id=window_id, session_id="session-1", state="answered", **changes)
+    return row(
+        "observer_answers", window_id=window_id, session_id="session-1", state="answered", **changes
+    )
 
 
 def version(store: Store, **changes) -> str:
@@ -44,7 +46,12 @@ def test_an_answer_of_a_later_day_that_replaces_a_fact_makes_the_earlier_day_sta
 def test_another_session_replaces_nothing_here():
     store = small_store()
     write(store, "observer_answers", TODAY, answer(WINDOW))
-    write(store, "observer_answers", TOMORROW, {**answer("f" * 64, replaced_ids=[REPLACED]), "session_id": "session-2"})
+    write(
+        store,
+        "observer_answers",
+        TOMORROW,
+        {**answer("f" * 64, replaced_ids=[REPLACED]), "session_id": "session-2"},
+    )
     assert TODAY not in replaced_by_day(store)
 
 
@@ -52,9 +59,16 @@ def test_another_session_replaces_nothing_here():
 def test_a_day_with_texts_that_could_not_be_encoded_is_stale_after_five_minutes(name: str):
     store = small_store()
     write(store, "passages", TODAY, row("passages"))
-    (wanted,) = [version for day, version in input_versions(store, TABLES[name]).items() if day == TODAY]
+    (wanted,) = [
+        version for day, version in input_versions(store, TABLES[name]).items() if day == TODAY
+    ]
     now = store.settings.clock()
-    store.tables.write(name, TODAY, store.tables.read(name, [TODAY]), inputs=version_until(wanted, now + timedelta(minutes=5)))
+    store.tables.write(
+        name,
+        TODAY,
+        store.tables.read(name, [TODAY]),
+        inputs=version_until(wanted, now + timedelta(minutes=5)),
+    )
 
     def is_stale(after: timedelta) -> bool:
         later = Store(store.settings.model_copy(update={"now": now + after}), store.root)

@@ -12,7 +12,10 @@ TODAY, NEXT = DAY.isoformat(), (DAY + timedelta(days=1)).isoformat()
 
 def test_the_days_are_seven_and_where_something_is_found_six_more():
     assert (len(friction_days(TODAY)), friction_days(TODAY)[-1]) == (7, TODAY)
-    assert (len(friction_days(TODAY, is_found=True)), friction_days(TODAY, is_found=True)[7]) == (13, NEXT)
+    assert (len(friction_days(TODAY, is_found=True)), friction_days(TODAY, is_found=True)[7]) == (
+        13,
+        NEXT,
+    )
 
 
 def test_new_messages_of_the_next_day_concern_what_was_found_alone():
@@ -20,11 +23,16 @@ def test_new_messages_of_the_next_day_concern_what_was_found_alone():
     write(store, "messages", TODAY, message("Use uv.", 1))
 
     def versions() -> list[str]:
-        return [friction_version(store, table, TODAY, is_found=is_found) for is_found in (False, True)]
+        return [
+            friction_version(store, table, TODAY, is_found=is_found) for is_found in (False, True)
+        ]
 
     before = versions()
     assert before[0] == before[1]
     write(store, "messages", NEXT, message("Use uv.", 2, day=DAY + timedelta(days=1)))
     after = versions()
     assert after[0] == before[0] and after[1] != before[1]
-    assert set(friction(store, table).values()) <= {*after, friction_version(store, table, NEXT, is_found=False)}
+    assert set(friction(store, table).values()) <= {
+        *after,
+        friction_version(store, table, NEXT, is_found=False),
+    }

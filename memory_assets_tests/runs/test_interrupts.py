@@ -45,7 +45,9 @@ def test_a_signal_that_dagster_drops_is_raised_when_the_run_is_over(number: int)
             os.kill(os.getpid(), number)
 
 
-def test_a_signal_inside_a_finaliser_is_raised_later_and_prints_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_a_signal_inside_a_finaliser_is_raised_later_and_prints_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+):
     printed = list[object]()
     monkeypatch.setattr(sys, "unraisablehook", printed.append)
 

@@ -33,9 +33,17 @@ def own_types(node: Any, *, is_whole: bool) -> Any:
     if not isinstance(node, dict):
         return node
     is_own = not str(node.get("$ref", "")).startswith("https://")
-    closed = {"additionalProperties": False} if is_own and node.get("properties") and "title" in node else {}
+    closed = (
+        {"additionalProperties": False}
+        if is_own and node.get("properties") and "title" in node
+        else {}
+    )
     left_out = {*([] if is_own else ["$ref"]), *([] if is_whole else ["required"])}
-    return {name: own_types(one, is_whole=is_whole) for name, one in node.items() if name not in left_out} | closed
+    return {
+        name: own_types(one, is_whole=is_whole)
+        for name, one in node.items()
+        if name not in left_out
+    } | closed
 
 
 def check(given: dict[str, Any], schema: dict[str, Any]) -> None:
@@ -43,7 +51,10 @@ def check(given: dict[str, Any], schema: dict[str, Any]) -> None:
     jsonschema.validate(given, own_types(schema, is_whole=False))
     named = "$defs" if "$defs" in schema else "definitions"
     for one in given["dagster-user-deployments"]["deployments"]:
-        jsonschema.validate(one, own_types({named: schema[named], "$ref": f"#/{named}/UserDeployment"}, is_whole=True))
+        jsonschema.validate(
+            one,
+            own_types({named: schema[named], "$ref": f"#/{named}/UserDeployment"}, is_whole=True),
+        )
 
 
 @pytest.mark.skipif(not SCHEMA, reason="HELM_SCHEMA does not name the chart's values.schema.json")
@@ -56,7 +67,11 @@ def test_the_values_fit_the_schema_of_the_chart():
         {"telemetry": {"enabled": "no"}},
         {"runLauncher": {"type": "LocalLauncher"}},
         {"dagster-user-deployments": {"deployments": [{**deployment, "volumeMount": []}]}},
-        {"dagster-user-deployments": {"deployments": [{name: deployment[name] for name in deployment if name != "image"}]}},
+        {
+            "dagster-user-deployments": {
+                "deployments": [{name: deployment[name] for name in deployment if name != "image"}]
+            }
+        },
         {"dagsterDaemon": {**values()["dagsterDaemon"], "runRetry": {}}},
     ):
         with pytest.raises(jsonschema.ValidationError):
@@ -67,7 +82,10 @@ def test_limits_retries_and_telemetry_are_those_of_the_local_configuration():
     local, found = yaml.safe_load(dagster_yaml("local")), values()
     daemon = found["dagsterDaemon"]
     assert found["additionalInstanceConfig"]["concurrency"] == local["concurrency"]
-    assert daemon["runRetries"] == {"enabled": True, "maxRetries": local["run_retries"]["max_retries"]}
+    assert daemon["runRetries"] == {
+        "enabled": True,
+        "maxRetries": local["run_retries"]["max_retries"],
+    }
     assert (daemon["runMonitoring"]["enabled"], found["telemetry"]["enabled"]) == (True, False)
 
 
@@ -90,6 +108,9 @@ def test_the_code_server_and_the_store_are_on_the_volume_that_is_mounted():
     (mount,), (volume,) = deployment["volumeMounts"], deployment["volumes"]
     assert mount["name"] == volume["name"]
     paths = {one["name"]: one["value"] for one in deployment["env"]}
-    assert all(paths[name].startswith(f"{mount['mountPath']}/") for name in ("MEMORY_DATA", "MEMORY_SOURCES", "HOME"))
+    assert all(
+        paths[name].startswith(f"{mount['mountPath']}/")
+        for name in ("MEMORY_DATA", "MEMORY_SOURCES", "HOME")
+    )
     assert deployment["dagsterApiGrpcArgs"] == ["--module-name", "memory_assets.definitions"]
     assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 
 import dagster as dg
 import pytest
-from dagster._core.remote_origin import GrpcServerCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+from dagster._core.remote_origin import (
+    GrpcServerCodeLocationOrigin,
+    RemoteJobOrigin,
+    RemoteRepositoryOrigin,
+)
 
 from memory_assets.assets import automation
 from memory_assets.runs import liveness
@@ -50,14 +54,18 @@ def instance() -> Iterator[dg.DagsterInstance]:
         yield made
 
 
-def begun(instance: dg.DagsterInstance, status: dg.DagsterRunStatus, *, is_remote: bool = False) -> str:
+def begun(
+    instance: dg.DagsterInstance, status: dg.DagsterRunStatus, *, is_remote: bool = False
+) -> str:
     """A run of this process, or of the daemon; returns its id."""
 
     @dg.job
     def work() -> None: ...
 
     location = GrpcServerCodeLocationOrigin(host="localhost", port=1, location_name="here")
-    origin = RemoteJobOrigin(RemoteRepositoryOrigin(location, "memory"), "work") if is_remote else None
+    origin = (
+        RemoteJobOrigin(RemoteRepositoryOrigin(location, "memory"), "work") if is_remote else None
+    )
     return instance.create_run_for_job(work, status=status, remote_job_origin=origin).run_id
 
 
@@ -89,7 +97,9 @@ def let_pass(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that kills at once")
 def test_a_lock_is_held_until_its_process_ends_however_it_does(store: Store):
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", HOLD, "r"], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", HOLD, "r"], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "True\n"
@@ -114,7 +124,10 @@ def test_a_released_lock_leaves_no_file(store: Store):
 
 @pytest.mark.parametrize("status", [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED])
 def test_a_run_whose_process_was_killed_is_failed_and_says_so(
-    store: Store, instance: dg.DagsterInstance, status: dg.DagsterRunStatus, monkeypatch: pytest.MonkeyPatch
+    store: Store,
+    instance: dg.DagsterInstance,
+    status: dg.DagsterRunStatus,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     run_id = begun(instance, status)
     hold(store, run_id)
@@ -124,7 +137,9 @@ def test_a_run_whose_process_was_killed_is_failed_and_says_so(
     record = instance.get_run_by_id(run_id)
     assert record is not None
     assert (record.status, record.tags["dagster/max_retries"]) == (dg.DagsterRunStatus.FAILURE, "0")
-    assert any("ended before the run did" in str(entry.message) for entry in instance.all_logs(run_id))
+    assert any(
+        "ended before the run did" in str(entry.message) for entry in instance.all_logs(run_id)
+    )
     let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
     assert fail_dead_runs(instance, store) == []
     assert list((store.dagster_home / FOLDER).iterdir()) == []
@@ -142,8 +157,12 @@ def test_a_run_of_the_daemon_may_be_between_two_steps(
     assert fail_dead_runs(instance, store) == []
 
 
-def test_a_run_that_is_being_started_goes_on(store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch):
-    starting = instance.create_run_for_job(dg.GraphDefinition(name="g").to_job(), status=dg.DagsterRunStatus.STARTING).run_id
+def test_a_run_that_is_being_started_goes_on(
+    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    starting = instance.create_run_for_job(
+        dg.GraphDefinition(name="g").to_job(), status=dg.DagsterRunStatus.STARTING
+    ).run_id
     run_id = begun(instance, dg.DagsterRunStatus.STARTED)
     let_pass(monkeypatch, STARTING_SECONDS - 10)
     assert set(fail_dead_runs(instance, store)) == {starting, run_id}

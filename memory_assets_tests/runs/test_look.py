@@ -55,15 +55,23 @@ CHANGES: dict[str, Callable[[Store, Path], object]] = {
     "a longer transcript": lambda store, sources: append(sources / "session.jsonl", "{}\n"),
     "a new transcript": lambda store, sources: append(sources / "projects" / "new.jsonl", "{}\n"),
     "a deleted transcript": lambda store, sources: (sources / "session.jsonl").unlink(),
-    "a rewritten transcript of the same size and time": lambda store, sources: rewrite(sources / "session.jsonl"),
-    "an event of a hook": lambda store, sources: append(store.root / "spool" / "events.jsonl", "{}\n"),
+    "a rewritten transcript of the same size and time": lambda store, sources: rewrite(
+        sources / "session.jsonl"
+    ),
+    "an event of a hook": lambda store, sources: append(
+        store.root / "spool" / "events.jsonl", "{}\n"
+    ),
     "a saved fact": lambda store, sources: MemoryAgent().remember("The train leaves on Thursday."),
     "a ticked box": lambda store, sources: append(store.workspace / "REVIEW.md"),
     "an edited line": lambda store, sources: append(store.workspace / "MEMORY.md"),
-    "a deleted table": lambda store, sources: (store.root / "tables" / "memories" / "data.parquet").unlink(),
+    "a deleted table": lambda store, sources: (
+        store.root / "tables" / "memories" / "data.parquet"
+    ).unlink(),
     "a settings file": lambda store, sources: append(store.root / "memory.toml", "port = 3001\n"),
     "ignored folders": lambda store, sources: append(Path.home() / ".memoryignore", "acme/\n"),
-    "a decision record": lambda store, sources: append(sources.parent / ADRS / "0001-use-uv.md", "# 1. Use uv\n"),
+    "a decision record": lambda store, sources: append(
+        sources.parent / ADRS / "0001-use-uv.md", "# 1. Use uv\n"
+    ),
 }
 
 
@@ -75,7 +83,9 @@ def rewrite(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_after_a_change_everything_is_looked_at(change: Callable[[Store, Path], object], store: Store, sources: Path):
+def test_after_a_change_everything_is_looked_at(
+    change: Callable[[Store, Path], object], store: Store, sources: Path
+):
     change(store, sources)
     assert not is_unchanged(str(store.root), AT)
 
@@ -97,15 +107,30 @@ def test_an_open_session_or_a_proposal_that_expires_ends_it_sooner(sources: Path
     store = small_store()
     store.note(housekeeping.NOTE, NOW.isoformat())
     write(
-        store, "windows", "all", row("windows", window_id="w-1", status="open", day=None, ended_at=NOW - timedelta(minutes=50))
+        store,
+        "windows",
+        "all",
+        row(
+            "windows",
+            window_id="w-1",
+            status="open",
+            day=None,
+            ended_at=NOW - timedelta(minutes=50),
+        ),
     )
     Look.begin(store).end(store)
     ends = AT + 60 * (store.settings.idle_minutes - 50)
-    assert (is_unchanged(str(store.root), ends - 1), is_unchanged(str(store.root), ends)) == (True, False)
+    assert (is_unchanged(str(store.root), ends - 1), is_unchanged(str(store.root), ends)) == (
+        True,
+        False,
+    )
     soon = NOW + timedelta(minutes=3)
     write(store, "decisions", "all", row("decisions", state="pending", expires_at=soon))
     Look.begin(store).end(store)
-    assert (is_unchanged(str(store.root), soon.timestamp() - 1), is_unchanged(str(store.root), soon.timestamp())) == (
+    assert (
+        is_unchanged(str(store.root), soon.timestamp() - 1),
+        is_unchanged(str(store.root), soon.timestamp()),
+    ) == (
         True,
         False,
     )
@@ -134,7 +159,9 @@ def test_a_damaged_note_is_no_note(damage: bytes, store: Store):
 
 
 @pytest.mark.parametrize("name", ["session.jsonl", "missing.jsonl"])
-def test_a_single_file_is_watched_as_a_folder_is(name: str, sources: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_single_file_is_watched_as_a_folder_is(
+    name: str, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_SOURCES", str(sources / name))
     store = small_store()
     store.note(housekeeping.NOTE, NOW.isoformat())
@@ -144,7 +171,9 @@ def test_a_single_file_is_watched_as_a_folder_is(name: str, sources: Path, monke
     assert not is_unchanged(str(store.root), AT)
 
 
-def test_a_new_file_of_a_harness_without_a_reader_is_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_new_file_of_a_harness_without_a_reader_is_looked_at(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv("MEMORY_SOURCES")
     usual = MemoryAgent().store
     Look.begin(usual).end(usual)
@@ -163,6 +192,8 @@ def test_the_second_of_two_ingests_without_news_loads_nothing(
     monkeypatch.setattr("time.time", lambda: AT)
     monkeypatch.setattr("memory_assets.interfaces.cli.app.main", lambda words: 99)
     assert main(["ingest"]) == 0
-    assert capsys.readouterr().out.startswith("Nothing new: every transcript was read already (0.0 s).\nstore ")
+    assert capsys.readouterr().out.startswith(
+        "Nothing new: every transcript was read already (0.0 s).\nstore "
+    )
     append(store.workspace / "REVIEW.md")
     assert main(["ingest"]) == 99

@@ -50,25 +50,37 @@ def test_a_fault_in_any_step_leaves_an_error(module_store: Store, tables: list[T
 
 
 def test_the_facts_that_were_discarded_this_week_are_one_query():
-    store, tables = small_store(), [TABLES[name] for name in ("segments", "verdicts", "observations")]
+    store, tables = (
+        small_store(),
+        [TABLES[name] for name in ("segments", "verdicts", "observations")],
+    )
     decided = ("allow", "allow", "hold", "discard", "discard", "discard")
     made = {
         "verdicts": frame_of_part(
-            "verdicts", TODAY, *(row("verdicts", candidate_id=str(n), verdict=one) for n, one in enumerate(decided))
+            "verdicts",
+            TODAY,
+            *(row("verdicts", candidate_id=str(n), verdict=one) for n, one in enumerate(decided)),
         ),
         **{name: store.tables.read(name, [TODAY]) for name in ("segments", "observations")},
     }
     with patch.object(module, "resolve", lambda _: lambda store, run: lambda part: made):
         materialise(store, tables, [TODAY])
     week = build_telemetry(store).filter(pl.col("at") >= store.settings.clock() - timedelta(days=7))
-    found = week.filter(pl.col("action") == "observations").select("extracted", "allowed", "held", "discarded").sum()
+    found = (
+        week.filter(pl.col("action") == "observations")
+        .select("extracted", "allowed", "held", "discarded")
+        .sum()
+    )
     assert found.row(0) == (6, 2, 1, 3)
 
 
 def test_the_mean_time_of_reflecting_is_one_query():
     store = small_store()
     for seconds in (1, 3):
-        log_step(store.root, StepEvent(store.settings.clock(), "reflect", "reflections", True, 1_000 * seconds))
+        log_step(
+            store.root,
+            StepEvent(store.settings.clock(), "reflect", "reflections", True, 1_000 * seconds),
+        )
     telemetry = build_telemetry(store)
     assert telemetry.filter(pl.col("action") == "reflections")["duration_ms"].mean() == 2_000
 
@@ -87,7 +99,9 @@ def test_the_table_keeps_what_the_log_has_deleted_and_drops_what_is_old():
 def test_the_ui_shows_the_slowest_steps_and_how_often_they_failed():
     store = small_store()
     log_step(store.root, StepEvent(store.settings.clock(), "embed", "passages", True, 4_000))
-    log_step(store.root, StepEvent(store.settings.clock(), "embed", "passages", False, 2_000, "OSError"))
+    log_step(
+        store.root, StepEvent(store.settings.clock(), "embed", "passages", False, 2_000, "OSError")
+    )
     build_telemetry(store)
     report = slowest(store, "telemetry", [WHOLE])
     assert "| passages | 2 | 1 | 3.00 s | 6.0 s |" in report.figures["last_7_days"]

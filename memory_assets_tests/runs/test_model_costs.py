@@ -51,23 +51,36 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
     found = {one.step: (one.model, one.calls) for one in costs.others}
     assert (found["reflections"], found["reviews"]) == (("large", 1), ("large", 2))
     each = {one.step: one for one in costs.others if one.is_each}
-    assert {(one.role, one.model, one.calls) for one in each.values()} == {("reflector", "large", 1), ("observer", "small", 1)}
+    assert {(one.role, one.model, one.calls) for one in each.values()} == {
+        ("reflector", "large", 1),
+        ("observer", "small", 1),
+    }
     assert costs.calls == 4
-    assert costs.usd == pytest.approx(costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each))
+    assert costs.usd == pytest.approx(
+        costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each)
+    )
 
 
 def test_the_overview_counts_the_same_questions(store: Store, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("memory_assets.services.model_offers.USUAL_PORTS", {1: "Ollama"})
     costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
-    for named in ({"model": "small", "reflector_model": "large"}, {"model": "rules", "model_projects": []}):
+    for named in (
+        {"model": "small", "reflector_model": "large"},
+        {"model": "rules", "model_projects": []},
+    ):
         found = overview(with_models(store, **named), "default")
         assert found.calls == costs.calls
-        sent = costs.days[0].input_tokens + sum(one.input_tokens for one in costs.others if not one.is_each)
+        sent = costs.days[0].input_tokens + sum(
+            one.input_tokens for one in costs.others if not one.is_each
+        )
         assert found.tokens == pytest.approx(sent, rel=0.1)
 
 
 def test_other_days_are_not_counted(store: Store):
-    found = {one.step: one.calls for one in costs_of(with_models(store, model="small"), ["2020-01-01"]).others}
+    found = {
+        one.step: one.calls
+        for one in costs_of(with_models(store, model="small"), ["2020-01-01"]).others
+    }
     assert found["reflections"] == 0
 
 

@@ -21,9 +21,21 @@ TEXTS = {"1": "The importer refuses empty files.", "2": "The importer turns empt
 def store() -> Store:
     """The small store with two facts that the rules leave in doubt, before memories are rebuilt."""
     store = small_store()
-    plain = {"kind": "fact", "gate": "allow", "author": "owner", "category": "operations", "project": "shop", "day": DAY}
-    facts = [row("observations", id=id, text=text, text_hash=id, event_at=START, **plain) for id, text in TEXTS.items()]
-    vectors = [row("embeddings", text_hash=id, day=DAY, dimension=2, vector=[1.0, 0.0]) for id in TEXTS]
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "author": "owner",
+        "category": "operations",
+        "project": "shop",
+        "day": DAY,
+    }
+    facts = [
+        row("observations", id=id, text=text, text_hash=id, event_at=START, **plain)
+        for id, text in TEXTS.items()
+    ]
+    vectors = [
+        row("embeddings", text_hash=id, day=DAY, dimension=2, vector=[1.0, 0.0]) for id in TEXTS
+    ]
     write(store, "observations", TODAY, *facts)
     write(store, "embeddings", TODAY, *vectors)
     return store
@@ -31,7 +43,12 @@ def store() -> Store:
 
 def with_reflector(store: Store, **settings: object) -> Store:
     prices = {"large": {"input": 10, "output": 10}}
-    return Store(read_settings(model_prices=prices, **{"model": "rules", "reflector_model": "large"} | settings), store.root)
+    return Store(
+        read_settings(
+            model_prices=prices, **{"model": "rules", "reflector_model": "large"} | settings
+        ),
+        store.root,
+    )
 
 
 def build(
@@ -48,10 +65,17 @@ def build(
     return own.select("relation", "reason").rows(), list(rows.warnings)
 
 
-def test_a_pair_in_doubt_is_asked_about_once_and_decided(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_pair_in_doubt_is_asked_about_once_and_decided(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     model = ScriptedModel("<verdict>same</verdict>")
-    assert build(with_reflector(store), model, monkeypatch) == ([("same", "same claim by a model")], [])
-    assert build(with_reflector(store), model, monkeypatch)[0] == [("same", "same claim by a model")]
+    assert build(with_reflector(store), model, monkeypatch) == (
+        [("same", "same claim by a model")],
+        [],
+    )
+    assert build(with_reflector(store), model, monkeypatch)[0] == [
+        ("same", "same claim by a model")
+    ]
     assert len(model.asked) == 1
 
 
@@ -61,8 +85,12 @@ def test_an_answer_stays_valid_without_a_model(store: Store, monkeypatch: pytest
     assert build(store, None, monkeypatch)[0] == [("conflict", "opposite")]
 
 
-def test_a_failure_leaves_the_rules_decision_and_says_so(store: Store, monkeypatch: pytest.MonkeyPatch):
-    edges, (warning,) = build(with_reflector(store), ScriptedModel(ModelRequestError("no answer")), monkeypatch)
+def test_a_failure_leaves_the_rules_decision_and_says_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    edges, (warning,) = build(
+        with_reflector(store), ScriptedModel(ModelRequestError("no answer")), monkeypatch
+    )
     assert edges == [("doubtful", "near")]
     assert "stay apart: no answer" in warning
 
@@ -76,13 +104,18 @@ def test_what_costs_more_than_allowed_is_not_asked(store: Store, monkeypatch: py
 
 def test_a_project_without_consent_is_not_sent(store: Store, monkeypatch: pytest.MonkeyPatch):
     model = ScriptedModel("<verdict>same</verdict>")
-    assert build(with_reflector(store, model_projects=["blog"]), model, monkeypatch)[0] == [("doubtful", "near")]
+    assert build(with_reflector(store, model_projects=["blog"]), model, monkeypatch)[0] == [
+        ("doubtful", "near")
+    ]
     assert model.asked == []
 
 
 def test_open_pairs_are_counted(store: Store, monkeypatch: pytest.MonkeyPatch):
     build(store, None, monkeypatch)
-    steps = {one.step: (one.role, one.model, one.calls) for one in costs_of(with_reflector(store), [TODAY]).others}
+    steps = {
+        one.step: (one.role, one.model, one.calls)
+        for one in costs_of(with_reflector(store), [TODAY]).others
+    }
     assert steps["pairs of facts"] == ("reflector", "large", 1)
     build(with_reflector(store), ScriptedModel("<verdict>different</verdict>"), monkeypatch)
     steps = {one.step: one.calls for one in costs_of(with_reflector(store), [TODAY]).others}

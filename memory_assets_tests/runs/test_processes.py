@@ -25,7 +25,10 @@ from memory_assets_tests.once import only_whole
 
 def at(folder: Path, sources: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> Store:
     """Opens the store with so many workers, in this process and in those that it starts."""
-    for name, value in {**story.environment(folder, sources), "MEMORY_WORKERS": str(workers)}.items():
+    for name, value in {
+        **story.environment(folder, sources),
+        "MEMORY_WORKERS": str(workers),
+    }.items():
         monkeypatch.setenv(name, value)
     store = story.open_at(folder, sources)
     return Store(store.settings.model_copy(update={"workers": workers}), store.root)
@@ -43,7 +46,9 @@ def kill_one(store: Store, processes: DayProcesses, killed: list[int]) -> None:
 
 @pytest.mark.slow
 @only_whole("the same with processes that only answer, and the locks of a store, are fast tests")
-def test_two_processes_write_days_at_once_and_a_killed_one_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_two_processes_write_days_at_once_and_a_killed_one_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     sources = story.lay_out_sample(tmp_path / "sources", "/pi/")
     one = at(tmp_path / "one", sources, monkeypatch, 1)
     with Runner(one) as runner:
@@ -59,7 +64,9 @@ def test_two_processes_write_days_at_once_and_a_killed_one_changes_nothing(tmp_p
         killer.join()
         assert killed
         runs = runner.instance.get_runs()
-        assert len([run for run in runs if run.job_name == "process_days" and not run.is_success]) <= 1
+        assert (
+            len([run for run in runs if run.job_name == "process_days" and not run.is_success]) <= 1
+        )
         assert len([run for run in runs if run.job_name == "process_days" and run.is_success]) > 2
         assert runner.instance.get_runs(UNFINISHED) == []
         assert runner.instance.event_log_storage.get_concurrency_run_ids() == set()
@@ -72,11 +79,17 @@ def test_two_processes_write_days_at_once_and_a_killed_one_changes_nothing(tmp_p
 @pytest.mark.slow
 @only_whole("two processes with a killed one hold the same of the tables of days")
 def test_the_whole_sample_is_the_same_with_two_processes(tmp_path: Path):
-    sources, one, two = story.lay_out_sample(tmp_path / "sources"), tmp_path / "one", tmp_path / "two"
+    sources, one, two = (
+        story.lay_out_sample(tmp_path / "sources"),
+        tmp_path / "one",
+        tmp_path / "two",
+    )
     story.run_apart("ingest", one, sources)
     jobs = story.run_apart("ingest", two, sources, MEMORY_WORKERS="2")["jobs"]
     assert all(jobs.count(job) > 4 for job in BY_DAY)
-    story.assert_same_tables(story.all_tables(story.open_at(two, sources)), story.all_tables(story.open_at(one, sources)))
+    story.assert_same_tables(
+        story.all_tables(story.open_at(two, sources)), story.all_tables(story.open_at(one, sources))
+    )
     assert story.run_apart("ingest", two, sources, MEMORY_WORKERS="2")["jobs"] == []
 
 
@@ -91,7 +104,13 @@ def run(store: Store, shares: list[Stretch]) -> tuple[list[Stretch], int]:
     """Runs the shares; returns those that are done in order, and how many processes were killed."""
     finished, killed = list[Stretch](), list[int]()
     with DayProcesses(store) as processes:
-        processes.run("process_days", shares, started_by="test", done=finished.append, killed=lambda: killed.append(1))
+        processes.run(
+            "process_days",
+            shares,
+            started_by="test",
+            done=finished.append,
+            killed=lambda: killed.append(1),
+        )
         pids = processes.pids()
     assert pids
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -101,7 +120,9 @@ def run(store: Store, shares: list[Stretch]) -> tuple[list[Stretch], int]:
 SHARES = [Stretch(date(2026, 8, day), date(2026, 8, day)) for day in range(1, 7)]
 
 
-def test_shares_are_run_once_each_and_one_whose_process_is_killed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_shares_are_run_once_each_and_one_whose_process_is_killed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store, asked = at(tmp_path / "store", tmp_path, monkeypatch, 2), tmp_path / "asked"
     asked.mkdir()
     answering(
@@ -120,18 +141,26 @@ print(json.dumps(dict(problem=None)), flush=True)
     assert counts == {str(share.first): 1 + (share.first.day == 3) for share in SHARES}
 
 
-def test_a_process_that_ends_each_time_is_an_error_with_its_last_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_process_that_ends_each_time_is_an_error_with_its_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(tmp_path / "store", tmp_path, monkeypatch, 2)
     answering(monkeypatch, 'sys.exit("no memory left")')
     with pytest.raises(
-        StoreError, match=r"2026-08-01 to 2026-08-01 ended with 1 before its run \(no memory left\).*set `workers`"
+        StoreError,
+        match=r"2026-08-01 to 2026-08-01 ended with 1 before its run \(no memory left\).*set `workers`",
     ):
         run(store, SHARES[:1])
 
 
-def test_the_first_problem_ends_all_and_keeps_its_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_first_problem_ends_all_and_keeps_its_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(tmp_path / "store", tmp_path, monkeypatch, 2)
-    answering(monkeypatch, 'print(json.dumps(dict(problem=dict(kind="DamagedError", message="windows"))), flush=True)')
+    answering(
+        monkeypatch,
+        'print(json.dumps(dict(problem=dict(kind="DamagedError", message="windows"))), flush=True)',
+    )
     with pytest.raises(DamagedError, match="windows"):
         run(store, SHARES)
 

@@ -40,7 +40,9 @@ def recorded(monkeypatch: pytest.MonkeyPatch, days: int) -> list[tuple[str, list
     return runner.ran
 
 
-def test_what_answers_is_built_of_all_jobs_before_the_rest_and_everything_once(monkeypatch: pytest.MonkeyPatch):
+def test_what_answers_is_built_of_all_jobs_before_the_rest_and_everything_once(
+    monkeypatch: pytest.MonkeyPatch,
+):
     ran = recorded(monkeypatch, 1)
     assert [job for job, _ in ran] == ["process_days", "rebuild_memories"] * 2
     for job in ("process_days", "rebuild_memories"):
@@ -53,18 +55,30 @@ def test_what_answers_is_built_of_all_jobs_before_the_rest_and_everything_once(m
 
 
 @pytest.mark.parametrize("days", [0, MOST_DAYS_FIRST + 1])
-def test_a_backlog_and_a_store_without_new_days_are_left_to_the_usual_order(monkeypatch: pytest.MonkeyPatch, days: int):
+def test_a_backlog_and_a_store_without_new_days_are_left_to_the_usual_order(
+    monkeypatch: pytest.MonkeyPatch, days: int
+):
     assert recorded(monkeypatch, days) == []
 
 
 def test_tables_are_followed_to_their_first_sources_and_to_what_is_built_with_them():
     found = with_sources(["observations"])
-    assert {"observations", "segments", "verdicts", "messages", "windows", "records", "resources"} <= found
+    assert {
+        "observations",
+        "segments",
+        "verdicts",
+        "messages",
+        "windows",
+        "records",
+        "resources",
+    } <= found
     assert found.isdisjoint({"memories", "quality", "text_index"})
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_before_the_rest_leaves_it_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_that_is_killed_before_the_rest_leaves_it_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_NOW", (START + timedelta(minutes=20)).isoformat())
     monkeypatch.setenv("MEMORY_SOURCES", str(make_folder(tmp_path / "sources")))
     transcript(tmp_path / "sources", SESSION).write_bytes(lines(*dialogue(SESSION, 6)))
@@ -81,7 +95,9 @@ def test_a_run_that_is_killed_before_the_rest_leaves_it_due(tmp_path: Path, monk
         killed.setattr(Runner, "run", run_until_the_rest)
         runner.run_recall_first()
     assert begun == ["capture", "process_days", "rebuild_memories"]
-    (found, *_) = MemoryAgent(store.settings).recall(f"{SESSION}: please look at point 4", probe=True).results
+    (found, *_) = (
+        MemoryAgent(store.settings).recall(f"{SESSION}: please look at point 4", probe=True).results
+    )
     assert found.session == SESSION
     assert [one.job for one in next_runs(store)] == ["process_days"]
     assert not store.tables.parts("quality")

@@ -11,7 +11,12 @@ def test_tables_lag_when_rows_they_are_built_from_changed_though_no_time_has_pas
     store = small_store()
     note_builds(store, tables_in("triage"))
     assert not has_failed(store, "triage")
-    write(store, "decisions", "all", row("decisions", proposal_id=PROPOSAL, state="rejected", reason="too vague"))
+    write(
+        store,
+        "decisions",
+        "all",
+        row("decisions", proposal_id=PROPOSAL, state="rejected", reason="too vague"),
+    )
     assert lagging_sources(store, TABLES["calibration"]) == ["decisions"]
     assert has_failed(store, "triage")
     note_builds(store, tables_in("triage"))
@@ -21,7 +26,12 @@ def test_tables_lag_when_rows_they_are_built_from_changed_though_no_time_has_pas
 def test_sources_that_another_job_builds_alone_do_not_count():
     store = small_store()
     note_builds(store, tables_in("triage"))
-    write(store, "proposals", "2026-04-08", row("proposals", proposal_id=PROPOSAL, text="Use uv, never pip, in tests."))
+    write(
+        store,
+        "proposals",
+        "2026-04-08",
+        row("proposals", proposal_id=PROPOSAL, text="Use uv, never pip, in tests."),
+    )
     assert not has_failed(store, "triage")
 
 

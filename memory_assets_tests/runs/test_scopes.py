@@ -26,22 +26,39 @@ EVERYWHERE = "Use uv, never pip, in all Python projects."
 def store() -> Store:
     """A store with memories of two projects and one that holds everywhere."""
     opened = open_store(read_settings())
-    rows = [row("memories", id=str(n), text=f"Fact {n}.", project=name) for n, name in enumerate(["", "shop", "Blog 2"])]
+    rows = [
+        row("memories", id=str(n), text=f"Fact {n}.", project=name)
+        for n, name in enumerate(["", "shop", "Blog 2"])
+    ]
     write(opened, "memories", "all", *rows)
     return opened
 
 
 def test_scopes_are_the_owner_and_each_project_with_memories_named_after_their_files(store: Store):
     assert scopes_of(store) == [OWNER, "projects/blog-2", "projects/shop"]
-    assert [file_of(scope) for scope in scopes_of(store)] == ["MEMORY.md", "projects/blog-2.md", "projects/shop.md"]
+    assert [file_of(scope) for scope in scopes_of(store)] == [
+        "MEMORY.md",
+        "projects/blog-2.md",
+        "projects/shop.md",
+    ]
 
 
 def test_dagsters_partitions_follow_the_store(store: Store):
     with dg.DagsterInstance.ephemeral() as instance:
         assert register_scopes(instance, store) == scopes_of(store)
-        write(store, "memories", "all", row("memories", id="1", project="shop"), row("memories", id="2", project="atlas"))
+        write(
+            store,
+            "memories",
+            "all",
+            row("memories", id="1", project="shop"),
+            row("memories", id="2", project="atlas"),
+        )
         assert set(register_scopes(instance, store)) == {OWNER, "projects/shop", "projects/atlas"}
-        assert set(instance.get_dynamic_partitions(SCOPE)) == {OWNER, "projects/shop", "projects/atlas"}
+        assert set(instance.get_dynamic_partitions(SCOPE)) == {
+            OWNER,
+            "projects/shop",
+            "projects/atlas",
+        }
 
 
 def test_the_file_of_one_project_is_written_alone(tmp_path: Path):
@@ -53,9 +70,15 @@ def test_the_file_of_one_project_is_written_alone(tmp_path: Path):
     world.decide()
     own = "projects/tidewatch.md"
     world.write(files={own})
-    assert texts_in(world, own) != [] and texts_in(world, "MEMORY.md") == [] and texts_in(world, "projects/gauges.md") == []
+    assert (
+        texts_in(world, own) != []
+        and texts_in(world, "MEMORY.md") == []
+        and texts_in(world, "projects/gauges.md") == []
+    )
     world.write()
-    assert texts_in(world, "MEMORY.md") == [EVERYWHERE] and sorted(texts_in(world, "projects/gauges.md")) == sorted(GAUGES)
+    assert texts_in(world, "MEMORY.md") == [EVERYWHERE] and sorted(
+        texts_in(world, "projects/gauges.md")
+    ) == sorted(GAUGES)
     assert sorted(texts_in(world, own)) == sorted(HARBOURS[:3])
 
 
@@ -64,9 +87,10 @@ def test_a_run_says_of_each_scope_what_its_file_holds(store: Store):
     partitions = [event.partition for event in found.get_asset_materialization_events()]
     assert sorted(filter(None, partitions)) == scopes_of(store)
     assert metadata_of(found, "memory_md", OWNER)["entries"] == 0
-    assert metadata_of(found, "memory_md", "projects/shop") | {"entries": 0, "bytes": 0} == metadata_of(
-        found, "memory_md", "projects/shop"
-    )
+    assert metadata_of(found, "memory_md", "projects/shop") | {
+        "entries": 0,
+        "bytes": 0,
+    } == metadata_of(found, "memory_md", "projects/shop")
 
 
 def test_a_briefing_is_stale_until_its_scope_is_built(store: Store):
@@ -82,7 +106,9 @@ def test_a_briefing_is_stale_until_its_scope_is_built(store: Store):
 def test_a_projects_briefing_is_written_without_the_owners(store: Store):
     own = store.workspace / "projects" / "shop.md"
     own.parent.mkdir(parents=True)
-    own.write_text("# MEMORY of shop\n\n## Patterns\n\n- (2026-08-03) Deploys go through Buildkite.\n")
+    own.write_text(
+        "# MEMORY of shop\n\n## Patterns\n\n- (2026-08-03) Deploys go through Buildkite.\n"
+    )
     briefing(store, Run(TABLES["briefing"], ["projects/shop"], ["projects/shop"]))
     assert "Buildkite" in (store.workspace / "briefings" / "shop.md").read_text()
     assert not (store.workspace / "briefing.md").exists()

@@ -30,13 +30,17 @@ sys.exit(serving.Serving(open_store(read_settings()), int(sys.argv[2]), print).s
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
 def test_a_command_that_is_asked_to_end_ends_the_ui(tmp_path: Path):
     """In Dagster's place a program that writes its number down and waits; its home exists, which takes long to make."""
     home = make_folder(open_store(read_settings()).dagster_home)
     (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
     running, program = tmp_path / "running", tmp_path / "program"
-    program.write_text(f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n")
+    program.write_text(
+        f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n"
+    )
     program.chmod(0o700)
     command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"])
     try:
@@ -61,15 +65,25 @@ sleep 90; sleep 90
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGKILL % 256), (signal.SIGINT, 0)])
-def test_processes_that_do_not_end_by_themselves_are_killed_with_their_children(tmp_path: Path, number: int, code: int):
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, -signal.SIGKILL % 256), (signal.SIGINT, 0)]
+)
+def test_processes_that_do_not_end_by_themselves_are_killed_with_their_children(
+    tmp_path: Path, number: int, code: int
+):
     home = make_folder(open_store(read_settings()).dagster_home)
     (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
     running, program = tmp_path / "running", tmp_path / "program"
     program.write_text(STUBBORN.format(running=running))
     program.chmod(0o700)
-    serve = SERVE.replace("import sys\n", "import sys\nfrom memory_assets.runs import serving as s\ns.END_SECONDS = 0.3\n", 1)
+    serve = SERVE.replace(
+        "import sys\n",
+        "import sys\nfrom memory_assets.runs import serving as s\ns.END_SECONDS = 0.3\n",
+        1,
+    )
     command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", serve, str(program), "1"])
     try:
         until = time.monotonic() + PATIENCE
@@ -88,15 +102,21 @@ def is_running(id: int) -> bool:
     status = Path(f"/proc/{id}/stat")
     if status.parent.parent.joinpath("self").exists():
         return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
-    return subprocess.run(["ps", "-o", "state=", "-p", str(id)], capture_output=True, text=True).stdout.strip()[:1] not in (
+    return subprocess.run(
+        ["ps", "-o", "state=", "-p", str(id)], capture_output=True, text=True
+    ).stdout.strip()[:1] not in (
         "",
         "Z",
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
 def test_a_signal_during_the_start_ends_the_ui_too(monkeypatch: pytest.MonkeyPatch):
-    import_module("memory_assets.runs.liveness")  # imports Dagster, which starts programs of its own
+    import_module(
+        "memory_assets.runs.liveness"
+    )  # imports Dagster, which starts programs of its own
     store, started = open_store(read_settings()), []
     (make_folder(store.dagster_home) / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
     start = subprocess.Popen
@@ -123,19 +143,31 @@ def make_home() -> Path:
     return home
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the program in the place of Dagster is a shell script")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="the program in the place of Dagster is a shell script"
+)
 def test_the_output_of_the_ui_is_in_its_log_and_a_ui_that_fails_shows_the_end_of_it(tmp_path: Path):
     home, program = make_home(), tmp_path / "program"
-    program.write_text("#!/bin/sh\nfor line in $(seq 30); do echo DEBUG $line; done\necho no such module >&2\nexit 3\n")
+    program.write_text(
+        "#!/bin/sh\nfor line in $(seq 30); do echo DEBUG $line; done\necho no such module >&2\nexit 3\n"
+    )
     program.chmod(0o700)
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"],
+        capture_output=True,
+        text=True,
+    )
     log = log_path(home.parent)
     assert done.returncode == 3 and log.stat().st_mode & 0o777 == 0o600
     assert log.read_text().startswith("DEBUG 1\n") and "DEBUG 1\n" not in done.stdout
-    assert f"exit code 3. The end of {log}" in done.stdout and done.stdout.endswith("DEBUG 30\nno such module\n")
+    assert f"exit code 3. The end of {log}" in done.stdout and done.stdout.endswith(
+        "DEBUG 30\nno such module\n"
+    )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
 def test_the_address_is_told_once_the_ui_answers(tmp_path: Path):
     make_home()
     program = tmp_path / "program"
@@ -151,13 +183,17 @@ def test_the_address_is_told_once_the_ui_answers(tmp_path: Path):
             assert command.wait(PATIENCE) == 0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that asks a process to end")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
+)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_during_a_build_interrupts_it_and_ends_the_ui(tmp_path: Path, number: int):
     """A run takes signals for itself while it is in the main thread."""
     make_home()
     running, program = tmp_path / "running", tmp_path / "program"
-    program.write_text(f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n")
+    program.write_text(
+        f"#!/bin/sh\necho $$ > {running}.part && mv {running}.part {running}\nexec sleep 90\n"
+    )
     program.chmod(0o700)
     build = SERVE.replace(
         ".start().wait())",
@@ -167,7 +203,9 @@ def test_a_signal_during_a_build_interrupts_it_and_ends_the_ui(tmp_path: Path, n
         "import threading, time\n\ndef run():\n    assert threading.current_thread() is not threading.main_thread()\n    time.sleep(90)\n\nsys.exit(",
     )
     command = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", build, str(program), "1"], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-W", "ignore", "-c", build, str(program), "1"],
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         until = time.monotonic() + PATIENCE

@@ -11,7 +11,14 @@ import pytest
 from memory_assets.assets.factory import code_version
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.materialise import materialise
-from memory_assets.runs.staleness import input_versions, is_stale, note_name, resolve, stale_days, stale_partitions
+from memory_assets.runs.staleness import (
+    input_versions,
+    is_stale,
+    note_name,
+    resolve,
+    stale_days,
+    stale_partitions,
+)
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE, Table
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store
@@ -100,39 +107,59 @@ def upstream_of(name: str) -> list[Table]:
 
 def test_a_store_that_is_up_to_date_asks_for_nothing(store: Store):
     assert not is_stale(store, TABLES)
-    assert [job for job, declared in JOBS.items() if declared.is_partitioned and stale_days(store, job)] == []
+    assert [
+        job for job, declared in JOBS.items() if declared.is_partitioned and stale_days(store, job)
+    ] == []
     assert [run for job in JOBS for run in due_runs(store, job)] == []
 
 
 def test_a_day_that_an_older_version_logged_is_logged_again(store: Store):
     table, day = TABLES["daily_log"], DAY.isoformat()
     log, window = store.workspace / "memory" / f"{day}.md", "ab" * 32
-    for name, part in (("windows", WHOLE), ("messages", day), ("segments", day), ("observations", day)):
-        rows = store.tables.read(name, [part]).with_columns(pl.col("window_id").str.replace(WINDOW, window))
+    for name, part in (
+        ("windows", WHOLE),
+        ("messages", day),
+        ("segments", day),
+        ("observations", day),
+    ):
+        rows = store.tables.read(name, [part]).with_columns(
+            pl.col("window_id").str.replace(WINDOW, window)
+        )
         store.tables.write(name, part, rows)
     bring_up_to_date(store)
     log.parent.mkdir()
-    log.write_text(f"# {day}\n\n<!-- window {window[:12]} -->\nOld handoff.\n<!-- /window {window[:12]} -->\nMine.\n")
+    log.write_text(
+        f"# {day}\n\n<!-- window {window[:12]} -->\nOld handoff.\n<!-- /window {window[:12]} -->\nMine.\n"
+    )
     store.note(note_name(table, day), "of daily_log/1")
     assert [*stale_days(store, "process_days")] == [DAY]
     materialise(store, [table], [day])
     assert "Old handoff." not in log.read_text()
-    assert "**Last request**: Owner: “No, use uv, never pip.”" in log.read_text() and "Mine." in log.read_text()
+    assert (
+        "**Last request**: Owner: “No, use uv, never pip.”" in log.read_text()
+        and "Mine." in log.read_text()
+    )
     assert stale_days(store, "process_days") == {}
 
 
 @pytest.mark.parametrize(("name", "setting"), DECLARED)
-def test_another_value_of_a_declared_setting_is_another_code_version(name: str, setting: str, tmp_path: Path):
+def test_another_value_of_a_declared_setting_is_another_code_version(
+    name: str, setting: str, tmp_path: Path
+):
     settings = read_settings()
     changed = settings.model_copy(update={setting: other_value(settings, setting, tmp_path)})
     assert code_version(TABLES[name], changed) != code_version(TABLES[name], settings)
 
 
-def test_another_value_of_a_declared_setting_makes_each_partition_stale(store: Store, tmp_path: Path):
+def test_another_value_of_a_declared_setting_makes_each_partition_stale(
+    store: Store, tmp_path: Path
+):
     fresh = [
         (name, setting)
         for name, setting in DECLARED
-        if is_judged(name) and setting not in PAID and not _is_stale_in_all_parts(changed_in(store, setting, tmp_path), name)
+        if is_judged(name)
+        and setting not in PAID
+        and not _is_stale_in_all_parts(changed_in(store, setting, tmp_path), name)
     ]
     assert fresh == []
 
@@ -142,8 +169,12 @@ def _is_stale_in_all_parts(store: Store, name: str) -> bool:
     return bool(wanted) and stale_partitions(store, TABLES[name]) == sorted(wanted)
 
 
-def test_a_table_that_is_built_along_is_due_with_what_it_is_made_from_or_its_job(store: Store, tmp_path: Path):
-    along = [(name, setting) for name, setting in DECLARED if not is_judged(name) and setting not in PAID]
+def test_a_table_that_is_built_along_is_due_with_what_it_is_made_from_or_its_job(
+    store: Store, tmp_path: Path
+):
+    along = [
+        (name, setting) for name, setting in DECLARED if not is_judged(name) and setting not in PAID
+    ]
     assert {"segments", "merges", "session_reflections", "decisions"} <= {name for name, _ in along}
     for name, setting in along:
         changed = changed_in(store, setting, tmp_path)
@@ -151,13 +182,27 @@ def test_a_table_that_is_built_along_is_due_with_what_it_is_made_from_or_its_job
         assert any(due_runs(changed, job) for job in jobs), (name, setting)
 
 
-def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stale(store: Store, tmp_path: Path):
+def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stale(
+    store: Store, tmp_path: Path
+):
     with_model = changed_in(store, "model", tmp_path)
     assert not is_stale(with_model, TABLES)
     asking = {name for name, table in TABLES.items() if table.asks}
-    assert asking == {"merges", "observer_answers", "reflections", "weekly_distillates", "monthly_distillates"}
-    changed = {name for name in asking if input_versions(with_model, TABLES[name]) != input_versions(store, TABLES[name])}
-    assert changed == asking - {"monthly_distillates", "merges"}, "the month is not over; merges have no input version"
+    assert asking == {
+        "merges",
+        "observer_answers",
+        "reflections",
+        "weekly_distillates",
+        "monthly_distillates",
+    }
+    changed = {
+        name
+        for name in asking
+        if input_versions(with_model, TABLES[name]) != input_versions(store, TABLES[name])
+    }
+    assert changed == asking - {"monthly_distillates", "merges"}, (
+        "the month is not over; merges have no input version"
+    )
     other_prompt = changed_in(with_model, "observer_prompt", tmp_path)
     assert not is_stale(other_prompt, TABLES)
     table = TABLES["observer_answers"]
@@ -172,7 +217,12 @@ def test_every_declared_function_is_there():
 
 def test_a_table_is_made_from_tables_that_are_declared_before_it():
     names = list(TABLES)
-    later = {(name, source) for name in names for source in TABLES[name].made_from if source not in names[: names.index(name)]}
+    later = {
+        (name, source)
+        for name in names
+        for source in TABLES[name].made_from
+        if source not in names[: names.index(name)]
+    }
     assert later == set()
 
 
@@ -184,7 +234,11 @@ def test_lineage_names_columns_that_exist():
     for table in TABLES.values():
         for column, source in table.lineage:
             upstream, _, name = source.partition(".")
-            assert column in columns(table.name) and name in columns(upstream), (table.name, column, source)
+            assert column in columns(table.name) and name in columns(upstream), (
+                table.name,
+                column,
+                source,
+            )
     way = ["observations", "memories", "proposals", "decisions", "memory_md"]
     for earlier, later in itertools.pairwise(way):
         assert any(source.startswith(f"{earlier}.") for _, source in TABLES[later].lineage)

@@ -51,7 +51,9 @@ NOT_TODAYS = ("branches/", "answers/", "dagster/", *SLOG)
 
 
 def settings_at(data: Path, sources: Path, **more: object) -> Settings:
-    return read_settings(data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW, **more)
+    return read_settings(
+        data=data, sources=str(sources), owner="mira", timezone="UTC", now=NOW, **more
+    )
 
 
 def built(data: Path, sources: Path, **more: object) -> Store:
@@ -68,7 +70,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def sources(folder: Path) -> Path:
     """Two sessions of one project, ten days apart, that say one rule: it is a line of the project's file that rules wrote."""
-    return lay_out_sample(folder / "transcripts", "/pi/agent/sessions/--home-mira-code-notes-site--")
+    return lay_out_sample(
+        folder / "transcripts", "/pi/agent/sessions/--home-mira-code-notes-site--"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +99,11 @@ def opened(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Op
 
 
 def todays(store: Store) -> dict[str, bytes]:
-    return {name: content for name, content in bytes_of(store.root).items() if not name.startswith(NOT_TODAYS)}
+    return {
+        name: content
+        for name, content in bytes_of(store.root).items()
+        if not name.startswith(NOT_TODAYS)
+    }
 
 
 def assert_same_tables_of_observations(found: Store, expected: Store) -> None:
@@ -106,7 +114,9 @@ def assert_same_tables_of_observations(found: Store, expected: Store) -> None:
 
 def texts_of(tables: ParquetTables) -> set[str]:
     """The texts of the current facts."""
-    return set(tables.read("memories").filter(pl.col("state").is_in(VALID_STATES), kind="fact")["text"])
+    return set(
+        tables.read("memories").filter(pl.col("state").is_in(VALID_STATES), kind="fact")["text"]
+    )
 
 
 def rendered(parts: Parts, columns: int) -> list[str]:
@@ -121,41 +131,68 @@ def page_of(found: what_if.WhatIf) -> what_if.Side:
     return next(side for side in found.files if side.path == PAGE)
 
 
-def test_a_branch_shows_what_differs_and_today_is_untouched(opened: Opened, unbranched: Path, branched: Path):
+def test_a_branch_shows_what_differs_and_today_is_untouched(
+    opened: Opened, unbranched: Path, branched: Path
+):
     store = opened(branched)
     assert todays(store) == todays(open_store(settings_at(unbranched, Path())))
     found = what_if.show(store, "mine")
     assert (found.observations.after, found.memories.after, found.cost.calls) == (0, 0, 0)
     assert found.observations.count("lost") == found.observations.before > 0
-    assert {change.why for change in found.observations.changes} == {"now held: more useful facts fill the session's share"}
+    assert {change.why for change in found.observations.changes} == {
+        "now held: more useful facts fill the session's share"
+    }
     assert [(one.name, one.state) for one in what_if.listed(store)] == [("mine", "made")]
 
 
-def test_memories_that_are_lost_and_gained_at_once_are_listed_with_why_and_fit_80_columns(tmp_path: Path):
+def test_memories_that_are_lost_and_gained_at_once_are_listed_with_why_and_fit_80_columns(
+    tmp_path: Path,
+):
     """One fact a session, then all that are useful enough: what was crowded out comes, what is less useful goes."""
     sources = lay_out_sample(tmp_path / "transcripts", "6dfebe83", "019eb302")
     store = built(tmp_path / "store", sources, facts_per_session=1)
     before = texts_of(store.tables)
-    found = what_if.make(store, None, None, {"facts_per_session": "25", "least_useful": "0.95"}, "mixed").memories
-    after = texts_of(BranchFolder(store, "mixed").open(settings_at(tmp_path / "store", sources)).tables)
+    found = what_if.make(
+        store, None, None, {"facts_per_session": "25", "least_useful": "0.95"}, "mixed"
+    ).memories
+    after = texts_of(
+        BranchFolder(store, "mixed").open(settings_at(tmp_path / "store", sources)).tables
+    )
     listed = {"added": set[str](), "lost": set[str](), "changed": set[str]()}
     for change in found.changes:
         listed[change.kind].add(change.text)
     assert listed == {"added": after - before, "lost": before - after, "changed": set()}
-    assert (len(listed["added"]), len(listed["lost"]), found.before, found.after) == (3, 1, len(before), len(after))
+    assert (len(listed["added"]), len(listed["lost"]), found.before, found.after) == (
+        3,
+        1,
+        len(before),
+        len(after),
+    )
     assert {(change.kind, change.why) for change in found.changes} == {
         ("added", "was held: more useful facts fill the session's share"), ("lost", "now held: usefulness below 0.95"),
     }  # fmt: skip
     shown = rendered(render_what_if(what_if.show(store, "mixed"), most=20), columns=80)
     assert max(map(len, shown)) <= 80
-    assert [line for line in shown if line.startswith("Memories ")] == ["Memories added: 3", "Memories lost: 1"]
+    assert [line for line in shown if line.startswith("Memories ")] == [
+        "Memories added: 3",
+        "Memories lost: 1",
+    ]
     words = " ".join(" ".join(shown).split())
-    assert all(f"{sign} {text}" in words for sign, kind in (("+", "added"), ("-", "lost")) for text in listed[kind])
+    assert all(
+        f"{sign} {text}" in words
+        for sign, kind in (("+", "added"), ("-", "lost"))
+        for text in listed[kind]
+    )
 
 
-def test_a_line_that_rules_wrote_goes_where_nothing_says_it_any_more(opened: Opened, branched: Path):
+def test_a_line_that_rules_wrote_goes_where_nothing_says_it_any_more(
+    opened: Opened, branched: Path
+):
     side = page_of(what_if.show(opened(branched), "mine"))
-    assert (side.before.count("Always write dates"), side.after.count("Always write dates")) == (1, 0)
+    assert (side.before.count("Always write dates"), side.after.count("Always write dates")) == (
+        1,
+        0,
+    )
 
 
 @only_whole("an adoption that is killed and finished ends with the same tables")
@@ -168,7 +205,9 @@ def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_b
     today = open_store(settings_at(store.root, sources))
     assert adopted.path.read_text() == "facts_per_session = 0\n"
     assert today.settings.facts_per_session == 0
-    assert_same_tables_of_observations(today, built(folder / "from the beginning", sources, facts_per_session=0))
+    assert_same_tables_of_observations(
+        today, built(folder / "from the beginning", sources, facts_per_session=0)
+    )
     assert (today.workspace / PAGE).read_text() == page_of(found).after
     assert (what_if.listed(today), (today.root / "branches").exists()) == ((), False)
     assert (stale_days(today, "process_days"), stale_days(today, "reflect")) == ({}, {})
@@ -178,9 +217,17 @@ def test_a_branch_that_is_dropped_leaves_nothing(opened: Opened, unbranched: Pat
     store = opened(branched)
     what_if.drop(store, "mine")
     left = {name: content for name, content in bytes_of(store.root).items() if name not in SLOG}
-    assert left == {name: content for name, content in bytes_of(unbranched).items() if name not in SLOG}
-    details = [json.loads(line)["detail"] for line in (store.workspace / "slog.jsonl").read_text().splitlines()[-2:]]
-    assert [detail.partition(" for ")[0] for detail in details] == ["Built the branch mine", "Dropped the branch mine"]
+    assert left == {
+        name: content for name, content in bytes_of(unbranched).items() if name not in SLOG
+    }
+    details = [
+        json.loads(line)["detail"]
+        for line in (store.workspace / "slog.jsonl").read_text().splitlines()[-2:]
+    ]
+    assert [detail.partition(" for ")[0] for detail in details] == [
+        "Built the branch mine",
+        "Dropped the branch mine",
+    ]
 
 
 def test_a_range_leaves_the_other_days_of_the_branch_as_they_are(opened: Opened, unbranched: Path):
@@ -195,7 +242,9 @@ def test_a_range_leaves_the_other_days_of_the_branch_as_they_are(opened: Opened,
         what_if.make(store, None, None, CHANGES, None)
 
 
-def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(opened: Opened, unbranched: Path, branched: Path, sources: Path):
+def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(
+    opened: Opened, unbranched: Path, branched: Path, sources: Path
+):
     undisturbed = what_if.show(open_store(settings_at(branched, sources)), "mine")
     store = opened(unbranched)
     process = start("lab what-if --set facts_per_session=0 --name mine", store.root, sources)
@@ -228,7 +277,9 @@ def test_an_adoption_that_is_killed_is_finished_by_the_next_run(
     fill(StoreChoice(settings_at(store.root, sources), "the next run"))
     today = open_store(settings_at(store.root, sources))
     assert (today.settings.facts_per_session, what_if.listed(today)) == (0, ())
-    allowed = today.tables.read("observations").filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact"))
+    allowed = today.tables.read("observations").filter(
+        (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
+    )
     assert allowed.height == found.observations.after
     assert (today.workspace / PAGE).read_text() == page_of(found).after
 
@@ -254,7 +305,11 @@ def test_a_model_is_asked_once_about_these_days_and_adopting_asks_nobody(
     assert (found.cost.calls, (found.cost.usd or 0) > 0, todays(store)) == (asked, True, before)
     what_if.drop(store, "model")
     again = what_if.make(store, day, day, changes, "model")
-    assert (len(api.questions()), again.cost.calls, again.observations) == (asked, 0, found.observations)
+    assert (len(api.questions()), again.cost.calls, again.observations) == (
+        asked,
+        0,
+        found.observations,
+    )
     adopted = what_if.adopt(store, "model")
     assert (len(api.questions()), adopted.cost.calls) == (asked, 0)
     observers = store.tables.read("observations").select("day", "observer").unique().sort("day")
@@ -267,12 +322,16 @@ def test_a_variable_that_would_go_on_to_say_something_else_is_told_before_anythi
     store = opened(branched)
     before = bytes_of(store.root)
     monkeypatch.setenv("MEMORY_FACTS_PER_SESSION", "20")
-    with pytest.raises(SettingsError, match="MEMORY_FACTS_PER_SESSION=20 is set in the environment"):
+    with pytest.raises(
+        SettingsError, match="MEMORY_FACTS_PER_SESSION=20 is set in the environment"
+    ):
         what_if.adopt(store, "mine")
     assert bytes_of(store.root) == before
 
 
-def test_what_cannot_be_tried_is_told_with_what_can(opened: Opened, unbranched: Path, tmp_path: Path):
+def test_what_cannot_be_tried_is_told_with_what_can(
+    opened: Opened, unbranched: Path, tmp_path: Path
+):
     store = opened(unbranched)
     for changes, says in (
         ({}, "No setting was given"),
@@ -285,6 +344,9 @@ def test_what_cannot_be_tried_is_told_with_what_can(opened: Opened, unbranched: 
         with pytest.raises(SettingsError, match=says):
             what_if.make(store, None, None, changes, None)
     far = date(2020, 1, 1)
-    with pytest.raises(StoreError, match="There are no transcripts between 2020-01-01 and 2020-01-01; there are some from"):
+    with pytest.raises(
+        StoreError,
+        match="There are no transcripts between 2020-01-01 and 2020-01-01; there are some from",
+    ):
         what_if.make(store, far, far, CHANGES, None)
     assert what_if.listed(store) == ()

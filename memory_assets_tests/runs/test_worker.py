@@ -38,18 +38,24 @@ class Clock:
 
 def send_end(store: Store) -> None:
     at = (START + timedelta(minutes=7)).timestamp()
-    spool.append(str(store.root), ENDED, {"sessionId": SESSION, "harness": "claude_code"}, version=1, at=at)
+    spool.append(
+        str(store.root), ENDED, {"sessionId": SESSION, "harness": "claude_code"}, version=1, at=at
+    )
 
 
 def skipped(store: Store) -> str | None:
     with dg.DagsterInstance.ephemeral() as instance:
-        result = new_transcripts(dg.build_sensor_context(instance=instance, resources={"store": store}))
+        result = new_transcripts(
+            dg.build_sensor_context(instance=instance, resources={"store": store})
+        )
     assert isinstance(result, dg.SensorResult)
     return result.skip_reason.skip_message if result.skip_reason else None
 
 
 @pytest.mark.slow
-def test_a_session_that_ends_is_recalled_after_one_tick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_session_that_ends_is_recalled_after_one_tick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_NOW", (START + timedelta(minutes=20)).isoformat())
     monkeypatch.setenv("MEMORY_SOURCES", str(make_folder(tmp_path / "sources")))
     store, clock, told = open_store(read_settings()), Clock(), list[str]()
@@ -62,7 +68,13 @@ def test_a_session_that_ends_is_recalled_after_one_tick(tmp_path: Path, monkeypa
         assert worker.tick() == []  # nothing was sent, and the last look was a second ago
         send_end(store)
         ran = worker.tick()
-        assert ran[:5] == ["capture", "process_days", "rebuild_memories", "process_days", "rebuild_memories"]
+        assert ran[:5] == [
+            "capture",
+            "process_days",
+            "rebuild_memories",
+            "process_days",
+            "rebuild_memories",
+        ]
         assert store.tables.read("windows")["trigger"].to_list() == ["ended"]
         assert store.tables.read("memories").height > 0
         assert next_runs(store) == []
@@ -93,8 +105,17 @@ print(*sorted(name for name in set(sys.modules) - known if name.startswith(packa
 @pytest.mark.slow
 def test_the_first_run_of_a_warm_worker_imports_next_to_nothing(tmp_path: Path):
     transcript(make_folder(tmp_path / "sources"), SESSION).write_bytes(WITH_A_RULE)
-    own = {"MEMORY_NOW": (START + timedelta(hours=2)).isoformat(), "MEMORY_SOURCES": str(tmp_path / "sources")}
-    ran = subprocess.run([sys.executable, "-c", WARMED], env=os.environ | own, capture_output=True, text=True, timeout=120)
+    own = {
+        "MEMORY_NOW": (START + timedelta(hours=2)).isoformat(),
+        "MEMORY_SOURCES": str(tmp_path / "sources"),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-c", WARMED],
+        env=os.environ | own,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert ran.returncode == 0, ran.stderr
     imported = ran.stdout.split()
     assert len(imported) < 20, imported

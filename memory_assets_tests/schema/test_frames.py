@@ -42,7 +42,13 @@ def breaking_values(column: Any) -> Iterator[object]:
         yield None
     for check in column.checks:
         rule = check.statistics
-        yield "no such" if "allowed_values" in rule else rule["min_value"] - 1 if "min_value" in rule else rule["max_value"] + 1
+        yield (
+            "no such"
+            if "allowed_values" in rule
+            else rule["min_value"] - 1
+            if "min_value" in rule
+            else rule["max_value"] + 1
+        )
 
 
 @pytest.mark.parametrize("table", table_names())
@@ -100,7 +106,9 @@ def test_a_missing_column_is_named():
 def test_an_optional_column_may_be_empty_and_another_may_not():
     tables.check("windows", frame("windows", row("windows", day=None)))
     with pytest.raises(TableError):
-        tables.check("windows", frame("windows", row("windows")).with_columns(path=pl.lit(None, pl.String)))
+        tables.check(
+            "windows", frame("windows", row("windows")).with_columns(path=pl.lit(None, pl.String))
+        )
 
 
 def test_rows_of_another_shape_are_refused_with_the_table_named():

@@ -30,7 +30,9 @@ from memory_assets.store.settings import read_settings
         ({"limit": 15, "profile": "deep"}, {"limit": 15}),
     ],
 )
-def test_what_is_meant_is_understood_however_it_is_written(given: dict[str, Any], meant: dict[str, Any]):
+def test_what_is_meant_is_understood_however_it_is_written(
+    given: dict[str, Any], meant: dict[str, Any]
+):
     request = RecallRequest.of("q", **given)
     assert {name: getattr(request, name) for name in meant} == meant
 
@@ -39,20 +41,44 @@ def test_what_is_meant_is_understood_however_it_is_written(given: dict[str, Any]
     ("model", "given", "words"),
     [
         (RecallRequest, {}, "question is missing: What you want to know, in plain words."),
-        (RecallRequest, {"question": None}, "question is missing: What you want to know, in plain words."),
+        (
+            RecallRequest,
+            {"question": None},
+            "question is missing: What you want to know, in plain words.",
+        ),
         (RecallRequest, {"question": 7}, "question must be text, not 7."),
-        (RecallRequest, {"question": "q", "limit": 11}, "limit must be between 1 and 10 (15 with the profile deep), not 11."),
+        (
+            RecallRequest,
+            {"question": "q", "limit": 11},
+            "limit must be between 1 and 10 (15 with the profile deep), not 11.",
+        ),
         (RecallRequest, {"question": "q", "limit": 0}, "limit must be between 1 and 15, not 0."),
-        (RecallRequest, {"question": "q", "limit": 16, "profile": "deep"}, "limit must be between 1 and 15, not 16."),
-        (RecallRequest, {"question": "q", "limit": True}, "limit must be a whole number, not True."),
-        (RecallRequest, {"question": "q", "probe": "perhaps"}, "probe must be true or false, not 'perhaps'."),
+        (
+            RecallRequest,
+            {"question": "q", "limit": 16, "profile": "deep"},
+            "limit must be between 1 and 15, not 16.",
+        ),
+        (
+            RecallRequest,
+            {"question": "q", "limit": True},
+            "limit must be a whole number, not True.",
+        ),
+        (
+            RecallRequest,
+            {"question": "q", "probe": "perhaps"},
+            "probe must be true or false, not 'perhaps'.",
+        ),
         (RecallRequest, {"question": "q", "recent": 3}, "recent must be a list, not 3."),
         (
             RecallRequest,
             {"question": "q", "include": ["forgotten"]},
             "include must be one of held, stale, archived, cold, superseded, not 'forgotten'.",
         ),
-        (DecideRequest, {"decision": "approve", "proposals": []}, "proposals must name at least one, not []."),
+        (
+            DecideRequest,
+            {"decision": "approve", "proposals": []},
+            "proposals must name at least one, not [].",
+        ),
         (FeedbackRequest, {"memory_ids": "mem_1"}, "used is missing: Whether they helped."),
         (
             RememberRequest,
@@ -62,14 +88,19 @@ def test_what_is_meant_is_understood_however_it_is_written(given: dict[str, Any]
         (StatusRequest, {"line": True}, "There is no parameter 'line'; there are none."),
     ],
 )
-def test_what_cannot_be_used_is_said_in_words(model: type[Request], given: dict[str, Any], words: str):
+def test_what_cannot_be_used_is_said_in_words(
+    model: type[Request], given: dict[str, Any], words: str
+):
     with pytest.raises(QuestionError) as refused:
         model(**given)
     assert str(refused.value) == words
 
 
 def test_a_parameter_that_does_not_exist_is_refused_with_those_that_do():
-    with pytest.raises(QuestionError, match="There is no parameter 'colour'; the parameters are question, project, "):
+    with pytest.raises(
+        QuestionError,
+        match="There is no parameter 'colour'; the parameters are question, project, ",
+    ):
         RecallRequest.of("q", colour="red")
 
 
@@ -96,7 +127,11 @@ def test_a_time_that_cannot_be_read_names_its_parameter(model: type[Any], field:
 
 def test_every_parameter_is_described_with_its_type():
     described = [one for model in _all_requests() for one in parameters(model).values()]
-    assert [one for one in described if not one.get("description", "").endswith(".") or "type" not in one] == []
+    assert [
+        one
+        for one in described
+        if not one.get("description", "").endswith(".") or "type" not in one
+    ] == []
 
 
 def _all_requests() -> list[type[Request]]:

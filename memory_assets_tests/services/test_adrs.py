@@ -37,7 +37,12 @@ def folder(tmp_path: Path) -> Path:
 def store(folder: Path) -> Store:
     store = open_store(read_settings(owner="mira"))
     (folder.parents[1] / "src").mkdir()
-    write(store, "windows", "all", row("windows", project="harbour", person="mira", folder=str(folder.parents[1] / "src")))
+    write(
+        store,
+        "windows",
+        "all",
+        row("windows", project="harbour", person="mira", folder=str(folder.parents[1] / "src")),
+    )
     return store
 
 
@@ -52,12 +57,19 @@ def learn(store: Store) -> None:
     for day in stale_days(store, "process_days"):
         assert run_assets(store, "embedding_failures", "embeddings", days=(day, day)).success
     if memories_are_stale(store):
-        assert run_assets(store, "merges", "memories", "adr_conflicts", "vector_index", "text_index").success
+        assert run_assets(
+            store, "merges", "memories", "adr_conflicts", "vector_index", "text_index"
+        ).success
 
 
-def test_records_are_found_in_the_repository_of_a_session_and_in_named_folders(store: Store, tmp_path: Path):
+def test_records_are_found_in_the_repository_of_a_session_and_in_named_folders(
+    store: Store, tmp_path: Path
+):
     (found,) = find_folders(store)
-    assert (found.project, [name for name, _, _ in found.files]) == ("harbour", ["0001-sqlite.md", "0002-postgres.md"])
+    assert (found.project, [name for name, _, _ in found.files]) == (
+        "harbour",
+        ["0001-sqlite.md", "0002-postgres.md"],
+    )
     other = tmp_path / "decisions"
     other.mkdir()
     (other / "1-a.md").write_text(madr("accepted"))
@@ -65,36 +77,54 @@ def test_records_are_found_in_the_repository_of_a_session_and_in_named_folders(s
     assert [one.path for one in find_folders(named)] == [other, found.path]
 
 
-def test_links_and_sessions_of_other_people_make_nothing_read(store: Store, folder: Path, tmp_path: Path):
+def test_links_and_sessions_of_other_people_make_nothing_read(
+    store: Store, folder: Path, tmp_path: Path
+):
     (folder / "0003-link.md").symlink_to(folder / "0001-sqlite.md")
-    assert [name for name, _, _ in find_folders(store)[0].files] == ["0001-sqlite.md", "0002-postgres.md"]
+    assert [name for name, _, _ in find_folders(store)[0].files] == [
+        "0001-sqlite.md",
+        "0002-postgres.md",
+    ]
     moved = folder.rename(tmp_path / "elsewhere")
     folder.symlink_to(moved)
     assert find_folders(store) == []
     folder.unlink()
     moved.rename(folder)
-    write(store, "windows", "all", row("windows", project="harbour", person="somebody", folder=str(folder)))
+    write(
+        store,
+        "windows",
+        "all",
+        row("windows", project="harbour", person="somebody", folder=str(folder)),
+    )
     assert find_folders(store) == []
 
 
 @pytest.mark.slow
-def test_why_is_it_this_way_returns_the_decision_in_force_with_its_source(store: Store, agent: MemoryAgent, folder: Path):
+def test_why_is_it_this_way_returns_the_decision_in_force_with_its_source(
+    store: Store, agent: MemoryAgent, folder: Path
+):
     assert capture_is_due(store)
     learn(store)
     assert not is_stale(store, ["adrs", "harness_memories", "adr_conflicts"])
     best = agent.recall("Why does Postgres hold the ledger?", project="harbour").results[0]
-    assert best.text.startswith("ADR-0002 Postgres holds the ledger (accepted on 2026-02-19). We use Postgres for the ledger")
+    assert best.text.startswith(
+        "ADR-0002 Postgres holds the ledger (accepted on 2026-02-19). We use Postgres for the ledger"
+    )
     assert "corrupted the file" in best.text
     assert (best.path, best.lines, best.said_by) == (str(folder / "0002-postgres.md"), (7,), "file")
     assert not any("ADR-0001" in one.text for one in agent.recall("SQLite ledger").results)
-    assert store.tables.read("adrs").sort("number").select("number", "status", "is_in_force").rows() == [
+    assert store.tables.read("adrs").sort("number").select(
+        "number", "status", "is_in_force"
+    ).rows() == [
         (1, "superseded", False),
         (2, "accepted", True),
     ]
 
 
 @pytest.mark.slow
-def test_a_record_that_is_superseded_or_removed_is_recalled_no_more(store: Store, agent: MemoryAgent, folder: Path):
+def test_a_record_that_is_superseded_or_removed_is_recalled_no_more(
+    store: Store, agent: MemoryAgent, folder: Path
+):
     learn(store)
     (folder / "0002-postgres.md").write_text(MADR.replace("accepted", "deprecated"))
     assert is_stale(store, ["adrs"])
@@ -103,25 +133,39 @@ def test_a_record_that_is_superseded_or_removed_is_recalled_no_more(store: Store
 
 
 @pytest.mark.slow
-def test_a_memory_that_contradicts_a_decision_is_shown_in_the_review_until_it_is_corrected(store: Store, agent: MemoryAgent):
+def test_a_memory_that_contradicts_a_decision_is_shown_in_the_review_until_it_is_corrected(
+    store: Store, agent: MemoryAgent
+):
     noted = agent.remember("We use SQLite for the ledger.", project="harbour")
     agent.remember("The tests need the container of Postgres.", project="harbour")
     learn(store)
     (found,) = agent.review().conflicts
-    assert (found.number, found.memory_id, found.text) == (2, noted.memory_ids[0], "We use SQLite for the ledger.")
+    assert (found.number, found.memory_id, found.text) == (
+        2,
+        noted.memory_ids[0],
+        "We use SQLite for the ledger.",
+    )
     assert no_memory_contradicts_a_decision(store, None)["number"].to_list() == [2]
     assert review_is_stale(store)
     agent.run_triage()
     shown = (store.workspace / "REVIEW.md").read_text()
-    assert f"- ADR-0002 of harbour: “{found.statement}”\n  Memory: “We use SQLite for the ledger.”\n" in shown
-    assert f"--instead-of {short_id(found.memory_id)}` corrects the memory" in shown and not review_is_stale(store)
+    assert (
+        f"- ADR-0002 of harbour: “{found.statement}”\n  Memory: “We use SQLite for the ledger.”\n"
+        in shown
+    )
+    assert (
+        f"--instead-of {short_id(found.memory_id)}` corrects the memory" in shown
+        and not review_is_stale(store)
+    )
     agent.remember("We use Postgres for the ledger now.", instead_of=noted.memory_id)
     assert agent.review().conflicts == ()
     assert "ADR-0002" not in (store.workspace / "REVIEW.md").read_text()
 
 
 @pytest.mark.slow
-def test_an_instruction_in_a_record_becomes_no_rule_and_is_in_no_briefing(store: Store, folder: Path):
+def test_an_instruction_in_a_record_becomes_no_rule_and_is_in_no_briefing(
+    store: Store, folder: Path
+):
     (folder / "0003-planted.md").write_text(madr("accepted").replace("We do it.", INJECTED))
     learn(store)
     assert run_assets(store, "briefing", "lessons_md").success
@@ -143,7 +187,9 @@ def test_forgotten_words_are_read_no_more(store: Store, agent: MemoryAgent, fold
 
 
 @pytest.mark.slow
-def test_the_commands_list_and_check_the_records(store: Store, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch):
+def test_the_commands_list_and_check_the_records(
+    store: Store, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+):
     monkeypatch.setenv("MEMORY_OWNER", "mira")
     assert cli.main(["library", "adr", "check"]) == 0
     assert "2 records checked, all in order." in capsys.readouterr().out

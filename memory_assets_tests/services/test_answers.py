@@ -25,22 +25,37 @@ def store() -> Store:
     return store
 
 
-def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they_stand(store: Store):
+def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they_stand(
+    store: Store,
+):
     said = MemoryAgent().answer(QUESTION)
     assert (said.is_known, said.is_extractive) == (True, True)
     assert f"{FACT} [{SHORT}]" in said.text
     (cited,) = [one for one in said.citations if one.id == SHORT]
-    assert (cited.kind, cited.ref, cited.session, cited.lines) == ("fact", MEMORY, "session-1", (3,))
+    assert (cited.kind, cited.ref, cited.session, cited.lines) == (
+        "fact",
+        MEMORY,
+        "session-1",
+        (3,),
+    )
 
 
 def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):
-    (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n")
+    (store.workspace / "MEMORY.md").write_text(
+        "# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n"
+    )
     message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
-    model = ScriptedModel(f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1].")
+    model = ScriptedModel(
+        f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1]."
+    )
     said = MemoryAgent().answer(QUESTION, model=model)
     assert [one.kind for one in said.citations] == ["fact", "MEMORY.md", "message"]
     assert [one.reason for one in said.dropped] == ["it cites mem_1, which it was not given"]
-    assert (said.cost.model_calls, said.cost.embeddings > 0, said.cost.seconds > 0) == (1, True, True)
+    assert (said.cost.model_calls, said.cost.embeddings > 0, said.cost.seconds > 0) == (
+        1,
+        True,
+        True,
+    )
     (asked,) = model.asked
     assert all(f"[{one.id}]" in asked.material for one in said.citations)
 
@@ -58,7 +73,9 @@ def test_filters_hold_for_every_tier(store: Store):
     assert not [one for one in said.citations if one.kind in ("fact", "MEMORY.md")]
 
 
-def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     assert MemoryAgent().answer(QUESTION).is_extractive, "a key is not consent"
     with serve(lambda body: f"With uv [{SHORT}].") as api:
@@ -82,7 +99,9 @@ def named(url: str, monkeypatch: pytest.MonkeyPatch) -> MemoryAgent:
     return MemoryAgent()
 
 
-def test_a_model_that_puts_an_answer_together_is_sent_no_password(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_that_puts_an_answer_together_is_sent_no_password(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     (store.workspace / "MEMORY.md").write_text(RULES)
     given = ScriptedModel(f"With uv [{SHORT}].")
     assert MemoryAgent().answer(TYPED, model=given).cost.model_calls == 1
@@ -93,15 +112,23 @@ def test_a_model_that_puts_an_answer_together_is_sent_no_password(store: Store, 
         assert (PASSWORD in told, "password=************" in told) == (False, True)
 
 
-def test_a_model_that_rewrites_a_question_is_sent_no_password(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_that_rewrites_a_question_is_sent_no_password(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     recent = ["password:\nhT4$wZ8q?Rn2", f"now it is password={PASSWORD}"]
     with serve(lambda body: "<query>install packages</query>") as api:
         named(api.url, monkeypatch).recall(TYPED, recent=recent)
         until = time.monotonic() + 60
-        while not api.questions() and time.monotonic() < until:  # recall does not wait for a model that is late
+        while (
+            not api.questions() and time.monotonic() < until
+        ):  # recall does not wait for a model that is late
             time.sleep(0.05)
     sent, *others = (json.dumps(question) for question in api.questions())
-    assert (PASSWORD in sent, "hT4$wZ8q?Rn2" in sent, sent.count("************")) == (False, False, 3)
+    assert (PASSWORD in sent, "hT4$wZ8q?Rn2" in sent, sent.count("************")) == (
+        False,
+        False,
+        3,
+    )
     assert not any(PASSWORD in other for other in others)
 
 
@@ -122,7 +149,9 @@ def test_the_named_model_reranks_balanced_answers_unless_the_setting_or_the_prof
         assert MemoryAgent().recall(TYPED, probe=True).uses == ()
         (sent,) = (json.dumps(question) for question in api.questions())
     assert (PASSWORD in sent, "password=************" in sent) == (False, True)
-    assert log_recalls(store.ledger.events([RECALLED]), store.settings.zone)["model_calls"].to_list() == [1]
+    assert log_recalls(store.ledger.events([RECALLED]), store.settings.zone)[
+        "model_calls"
+    ].to_list() == [1]
 
 
 def test_a_dead_model_leaves_the_order_and_a_note(store: Store, monkeypatch: pytest.MonkeyPatch):
@@ -148,10 +177,16 @@ def test_what_was_cited_is_noted_as_recalled_with_the_cost_and_a_probe_is_not(st
     (event,) = store.ledger.events([RECALLED])
     assert event.payload["memory_ids"] == [MEMORY]
     (noted,) = log_recalls([event], store.settings.zone).iter_rows(named=True)
-    assert (noted["profile"], noted["outcome"], noted["embeddings"] > 0) == ("reflect", "memories", True)
+    assert (noted["profile"], noted["outcome"], noted["embeddings"] > 0) == (
+        "reflect",
+        "memories",
+        True,
+    )
 
 
-def test_sources_of_a_project_that_may_not_be_sent_are_quoted_instead(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_sources_of_a_project_that_may_not_be_sent_are_quoted_instead(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     model = ScriptedModel(f"Packages are installed with uv [{SHORT}].")
     monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "other")
     said = MemoryAgent().answer(QUESTION, model=model)
@@ -161,7 +196,9 @@ def test_sources_of_a_project_that_may_not_be_sent_are_quoted_instead(store: Sto
     assert not MemoryAgent().answer(QUESTION, model=model).is_extractive
 
 
-def test_a_question_is_not_rewritten_by_a_harness_nor_from_a_project_that_may_not_be_sent(store: Store):
+def test_a_question_is_not_rewritten_by_a_harness_nor_from_a_project_that_may_not_be_sent(
+    store: Store,
+):
     def opened(project: str | None, **settings: object) -> bool:
         changed = Store(store.settings.model_copy(update=settings), store.root)
         return dependencies_of(changed, everything_of(changed), project).model is not None

@@ -17,7 +17,9 @@ BRANCH = Branch("mine", DAY, DAY, {"least_useful": "0.6"}, 0.0, "by these rules"
 
 def bytes_of(root: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file() and path.name != "lock"
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.name != "lock"
     }
 
 
@@ -33,21 +35,35 @@ def test_a_branch_holds_what_today_holds_and_reads_the_archive_and_the_answers_o
     own = place.open(store.settings)
     assert own.tables.read("memories").equals(store.tables.read("memories"))
     assert place.tables_before.read("observations").equals(store.tables.read("observations"))
-    assert (own.archive.resources().equals(store.archive.resources()), own.answers, own.key) == (True, store.answers, store.key)
-    assert (own.workspace / "MEMORY.md").read_bytes() == (store.workspace / "MEMORY.md").read_bytes()
+    assert (own.archive.resources().equals(store.archive.resources()), own.answers, own.key) == (
+        True,
+        store.answers,
+        store.key,
+    )
+    assert (own.workspace / "MEMORY.md").read_bytes() == (
+        store.workspace / "MEMORY.md"
+    ).read_bytes()
     assert (place.read(), [one.name for one in branches_of(store)]) == (BRANCH, ["mine"])
 
 
 def test_what_a_branch_writes_today_does_not_see():
     store = small_store()
     place = begun(store)
-    before = {name: content for name, content in bytes_of(store.root).items() if not name.startswith("branches/")}
+    before = {
+        name: content
+        for name, content in bytes_of(store.root).items()
+        if not name.startswith("branches/")
+    }
     own = place.open(store.settings)
     write(own, "observations", DAY.isoformat(), row("observations", id="other"))
     own.ledger.append("sessions.flushed", "all", actor="mira")
     (own.workspace / "MEMORY.md").write_text("- other\n")
     assert own.tables.read("observations")["id"].to_list() == ["other"]
-    assert {name: content for name, content in bytes_of(store.root).items() if not name.startswith("branches/")} == before
+    assert {
+        name: content
+        for name, content in bytes_of(store.root).items()
+        if not name.startswith("branches/")
+    } == before
     assert place.tables_before.read("observations").equals(store.tables.read("observations"))
 
 
@@ -74,7 +90,10 @@ def test_what_a_killed_process_left_half_made_is_no_branch_and_in_nobodys_way():
 def test_a_branch_is_the_owners_alone():
     store = small_store()
     place = begun(store)
-    assert {oct(path.stat().st_mode & 0o077) for path in (place.root, place.root / "tables", place.before)} == {"0o0"}
+    assert {
+        oct(path.stat().st_mode & 0o077)
+        for path in (place.root, place.root / "tables", place.before)
+    } == {"0o0"}
 
 
 def test_forgetting_finds_branches_and_drops_them():
@@ -86,4 +105,8 @@ def test_forgetting_finds_branches_and_drops_them():
     assert "branches of a what-if" in {place.kind for place in seen.found.places}
     assert seen.branches == ("mine",)
     done = agent.forget(FACT, apply=True)
-    assert (done.is_gone, done.erased["branches"], (store.root / "branches").exists()) == (True, 1, False)
+    assert (done.is_gone, done.erased["branches"], (store.root / "branches").exists()) == (
+        True,
+        1,
+        False,
+    )

@@ -24,11 +24,16 @@ def opened(store: Store) -> None:
     messages = store.tables.read("messages", [TODAY])
     for table in ("messages", "passages", "passage_vectors"):
         store.tables.drop(table, TODAY)
-    store.tables.write("messages_open", "all", messages.select(store.tables.read("messages_open").columns))
+    store.tables.write(
+        "messages_open", "all", messages.select(store.tables.read("messages_open").columns)
+    )
 
 
 def test_the_passages_of_some_heads_are_those_of_all(store: Store):
-    heads, every = passage_heads(store.tables).sort("id"), passages_to_index(store.tables).sort("id")
+    heads, every = (
+        passage_heads(store.tables).sort("id"),
+        passages_to_index(store.tables).sort("id"),
+    )
     assert heads["id"].to_list() == every["id"].to_list()
     assert every["vector"].null_count() == 0
     wanted = heads[1:3]
@@ -39,7 +44,9 @@ def test_the_passages_of_some_heads_are_those_of_all(store: Store):
 def test_the_hash_of_a_passage_changes_with_its_vector_and_its_words(store: Store):
     before = hashes_of_heads(passage_heads(store.tables))
     vectors = store.tables.read("passage_vectors")
-    store.tables.write("passage_vectors", TODAY, vectors.with_columns(model_version=pl.lit("other")))
+    store.tables.write(
+        "passage_vectors", TODAY, vectors.with_columns(model_version=pl.lit("other"))
+    )
     of_other_model = hashes_of_heads(passage_heads(store.tables))
     store.tables.drop("passage_vectors", TODAY)
     without = hashes_of_heads(passage_heads(store.tables))

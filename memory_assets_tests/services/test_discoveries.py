@@ -42,9 +42,7 @@ ARTICLE = f"""<html><head><title>Write-ahead logs</title><meta name="keywords" c
 <meta name="description" content="How a log lets a database recover after a crash."></head><body><nav>Home</nav><article>
 <h1>Write-ahead logs</h1><p>The log records each change before the page is written, so a crash loses nothing.</p>
 <p>{INJECTED}</p><p>Checkpoints bound the time that the recovery takes. Our token is {TOKEN}.</p></article></body></html>"""
-ITEM = (
-    "<item><title>{0} tide</title><guid>{0}</guid><link>http://example.org/{0}</link><description>Of {0}.</description></item>"
-)
+ITEM = "<item><title>{0} tide</title><guid>{0}</guid><link>http://example.org/{0}</link><description>Of {0}.</description></item>"
 
 
 class Site:
@@ -62,7 +60,10 @@ class Site:
                 site.asked.append(self.path)
                 status, kind, content = site.pages.get(self.path, (404, "text/plain", b""))
                 versions = site.versions.get(self.path, {})
-                asked = {"ETag": self.headers["If-None-Match"], "Last-Modified": self.headers["If-Modified-Since"]}
+                asked = {
+                    "ETag": self.headers["If-None-Match"],
+                    "Last-Modified": self.headers["If-Modified-Since"],
+                }
                 if any(asked[name] == version for name, version in versions.items()):
                     status, content = 304, b""
                 self.send_response(status)
@@ -124,12 +125,19 @@ def feed_of(*names: str) -> str:
     return f'<?xml version="1.0"?><rss version="2.0"><channel><title>Tides</title>{items}</channel></rss>'
 
 
-def test_a_page_becomes_a_note_with_title_tags_and_source_and_a_line_in_the_slog(store: Store, site: Site):
+def test_a_page_becomes_a_note_with_title_tags_and_source_and_a_line_in_the_slog(
+    store: Store, site: Site
+):
     found = read(store, site.put("/wal", ARTICLE), tag=("queues",))
     assert (found.title, found.state) == ("Write-ahead logs", "added")
     assert found.tags == ("queues", "databases", "crash-recovery")
-    assert "How a log lets a database recover after a crash." in found.note and f"{site.url}/wal" in found.note
-    assert [(one.action, one.detail) for one in store.slog.entries()] == [("ingest", f"Read page {site.url}/wal as {found.id}")]
+    assert (
+        "How a log lets a database recover after a crash." in found.note
+        and f"{site.url}/wal" in found.note
+    )
+    assert [(one.action, one.detail) for one in store.slog.entries()] == [
+        ("ingest", f"Read page {site.url}/wal as {found.id}")
+    ]
     assert found.warnings == ("1 secret was masked in the text.",) and not holds(store, TOKEN)
     index(store)
     (row,) = store.tables.read("discoveries").iter_rows(named=True)
@@ -137,10 +145,17 @@ def test_a_page_becomes_a_note_with_title_tags_and_source_and_a_line_in_the_slog
     assert find(store, "checkpoints bound the recovery")[0].doc_id == found.id
 
 
-def test_a_note_without_its_text_and_a_feed_that_cannot_be_read_fail_their_checks(store: Store, site: Site):
+def test_a_note_without_its_text_and_a_feed_that_cannot_be_read_fail_their_checks(
+    store: Store, site: Site
+):
     kept = read(store, site.put("/wal", ARTICLE))
     index(store)
-    feed = feeds.add(store, AddFeedRequest(url=site.put("/feed", feed_of("spring"), "application/rss+xml"), private=True))
+    feed = feeds.add(
+        store,
+        AddFeedRequest(
+            url=site.put("/feed", feed_of("spring"), "application/rss+xml"), private=True
+        ),
+    )
     for check in (are_of_kept_documents, last_polls_succeeded):
         assert check(store, None).is_empty()
     store.documents.remove(kept.id)
@@ -152,11 +167,24 @@ def test_a_note_without_its_text_and_a_feed_that_cannot_be_read_fail_their_check
 
 
 def test_a_note_is_recalled_as_a_document_and_never_as_somebodys_rule(store: Store, site: Site):
-    read(store, site.put("/wal", ARTICLE.replace("How a log lets a database recover after a crash.", INJECTED)))
+    read(
+        store,
+        site.put(
+            "/wal", ARTICLE.replace("How a log lets a database recover after a crash.", INJECTED)
+        ),
+    )
     index(store)
     (row,) = remembered(store)
-    assert (row["author"], row["session_id"], row["path"]) == ("file", "discovery", f"{site.url}/wal")
-    assert (row["strength"], row["scope"], row["person"]) == ("explicit", "everyone", store.settings.owner)
+    assert (row["author"], row["session_id"], row["path"]) == (
+        "file",
+        "discovery",
+        f"{site.url}/wal",
+    )
+    assert (row["strength"], row["scope"], row["person"]) == (
+        "explicit",
+        "everyone",
+        store.settings.owner,
+    )
 
 
 def test_reading_a_page_again_adds_nothing_and_a_changed_one_replaces_it(store: Store, site: Site):
@@ -196,7 +224,10 @@ HOST = "code.test"
 def remote(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of the repository on a server; git finds it only where it connects to the address that was checked."""
     served = tmp_path / "served"
-    subprocess.run(["git", "clone", "-q", "--bare", str(repository), str(served / "owner" / "gulls.git")], check=True)
+    subprocess.run(
+        ["git", "clone", "-q", "--bare", str(repository), str(served / "owner" / "gulls.git")],
+        check=True,
+    )
     cert, key = certificate(tmp_path, HOST)
     monkeypatch.setattr(repositories, "SAFE", (*repositories.SAFE, f"http.sslCAInfo={cert}"))
     resolve = socket.getaddrinfo
@@ -209,21 +240,41 @@ def remote(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         yield f"https://{HOST}:{port}/owner/gulls.git"
 
 
-def test_a_remote_repository_becomes_a_note_with_title_tags_relevance_and_a_line_in_the_slog(store: Store, remote: str):
+def test_a_remote_repository_becomes_a_note_with_title_tags_relevance_and_a_line_in_the_slog(
+    store: Store, remote: str
+):
     found = read(store, remote, tag=("birds",))
-    assert (found.kind, found.title, found.tags, found.url) == ("repository", "gulls", ("birds", "python"), remote)
+    assert (found.kind, found.title, found.tags, found.url) == (
+        "repository",
+        "gulls",
+        ("birds", "python"),
+        remote,
+    )
     assert "Counts gulls in pictures of harbours." in found.note and remote in found.note
-    assert [(one.action, one.detail) for one in store.slog.entries()] == [("ingest", f"Read repository {remote} as {found.id}")]
+    assert [(one.action, one.detail) for one in store.slog.entries()] == [
+        ("ingest", f"Read repository {remote} as {found.id}")
+    ]
     assert read(store, remote, tag=("birds",)).state == "unchanged"
     index(store)
     assert find(store, "who counts gulls in pictures")[0].doc_id == found.id
 
 
-def test_a_remote_repository_in_a_private_network_or_without_https_is_refused(store: Store, remote: str):
-    with pytest.raises(FetchError, match=r"127\.0\.0\.1 is an address of a private network. Allow it with --private"):
+def test_a_remote_repository_in_a_private_network_or_without_https_is_refused(
+    store: Store, remote: str
+):
+    with pytest.raises(
+        FetchError,
+        match=r"127\.0\.0\.1 is an address of a private network. Allow it with --private",
+    ):
         read(store, remote, private=False)
-    for url in (remote.replace("https", "http"), remote.replace("https", "git"), "git@code.test:owner/gulls.git"):
-        with pytest.raises(FetchError, match="name a folder, or an address that begins with https://"):
+    for url in (
+        remote.replace("https", "http"),
+        remote.replace("https", "git"),
+        "git@code.test:owner/gulls.git",
+    ):
+        with pytest.raises(
+            FetchError, match="name a folder, or an address that begins with https://"
+        ):
             read(store, url)
     with pytest.raises(FetchError, match="leave the name and the password out"):
         read(store, remote.replace("https://", "https://me:secret@"))
@@ -238,12 +289,18 @@ def test_a_remote_repository_has_limits_of_size_and_time(
     (repository / "picture.png").write_bytes(randbytes(300_000))
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     served = repository.parent / "served" / "owner" / "gulls.git"
-    for words in (["add", "-A"], [*who, "commit", "-qm", "Add a picture"], ["push", "-q", str(served), "HEAD"]):
+    for words in (
+        ["add", "-A"],
+        [*who, "commit", "-qm", "Add a picture"],
+        ["push", "-q", str(served), "HEAD"],
+    ):
         subprocess.run(["git", *words], cwd=repository, check=True)
     monkeypatch.setattr(repositories, "MOST_BYTES", 200_000)
     with pytest.raises(FetchError, match=r"it has more than 0 MB without its history"):
         read(store, remote)
-    subprocess.run(["git", "-C", str(served), "config", "uploadpack.allowFilter", "true"], check=True)
+    subprocess.run(
+        ["git", "-C", str(served), "config", "uploadpack.allowFilter", "true"], check=True
+    )
     assert read(store, remote).title == "gulls"
     monkeypatch.setattr(repositories, "MOST_README_BYTES", 10)
     with pytest.raises(FetchError, match=r"its README\.md has more than"):
@@ -255,10 +312,14 @@ def test_a_remote_repository_has_limits_of_size_and_time(
     assert [*Path(tempfile.gettempdir()).glob("memory-repository-*")] == []
 
 
-def test_addresses_of_private_networks_are_refused_unless_they_are_allowed(store: Store, site: Site):
+def test_addresses_of_private_networks_are_refused_unless_they_are_allowed(
+    store: Store, site: Site
+):
     url = site.put("/wal", ARTICLE)
     for address in (url, url.replace("127.0.0.1", "localhost")):
-        with pytest.raises(FetchError, match=r"an address of a private network. Allow it with --private"):
+        with pytest.raises(
+            FetchError, match=r"an address of a private network. Allow it with --private"
+        ):
             read(store, address, private=False)
     assert site.asked == []
     hidden = (
@@ -276,7 +337,9 @@ def test_addresses_of_private_networks_are_refused_unless_they_are_allowed(store
     assert web.is_public("93.184.216.34") and web.is_public("2606:4700::1111")
 
 
-def test_each_redirect_is_checked_like_the_first_address(site: Site, monkeypatch: pytest.MonkeyPatch):
+def test_each_redirect_is_checked_like_the_first_address(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
     url = site.put("/moved", b"", kind="http://10.0.0.1/secret", status=302)
     known = web.is_public
     monkeypatch.setattr(web, "is_public", lambda address: address == "127.0.0.1" or known(address))
@@ -295,7 +358,10 @@ def test_each_redirect_is_checked_like_the_first_address(site: Site, monkeypatch
 
 @pytest.mark.parametrize(
     ("status", "text", "problem"),
-    [(200, "User-agent: *\nDisallow: /wal", "robots.txt excludes it"), (503, "", "so nobody says what is allowed")],
+    [
+        (200, "User-agent: *\nDisallow: /wal", "robots.txt excludes it"),
+        (503, "", "so nobody says what is allowed"),
+    ],
 )
 def test_what_robots_txt_excludes_is_not_fetched(site: Site, status: int, text: str, problem: str):
     url = site.put("/wal", ARTICLE)
@@ -316,12 +382,21 @@ def test_type_size_time_and_status_have_limits(site: Site, monkeypatch: pytest.M
     monkeypatch.setattr(web, "MOST_BYTES", 100)
     with pytest.raises(FetchError, match=r"it has more than 0\.0 MB"):
         web.fetch(site.put("/wal", ARTICLE), allow_private=True)
-    for url in ("ftp://a/b", "http://", "file:///etc/passwd", "http://a b/", "nothing", "http://u:p@example.org/"):
+    for url in (
+        "ftp://a/b",
+        "http://",
+        "file:///etc/passwd",
+        "http://a b/",
+        "nothing",
+        "http://u:p@example.org/",
+    ):
         with pytest.raises(FetchError, match="Cannot fetch"):
             web.fetch(url)
 
 
-def test_a_new_item_of_a_feed_appears_at_the_next_poll_and_none_comes_twice(store: Store, site: Site):
+def test_a_new_item_of_a_feed_appears_at_the_next_poll_and_none_comes_twice(
+    store: Store, site: Site
+):
     url = site.put("/feed", feed_of("old"), kind="application/rss+xml")
     feed = feeds.add(store, AddFeedRequest(url=url, private=True, tag=("sea",)))
     assert (feed.title, documents.list_documents(store)) == ("Tides", [])
@@ -330,7 +405,11 @@ def test_a_new_item_of_a_feed_appears_at_the_next_poll_and_none_comes_twice(stor
     polled += [poll(store), poll(store)]
     assert polled == [0, 1, 0]
     (item,) = documents.list_documents(store)
-    assert (item.title, item.tags, item.source_path) == ("new tide", ("sea",), "http://example.org/new")
+    assert (item.title, item.tags, item.source_path) == (
+        "new tide",
+        ("sea",),
+        "http://example.org/new",
+    )
     assert {*site.asked} == {"/robots.txt", "/feed"}
     documents.remove(store, item.id)
     assert poll(store) == 0
@@ -364,7 +443,9 @@ def test_a_feed_that_fails_is_noted_and_tried_again(store: Store, site: Site):
         feeds.add(store, AddFeedRequest(url=f"{url}?token={TOKEN}", private=True))
 
 
-@pytest.mark.parametrize("version", [{"ETag": '"tide-1"'}, {"Last-Modified": "Sun, 01 Mar 2026 06:00:00 GMT"}])
+@pytest.mark.parametrize(
+    "version", [{"ETag": '"tide-1"'}, {"Last-Modified": "Sun, 01 Mar 2026 06:00:00 GMT"}]
+)
 @pytest.mark.parametrize("path", ["/feed", "/moved"])
 def test_a_feed_that_did_not_change_since_the_last_poll_has_no_problem(
     store: Store, site: Site, version: dict[str, str], path: str
@@ -385,7 +466,9 @@ def test_a_feed_that_did_not_change_since_the_last_poll_has_no_problem(
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
-def test_a_redirect_to_nowhere_and_an_unchanged_page_that_was_never_read_are_failures(store: Store, site: Site, status: int):
+def test_a_redirect_to_nowhere_and_an_unchanged_page_that_was_never_read_are_failures(
+    store: Store, site: Site, status: int
+):
     url = site.put("/feed", feed_of("old"), kind="text/xml")
     feeds.add(store, AddFeedRequest(url=url, private=True))
     site.put("/feed", b"", kind="", status=status)
@@ -400,25 +483,47 @@ def test_a_robots_txt_that_redirects_to_nowhere_allows_everything(store: Store, 
     assert read(store, site.put("/wal", ARTICLE)).state == "added"
 
 
-def test_the_schedule_polls_each_feed_as_a_partition_and_nothing_without_feeds(store: Store, site: Site):
+def test_the_schedule_polls_each_feed_as_a_partition_and_nothing_without_feeds(
+    store: Store, site: Site
+):
     (requests,) = (one[3] for one in SCHEDULES if one[0] == "feeds_hourly")
     with dg.DagsterInstance.ephemeral() as instance:
         assert requests(MissedTime(instance, START), store, "poll_feeds", "feeds_hourly") == []
-        feed = feeds.add(store, AddFeedRequest(url=site.put("/feed", feed_of("old"), kind="text/xml"), private=True))
+        feed = feeds.add(
+            store,
+            AddFeedRequest(url=site.put("/feed", feed_of("old"), kind="text/xml"), private=True),
+        )
         (request,) = requests(MissedTime(instance, START), store, "poll_feeds", "feeds_hourly")
         assert feed.id in request.tags.values()
         assert instance.get_dynamic_partitions("feed") == [feed.id]
 
 
-def test_without_a_model_a_page_is_relevant_to_projects_whose_first_requests_are_about_it(store: Store, site: Site):
+def test_without_a_model_a_page_is_relevant_to_projects_whose_first_requests_are_about_it(
+    store: Store, site: Site
+):
     model = open_embedder(store.settings.embedding_model)
-    for number, (project, narrative) in enumerate([("harbour", ""), ("bakery", "A model's words.")]):
-        segment = row("segments", segment_id=project, project=project, narrative=narrative, request_id=f"m{number}")
-        passage = row("passages", id=f"m{number}-0", message_id=f"m{number}", number=0, text_hash=project)
+    for number, (project, narrative) in enumerate(
+        [("harbour", ""), ("bakery", "A model's words.")]
+    ):
+        segment = row(
+            "segments",
+            segment_id=project,
+            project=project,
+            narrative=narrative,
+            request_id=f"m{number}",
+        )
+        passage = row(
+            "passages", id=f"m{number}-0", message_id=f"m{number}", number=0, text_hash=project
+        )
         write(store, "segments", f"2026-08-0{number + 1}", segment)
         write(store, "passages", f"2026-08-0{number + 1}", passage)
         vector = model.encode_query("How do checkpoints of the write-ahead log work?").tolist()
-        made = {"text_hash": project, "model": model.name, "model_version": model.version, "vector": vector}
+        made = {
+            "text_hash": project,
+            "model": model.name,
+            "model_version": model.version,
+            "vector": vector,
+        }
         write(store, "passage_vectors", f"2026-08-0{number + 1}", row("passage_vectors", **made))
     assert list(read(store, site.put("/wal", ARTICLE)).relevance) == ["harbour"]
 
@@ -439,27 +544,44 @@ def test_relevance_is_measured_against_the_memories_of_projects():
             for id, project, state, kind, _ in rows
         ),
     )
-    vectors = frame("embeddings", *(row("embeddings", text_hash=id, vector=vector, dimension=2) for id, *_, vector in rows))
+    vectors = frame(
+        "embeddings",
+        *(row("embeddings", text_hash=id, vector=vector, dimension=2) for id, *_, vector in rows),
+    )
     found = relevance_of(np.array([0.9, 0.1], dtype=np.float32), memories, vectors)
-    assert list(found.items()) == [("harbour", 0.9), ("lighthouse", 0.78)] and project_of(found) == "harbour"
+    assert (
+        list(found.items()) == [("harbour", 0.9), ("lighthouse", 0.78)]
+        and project_of(found) == "harbour"
+    )
     assert relevance_of(np.array([1.0], dtype=np.float32), memories, vectors) == {}
 
 
 @pytest.mark.parametrize(("session", "expected"), [("discovery", []), ("s1", ["harbour"])])
-def test_an_earlier_note_of_a_page_does_not_make_it_relevant(session: str, expected: list[str], store: Store, site: Site):
+def test_an_earlier_note_of_a_page_does_not_make_it_relevant(
+    session: str, expected: list[str], store: Store, site: Site
+):
     url = site.put("/wal", ARTICLE)
     note, model = read(store, url).note, open_embedder(store.settings.embedding_model)
     same = {"text_hash": text_hash(note), "model": model.name, "model_version": model.version}
-    memory = row("memories", session_id=session, project="harbour", text=note, text_hash=same["text_hash"])
+    memory = row(
+        "memories", session_id=session, project="harbour", text=note, text_hash=same["text_hash"]
+    )
     vector = model.encode_query(note).tolist()
     store.tables.write("memories", WHOLE, frame("memories", memory))
-    write(store, "embeddings", DAY.isoformat(), row("embeddings", **same, vector=vector, dimension=len(vector)))
+    write(
+        store,
+        "embeddings",
+        DAY.isoformat(),
+        row("embeddings", **same, vector=vector, dimension=len(vector)),
+    )
     site.put("/wal", ARTICLE.replace("Checkpoints", "Snapshots"))
     assert list(read(store, url).relevance) == expected
 
 
 @pytest.mark.slow
-def test_a_discovery_is_recalled_with_its_address_and_becomes_no_proposal(site: Site, capsys: pytest.CaptureFixture[str]):
+def test_a_discovery_is_recalled_with_its_address_and_becomes_no_proposal(
+    site: Site, capsys: pytest.CaptureFixture[str]
+):
     url = site.put("/wal", ARTICLE)
     assert cli.main(["library", "discover", url, "--private"]) == 0
     assert cli.main(["ingest"]) == 0

@@ -35,7 +35,9 @@ def home(tmp_path: Path) -> Path:
     (claude / "memory" / "MEMORY.md").write_text(
         f"# Shop\n\n- {PORT}\n- [Tests](deep/tests.md): how they are run in this shop\n"
     )
-    (claude / "memory" / "deep" / "tests.md").write_text("Tests need the container of postgres to be up before they run.\n")
+    (claude / "memory" / "deep" / "tests.md").write_text(
+        "Tests need the container of postgres to be up before they run.\n"
+    )
     (codex / "MEMORY.md").write_text(f"# Codex\n\n{TRAIN}\n")
     (codex / "memories_1.sqlite").write_bytes(b"SQLite format 3\x00")
     return home
@@ -51,7 +53,10 @@ def store(home: Path) -> Store:
 
 def checksums(folder: Path) -> dict[str, tuple[str, int]]:
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {str(path): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns) for path in files}
+    return {
+        str(path): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
+        for path in files
+    }
 
 
 def learn(store: Store) -> None:
@@ -63,21 +68,32 @@ def learn(store: Store) -> None:
     assert run_assets(store, "merges", "memories", "vector_index", "text_index").success
 
 
-def test_what_harnesses_remember_is_recalled_with_its_source_and_their_files_stay_as_they_are(store: Store, home: Path):
+def test_what_harnesses_remember_is_recalled_with_its_source_and_their_files_stay_as_they_are(
+    store: Store, home: Path
+):
     before = checksums(home)
     assert is_stale(store, ["harness_memories"])
     learn(store)
     assert not is_stale(store, ["harness_memories"])
 
     agent = MemoryAgent(store.settings)
-    (first, *_) = agent.recall("on which port does the staging database listen", project="shop").results
+    (first, *_) = agent.recall(
+        "on which port does the staging database listen", project="shop"
+    ).results
     assert (first.text, first.project) == (PORT, "shop")
-    assert (first.path, list(first.lines)) == (str(home / ".claude/projects/-home-mira-shop/memory/MEMORY.md"), [2])
+    assert (first.path, list(first.lines)) == (
+        str(home / ".claude/projects/-home-mira-shop/memory/MEMORY.md"),
+        [2],
+    )
     (first, *_) = agent.recall("when does the release train leave").results
     assert (first.text, first.session) == (TRAIN, "memory of codex")
 
     told = agent.explain(first.memory_id)
-    assert (told.root.kind, told.root.id, told.is_verified) == ("file", str(home / ".codex/memories/MEMORY.md"), True)
+    assert (told.root.kind, told.root.id, told.is_verified) == (
+        "file",
+        str(home / ".codex/memories/MEMORY.md"),
+        True,
+    )
     assert told.root.facts["lines"] == "3"
     sums = {check.name: check for check in agent.health().checks}
     assert sums["memories"].passed
@@ -88,7 +104,9 @@ def test_what_harnesses_remember_is_recalled_with_its_source_and_their_files_sta
 
 @pytest.mark.slow
 def test_all_jobs_leave_their_files_as_they_are(home: Path):
-    transcript(home / ".claude", "0a000001-1111-4222-8333-444455556666").write_bytes(lines(*dialogue("shop", 6)))
+    transcript(home / ".claude", "0a000001-1111-4222-8333-444455556666").write_bytes(
+        lines(*dialogue("shop", 6))
+    )
     before = checksums(home)
     ran = ingest(open_store(read_settings()))
     assert {"capture", "process_days", "rebuild_memories"} <= set(ran.jobs)
@@ -105,20 +123,33 @@ def test_what_a_harness_forgets_is_gone_and_what_it_learns_is_there(store: Store
     os.utime(path, (path.stat().st_atime, path.stat().st_mtime + 1))
     assert is_stale(store, ["harness_memories"])
     learn(store)
-    texts = [one.text for one in MemoryAgent(store.settings).recall("when does the release train leave").results]
+    texts = [
+        one.text
+        for one in MemoryAgent(store.settings).recall("when does the release train leave").results
+    ]
     assert TRAIN not in texts
     assert "The release train of the harbour team leaves on Wednesday morning." in texts
 
 
-def test_a_memory_of_a_harness_can_be_corrected_and_forgotten_here_without_touching_its_file(store: Store, home: Path):
+def test_a_memory_of_a_harness_can_be_corrected_and_forgotten_here_without_touching_its_file(
+    store: Store, home: Path
+):
     learn(store)
     before, agent = checksums(home), MemoryAgent(store.settings)
     (first, *_) = agent.recall("when does the release train leave").results
-    agent.remember("The release train of the harbour team leaves on Friday.", instead_of=first.memory_id)
-    assert TRAIN not in [one.text for one in agent.recall("when does the release train leave").results]
-    (port, *_) = agent.recall("on which port does the staging database listen", project="shop").results
+    agent.remember(
+        "The release train of the harbour team leaves on Friday.", instead_of=first.memory_id
+    )
+    assert TRAIN not in [
+        one.text for one in agent.recall("when does the release train leave").results
+    ]
+    (port, *_) = agent.recall(
+        "on which port does the staging database listen", project="shop"
+    ).results
     agent.forget(port.memory_id, apply=True)
-    assert PORT not in [one.text for one in agent.recall("on which port does the staging database listen").results]
+    assert PORT not in [
+        one.text for one in agent.recall("on which port does the staging database listen").results
+    ]
     learn(store)
     states = dict(store.tables.read("memories", columns=["text", "state"]).iter_rows())
     assert states[TRAIN] == "superseded" and PORT not in states
@@ -130,7 +161,9 @@ def test_a_memory_of_a_harness_can_be_corrected_and_forgotten_here_without_touch
     [("-home-mira-shop--claude-worktrees-vat", "shop"), ("-srv-src-shop--worktrees-1", "shop"), ("-srv-src-shop", "shop"),
      ("-home-mira-till", "-home-mira-till")],
 )  # fmt: skip
-def test_a_folder_without_sessions_belongs_to_the_project_that_its_name_ends_with(store: Store, home: Path, folder, project):
+def test_a_folder_without_sessions_belongs_to_the_project_that_its_name_ends_with(
+    store: Store, home: Path, folder, project
+):
     memory = home / ".claude/projects" / folder / "memory"
     memory.mkdir(parents=True)
     (memory / "MEMORY.md").write_text(f"- {TRAIN}\n")
@@ -143,7 +176,9 @@ def test_nothing_is_read_where_the_setting_says_so(store: Store, monkeypatch: py
     assert find_memory_files(read_settings()) == []
 
 
-def test_folders_that_are_named_are_looked_through_and_the_usual_places_are_not(home: Path, tmp_path: Path):
+def test_folders_that_are_named_are_looked_through_and_the_usual_places_are_not(
+    home: Path, tmp_path: Path
+):
     (tmp_path / "other" / ".codex" / "memories").mkdir(parents=True)
     (tmp_path / "other" / ".codex" / "memories" / "MEMORY.md").write_text(TRAIN)
     (file,) = find_memory_files(read_settings(sources=str(tmp_path / "other")))
@@ -170,7 +205,12 @@ def test_the_record_of_the_table_says_it_is_a_mirror():
 def test_what_is_forgotten_is_read_from_no_file_again(store: Store, home: Path):
     before = checksums(home)
     stone = make_tombstone(words_of("listens on port 5433"), store.key)
-    store.ledger.append(WORDS_FORGOTTEN, "all", {"tombstones": rows_of([stone]), "with_history": False}, actor="mira")
+    store.ledger.append(
+        WORDS_FORGOTTEN,
+        "all",
+        {"tombstones": rows_of([stone]), "with_history": False},
+        actor="mira",
+    )
     texts = read_memory_files(store)["text"].to_list()
     assert TRAIN in texts and not [text for text in texts if "5433" in text]
     assert checksums(home) == before

@@ -14,7 +14,14 @@ from memory_assets.assets.housekeeping import housekeeping
 from memory_assets.runs.instance import open_instance
 from memory_assets.services import housekeeping as house
 from memory_assets.services.health.surroundings import check_disk_use
-from memory_assets.services.housekeeping import LEAST_RUNS, EndedRun, disk_use, is_due, keep_house, plan_removal
+from memory_assets.services.housekeeping import (
+    LEAST_RUNS,
+    EndedRun,
+    disk_use,
+    is_due,
+    keep_house,
+    plan_removal,
+)
 from memory_assets.store import service_log, telemetry
 from memory_assets.store.service_log import copy_lines
 from memory_assets.store.settings import read_settings
@@ -38,7 +45,9 @@ def sound() -> dg.AssetCheckResult:
     return dg.AssetCheckResult(passed=True)
 
 
-DEFINITIONS = dg.Definitions(assets=[facts], asset_checks=[sound], jobs=[dg.define_asset_job("build", selection="*")])
+DEFINITIONS = dg.Definitions(
+    assets=[facts], asset_checks=[sound], jobs=[dg.define_asset_job("build", selection="*")]
+)
 
 
 @pytest.fixture
@@ -59,7 +68,9 @@ def at(store: Store, moment: datetime, **more: object) -> Store:
 
 def run(instance: dg.DagsterInstance, store: Store, partition: str, ended: datetime) -> str:
     """Runs the job, as if it had ended at that moment."""
-    result = DEFINITIONS.resolve_job_def("build").execute_in_process(instance=instance, partition_key=partition)
+    result = DEFINITIONS.resolve_job_def("build").execute_in_process(
+        instance=instance, partition_key=partition
+    )
     moment = ended.replace(tzinfo=None).isoformat(" ", "microseconds")
     changes = {
         "runs.db": [("UPDATE runs SET end_time = ? WHERE run_id = ?", ended.timestamp())],
@@ -78,7 +89,9 @@ def run(instance: dg.DagsterInstance, store: Store, partition: str, ended: datet
 
 def history_files(store: Store) -> set[str]:
     """The runs that have a database."""
-    return {path.stem for path in (store.dagster_home / "history" / "runs").glob("*.db")} - {"index"}
+    return {path.stem for path in (store.dagster_home / "history" / "runs").glob("*.db")} - {
+        "index"
+    }
 
 
 def ended(number: int, days: float, size: int = 1) -> EndedRun:
@@ -88,21 +101,28 @@ def ended(number: int, days: float, size: int = 1) -> EndedRun:
 def test_runs_that_are_too_old_go_and_the_last_ones_stay_whatever_their_age():
     runs = [ended(number, days=number) for number in range(60)]
     assert plan_removal(runs, NOW, 30, 10**9) == [str(number) for number in range(31, 60)]
-    assert plan_removal([ended(number, days=100 + number) for number in range(LEAST_RUNS)], NOW, 30, 0) == []
+    assert (
+        plan_removal([ended(number, days=100 + number) for number in range(LEAST_RUNS)], NOW, 30, 0)
+        == []
+    )
 
 
 def test_the_oldest_runs_go_where_the_rest_does_not_fit_but_none_of_the_last_day():
     runs = [ended(number, days=number / 10, size=100) for number in range(60)]
     removed = plan_removal(runs, NOW, 30, 3_000)
     assert removed == [str(number) for number in range(30, 60)]
-    assert plan_removal([ended(number, days=0.5, size=100) for number in range(60)], NOW, 30, 0) == []
+    assert (
+        plan_removal([ended(number, days=0.5, size=100) for number in range(60)], NOW, 30, 0) == []
+    )
 
 
 def test_old_runs_are_removed_and_the_ui_still_knows_every_partition_and_check(
     store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(house, "LEAST_RUNS", 1)
-    old = [run(instance, store, partition, NOW - timedelta(days=40)) for partition in ("a", "b", "a")]
+    old = [
+        run(instance, store, partition, NOW - timedelta(days=40)) for partition in ("a", "b", "a")
+    ]
     new = run(instance, store, "c", NOW - timedelta(days=2))
     done = keep_house(store)
     assert done.runs == 3 and done.freed > 0
@@ -112,9 +132,13 @@ def test_old_runs_are_removed_and_the_ui_still_knows_every_partition_and_check(
     assert instance.get_materialized_partitions(facts.key) == {"a", "b", "c"}
     latest = instance.get_latest_materialization_event(facts.key)
     assert latest and latest.run_id == new
-    of_a = instance.fetch_materializations(dg.AssetRecordsFilter(asset_key=facts.key, asset_partitions=["a"]), limit=10).records
+    of_a = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=facts.key, asset_partitions=["a"]), limit=10
+    ).records
     assert [record.run_id for record in of_a] == [old[-1]]
-    (check,) = instance.event_log_storage.get_latest_asset_check_execution_by_key([sound.check_key]).values()
+    (check,) = instance.event_log_storage.get_latest_asset_check_execution_by_key(
+        [sound.check_key]
+    ).values()
     assert check.run_id == new
     assert run(instance, store, "a", NOW) in history_files(store)
     assert keep_house(store).runs == 0
@@ -128,7 +152,11 @@ def test_above_the_cap_runs_and_leftovers_go_and_what_is_memory_stays(
         run(instance, store, "a", NOW - timedelta(days=days))
     (store.root / "damaged").mkdir()
     (store.root / "damaged" / "000001-data.parquet").write_bytes(b"x" * 1_000)
-    kept = {name: size for name, size in disk_use(store.root).items() if name not in ("dagster", "damaged", "built")}
+    kept = {
+        name: size
+        for name, size in disk_use(store.root).items()
+        if name not in ("dagster", "damaged", "built")
+    }
     assert keep_house(store).runs == 0
     small = at(store, NOW, disk_gb=0.000_001)
     assert keep_house(small).runs == 2
@@ -140,7 +168,9 @@ def test_above_the_cap_runs_and_leftovers_go_and_what_is_memory_stays(
     assert check_disk_use(found, 10).passed and check_disk_use(found, 0).passed
 
 
-def test_it_is_due_once_an_hour_and_the_sensor_does_not_wait_for_a_writer(store: Store, instance: dg.DagsterInstance):
+def test_it_is_due_once_an_hour_and_the_sensor_does_not_wait_for_a_writer(
+    store: Store, instance: dg.DagsterInstance
+):
     assert is_due(store)
     keep_house(store)
     assert not is_due(store) and is_due(at(store, NOW + timedelta(hours=1)))
@@ -162,7 +192,9 @@ def test_a_store_without_a_history_and_a_damaged_history_stop_nothing(store: Sto
 
 
 @pytest.mark.slow
-def test_a_week_of_a_busy_service_stays_under_its_caps(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_week_of_a_busy_service_stays_under_its_caps(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     """At a twentieth of the real sizes: each day 40 runs of 60 kB end, 900 steps are logged and the service prints 100 kB."""
     most, log_bytes = 2_000_000, 50_000
     monkeypatch.setattr(house, "HISTORY_BYTES", most)
@@ -176,8 +208,14 @@ def test_a_week_of_a_busy_service_stays_under_its_caps(store: Store, monkeypatch
         for number in range(5):
             _add_run(store.dagster_home, f"{hour:03}-{number}", now, 60_000)
         for _ in range(112):
-            log_step(store.root, StepEvent(now, "distill", "observations", True, 12.5, counts={"rows": 3}))
-        copy_lines(StringIO("".join(f"{now:%H:%M} INFO daemon tick {'x' * 300}\n" for _ in range(40))), store.root).join()
+            log_step(
+                store.root,
+                StepEvent(now, "distill", "observations", True, 12.5, counts={"rows": 3}),
+            )
+        copy_lines(
+            StringIO("".join(f"{now:%H:%M} INFO daemon tick {'x' * 300}\n" for _ in range(40))),
+            store.root,
+        ).join()
         here = at(store, now)
         assert is_due(here)
         keep_house(here)

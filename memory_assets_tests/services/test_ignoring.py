@@ -28,11 +28,27 @@ def claude(number: int, folder: str, slug: str = "x") -> Path:
 def codex(number: int, mode: str | None, folder: str = "/home/mira/shop") -> Path:
     """A session of Codex with that mark."""
     session = f"0b00000{number}-1111-4222-8333-444455556666"
-    path = Path.home() / ".codex" / "sessions" / "2026" / "08" / "30" / f"rollout-2026-08-30T09-00-00-{session}.jsonl"
+    path = (
+        Path.home()
+        / ".codex"
+        / "sessions"
+        / "2026"
+        / "08"
+        / "30"
+        / f"rollout-2026-08-30T09-00-00-{session}.jsonl"
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     mark = {} if mode is None else {"memory_mode": mode}
-    payload = {"id": session, "timestamp": "2026-08-30T09:00:00Z", "cwd": folder, "cli_version": "0.140.0", **mark}
-    path.write_bytes(lines({"type": "session_meta", "timestamp": "2026-08-30T09:00:00Z", "payload": payload}))
+    payload = {
+        "id": session,
+        "timestamp": "2026-08-30T09:00:00Z",
+        "cwd": folder,
+        "cli_version": "0.140.0",
+        **mark,
+    }
+    path.write_bytes(
+        lines({"type": "session_meta", "timestamp": "2026-08-30T09:00:00Z", "payload": payload})
+    )
     return path
 
 
@@ -45,7 +61,10 @@ def ignore(*patterns: str, path: Path | None = None) -> Path:
 
 def read() -> set[str]:
     """The sessions that are read, by the first letters of their ids."""
-    return {file.path.stem.removeprefix("rollout-2026-08-30T09-00-00-")[:8] for file in find_sources(read_settings())}
+    return {
+        file.path.stem.removeprefix("rollout-2026-08-30T09-00-00-")[:8]
+        for file in find_sources(read_settings())
+    }
 
 
 def test_without_a_file_everything_is_read():
@@ -65,7 +84,9 @@ def test_without_a_file_everything_is_read():
     ],
     ids=str,
 )
-def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_began(patterns: list[str], kept: list[str]):
+def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_began(
+    patterns: list[str], kept: list[str]
+):
     home = Path.home()
     claude(1, str(home / "shop"))
     claude(2, str(home / "clients" / "acme"))
@@ -98,7 +119,9 @@ def test_a_repository_decides_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert read() == {"0a000001"} and find_ignored(read_settings()) == []
 
 
-def test_sessions_that_codex_marks_are_left_out_unless_the_owner_wants_them(monkeypatch: pytest.MonkeyPatch):
+def test_sessions_that_codex_marks_are_left_out_unless_the_owner_wants_them(
+    monkeypatch: pytest.MonkeyPatch,
+):
     codex(1, "disabled"), codex(2, "enabled"), codex(3, "polluted")
     assert read() == {"0b000002", "0b000003"}
     assert [one.reason for one in find_ignored(read_settings())] == [MARKED]
@@ -123,7 +146,9 @@ def test_the_memories_of_a_harness_about_an_ignored_folder_are_left_out_too():
         (path.parent / "memory").mkdir()
         (path.parent / "memory" / "MEMORY.md").write_text("- a fact\n")
     ignore("/acme/")
-    assert [file.path.parent.parent.name for file in find_memory_files(read_settings())] == ["-home-mira-shop"]
+    assert [file.path.parent.parent.name for file in find_memory_files(read_settings())] == [
+        "-home-mira-shop"
+    ]
 
 
 @pytest.mark.parametrize("line", ["!", "\\"])

@@ -38,7 +38,11 @@ class Manager:
     def __call__(self, words: Sequence[str]) -> tuple[int, str]:
         line = " ".join(words)
         self.asked.append(line)
-        return (1, "Failed to connect to bus\nmore") if any(word in line for word in self.failing) else (0, "")
+        return (
+            (1, "Failed to connect to bus\nmore")
+            if any(word in line for word in self.failing)
+            else (0, "")
+        )
 
 
 @pytest.fixture
@@ -71,7 +75,9 @@ def test_a_dry_run_writes_and_starts_nothing(where: str, home: Path, tmp_path: P
     assert "service" in found.text and not found.path.exists() and run.asked == []
 
 
-def test_where_the_manager_cannot_be_reached_the_commands_to_run_are_named(home: Path, tmp_path: Path):
+def test_where_the_manager_cannot_be_reached_the_commands_to_run_are_named(
+    home: Path, tmp_path: Path
+):
     found = install(tmp_path, machine=Machine(LINUX, home, {}, Manager("enable", "is-active")))
     assert found.path.is_file() and not found.is_running
     assert found.warnings == (
@@ -89,23 +95,42 @@ def test_systemd_accepts_the_unit_whatever_the_paths_are(home: Path, tmp_path: P
     (tmp_path / "runtime").mkdir()
     variables = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "runtime")}
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--user", str(unit)], env=variables, capture_output=True, text=True, check=False
+        ["systemd-analyze", "verify", "--user", str(unit)],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_the_launch_agent_is_a_property_list_with_the_store_and_a_restart_after_failures(home: Path, tmp_path: Path):
-    path = install(tmp_path / "a & b", machine=Machine(MAC, home, {"CODEX_HOME": "/x"}, Manager())).path
+def test_the_launch_agent_is_a_property_list_with_the_store_and_a_restart_after_failures(
+    home: Path, tmp_path: Path
+):
+    path = install(
+        tmp_path / "a & b", machine=Machine(MAC, home, {"CODEX_HOME": "/x"}, Manager())
+    ).path
     found = plistlib.loads(path.read_bytes())
     assert path == home / "Library" / "LaunchAgents" / "local.memory-assets.plist"
     assert found["ProgramArguments"][-4:] == ["service", "run", "--store", str(tmp_path / "a & b")]
     assert found["EnvironmentVariables"] == {"CODEX_HOME": "/x"}
-    assert (found["RunAtLoad"], found["KeepAlive"], found["Umask"]) == (True, {"SuccessfulExit": False}, 0o077)
+    assert (found["RunAtLoad"], found["KeepAlive"], found["Umask"]) == (
+        True,
+        {"SuccessfulExit": False},
+        0o077,
+    )
 
 
 @pytest.mark.parametrize("where", PLATFORMS, ids=str)
-def test_keys_and_settings_of_the_shell_are_named_and_never_written(where: str, home: Path, tmp_path: Path):
-    environ = {"ANTHROPIC_API_KEY": "sk-secret", "MEMORY_REVIEW_DAYS": "9", "MEMORY_TODOIST_TOKEN": "tok", "MEMORY_DATA": "x"}
+def test_keys_and_settings_of_the_shell_are_named_and_never_written(
+    where: str, home: Path, tmp_path: Path
+):
+    environ = {
+        "ANTHROPIC_API_KEY": "sk-secret",
+        "MEMORY_REVIEW_DAYS": "9",
+        "MEMORY_TODOIST_TOKEN": "tok",
+        "MEMORY_DATA": "x",
+    }
     found = install(tmp_path, machine=Machine(where, home, environ, Manager()))
     assert "sk-secret" not in found.text and "tok" not in found.text.replace("token", "")
     said = " ".join(found.warnings)
@@ -126,7 +151,9 @@ def test_keys_are_read_from_a_file_that_only_the_owner_may_read(tmp_path: Path):
     environ = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert read_keys(environ) == {}
     file.parent.mkdir()
-    file.write_text("# keys\nANTHROPIC_API_KEY='abc'\nexport MEMORY_TODOIST_TOKEN=def\n\nnonsense\n")
+    file.write_text(
+        "# keys\nANTHROPIC_API_KEY='abc'\nexport MEMORY_TODOIST_TOKEN=def\n\nnonsense\n"
+    )
     file.chmod(0o644)
     with pytest.raises(SettingsError, match="chmod 600"):
         read_keys(environ)

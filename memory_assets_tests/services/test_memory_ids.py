@@ -20,13 +20,16 @@ def store() -> Store:
     return made
 
 
-@pytest.mark.parametrize("name", [MEMORY, MEMORY.upper(), SHORT, f" {SHORT} ", MEMORY.replace("-", "")])
+@pytest.mark.parametrize(
+    "name", [MEMORY, MEMORY.upper(), SHORT, f" {SHORT} ", MEMORY.replace("-", "")]
+)
 def test_an_id_is_found_in_each_form_that_names_it_surely(store: Store, name: str):
     assert find_ready(store, name) == MEMORY
 
 
 @pytest.mark.parametrize(
-    "name", [SHORT[:-1], "mem_", "", "mem_ffffffffffff", f"{MEMORY} active", "\n", ".*", MEMORY[:-1] + "x"]
+    "name",
+    [SHORT[:-1], "mem_", "", "mem_ffffffffffff", f"{MEMORY} active", "\n", ".*", MEMORY[:-1] + "x"],
 )
 def test_the_table_is_read_for_everything_else(store: Store, name: str):
     assert find_ready(store, name) is None

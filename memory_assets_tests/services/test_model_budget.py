@@ -28,7 +28,10 @@ def keep(store: Store, tokens: int, folder: str = "", output: int = 10) -> None:
 
 def test_questions_within_the_limit_pass_and_others_are_named_with_their_price():
     budget(10).check([4, 6])
-    with pytest.raises(ModelSetupError, match=r"2 questions would cost about \$11\.00; MEMORY_MODEL_MOST_USD allows \$10\.00"):
+    with pytest.raises(
+        ModelSetupError,
+        match=r"2 questions would cost about \$11\.00; MEMORY_MODEL_MOST_USD allows \$10\.00",
+    ):
         budget(10).check([4, 7])
 
 
@@ -72,7 +75,10 @@ def test_answers_are_expected_to_be_as_long_as_those_that_are_stored():
 
 @pytest.mark.parametrize(
     ("harness", "same_as"),
-    [("claude-code:haiku", "claude-haiku-5-5"), ("claude-code:claude-sonnet-4-6", "claude-sonnet-4-6")],
+    [
+        ("claude-code:haiku", "claude-haiku-5-5"),
+        ("claude-code:claude-sonnet-4-6", "claude-sonnet-4-6"),
+    ],
 )
 def test_a_harness_is_counted_at_the_price_of_the_api(harness: str, same_as: str):
     store = open_store(read_settings())

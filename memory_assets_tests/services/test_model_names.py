@@ -37,13 +37,19 @@ def url() -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.mark.parametrize("name", ["rules", "claude-haiku-4-5", "claude-haiku-4-5-20261001", "claude-code", "claude-code:haiku"])
+@pytest.mark.parametrize(
+    "name",
+    ["rules", "claude-haiku-4-5", "claude-haiku-4-5-20261001", "claude-code", "claude-code:haiku"],
+)
 def test_what_a_price_list_or_a_harness_has_is_known(name: str):
     assert check_name(name, "observer", read_settings()) == ""
 
 
 def test_a_name_that_nothing_knows_is_refused_with_the_nearest():
-    with pytest.raises(QuestionError, match="No price is known for claude-haiku-45, .* Use one of claude-haiku-4-5, "):
+    with pytest.raises(
+        QuestionError,
+        match="No price is known for claude-haiku-45, .* Use one of claude-haiku-4-5, ",
+    ):
         use_model("claude-haiku-45", [])
     with pytest.raises(QuestionError, match="nosuch.*Use one of claude-code, codex, "):
         use_model("claude-haiku-4-5", [], reflector="nosuch")
@@ -70,7 +76,9 @@ def test_where_the_server_does_not_list_its_models_the_name_is_taken_and_that_is
 
 
 def test_a_harness_knows_its_own_models_and_that_is_said():
-    assert check_name("codex:gpt-9", "observer", read_settings()).startswith("No price list has codex:gpt-9: codex alone knows")
+    assert check_name("codex:gpt-9", "observer", read_settings()).startswith(
+        "No price list has codex:gpt-9: codex alone knows"
+    )
 
 
 def test_a_price_of_the_owners_makes_a_name_known():

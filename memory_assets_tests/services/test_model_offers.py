@@ -14,7 +14,13 @@ import pytest
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services import model_offers
 from memory_assets.services.model_budget import ANSWER_TOKENS
-from memory_assets.services.model_offers import DueQuestions, find_offers, local_models, login_of, overview_of
+from memory_assets.services.model_offers import (
+    DueQuestions,
+    find_offers,
+    local_models,
+    login_of,
+    overview_of,
+)
 from memory_assets.services.model_questions import Consultation
 from memory_assets.services.models import open_model
 from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS
@@ -66,7 +72,9 @@ def server(body: bytes, status: int = 200) -> Iterator[tuple[int, list[str]]]:
 
 
 DUE = DueQuestions((1000,), (), 0, ())
-LISTED = json.dumps({"object": "list", "data": [{"id": "qwen3:30b"}, {"id": "gemma4:12b"}]}).encode()
+LISTED = json.dumps(
+    {"object": "list", "data": [{"id": "qwen3:30b"}, {"id": "gemma4:12b"}]}
+).encode()
 
 
 def test_a_bare_machine_offers_nothing_that_is_ready():
@@ -79,7 +87,10 @@ def test_a_bare_machine_offers_nothing_that_is_ready():
 
 @pytest.mark.parametrize(
     ("name", "program", "file"),
-    [("claude-code", "claude", ".claude/.credentials.json"), ("codex", "codex", ".codex/auth.json")],
+    [
+        ("claude-code", "claude", ".claude/.credentials.json"),
+        ("codex", "codex", ".codex/auth.json"),
+    ],
 )
 def test_a_harness_is_ready_once_it_is_installed_and_logged_in_and_is_not_started(
     name: str, program: str, file: str, tmp_path: Path
@@ -98,7 +109,9 @@ def test_a_harness_is_ready_once_it_is_installed_and_logged_in_and_is_not_starte
     assert found() == (True, f"logged in ({login})")
 
 
-def test_a_client_is_found_where_its_installer_puts_it_though_the_search_path_lacks_it(tmp_path: Path):
+def test_a_client_is_found_where_its_installer_puts_it_though_the_search_path_lacks_it(
+    tmp_path: Path,
+):
     install(tmp_path / "home" / ".local", "claude")
     (offer, _) = find_offers(small_store(), DUE)
     assert offer.state == "no login found"
@@ -106,7 +119,9 @@ def test_a_client_is_found_where_its_installer_puts_it_though_the_search_path_la
 
 def test_a_login_in_the_keychain_is_known_by_the_account(tmp_path: Path):
     assert login_of("claude-code") == ""
-    (tmp_path / "home" / ".claude.json").write_text('{"oauthAccount": {"emailAddress": "mira@example.org"}}')
+    (tmp_path / "home" / ".claude.json").write_text(
+        '{"oauthAccount": {"emailAddress": "mira@example.org"}}'
+    )
     assert login_of("claude-code") == "its account, in the system's keychain"
     assert login_of("claude-code", environ={"ANTHROPIC_API_KEY": "secret"}) == "ANTHROPIC_API_KEY"
     assert login_of("claude-code", environ={"CLAUDE_CONFIG_DIR": str(tmp_path)}) == ""
@@ -137,7 +152,14 @@ def test_a_local_server_is_asked_for_its_models_and_nothing_else(monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("body", "status"), [(b"<html>", 200), (b'{"data": 3}', 200), (b'{"data": [{}]}', 200), (LISTED, 404), (b"[]", 200)]
+    ("body", "status"),
+    [
+        (b"<html>", 200),
+        (b'{"data": 3}', 200),
+        (b'{"data": [{}]}', 200),
+        (LISTED, 404),
+        (b"[]", 200),
+    ],
 )
 def test_what_answers_on_the_port_but_lists_no_models_is_no_offer(body: bytes, status: int):
     with server(body, status) as (port, _):
@@ -154,10 +176,15 @@ def test_a_server_that_never_answers_costs_half_a_second(monkeypatch: pytest.Mon
         assert time.monotonic() - began < 2 * model_offers.SECONDS + 0.5
 
 
-def test_the_overview_says_what_would_be_sent_of_which_project_and_sends_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_the_overview_says_what_would_be_sent_of_which_project_and_sends_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+):
     store = small_store()
     with serve(lambda body: "said") as api:
-        named = Store(read_settings(model="claude-haiku-4-5", model_url=api.url, model_projects=["other"]), store.root)
+        named = Store(
+            read_settings(model="claude-haiku-4-5", model_url=api.url, model_projects=["other"]),
+            store.root,
+        )
         found = overview_of(named, "memory.toml")
         assert api.requests == []
     (share,) = found.projects
@@ -184,12 +211,16 @@ def with_prices(store: Store, **prices: int) -> Store:
 
 
 def test_an_offer_without_a_price_can_be_given_one(monkeypatch: pytest.MonkeyPatch):
-    free = Store(read_settings(model_prices={"codex": {"input": 0, "output": 0}}), small_store().root)
+    free = Store(
+        read_settings(model_prices={"codex": {"input": 0, "output": 0}}), small_store().root
+    )
     assert [one.usd for one in find_offers(free, DUE) if one.name == "codex"] == [0]
 
 
 @pytest.mark.parametrize(("turns", "calls", "short"), [(1, 1, 1), (0, 0, 0)])
-def test_short_sessions_are_due_together_if_their_owner_said_something(turns: int, calls: int, short: int):
+def test_short_sessions_are_due_together_if_their_owner_said_something(
+    turns: int, calls: int, short: int
+):
     store = small_store()
     window = store.tables.read("windows").row(0, named=True)
     write(store, "windows", "all", {**window, "status": "short", "user_turn_count": turns})
@@ -201,7 +232,11 @@ def test_short_sessions_are_due_together_if_their_owner_said_something(turns: in
 
 def test_without_a_model_nothing_waits():
     found = overview_of(small_store(), "default")
-    assert (found.sent_to, found.waiting, [one.may_send for one in found.projects]) == ("", (), [True])
+    assert (found.sent_to, found.waiting, [one.may_send for one in found.projects]) == (
+        "",
+        (),
+        [True],
+    )
 
 
 def test_a_local_server_without_a_key_answers(monkeypatch: pytest.MonkeyPatch):
@@ -209,8 +244,13 @@ def test_a_local_server_without_a_key_answers(monkeypatch: pytest.MonkeyPatch):
     store = small_store()
     with serve(lambda body: "said") as api:
         api.refused = lambda headers, body: None  # type: ignore[method-assign]
-        model = open_model(Store(read_settings(model="claude-haiku-4-5", model_url=api.url), store.root))
+        model = open_model(
+            Store(read_settings(model="claude-haiku-4-5", model_url=api.url), store.root)
+        )
         assert model is not None
         assert model.ask(ModelRequest("s", "m")).text == "said"
         headers = api.requests[0]["headers"]
-        assert headers.get("x-api-key", headers.get("authorization", "")).removeprefix("Bearer ") == "none"
+        assert (
+            headers.get("x-api-key", headers.get("authorization", "")).removeprefix("Bearer ")
+            == "none"
+        )

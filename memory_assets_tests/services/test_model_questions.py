@@ -28,7 +28,13 @@ def consultation(store: Store, **how) -> Consultation:
 
 def with_settings(store: Store, **changes) -> Store:
     return open_store(
-        Settings(**{**store.settings.model_dump(), "model_prices": {"scripted": {"input": 10, "output": 10}}, **changes})
+        Settings(
+            **{
+                **store.settings.model_dump(),
+                "model_prices": {"scripted": {"input": 10, "output": 10}},
+                **changes,
+            }
+        )
     )
 
 
@@ -70,7 +76,10 @@ def test_rules_cost_nothing_and_say_so():
 
 def test_a_run_over_its_budget_asks_nothing():
     store, model = with_settings(small_store(), model_most_usd=0.000_1), ScriptedModel(ANSWER)
-    with pytest.raises(ModelSetupError, match=r"1 questions would cost about \$0\.\d\d; MEMORY_MODEL_MOST_USD allows"):
+    with pytest.raises(
+        ModelSetupError,
+        match=r"1 questions would cost about \$0\.\d\d; MEMORY_MODEL_MOST_USD allows",
+    ):
         Consultant(consultation(store), model).ask([TODAY])
     assert model.asked == []
 
@@ -98,13 +107,19 @@ def test_the_pictures_of_a_message_are_read_from_the_archive(monkeypatch: pytest
     store, model = with_settings(small_store()), ScriptedModel(ANSWER)
     picture = {
         "type": "image",
-        "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(b"png").decode()},
+        "source": {
+            "type": "base64",
+            "media_type": "image/png",
+            "data": base64.b64encode(b"png").decode(),
+        },
     }
     line = json.dumps({"message": {"content": [picture]}}).encode()
     monkeypatch.setattr(Consultant, "_line", lambda self, place, byte_from, byte_to: line)
     messages = store.tables.read("messages", [TODAY])
     image_count = pl.when(pl.col("ordinal") == 2).then(1).otherwise(0)
-    rows = messages.with_columns(image_count=image_count, resource_id=pl.lit(store.archive.resources()["id"][0])).to_dicts()
+    rows = messages.with_columns(
+        image_count=image_count, resource_id=pl.lit(store.archive.resources()["id"][0])
+    ).to_dicts()
     write(store, "messages", TODAY, *rows)
     Consultant(consultation(store), model).ask([TODAY])
     (request,) = model.asked
@@ -134,15 +149,29 @@ def test_two_processes_do_not_ask_at_once(tmp_path: Path):
 def test_a_later_part_of_a_session_is_shown_what_the_answers_about_earlier_days_established():
     store, tomorrow = with_settings(small_store()), DAY + timedelta(days=1)
     first = store.tables.read("windows").row(0, named=True)
-    rows = [message("now pip is fine in the sandbox", 0, message_id="msg_later", window_id="f" * 64)]
-    later = {"window_id": "f" * 64, "day": tomorrow, "started_at": first["started_at"] + timedelta(days=1)}
-    write(store, "windows", "all", first, {**first, **later, "message_ids": ["msg_later"], "lines": [0]})
+    rows = [
+        message("now pip is fine in the sandbox", 0, message_id="msg_later", window_id="f" * 64)
+    ]
+    later = {
+        "window_id": "f" * 64,
+        "day": tomorrow,
+        "started_at": first["started_at"] + timedelta(days=1),
+    }
+    write(
+        store,
+        "windows",
+        "all",
+        first,
+        {**first, **later, "message_ids": ["msg_later"], "lines": [0]},
+    )
     write(store, "messages", tomorrow.isoformat(), *rows)
     model = ScriptedModel(ANSWER)
     Consultant(consultation(store), model).ask([TODAY])
     Consultant(consultation(store), model).ask([tomorrow.isoformat()])
     earlier, shown = (request.material for request in model.asked)
-    fact = f"[memory id: {established_id(first['window_id'], 'Use uv, never pip')}] Use uv, never pip"
+    fact = (
+        f"[memory id: {established_id(first['window_id'], 'Use uv, never pip')}] Use uv, never pip"
+    )
     assert (fact in earlier, fact in shown) == (False, True)
 
 
@@ -160,17 +189,27 @@ def test_a_project_that_may_not_be_sent_is_neither_counted_nor_asked_about_until
 def test_memories_of_a_project_that_may_not_be_sent_are_not_shown_either():
     store, model = with_settings(small_store(), model_projects=["x"]), ScriptedModel(ANSWER)
     earlier = store.tables.read("memories").with_columns(
-        event_at=pl.col("event_at") - pl.duration(days=1), person=pl.lit("x"), scope=pl.lit("person")
+        event_at=pl.col("event_at") - pl.duration(days=1),
+        person=pl.lit("x"),
+        scope=pl.lit("person"),
     )
     text = "No, use uv, never pip: an earlier rule."
     for project, is_shown in (("x", True), ("secret", False)):
-        write(store, "memories", "all", *earlier.with_columns(text=pl.lit(text), project=pl.lit(project)).to_dicts())
+        write(
+            store,
+            "memories",
+            "all",
+            *earlier.with_columns(text=pl.lit(text), project=pl.lit(project)).to_dicts(),
+        )
         (status,) = consultation(store).standings(TODAY)
         shown = Consultant(consultation(store), model)._earlier(status.question)
         assert [one.text for one in shown] == ([text] if is_shown else [])
 
 
-@pytest.mark.parametrize(("name", "url"), [("claude-code:haiku", ""), ("codex", ""), ("scripted-1", "http://127.0.0.1:11434")])
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [("claude-code:haiku", ""), ("codex", ""), ("scripted-1", "http://127.0.0.1:11434")],
+)
 def test_batches_are_chosen_only_for_the_vendors_server(name: str, url: str):
     store = with_settings(small_store(), model_url=url)
     assert not Consultation(store, name).can_batch
@@ -180,7 +219,13 @@ def test_batches_are_chosen_only_for_the_vendors_server(name: str, url: str):
 def short_session(store: Store, name: str, text: str, minute: int, **about) -> None:
     """Adds a short session of today with one turn of its owner."""
     windows, messages = store.tables.read("windows"), store.tables.read("messages", [TODAY])
-    own = {"window_id": f"{name:x<64}", "session_id": name, "message_ids": [f"msg_{name}"], "lines": [0], **about}
+    own = {
+        "window_id": f"{name:x<64}",
+        "session_id": name,
+        "message_ids": [f"msg_{name}"],
+        "lines": [0],
+        **about,
+    }
     short = {**windows.row(0, named=True), "status": "short", "user_turn_count": 1, **own}
     said = message(text, 0, message_id=f"msg_{name}", window_id=own["window_id"], session_id=name)
     said["event_at"] += timedelta(minutes=minute)
@@ -192,22 +237,38 @@ def shared(*rules: str) -> str:
     """An answer about several short sessions."""
     numbered = enumerate(rules, 1)
     note = "[gate=allow confidence=0.9 category=rules-conventions]"
-    return "\n".join(f'<session number="{n}">\n* 🔴 {note} {rule}\n</session>' for n, rule in numbered)
+    return "\n".join(
+        f'<session number="{n}">\n* 🔴 {note} {rule}\n</session>' for n, rule in numbered
+    )
 
 
 def test_only_a_new_short_session_is_asked_about():
     store = with_settings(small_store(), model_at_once=1)
     short_session(store, "a", "never force-push to main", 1)
     short_session(store, "b", "always run make lint before a push", 2)
-    model = ScriptedModel(ANSWER, shared("Never force-push to main", "Always run make lint before a push"))
+    model = ScriptedModel(
+        ANSWER, shared("Never force-push to main", "Always run make lint before a push")
+    )
     assert Consultant(consultation(store), model).ask([TODAY]) == {}
     assert len(model.asked) == 2
     short_session(store, "c", "deploy with --canary, always", 3)
     model.answers = [shared("Always deploy with --canary")]
     assert Consultant(consultation(store), model).ask([TODAY]) == {}
-    assert [text in model.asked[2].material for text in ("canary", "force-push", "make lint")] == [True, False, False]
-    rows = consultation(store).rows(TODAY, {}).filter(pl.col("session_id") != "session-1").sort("session_id")
-    assert (rows["session_id"].to_list(), rows["fact_count"].to_list()) == (["a", "b", "c"], [1, 1, 1])
+    assert [text in model.asked[2].material for text in ("canary", "force-push", "make lint")] == [
+        True,
+        False,
+        False,
+    ]
+    rows = (
+        consultation(store)
+        .rows(TODAY, {})
+        .filter(pl.col("session_id") != "session-1")
+        .sort("session_id")
+    )
+    assert (rows["session_id"].to_list(), rows["fact_count"].to_list()) == (
+        ["a", "b", "c"],
+        [1, 1, 1],
+    )
     assert set(rows["state"]) == {"answered"}
     assert rows["cost_usd"].min() > 0
 
@@ -218,11 +279,24 @@ def test_short_sessions_are_counted_by_requests_until_they_are_answered():
     short_session(store, "b", "always run make lint before a push", 2)
     costs = consultation(store).costs([TODAY])
     (step,) = costs.others
-    assert (step.step, step.calls, costs.days[0].calls, costs.calls) == (consult.SHORT_SESSIONS, 1, 1, 2)
+    assert (step.step, step.calls, costs.days[0].calls, costs.calls) == (
+        consult.SHORT_SESSIONS,
+        1,
+        1,
+        2,
+    )
     assert step.usd == pytest.approx((step.input_tokens + step.output_tokens) * 10 / 1e6)
-    Consultant(consultation(store), ScriptedModel(ANSWER, shared("Never force-push", "Always run make lint"))).ask([TODAY])
+    Consultant(
+        consultation(store),
+        ScriptedModel(ANSWER, shared("Never force-push", "Always run make lint")),
+    ).ask([TODAY])
     costs = consultation(store).costs([TODAY])
-    assert (costs.others[0].calls, costs.others[0].usd, costs.days[0].output_tokens, costs.usd) == (0, 0, 0, 0)
+    assert (costs.others[0].calls, costs.others[0].usd, costs.days[0].output_tokens, costs.usd) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 def test_short_sessions_alone_can_cost_more_than_a_run_may():
@@ -248,7 +322,9 @@ def test_answers_about_short_sessions_do_not_change_the_estimate_of_others():
     store = with_settings(small_store(), model_at_once=1)
     before = consultation(store).budget.output_tokens(1)
     short_session(store, "a", "never force-push to main", 1)
-    model = ScriptedModel(ModelError("none"), ModelError("none"), shared("Never force-push to main"))
+    model = ScriptedModel(
+        ModelError("none"), ModelError("none"), shared("Never force-push to main")
+    )
     Consultant(consultation(store), model).ask([TODAY])
     assert list(consultation(store).answers.every())
     assert consultation(store).budget.output_tokens(1) == before

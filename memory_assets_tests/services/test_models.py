@@ -70,11 +70,18 @@ def test_the_settings_reach_the_model(monkeypatch: pytest.MonkeyPatch):
         settings = read_settings(model="claude-haiku-4-5", model_url=f"{api.url}/", model_retries=0)
         model = open_model(open_store(settings))
         assert model is not None
-        assert (model.ask(ModelRequest("s", "m")).text, api.questions()[0]["model"]) == ("said", "claude-haiku-4-5")
+        assert (model.ask(ModelRequest("s", "m")).text, api.questions()[0]["model"]) == (
+            "said",
+            "claude-haiku-4-5",
+        )
 
 
-REQUEST = ModelRequest(f"You know that password={PASSWORD}.", f'{{"content": "my password is\\n{PASSWORD}"}} café', 100)
-MASKED = ModelRequest("You know that password=************.", '{"content": "my password is\\n************"} café', 100)
+REQUEST = ModelRequest(
+    f"You know that password={PASSWORD}.", f'{{"content": "my password is\\n{PASSWORD}"}} café', 100
+)
+MASKED = ModelRequest(
+    "You know that password=************.", '{"content": "my password is\\n************"} café', 100
+)
 
 
 def test_no_request_carries_a_secret_whoever_made_it():
@@ -88,7 +95,9 @@ def test_no_request_carries_a_secret_whoever_made_it():
 def test_the_model_that_the_settings_name_is_sent_no_secret(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with serve(lambda body: "said") as api:
-        model = open_model(open_store(read_settings(model="claude-haiku-4-5", model_url=api.url, model_retries=0)))
+        model = open_model(
+            open_store(read_settings(model="claude-haiku-4-5", model_url=api.url, model_retries=0))
+        )
         assert model is not None
         model.ask(REQUEST)
         model.submit({"a": REQUEST})
@@ -100,14 +109,19 @@ def test_no_request_carries_what_is_forgotten():
     store, model = open_store(read_settings()), ScriptedModel("said")
     sent = masked(model, store)
     store.ledger.append(
-        WORDS_FORGOTTEN, "all", {"tombstones": rows_of([make_tombstone(["blue", "heron"], store.key)])}, actor="mira"
+        WORDS_FORGOTTEN,
+        "all",
+        {"tombstones": rows_of([make_tombstone(["blue", "heron"], store.key)])},
+        actor="mira",
     )
     sent.ask(ModelRequest("You observe.", "Where does the Blue Heron nest?"))
     assert [request.material for request in model.asked] == ["Where does the ********** nest?"]
 
 
 def test_a_request_without_secrets_is_sent_as_it_is():
-    prompts = [path.read_text() for path in sorted(Path(memory_assets.__file__).parent.rglob("*.md"))]
+    prompts = [
+        path.read_text() for path in sorted(Path(memory_assets.__file__).parent.rglob("*.md"))
+    ]
     assert len(prompts) >= 4
     model = ScriptedModel("said")
     sent = masked(model, open_store(read_settings()))
@@ -117,7 +131,10 @@ def test_a_request_without_secrets_is_sent_as_it_is():
 
 
 def test_a_long_request_is_masked_in_a_small_part_of_the_time_that_a_model_takes():
-    material = "\n".join(f"[09:{n % 60:02d}] OWNER: point {n} of the release plan, see src/shop/{n}.py" for n in range(3_000))
+    material = "\n".join(
+        f"[09:{n % 60:02d}] OWNER: point {n} of the release plan, see src/shop/{n}.py"
+        for n in range(3_000)
+    )
     mask_text(material)
     began = time.perf_counter()
     assert mask_text(material) == (material, 0)
@@ -127,22 +144,37 @@ def test_a_long_request_is_masked_in_a_small_part_of_the_time_that_a_model_takes
 def test_only_one_module_makes_the_model_that_is_sent_anything():
     package = Path(memory_assets.__file__).parent
     made = {path.name: path.read_text() for path in package.rglob("*.py")}
-    for model, module in (("AnthropicModel", "anthropic"), ("ClaudeCodeModel", "claude_code"), ("CodexModel", "codex")):
-        assert sorted(name for name, text in made.items() if model in text) == sorted([f"{module}_model.py", "models.py"])
+    for model, module in (
+        ("AnthropicModel", "anthropic"),
+        ("ClaudeCodeModel", "claude_code"),
+        ("CodexModel", "codex"),
+    ):
+        assert sorted(name for name, text in made.items() if model in text) == sorted(
+            [f"{module}_model.py", "models.py"]
+        )
 
 
 def watched(command: str, tmp_path: Path, **variables: str) -> set[str]:
     (tmp_path / "sitecustomize.py").write_text(WATCH)
     seen = tmp_path / "seen"
     sources = lay_out_sample(tmp_path / "transcripts", ONE_SESSION)
-    run_apart(command, tmp_path / "store", sources, PYTHONPATH=str(tmp_path), WATCHED=str(seen), **variables)
+    run_apart(
+        command,
+        tmp_path / "store",
+        sources,
+        PYTHONPATH=str(tmp_path),
+        WATCHED=str(seen),
+        **variables,
+    )
     return set(seen.read_text().splitlines())
 
 
 @pytest.mark.slow
 def test_with_the_rules_the_whole_journey_loads_no_sdk_and_opens_no_connection(tmp_path: Path):
     with serve(lambda body: "said") as api:
-        assert watched("ingest", tmp_path, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url) == {"no SDK"}
+        assert watched("ingest", tmp_path, ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=api.url) == {
+            "no SDK"
+        }
         assert api.requests == []
 
 
@@ -150,7 +182,11 @@ def test_with_the_rules_the_whole_journey_loads_no_sdk_and_opens_no_connection(t
 @only_whole("shows that the watch of the test before it sees")
 def test_a_model_that_the_settings_name_is_seen_by_the_same_watch(tmp_path: Path):
     with serve(lambda body: "said") as api:
-        named = {"MEMORY_MODEL": "claude-haiku-4-5", "MEMORY_MODEL_URL": api.url, "ANTHROPIC_API_KEY": KEY}
+        named = {
+            "MEMORY_MODEL": "claude-haiku-4-5",
+            "MEMORY_MODEL_URL": api.url,
+            "ANTHROPIC_API_KEY": KEY,
+        }
         seen = watched("ingest", tmp_path, **named)
         assert "anthropic" in seen
         assert any(line.startswith("socket.connect") for line in seen)
@@ -164,13 +200,22 @@ def test_only_rows_of_allowed_projects_and_of_none_are_sent():
 
 def test_lines_of_memory_md_from_other_projects_are_not_sent():
     store = open_store(read_settings(model_projects=["shop"]))
-    lines = {"Deploy with make.": "shop", "The vault code is odd.": "secret", "Written by hand.": None}
-    rows = [row("entries", line=n, text=text, project=project) for n, (text, project) in enumerate(lines.items(), 1)]
+    lines = {
+        "Deploy with make.": "shop",
+        "The vault code is odd.": "secret",
+        "Written by hand.": None,
+    }
+    rows = [
+        row("entries", line=n, text=text, project=project)
+        for n, (text, project) in enumerate(lines.items(), 1)
+    ]
     write(store, "entries", "all", *rows)
     content = "# MEMORY.md\n" + "".join(f"- (2026-08-03) {text}\n" for text in lines)
     store.workspace.mkdir(parents=True, exist_ok=True)
     (store.workspace / "MEMORY.md").write_text(content)
-    assert sendable_memory_md(store) == content.replace("- (2026-08-03) The vault code is odd.\n", "")
+    assert sendable_memory_md(store) == content.replace(
+        "- (2026-08-03) The vault code is odd.\n", ""
+    )
     assert sendable_memory_md(Store(read_settings(), store.root)) == content
 
 
@@ -185,7 +230,9 @@ def test_projects_wait_only_where_a_model_is_configured():
 def test_a_single_question_that_costs_more_than_allowed_is_not_sent():
     model = ScriptedModel("said")
     settings = read_settings(model_most_usd=0, model_prices={"scripted": {"input": 1, "output": 1}})
-    with pytest.raises(ModelSetupError, match=r"MEMORY_MODEL_MOST_USD allows \$0.00. Nothing was sent"):
+    with pytest.raises(
+        ModelSetupError, match=r"MEMORY_MODEL_MOST_USD allows \$0.00. Nothing was sent"
+    ):
         masked(model, open_store(settings)).ask(ModelRequest("s", "m"))
     assert model.asked == []
 
@@ -194,11 +241,16 @@ def test_each_role_is_opened_with_its_own_name_and_address(monkeypatch: pytest.M
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with serve(lambda body: "small") as small, serve(lambda body: "large") as large:
         settings = read_settings(
-            model="claude-haiku-4-5", model_url=small.url, reflector_model="claude-sonnet-4-5", reflector_url=large.url
+            model="claude-haiku-4-5",
+            model_url=small.url,
+            reflector_model="claude-sonnet-4-5",
+            reflector_url=large.url,
         )
         store = open_store(settings)
         said = [
-            model.ask(ModelRequest("s", "m")).text for role in ("observer", "reflector") if (model := open_model(store, role))
+            model.ask(ModelRequest("s", "m")).text
+            for role in ("observer", "reflector")
+            if (model := open_model(store, role))
         ]
         assert said == ["small", "large"]
         assert large.questions()[0]["model"] == "claude-sonnet-4-5"
@@ -206,4 +258,6 @@ def test_each_role_is_opened_with_its_own_name_and_address(monkeypatch: pytest.M
 
 def test_a_harness_is_asked_one_question_at_a_time():
     settings = read_settings(model_at_once=8)
-    assert [at_once(settings, name) for name in ("claude-code:haiku", "codex", "claude-haiku-4-5")] == [1, 1, 8]
+    assert [
+        at_once(settings, name) for name in ("claude-code:haiku", "codex", "claude-haiku-4-5")
+    ] == [1, 1, 8]

@@ -17,7 +17,17 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.services.remote_memory import Connection, RemoteMemory, Response
 from memory_assets.store.access_tokens import SCOPES
 from memory_assets_tests.small_store import FACT, PROPOSAL
-from memory_assets_tests.team_store import BO, MIRA, PREFERENCE, SHOP, as_reader, served, sharing, team_store, token_of
+from memory_assets_tests.team_store import (
+    BO,
+    MIRA,
+    PREFERENCE,
+    SHOP,
+    as_reader,
+    served,
+    sharing,
+    team_store,
+    token_of,
+)
 
 
 def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatch: MonkeyPatch):
@@ -25,11 +35,23 @@ def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatc
     token, near = token_of(MIRA, "shop", SCOPES), as_reader(MIRA, "shop", *SCOPES)
     with served(application("127.0.0.1", sharing=sharing(writes=4))) as url:
         far = MemoryAgent(url=url, token=token)
-        found, here = (one.recall("how do we install packages", probe=True, limit=1) for one in (far, near))
+        found, here = (
+            one.recall("how do we install packages", probe=True, limit=1) for one in (far, near)
+        )
         assert (found.results, found.left_out) == (here.results, here.left_out)
-        assert far.answer("what is archived", probe=True).citations == near.answer("what is archived", probe=True).citations
-        assert (far.explain(SHOP), far.explain("nobody said this")) == (near.explain(SHOP), near.explain("nobody said this"))
-        assert (far.triggers(), far.status(), far.review()) == (near.triggers(), near.status(), near.review())
+        assert (
+            far.answer("what is archived", probe=True).citations
+            == near.answer("what is archived", probe=True).citations
+        )
+        assert (far.explain(SHOP), far.explain("nobody said this")) == (
+            near.explain(SHOP),
+            near.explain("nobody said this"),
+        )
+        assert (far.triggers(), far.status(), far.review()) == (
+            near.triggers(),
+            near.status(),
+            near.review(),
+        )
         assert (far.brief(), far.review().pending[0].proposal_id) == (near.brief(), PROPOSAL)
         noted = far.remember("The cellar is cold.", category="operations")
         assert (noted.project, noted.kind) == ("shop", "noted")
@@ -38,7 +60,10 @@ def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatc
         for call, error in (
             (lambda: far.recall("q", limit=99), QuestionError),
             (lambda: far.explain("mem_ffffffff"), UnknownIdError),
-            (lambda: far.remember("The cellar is cold.", instead_of=noted.memory_ids[0]), NoteError),
+            (
+                lambda: far.remember("The cellar is cold.", instead_of=noted.memory_ids[0]),
+                NoteError,
+            ),
             (lambda: far.remember("One write too many."), TooManyWritesError),
             (lambda: MemoryAgent(url=url, token="memtok_wrong").status(), TokenError),
             (lambda: MemoryAgent(url=url, token=token_of(BO)).remember(FACT), ScopeError),
@@ -46,7 +71,9 @@ def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatc
         ):
             with pytest.raises(error):
                 call()
-        assert PREFERENCE[MIRA] not in str(MemoryAgent(url=url, token=token_of(BO, name="b")).recall("our preferences").results)
+        assert PREFERENCE[MIRA] not in str(
+            MemoryAgent(url=url, token=token_of(BO, name="b")).recall("our preferences").results
+        )
 
 
 @pytest.mark.parametrize("url", ["", "memory.example", "file:///etc/passwd", "https://"])
@@ -63,9 +90,13 @@ def test_a_server_that_does_not_answer_is_named():
 def busy_for(times: int, monkeypatch: MonkeyPatch) -> tuple[RemoteMemory, list[float]]:
     waited = list[float]()
     memory = RemoteMemory("http://127.0.0.1:9", "memtok_x", sleep=waited.append)
-    refused = Response(503, 2.0, b'{"ok": false, "error": {"type": "QuestionError", "message": "wait"}}')
+    refused = Response(
+        503, 2.0, b'{"ok": false, "error": {"type": "QuestionError", "message": "wait"}}'
+    )
     state = '{"person": "Bo", "project": "", "scopes": [], "memories": {}, "sessions": 0, "pending": 0, "updated_at": null}'
-    answers = [refused] * times + [Response(200, None, f'{{"ok": true, "data": {state}, "warnings": []}}'.encode())]
+    answers = [refused] * times + [
+        Response(200, None, f'{{"ok": true, "data": {state}, "warnings": []}}'.encode())
+    ]
     monkeypatch.setattr(Connection, "send", lambda *_: answers.pop(0))
     return memory, waited
 

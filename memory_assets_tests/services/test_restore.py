@@ -4,7 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from memory_assets.errors import MemoryAssetsError, MemoryGoneError, NoteError, QuestionError, UnknownMemoryError
+from memory_assets.errors import (
+    MemoryAssetsError,
+    MemoryGoneError,
+    NoteError,
+    QuestionError,
+    UnknownMemoryError,
+)
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED, RESTORED
 from memory_assets.store.store import Store
@@ -51,7 +57,9 @@ def restored(store: Store) -> list[tuple[str, dict]]:
 
 
 @pytest.mark.parametrize(("kind", "state"), [(ARCHIVED, "archived"), (COLD, "cold")])
-def test_an_archived_or_cold_memory_is_restored_once_by_the_beginning_of_its_id(store: Store, kind: str, state: str):
+def test_an_archived_or_cold_memory_is_restored_once_by_the_beginning_of_its_id(
+    store: Store, kind: str, state: str
+):
     moved(store, kind, MEMORY, SECOND)
     (one,) = MemoryAgent().restore("mem_0f3a5c").memories
     assert (one.memory_id, one.text, one.state) == (MEMORY, "Fact 0f", state)
@@ -79,9 +87,17 @@ def test_several_are_restored_each_once_in_the_order_named(store: Store):
 @pytest.mark.parametrize(
     ("state", "error", "told"),
     [
-        ("active", NoteError, f"{SHORT[SECOND]} is active already. Only stale, archived and cold memories can be restored."),
+        (
+            "active",
+            NoteError,
+            f"{SHORT[SECOND]} is active already. Only stale, archived and cold memories can be restored.",
+        ),
         ("held", NoteError, f"`memory explain {SHORT[SECOND]}` says why"),
-        ("superseded", MemoryGoneError, f"{SHORT[SECOND]} was replaced by {SHORT[MEMORY]}, which recall returns instead."),
+        (
+            "superseded",
+            MemoryGoneError,
+            f"{SHORT[SECOND]} was replaced by {SHORT[MEMORY]}, which recall returns instead.",
+        ),
         ("forgotten", MemoryGoneError, "`memory remember` saves it again"),
     ],
 )

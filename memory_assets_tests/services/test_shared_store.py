@@ -40,7 +40,9 @@ WORDS = "never pip"
 
 
 @pytest.fixture(params=SERVERS)
-def objects(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Objects]:
+def objects(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[S3Objects]:
     with s3_server(request.param, tmp_path / "server") as address:
         for name, value in variables(address, tmp_path / "workspace.git").items():
             monkeypatch.setenv(name, value)
@@ -67,22 +69,33 @@ def keys(objects: S3Objects) -> set[str]:
 
 def holding(objects: S3Objects, words: str) -> list[str]:
     """The objects that contain the words as they are; what is compressed is found in a copy of the store."""
-    return sorted(key for key in keys(objects) if PhraseQuery.of([words]).count_in(objects.get(key) or b""))
+    return sorted(
+        key for key in keys(objects) if PhraseQuery.of([words]).count_in(objects.get(key) or b"")
+    )
 
 
-def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(objects: S3Objects, one: MemoryAgent, tmp_path: Path):
+def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(
+    objects: S3Objects, one: MemoryAgent, tmp_path: Path
+):
     two = second(tmp_path)
-    assert two.recall("how do we install packages", probe=True) and search(two.store, PhraseQuery.of([WORDS])).has_matches
+    assert (
+        two.recall("how do we install packages", probe=True)
+        and search(two.store, PhraseQuery.of([WORDS])).has_matches
+    )
     assert WORDS in (one.store.workspace / MEMORY).parent.joinpath("REVIEW.md").read_text()
     done = one.forget(WORDS, apply=True)
     assert done.is_gone
     two.store._sync_state.clear()  # a minute later
     two.recall("how do we install packages", probe=True)
-    left = [place for place in search(two.store, PhraseQuery.of([WORDS])).places if place.kind != GIT]
+    left = [
+        place for place in search(two.store, PhraseQuery.of([WORDS])).places if place.kind != GIT
+    ]
     assert left == []
     copy = tmp_path / "copy"
     bucket = MemoryAgent(read_settings(data=copy))
-    assert not [place for place in search(bucket.store, PhraseQuery.of([WORDS])).places if place.kind != GIT]
+    assert not [
+        place for place in search(bucket.store, PhraseQuery.of([WORDS])).places if place.kind != GIT
+    ]
     assert holding(objects, WORDS) == []
     assert keys(objects) == {
         "manifest.json.zst",
@@ -90,13 +103,17 @@ def test_what_one_forgets_is_in_no_object_and_leaves_the_other_folder(objects: S
     }
 
 
-def test_a_worker_with_a_folder_of_its_own_erases_what_was_forgotten_before_its_next_run(one: MemoryAgent, tmp_path: Path):
+def test_a_worker_with_a_folder_of_its_own_erases_what_was_forgotten_before_its_next_run(
+    one: MemoryAgent, tmp_path: Path
+):
     worker = second(tmp_path).store
     assert search(worker, PhraseQuery.of([WORDS])).has_matches
     one.forget(WORDS, apply=True)
     context = cast(dg.InitResourceContext, SimpleNamespace(run=object()))
     store = StoreResource(data=str(worker.root)).create_resource(context)
-    assert [place for place in search(store, PhraseQuery.of([WORDS])).places if place.kind != GIT] == []
+    assert [
+        place for place in search(store, PhraseQuery.of([WORDS])).places if place.kind != GIT
+    ] == []
 
 
 def test_the_history_that_machines_share_is_not_rewritten_by_one(one: MemoryAgent):
@@ -104,14 +121,18 @@ def test_the_history_that_machines_share_is_not_rewritten_by_one(one: MemoryAgen
         one.forget(WORDS, apply=True, history=True)
 
 
-def test_forgetting_without_the_server_changes_nothing(one: MemoryAgent, monkeypatch: pytest.MonkeyPatch):
+def test_forgetting_without_the_server_changes_nothing(
+    one: MemoryAgent, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_STORE_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(ObjectStoreError, match="does not answer"):
         MemoryAgent().forget(WORDS, apply=True)
     assert FACT in MemoryAgent().store.tables.read("memories")["text"].to_list()
 
 
-def test_decisions_of_two_folders_at_once_are_both_kept(objects: S3Objects, one: MemoryAgent, tmp_path: Path):
+def test_decisions_of_two_folders_at_once_are_both_kept(
+    objects: S3Objects, one: MemoryAgent, tmp_path: Path
+):
     two = second(tmp_path)
     take()
     for agent, line in ((one, "- of one"), (two, "- of two")):
@@ -124,8 +145,15 @@ def test_decisions_of_two_folders_at_once_are_both_kept(objects: S3Objects, one:
         shared_store.hand_over(agent.store)
     assert take() == []
     texts = [(agent.store.workspace / MEMORY).read_text() for agent in (one, two)]
-    assert texts[0] == texts[1] and texts[0].count("- of both") == 1 and {"- of one", "- of two"} <= {*texts[0].splitlines()}
-    decided = [{event.target for event in agent.store.ledger.events(["proposal.decided"])} for agent in (one, two)]
+    assert (
+        texts[0] == texts[1]
+        and texts[0].count("- of both") == 1
+        and {"- of one", "- of two"} <= {*texts[0].splitlines()}
+    )
+    decided = [
+        {event.target for event in agent.store.ledger.events(["proposal.decided"])}
+        for agent in (one, two)
+    ]
     assert decided == [{"- of one", "- of two"}] * 2
 
 
@@ -147,9 +175,13 @@ def test_of_two_decisions_about_one_proposal_the_same_one_counts_in_both_folders
     one: MemoryAgent, tmp_path: Path, first: tuple, later: tuple, counts: str, is_one_first: bool
 ):
     agents = (one, second(tmp_path))
-    for agent, (kind, actor, payload), hour in zip(agents[:: 1 if is_one_first else -1], (first, later), (1, 2), strict=True):
+    for agent, (kind, actor, payload), hour in zip(
+        agents[:: 1 if is_one_first else -1], (first, later), (1, 2), strict=True
+    ):
         agent.store._sync_state["pause"] = inf  # they do not know of each other
-        ledger = Ledger(agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour))
+        ledger = Ledger(
+            agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour)
+        )
         ledger.append(kind, PROPOSAL, payload, actor=actor)
         is_written = bool(review.write_decided(agent.store))
         assert is_written == ((kind, actor, payload) != REJECTED)
@@ -163,11 +195,17 @@ def test_of_two_decisions_about_one_proposal_the_same_one_counts_in_both_folders
     assert texts[0] == texts[1] and texts[0].count(FACT) == (counts == "promoted")
 
 
-def test_of_two_wordings_that_were_approved_the_line_of_the_first_stays(one: MemoryAgent, tmp_path: Path):
+def test_of_two_wordings_that_were_approved_the_line_of_the_first_stays(
+    one: MemoryAgent, tmp_path: Path
+):
     agents = (one, second(tmp_path))
-    for agent, hour, text in zip(agents, (2, 1), ("Use uv and not pip.", "Install with uv, never with pip."), strict=True):
+    for agent, hour, text in zip(
+        agents, (2, 1), ("Use uv and not pip.", "Install with uv, never with pip."), strict=True
+    ):
         agent.store._sync_state["pause"] = inf
-        ledger = Ledger(agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour))
+        ledger = Ledger(
+            agent.store.root / "ledger", lambda hour=hour: START + timedelta(hours=hour)
+        )
         ledger.append("proposal.approved", PROPOSAL, {"text": text}, actor="mira")
         assert review.write_decided(agent.store)
         agent.store._sync_state.clear()
@@ -177,26 +215,37 @@ def test_of_two_wordings_that_were_approved_the_line_of_the_first_stays(one: Mem
         shared_store.hand_over(agent.store)
     texts = [outcome(agent)[1] for agent in agents]
     assert texts[0] == texts[1]
-    assert (texts[0].count("Install with uv, never with pip."), texts[0].count("Use uv and not pip.")) == (1, 0)
+    assert (
+        texts[0].count("Install with uv, never with pip."),
+        texts[0].count("Use uv and not pip."),
+    ) == (1, 0)
 
 
 def outcome(agent: MemoryAgent) -> tuple[str, str]:
     """The state of the proposal, and the text of all files of entries."""
     (row,) = review.triage_of(agent.store).read_decisions().to_dicts()
-    return row["state"], "".join((agent.store.workspace / path).read_text() for path in memory_files(agent.store.workspace))
+    return row["state"], "".join(
+        (agent.store.workspace / path).read_text() for path in memory_files(agent.store.workspace)
+    )
 
 
-def test_recall_uses_the_copy_and_says_so_while_the_server_is_down(one: MemoryAgent, monkeypatch: pytest.MonkeyPatch):
+def test_recall_uses_the_copy_and_says_so_while_the_server_is_down(
+    one: MemoryAgent, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_STORE_ENDPOINT", "http://127.0.0.1:9")
     found = MemoryAgent().recall("how do we install packages", probe=True)
     assert [note for note in found.notes if "does not answer" in note and "The copy in" in note]
 
 
-def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(objects: S3Objects, one: MemoryAgent):
+def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(
+    objects: S3Objects, one: MemoryAgent
+):
     checks = {check.name: check for check in deep_checks(one.store)}
     assert checks["objects"].passed
     assert "s3://memories/one; the folder is a copy" in render_status(status_of(one.store))
-    objects.put(next(key for key in keys(objects) if key.startswith("resources/ranges/")), b"damaged")
+    objects.put(
+        next(key for key in keys(objects) if key.startswith("resources/ranges/")), b"damaged"
+    )
     for path in one.store.root.glob("resources/ranges/*/*"):
         path.write_bytes(b"damaged, too")
     checks = {check.name: check for check in deep_checks(one.store)}
@@ -204,7 +253,9 @@ def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(objects: S
     assert KEY_ID not in str(checks["objects"])
 
 
-def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(one: MemoryAgent, tmp_path: Path):
+def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(
+    one: MemoryAgent, tmp_path: Path
+):
     second(tmp_path).store.root.rename(tmp_path / "of-another-machine")
     names = set[str]()
     for folder in (one.store.root, tmp_path / "of-another-machine"):

@@ -43,7 +43,9 @@ def test_an_entry_is_found_by_its_words_in_any_field(agent: MemoryAgent):
     agent.slog("deploy", tool="worker", detail="Published worker:1", reason="subscription fix")
     agent.slog("restart", tool="redis", detail="After the upgrade")
     assert [one.tool for one in agent.slog().entries] == ["worker", "redis"]
-    assert [one.detail for one in agent.slog(search="SUBSCRIPTION deploy").entries] == ["Published worker:1"]
+    assert [one.detail for one in agent.slog(search="SUBSCRIPTION deploy").entries] == [
+        "Published worker:1"
+    ]
     assert agent.slog(search="nothing").entries == ()
     assert agent.slog(limit=1).count == 2
 
@@ -62,13 +64,18 @@ def test_secrets_are_masked_and_lines_are_joined(agent: MemoryAgent):
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"action": "ponder", "tool": "a", "detail": "b"}, "action must be one of install, configure"),
+        (
+            {"action": "ponder", "tool": "a", "detail": "b"},
+            "action must be one of install, configure",
+        ),
         ({"action": "fix", "tool": "a"}, "detail is missing"),
         ({"tool": "a", "detail": "b"}, "action is missing"),
         ({"limit": 0}, "limit must be between 1 and 1000"),
     ],
 )
-def test_an_invalid_entry_says_what_is_wrong_and_is_not_written(agent: MemoryAgent, given: dict, problem: str):
+def test_an_invalid_entry_says_what_is_wrong_and_is_not_written(
+    agent: MemoryAgent, given: dict, problem: str
+):
     with pytest.raises(QuestionError, match=problem):
         agent.slog(**given)
     assert not agent.store.slog.path.exists()
@@ -81,8 +88,14 @@ def test_a_long_entry_and_control_characters_are_refused(agent: MemoryAgent):
         agent.slog("fix", tool="a", detail="\x1b[2J")
 
 
-def test_every_link_of_an_answer_runs_as_it_stands(agent: MemoryAgent, capsys: pytest.CaptureFixture[str]):
-    answers = [agent.slog("fix", tool="it's a tool; ls", detail="b"), agent.slog(), agent.slog(search="absent")]
+def test_every_link_of_an_answer_runs_as_it_stands(
+    agent: MemoryAgent, capsys: pytest.CaptureFixture[str]
+):
+    answers = [
+        agent.slog("fix", tool="it's a tool; ls", detail="b"),
+        agent.slog(),
+        agent.slog(search="absent"),
+    ]
     for answer in answers:
         links = answer.to_dict()["_links"]
         assert links[0]["rel"] == "latest"
@@ -97,7 +110,13 @@ def test_every_link_of_an_answer_runs_as_it_stands(agent: MemoryAgent, capsys: p
 
 
 def test_promotions_are_logged_from_the_ledger_once(agent: MemoryAgent):
-    about = {"path": "MEMORY.md", "section": "Hard Rules", "line": "- Use uv.", "commit": "c", "evidence": []}
+    about = {
+        "path": "MEMORY.md",
+        "section": "Hard Rules",
+        "line": "- Use uv.",
+        "commit": "c",
+        "evidence": [],
+    }
     agent.store.append_event("entry.promoted", "p-20260803-001", about)
     build(agent.store)
     build(agent.store)
@@ -106,7 +125,9 @@ def test_promotions_are_logged_from_the_ledger_once(agent: MemoryAgent):
     assert log_events(agent.store) == []
 
 
-def test_forgetting_and_what_ifs_are_logged_and_forgotten_words_are_masked_also_in_git(monkeypatch: pytest.MonkeyPatch):
+def test_forgetting_and_what_ifs_are_logged_and_forgotten_words_are_masked_also_in_git(
+    monkeypatch: pytest.MonkeyPatch,
+):
     store = small_store()
     agent = MemoryAgent(store.settings)
     agent.slog("deploy", tool="worker", detail="Moved the heron archive to tape")
@@ -121,7 +142,9 @@ def test_forgetting_and_what_ifs_are_logged_and_forgotten_words_are_masked_also_
 
 
 def test_dropping_a_branch_is_logged(agent: MemoryAgent):
-    BranchFolder(agent.store, "less").write(Branch("less", START.date(), START.date(), {}, 0.0, "1"))
+    BranchFolder(agent.store, "less").write(
+        Branch("less", START.date(), START.date(), {}, 0.0, "1")
+    )
     drop(agent.store, "less")
     assert agent.slog(search="dropped branch").entries[0].action == "configure"
 
@@ -132,7 +155,9 @@ def test_a_committed_line_that_was_changed_is_found(agent: MemoryAgent):
     assert is_append_only(agent.store, None).is_empty()
     path = agent.store.slog.path
     path.write_bytes(path.read_bytes().replace(b"First", b"Other"))
-    assert is_append_only(agent.store, None)["problem"].to_list() == ["slog.jsonl: committed lines were changed or removed"]
+    assert is_append_only(agent.store, None)["problem"].to_list() == [
+        "slog.jsonl: committed lines were changed or removed"
+    ]
     outcome = next(one for one in deep_checks(agent.store, date(2026, 9, 1)) if one.name == "slog")
     assert not outcome.passed
 

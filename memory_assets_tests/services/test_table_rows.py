@@ -14,7 +14,12 @@ def store_of(**kinds: dict[str, str]) -> Store:
     store = open_store(read_settings())
     for day in DAYS:
         ids = [(name, f"{name}-{day}-{number}") for name in kinds for number in range(20)]
-        write(store, "observations", day, *(row("observations", id=id, **kinds[name]) for name, id in ids))
+        write(
+            store,
+            "observations",
+            day,
+            *(row("observations", id=id, **kinds[name]) for name, id in ids),
+        )
     return store
 
 
@@ -26,7 +31,11 @@ def drawn(store: Store, seed: str, count: int = 20) -> list[str]:
 
 
 def test_only_allowed_facts_are_drawn_and_all_of_them_can_be():
-    store = store_of(fact=ALLOWED, held={"kind": "fact", "gate": "hold"}, narrative={"kind": "narrative", "gate": "hold"})
+    store = store_of(
+        fact=ALLOWED,
+        held={"kind": "fact", "gate": "hold"},
+        narrative={"kind": "narrative", "gate": "hold"},
+    )
     found = drawn(store, "x", 1_000)
     assert sorted(found) == sorted(f"fact-{day}-{number}" for day in DAYS for number in range(20))
 

@@ -64,13 +64,22 @@ def test_rows_come_in_order_of_day_and_key():
     store = small_store()
     for day, names in (("2026-08-01", ["b", "a"]), ("2026-07-31", ["d", "c"])):
         write(store, "observations", day, *(row("observations", id=name) for name in names))
-    assert [found["id"] for found in rows_of(frames_of(store.tables, "observations"))] == ["c", "d", "a", "b", MEMORY]
+    assert [found["id"] for found in rows_of(frames_of(store.tables, "observations"))] == [
+        "c",
+        "d",
+        "a",
+        "b",
+        MEMORY,
+    ]
 
 
 @pytest.mark.parametrize("format", get_args(FileFormat))
 def test_a_table_without_rows_is_no_failure(format: FileFormat):
     into = io.BytesIO()
-    assert export_table("reflections", frames_of(small_store().tables, "reflections"), into, format) == 0
+    assert (
+        export_table("reflections", frames_of(small_store().tables, "reflections"), into, format)
+        == 0
+    )
 
 
 def test_csv_of_several_days_has_one_header():
@@ -78,7 +87,10 @@ def test_csv_of_several_days_has_one_header():
     write(store, "observations", "2026-08-01", row("observations", id="a"))
     into = io.BytesIO()
     assert export_table("observations", frames_of(store.tables, "observations"), into, "csv") == 2
-    assert [found["id"] for found in csv.DictReader(io.StringIO(into.getvalue().decode()))] == ["a", MEMORY]
+    assert [found["id"] for found in csv.DictReader(io.StringIO(into.getvalue().decode()))] == [
+        "a",
+        MEMORY,
+    ]
 
 
 def test_an_exported_file_is_the_owners_alone(tmp_path: Path):
@@ -88,11 +100,15 @@ def test_an_exported_file_is_the_owners_alone(tmp_path: Path):
 
 
 def test_an_unknown_table_is_answered_with_the_known_ones():
-    with pytest.raises(TableError, match=r"There is no table 'observation'\. The tables are: .*resources, records"):
+    with pytest.raises(
+        TableError, match=r"There is no table 'observation'\. The tables are: .*resources, records"
+    ):
         exported("jsonl", "observation")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"Cannot export 'observations' to .*name another file with -o"):
+    with pytest.raises(
+        StoreError, match=r"Cannot export 'observations' to .*name another file with -o"
+    ):
         export_file("observations", observations(), tmp_path / "file" / "out.csv", "csv")

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from memory_assets.services.sources import store_to_fill
-from memory_assets.services.which_store import environment_of, is_sample, present_settings, sample_settings
+from memory_assets.services.which_store import (
+    environment_of,
+    is_sample,
+    present_settings,
+    sample_settings,
+)
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.stages.capture.sessions import dialogue, lines
@@ -20,7 +25,9 @@ def test_an_empty_machine_fills_the_sample_in_a_store_of_its_own():
     assert not read_settings().data.exists()
 
 
-def test_transcripts_of_this_machine_fill_the_main_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_transcripts_of_this_machine_fill_the_main_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
     (folder / "0a000001-1111-4222-8333-444455556666.jsonl").write_bytes(lines(*dialogue("a", 1)))
@@ -40,7 +47,9 @@ def test_older_transcripts_fill_the_main_store_which_stays_empty(tmp_path: Path)
     assert "No transcripts" not in choice.reason
 
 
-def test_folders_named_in_settings_fill_the_main_store_even_when_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_folders_named_in_settings_fill_the_main_store_even_when_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path))
     assert not is_sample(store_to_fill(read_settings()).settings)
 

@@ -38,16 +38,31 @@ def asked(text: str = PLANTED, question: str | None = None) -> WhyNot:
     def ask(asked: str, limit: int | None = None) -> Answer:
         return agent.recall(asked, limit=limit, probe=True)
 
-    return why_not(text, agent.store, open_present_with_embedder(agent.store), ask, question=question)
+    return why_not(
+        text, agent.store, open_present_with_embedder(agent.store), ask, question=question
+    )
 
 
 def remember(store: Store, *memories: dict) -> None:
     """Writes memories and their words; each has the planted text, unless it says otherwise."""
-    plain = {"text": PLANTED, "state": "active", "kind": "fact", "conflicts_with": [], "superseded_by": None}
-    rows = [row("memories", **{"id": MEMORY, "observation_ids": [MEMORY]} | plain | each) for each in memories]
+    plain = {
+        "text": PLANTED,
+        "state": "active",
+        "kind": "fact",
+        "conflicts_with": [],
+        "superseded_by": None,
+    }
+    rows = [
+        row("memories", **{"id": MEMORY, "observation_ids": [MEMORY]} | plain | each)
+        for each in memories
+    ]
     rows = [each | {"wordings": each["wordings"] or [each["text"]]} for each in rows]
     write(store, "memories", "all", *rows)
-    words = {"id": [each["id"] for each in rows], "corpus": "memories", "text": [" ".join(each["wordings"]) for each in rows]}
+    words = {
+        "id": [each["id"] for each in rows],
+        "corpus": "memories",
+        "text": [" ".join(each["wordings"]) for each in rows],
+    }
     open_texts(store).update(index_rows(pl.DataFrame(words)), [])
 
 
@@ -60,7 +75,12 @@ def say(store: Store, status: str, **changes: Any) -> None:
     open_texts(store).update(index_rows(pl.DataFrame(passage)), [])
     windows = store.tables.read("windows").to_dicts()
     window = row(
-        "windows", window_id="v" * 64, session_id="s9", status=status, user_turn_count=2, message_ids=[said["message_id"]]
+        "windows",
+        window_id="v" * 64,
+        session_id="s9",
+        status=status,
+        user_turn_count=2,
+        message_ids=[said["message_id"]],
     )
     write(store, "windows", "all", *windows, window)
 
@@ -68,7 +88,11 @@ def say(store: Store, status: str, **changes: Any) -> None:
 def test_what_is_recalled_did_not_stop():
     index(small_store())
     found = asked(FACT)
-    assert (found.stage, found.memory_id, found.because) == ("recalled", MEMORY, "it is result 1 of 1")
+    assert (found.stage, found.memory_id, found.because) == (
+        "recalled",
+        MEMORY,
+        "it is result 1 of 1",
+    )
 
 
 def test_not_captured(store: Store):
@@ -83,7 +107,10 @@ def test_not_taken_in(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "t"))
     found = asked()
-    assert (found.stage, Path(found.path).name) == ("not taken in", "0a000001-1111-4222-8333-444455556666.jsonl")
+    assert (found.stage, Path(found.path).name) == (
+        "not taken in",
+        "0a000001-1111-4222-8333-444455556666.jsonl",
+    )
 
 
 def test_not_windowed(store: Store):
@@ -118,9 +145,16 @@ def test_not_observed(store: Store):
     say(store, "observed")
     assert "was not distilled yet" in asked().because
     segment = row(
-        "segments", segment_id="seg9", window_id="v" * 64, message_ids=[message(PLANTED, 9)["message_id"]], narrative="n"
+        "segments",
+        segment_id="seg9",
+        window_id="v" * 64,
+        message_ids=[message(PLANTED, 9)["message_id"]],
+        narrative="n",
     )
-    refused = [row("verdicts", candidate_id=n, segment_id="seg9", verdict="discard", reason="too vague") for n in ("a", "b")]
+    refused = [
+        row("verdicts", candidate_id=n, segment_id="seg9", verdict="discard", reason="too vague")
+        for n in ("a", "b")
+    ]
     write(store, "segments", "2026-08-04", segment)
     write(store, "verdicts", "2026-08-04", *refused)
     found = asked()
@@ -132,43 +166,74 @@ def test_not_observed(store: Store):
 
 def test_discarded(store: Store):
     say(store, "observed")
-    refused = row("verdicts", candidate_id="c", verdict="discard", reason="a passing state", text_hash=text_hash(PLANTED))
+    refused = row(
+        "verdicts",
+        candidate_id="c",
+        verdict="discard",
+        reason="a passing state",
+        text_hash=text_hash(PLANTED),
+    )
     write(store, "verdicts", "2026-08-04", refused)
     found = asked(PLANTED.rstrip("."))
-    assert (found.stage, found.because) == ("discarded", "the write gate refused it: a passing state")
+    assert (found.stage, found.because) == (
+        "discarded",
+        "the write gate refused it: a passing state",
+    )
 
 
 def test_held_by_the_gate(store: Store):
     remember(store, {"state": "held"})
     day = DAY.isoformat()
-    write(store, "observations", day, row("observations", id=MEMORY, text=PLANTED, gate="hold", gate_reason="only an echo"))
+    write(
+        store,
+        "observations",
+        day,
+        row("observations", id=MEMORY, text=PLANTED, gate="hold", gate_reason="only an echo"),
+    )
     found = asked()
     assert (found.stage, found.because) == ("held", "the write gate holds it: only an echo")
 
 
 def test_held_by_a_contradiction(store: Store):
     remember(store, {"state": "held", "conflicts_with": [OTHER]})
-    assert asked().because == "it contradicts mem_1f3a5c1e0000, and it is not decided which one is right"
+    assert (
+        asked().because
+        == "it contradicts mem_1f3a5c1e0000, and it is not decided which one is right"
+    )
 
 
 def test_superseded(store: Store):
-    remember(store, {"state": "superseded", "superseded_by": OTHER}, {"id": OTHER, "text": "Storks nest there now."})
+    remember(
+        store,
+        {"state": "superseded", "superseded_by": OTHER},
+        {"id": OTHER, "text": "Storks nest there now."},
+    )
     found = asked()
-    assert (found.stage, found.because) == ("superseded", "mem_1f3a5c1e0000 replaced it: Storks nest there now.")
+    assert (found.stage, found.because) == (
+        "superseded",
+        "mem_1f3a5c1e0000 replaced it: Storks nest there now.",
+    )
 
 
 def grown_old(store: Store, monkeypatch: pytest.MonkeyPatch, *moves: str) -> None:
     """Plants a fact of a project, has the store queried for 91 days, and moves the fact a day later."""
-    remember(store, {"state": STATE_OF.get(moves[-1], "stale") if moves else "stale", "category": "projects"})
+    remember(
+        store,
+        {"state": STATE_OF.get(moves[-1], "stale") if moves else "stale", "category": "projects"},
+    )
     for day in range(0, 92, 6):
         monkeypatch.setenv("MEMORY_NOW", str(START + timedelta(days=day)))
-        MemoryAgent().store.ledger.append(RECALLED, "another question", {"memory_ids": []}, actor="mira")
+        MemoryAgent().store.ledger.append(
+            RECALLED, "another question", {"memory_ids": []}, actor="mira"
+        )
     monkeypatch.setenv("MEMORY_NOW", str(START + timedelta(days=92)))
     for kind in moves:
         MemoryAgent().store.ledger.append(kind, "weekly", {"memory_ids": [MEMORY]}, actor="weekly")
 
 
-def test_a_stale_memory_is_recalled_at_half_its_score_and_told_so(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_stale_memory_is_recalled_at_half_its_score_and_told_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     grown_old(store, monkeypatch)
     because = (
         "it is stale since 2026-11-02 (not recalled on 92 days with queries; projects has 90), which halves its score; "
@@ -177,7 +242,9 @@ def test_a_stale_memory_is_recalled_at_half_its_score_and_told_so(store: Store, 
     assert (asked().stage, asked().because) == ("recalled", because)
 
 
-def test_a_stale_memory_that_is_not_recalled_stopped_there(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_stale_memory_that_is_not_recalled_stopped_there(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     grown_old(store, monkeypatch)
     found = asked(question="Which editor does Priya use?")
     assert found.stage == "stale"
@@ -185,7 +252,9 @@ def test_a_stale_memory_that_is_not_recalled_stopped_there(store: Store, monkeyp
 
 
 @pytest.mark.parametrize("kind", [ARCHIVED, COLD])
-def test_an_archived_memory_is_found_only_on_request(kind: str, store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_an_archived_memory_is_found_only_on_request(
+    kind: str, store: Store, monkeypatch: pytest.MonkeyPatch
+):
     grown_old(store, monkeypatch, kind)
     state = STATE_OF[kind]
     assert (asked().stage, asked().because) == (
@@ -194,7 +263,9 @@ def test_an_archived_memory_is_found_only_on_request(kind: str, store: Store, mo
         f"`memory restore mem_{MEMORY.replace('-', '')[:12]}`",
     )
     assert not MemoryAgent().recall(PLANTED, probe=True).results
-    assert [one.memory_id for one in MemoryAgent().recall(PLANTED, include=(state,), probe=True).results] == [MEMORY]
+    assert [
+        one.memory_id for one in MemoryAgent().recall(PLANTED, include=(state,), probe=True).results
+    ] == [MEMORY]
 
 
 def test_forgotten(store: Store):
@@ -214,14 +285,27 @@ def test_merged_into_another_wording(store: Store):
         },
     )
     found = asked()
-    assert (found.stage, found.says, found.merged_into) == ("recalled", PLANTED, "By the reactor, herons build their nests.")
+    assert (found.stage, found.says, found.merged_into) == (
+        "recalled",
+        PLANTED,
+        "By the reactor, herons build their nests.",
+    )
 
 
 def ranked(store: Store, ids: list[str], **more: Any) -> WhyNot:
     """Asks why not, of an answer with those memories in that order, seven of them where no limit is named."""
-    one = {"kind": "fact", "text": "t", "confidence": 1.0, "category": "operations", "priority": "high", "age_days": 0}
+    one = {
+        "kind": "fact",
+        "text": "t",
+        "confidence": 1.0,
+        "category": "operations",
+        "priority": "high",
+        "age_days": 0,
+    }
     where = {"event_at": START, "session": "s", "path": "p", "lines": (), "project": "shop"}
-    results = [Recalled(memory_id=id, score=1 - place / 20, **one, **where) for place, id in enumerate(ids)]
+    results = [
+        Recalled(memory_id=id, score=1 - place / 20, **one, **where) for place, id in enumerate(ids)
+    ]
 
     def ask(question: str, limit: int | None = None) -> Answer:
         return Answer(question, "balanced", tuple(results[: limit or 7]), len(ids), **more)
@@ -232,9 +316,19 @@ def ranked(store: Store, ids: list[str], **more: Any) -> WhyNot:
 def test_out_ranked(store: Store):
     remember(store, {})
     found = ranked(store, [OTHER])
-    assert (found.stage, found.memory_id, found.score, found.last_in) == ("out-ranked", MEMORY, None, 1.0)
+    assert (found.stage, found.memory_id, found.score, found.last_in) == (
+        "out-ranked",
+        MEMORY,
+        None,
+        1.0,
+    )
     found = ranked(store, [OTHER], left_out=(LeftOut(MEMORY, "another project's", 0.3),))
-    assert (found.stage, found.because, found.score, found.last_in) == ("out-ranked", "another project's", 0.3, 1.0)
+    assert (found.stage, found.because, found.score, found.last_in) == (
+        "out-ranked",
+        "another project's",
+        0.3,
+        1.0,
+    )
 
 
 def test_over_the_cap(store: Store):

@@ -20,7 +20,13 @@ def store() -> Store:
 
 
 def made(store: Store, name: str = "laptop", **changes: Any) -> str:
-    given: dict[str, Any] = {"person": "Ada", "project": "shop", "scopes": ["read"], "now": START, **changes}
+    given: dict[str, Any] = {
+        "person": "Ada",
+        "project": "shop",
+        "scopes": ["read"],
+        "now": START,
+        **changes,
+    }
     return create(store, name, **given)[1]
 
 
@@ -30,7 +36,11 @@ def test_only_the_hash_of_a_token_is_kept_in_a_file_of_the_owner(store: Store):
     assert secret not in content and secret.removeprefix("memtok_") not in content
     assert stat.S_IMODE((store.root / "tokens.json").stat().st_mode) == 0o600
     found = AccessTokens(store.root).find(secret)
-    assert found and (found.person, found.project, found.scopes) == ("Ada", "shop", ("read", "write"))
+    assert found and (found.person, found.project, found.scopes) == (
+        "Ada",
+        "shop",
+        ("read", "write"),
+    )
 
 
 def test_two_tokens_differ_and_another_secret_finds_none(store: Store):
@@ -46,7 +56,10 @@ def test_a_revoked_token_is_not_found_by_a_reader_that_was_open_before(store: St
     tokens = AccessTokens(store.root)
     token = tokens.find(secret)
     assert token
-    assert revoke(store, token.id, now=START).revoked_at == revoke(store, token.id, now=START).revoked_at
+    assert (
+        revoke(store, token.id, now=START).revoked_at
+        == revoke(store, token.id, now=START).revoked_at
+    )
     assert tokens.find(secret) is None
     assert [one.is_valid for one in tokens.every()] == [False]
     again = made(store)  # the name is free again
@@ -72,7 +85,9 @@ def test_a_token_is_revoked_by_its_name_and_an_unknown_one_is_an_error(store: St
         ({"person": "Ada\x1b[2J"}, "printable"),
     ],
 )
-def test_what_cannot_be_a_token_is_refused_and_nothing_is_written(store: Store, changes: dict[str, Any], told: str):
+def test_what_cannot_be_a_token_is_refused_and_nothing_is_written(
+    store: Store, changes: dict[str, Any], told: str
+):
     with pytest.raises(QuestionError, match=told):
         made(store, **changes)
     assert not (store.root / "tokens.json").exists()

@@ -16,7 +16,9 @@ from memory_assets.text import files
 WHEN = "2026-08-03T09:00:00+00:00"
 
 
-def entry(content: bytes, *, source: str = "one", byte_from: int = 0, line_from: int = 0, **changes) -> Range:
+def entry(
+    content: bytes, *, source: str = "one", byte_from: int = 0, line_from: int = 0, **changes
+) -> Range:
     fields = {
         "id": range_id(source, 0, byte_from),
         "source_id": source,
@@ -51,7 +53,9 @@ def test_an_open_reader_sees_what_another_process_masks(archive: Archive):
     reader, at = Archive(archive.root), datetime.fromisoformat(WHEN)
     for letter in (b"*", b"#"):  # the second time, the catalog keeps its size
         before = reader.read("one", 0, 0, 9)
-        archive.restate(range_id("one", 0, 5), letter * 3 + b"\n", at=at, because="words in it are forgotten")
+        archive.restate(
+            range_id("one", 0, 5), letter * 3 + b"\n", at=at, because="words in it are forgotten"
+        )
         assert reader.read("one", 0, 0, 9) == b"a\nbb\n" + letter * 3 + b"\n" != before
         assert reader.verify(range_id("one", 0, 5))
 
@@ -66,7 +70,10 @@ def test_bytes_that_were_never_captured_are_an_error_that_says_where(archive: Ar
 
 
 def test_lines_know_their_number_and_their_bytes(archive: Archive):
-    found = [(line.number, line.byte_from, line.byte_to, line.content) for line in archive.lines("one", 0)]
+    found = [
+        (line.number, line.byte_from, line.byte_to, line.content)
+        for line in archive.lines("one", 0)
+    ]
     assert found == [(0, 0, 2, b"a\n"), (1, 2, 5, b"bb\n"), (2, 5, 9, b"ccc\n")]
     assert [line.number for line in archive.lines("one", 0, from_line=2)] == [2]
 
@@ -85,10 +92,14 @@ def test_what_another_process_appended_is_seen(archive: Archive):
     assert [line.content for line in archive.lines("one", 0)] == [b"a\n", b"bb\n", b"ccc\n", b"d\n"]
 
 
-def test_appending_reads_the_catalog_no_more_often_than_opening(archive: Archive, monkeypatch: pytest.MonkeyPatch):
+def test_appending_reads_the_catalog_no_more_often_than_opening(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+):
     """Taking in ten thousand files must not read ten thousand catalogs."""
     archive.sources()
-    monkeypatch.setattr("memory_assets.store.archive._read_catalog", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(
+        "memory_assets.store.archive._read_catalog", lambda _: pytest.fail("read again")
+    )
     archive.append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
     assert archive.sources()["one"][-1].byte_from == 9
 
@@ -102,7 +113,9 @@ def test_a_range_whose_bytes_changed_is_found_at_once(archive: Archive):
     resource = range_id("one", 0, 0)
     archive.read("one", 0, 0, 5)
     assert archive.verify(resource)
-    (archive.root / "ranges" / "one" / "000-000000000000.zst").write_bytes(zstandard.compress(b"x\nyy\n"))
+    (archive.root / "ranges" / "one" / "000-000000000000.zst").write_bytes(
+        zstandard.compress(b"x\nyy\n")
+    )
     assert not archive.verify(resource)
 
 
@@ -119,7 +132,9 @@ def test_a_catalog_of_a_newer_release_is_refused(archive: Archive):
         Archive(archive.root).sources()
 
 
-def test_a_line_that_the_disk_took_only_in_part_is_an_error(archive: Archive, monkeypatch: pytest.MonkeyPatch):
+def test_a_line_that_the_disk_took_only_in_part_is_an_error(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+):
     """Else the range would be missing from the catalog, and the ones after it would hide that."""
     with monkeypatch.context() as patched:
         write = os.write

@@ -31,7 +31,10 @@ def test_a_long_log_is_renamed_and_older_ones_go(monkeypatch: MonkeyPatch):
         log(CALL)
     names = sorted(path.name for path in log.path.parent.iterdir())
     assert names == ["audit.jsonl", *(f"audit.jsonl.{number}" for number in range(1, 5))]
-    assert all(path.stat().st_size <= 400 and stat.S_IMODE(path.stat().st_mode) == 0o600 for path in log.path.parent.iterdir())
+    assert all(
+        path.stat().st_size <= 400 and stat.S_IMODE(path.stat().st_mode) == 0o600
+        for path in log.path.parent.iterdir()
+    )
 
 
 def test_a_log_that_cannot_be_written_stops_nothing():

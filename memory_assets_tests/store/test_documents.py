@@ -39,7 +39,9 @@ def test_the_latest_document_is_listed_first_and_a_removed_one_is_gone(tmp_path:
     assert documents.ids() == ["doc_1"]
 
 
-@pytest.mark.parametrize("damage", [(b"High", b"Hi8h"), (b"Tides", b"Tidez"), (b'"page": 2', b'"page": 3')])
+@pytest.mark.parametrize(
+    "damage", [(b"High", b"Hi8h"), (b"Tides", b"Tidez"), (b'"page": 2', b'"page": 3')]
+)
 def test_a_changed_byte_is_found(tmp_path: Path, damage: tuple[bytes, bytes]):
     documents = Documents(tmp_path)
     documents.write(kept(), SECTIONS)

@@ -21,16 +21,25 @@ def ledger(root: Path, at: datetime = AT) -> Ledger:
 
 
 def test_an_event_is_read_back_as_it_was_said(tmp_path: Path):
-    said = ledger(tmp_path).append("proposal.rejected", "p-1", {"reason": "nur einmal – ✗"}, actor="mira")
+    said = ledger(tmp_path).append(
+        "proposal.rejected", "p-1", {"reason": "nur einmal – ✗"}, actor="mira"
+    )
     assert ledger(tmp_path).events() == [said]
-    assert (said.at, said.actor, said.target, said.payload) == (AT, "mira", "p-1", {"reason": "nur einmal – ✗"})
+    assert (said.at, said.actor, said.target, said.payload) == (
+        AT,
+        "mira",
+        "p-1",
+        {"reason": "nur einmal – ✗"},
+    )
 
 
 def test_lines_of_one_moment_keep_their_order(tmp_path: Path):
     one = ledger(tmp_path)
     for number in range(12):
         one.append("memory.recalled", str(number), actor="mira")
-    assert [event.target for event in ledger(tmp_path).events()] == [str(number) for number in range(12)]
+    assert [event.target for event in ledger(tmp_path).events()] == [
+        str(number) for number in range(12)
+    ]
 
 
 def test_events_of_several_processes_are_folded_by_time(tmp_path: Path):
@@ -64,7 +73,9 @@ def test_only_the_wanted_kinds_are_returned(tmp_path: Path):
 
 
 @given(cut=st.integers(2, 160))
-def test_a_line_torn_by_a_killed_process_never_happened(cut: int, tmp_path_factory: pytest.TempPathFactory):
+def test_a_line_torn_by_a_killed_process_never_happened(
+    cut: int, tmp_path_factory: pytest.TempPathFactory
+):
     root = tmp_path_factory.mktemp("ledger")
     one = ledger(root)
     one.append("a", "kept", actor="mira")
@@ -77,20 +88,35 @@ def test_a_line_torn_by_a_killed_process_never_happened(cut: int, tmp_path_facto
 
 
 @pytest.mark.parametrize(
-    "line", [b'{"v":1,}', b"[]", b"7", b'{"v":1}', b'{"id":\xff"x"}', b'{"v":1,"at":"soon","id":"1"}', b"\0" * 90]
+    "line",
+    [
+        b'{"v":1,}',
+        b"[]",
+        b"7",
+        b'{"v":1}',
+        b'{"id":\xff"x"}',
+        b'{"v":1,"at":"soon","id":"1"}',
+        b"\0" * 90,
+    ],
 )
 def test_a_broken_line_is_left_out_named_and_announced_by_every_read(tmp_path: Path, line: bytes):
     ledger(tmp_path).append("a", "x", actor="mira")
     (path,) = tmp_path.glob("*.jsonl")
     written = path.read_bytes()
-    path.write_bytes(written + line + b"\n" + with_new_checksums(written, written.replace(b'"x"', b'"y"')))
+    path.write_bytes(
+        written + line + b"\n" + with_new_checksums(written, written.replace(b'"x"', b'"y"'))
+    )
     for kinds in (None, ["a"], ["memory.noted"]):
         take()
         found = ledger(tmp_path)
-        assert [event.target for event in found.events(kinds)] == ([] if kinds == ["memory.noted"] else ["x", "y"])
+        assert [event.target for event in found.events(kinds)] == (
+            [] if kinds == ["memory.noted"] else ["x", "y"]
+        )
         (named,) = found.damaged()
         assert f"{path.name}, line 2: " in named
-        assert take() == ["Lines of the ledger that cannot be read: 1. They count as not written; `memory doctor` names them."]
+        assert take() == [
+            "Lines of the ledger that cannot be read: 1. They count as not written; `memory doctor` names them."
+        ]
 
 
 def test_a_line_that_was_changed_into_another_valid_one_is_damaged(tmp_path: Path):
@@ -98,7 +124,9 @@ def test_a_line_that_was_changed_into_another_valid_one_is_damaged(tmp_path: Pat
     (path,) = tmp_path.glob("*.jsonl")
     path.write_bytes(path.read_bytes().replace(b"0.9", b"0.8"))
     assert ledger(tmp_path).events() == []
-    assert ledger(tmp_path).damaged() == [f"{tmp_path.name}/{path.name}, line 1: its bytes do not fit its checksum"]
+    assert ledger(tmp_path).damaged() == [
+        f"{tmp_path.name}/{path.name}, line 1: its bytes do not fit its checksum"
+    ]
 
 
 def test_a_line_that_breaks_later_is_counted_once(tmp_path: Path):
@@ -110,7 +138,9 @@ def test_a_line_that_breaks_later_is_counted_once(tmp_path: Path):
         file.write(b"{]\n")
     found.append("a", "y", actor="mira")
     assert [event.target for event in found.events()] == ["x", "y"]
-    assert [line.partition(":")[0] for line in found.damaged()] == [f"{tmp_path.name}/{path.name}, line 2"]
+    assert [line.partition(":")[0] for line in found.damaged()] == [
+        f"{tmp_path.name}/{path.name}, line 2"
+    ]
 
 
 def test_a_ledger_of_a_newer_release_is_refused(tmp_path: Path):
@@ -124,12 +154,20 @@ def test_an_event_is_a_plain_value():
 
 
 def test_a_planned_event_is_written_once_whoever_plans_it_again(tmp_path: Path):
-    planned = [Planned("rule-1", "memory.confirmed", "a", {"reason": "same"}), Planned("rule-2", "memory.confirmed", "b")]
+    planned = [
+        Planned("rule-1", "memory.confirmed", "a", {"reason": "same"}),
+        Planned("rule-2", "memory.confirmed", "b"),
+    ]
     written = ledger(tmp_path).append_once([planned[0]], actor="rules")
     assert written == [Event("rule-1", AT, "rules", "memory.confirmed", "a", {"reason": "same"})]
-    again = ledger(tmp_path, AT + timedelta(days=1)).append_once([*planned, planned[1]], actor="rules")
+    again = ledger(tmp_path, AT + timedelta(days=1)).append_once(
+        [*planned, planned[1]], actor="rules"
+    )
     assert [event.id for event in again] == ["rule-2"]
-    assert [(event.id, event.at) for event in ledger(tmp_path).events()] == [("rule-1", AT), ("rule-2", AT + timedelta(days=1))]
+    assert [(event.id, event.at) for event in ledger(tmp_path).events()] == [
+        ("rule-1", AT),
+        ("rule-2", AT + timedelta(days=1)),
+    ]
 
 
 def test_planning_nothing_writes_nothing(tmp_path: Path):
@@ -143,7 +181,9 @@ def test_what_is_overwritten_is_read_as_it_is_now(tmp_path: Path):
     assert one.overwrite(lambda raw: raw.replace(b"Herons nest", b"***********")) == 1
     assert one.damaged() == []
     for reader in (one, ledger(tmp_path)):
-        assert [(event.id, event.payload) for event in reader.events()] == [(said.id, {"text": "***********."})]
+        assert [(event.id, event.payload) for event in reader.events()] == [
+            (said.id, {"text": "***********."})
+        ]
 
 
 def test_a_planned_event_that_two_machines_wrote_is_there_once(tmp_path: Path):

@@ -69,11 +69,15 @@ def test_two_folders_share_a_store_and_a_deleted_one_comes_back(tmp_path: Path):
     one.sync()
     shutil.rmtree(one.root)
     again = opened(tmp_path / "one")
-    assert set(texts(again)) == set(texts(two)) and (again.answers / "answer.json").read_text() == "{}"
+    assert (
+        set(texts(again)) == set(texts(two)) and (again.answers / "answer.json").read_text() == "{}"
+    )
     assert again.key == two.key
 
 
-def test_two_folders_that_begin_a_store_at_once_use_one_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_two_folders_that_begin_a_store_at_once_use_one_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     replace, calls = S3Objects.replace, []
 
     def late(self: S3Objects, key: str, content: bytes, tag: str) -> str | None:
@@ -88,7 +92,9 @@ def test_two_folders_that_begin_a_store_at_once_use_one_key(tmp_path: Path, monk
     assert one.key == keys[0] == keys[1] and texts(one) == ["from two"]
 
 
-def test_what_is_missing_in_a_folder_is_fetched_and_what_was_changed_by_accident_too(tmp_path: Path):
+def test_what_is_missing_in_a_folder_is_fetched_and_what_was_changed_by_accident_too(
+    tmp_path: Path,
+):
     store = opened(tmp_path / "one")
     store.append_event("test.said", "all", {"text": "kept"})
     (store.answers / "answer.json").write_text("{}")
@@ -99,7 +105,9 @@ def test_what_is_missing_in_a_folder_is_fetched_and_what_was_changed_by_accident
     assert texts(again) == ["kept"] and (again.answers / "answer.json").read_text() == "{}"
 
 
-def test_a_manifest_that_another_replaced_meanwhile_is_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_manifest_that_another_replaced_meanwhile_is_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
     replace, calls = S3Objects.replace, []
 
@@ -122,7 +130,9 @@ def test_a_damaged_object_is_found_and_sent_again(tmp_path: Path):
     store = opened(tmp_path / "one")
     store.append_event("test.said", "all", {"text": "kept"})
     mirror = mirror_of(store)
-    path, entry = next((path, one) for path, one in mirror._noted().files.items() if path.startswith("ledger/"))
+    path, entry = next(
+        (path, one) for path, one in mirror._noted().files.items() if path.startswith("ledger/")
+    )
     mirror.objects.put(entry.key, b"damaged")
     with pytest.raises(ObjectStoreError, match="does not match its hash"):
         opened(tmp_path / "two")
@@ -151,7 +161,9 @@ def test_a_known_folder_is_used_while_the_server_is_down_and_a_new_one_is_refuse
         store = opened(tmp_path / "one")
         store.append_event("test.said", "all", {"text": "said while it is down"})
         assert len(texts(store)) == 2
-        assert [note for note in take() if "does not answer" in note and "sent by the next run" in note]
+        assert [
+            note for note in take() if "does not answer" in note and "sent by the next run" in note
+        ]
         with pytest.raises(ObjectStoreError, match="does not answer"):
             store.sync()
         with pytest.raises(ObjectStoreError, match="does not answer"):
@@ -160,7 +172,9 @@ def test_a_known_folder_is_used_while_the_server_is_down_and_a_new_one_is_refuse
     assert len(texts(opened(tmp_path / "two"))) == 2
 
 
-def test_a_missing_bucket_and_a_missing_remote_and_another_store_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_bucket_and_a_missing_remote_and_another_store_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = opened(tmp_path / "one")
     with pytest.raises(ObjectStoreError, match="There is no bucket 'nowhere'"):
         open_store(read_settings(data=tmp_path / "two", store="s3://nowhere"))
@@ -173,7 +187,9 @@ def test_a_missing_bucket_and_a_missing_remote_and_another_store_are_one_line(tm
         opened(tmp_path / "other")
 
 
-def test_wrong_credentials_are_one_line_that_does_not_show_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_wrong_credentials_are_one_line_that_does_not_show_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     with s3_api() as api:
         monkeypatch.setenv("MEMORY_STORE_ENDPOINT", api.address)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody-else")
@@ -211,8 +227,14 @@ def test_what_a_folder_waits_for_from_a_model_is_not_exchanged(tmp_path: Path):
         (store.answers / f"{store.root.name}.json").write_text("{}")
     for store in (one, two, one):
         store.sync()
-    assert [(store.answers / "batches" / "000001.json").read_text() for store in (one, two)] == ['"of one"', '"of two"']
-    assert all((one.answers / f"{name}.json").exists() and (two.answers / f"{name}.json").exists() for name in ("one", "two"))
+    assert [(store.answers / "batches" / "000001.json").read_text() for store in (one, two)] == [
+        '"of one"',
+        '"of two"',
+    ]
+    assert all(
+        (one.answers / f"{name}.json").exists() and (two.answers / f"{name}.json").exists()
+        for name in ("one", "two")
+    )
     (one.answers / "batches" / "000001.json").unlink()
     one.sync()
     assert not (one.answers / "batches" / "000001.json").exists()

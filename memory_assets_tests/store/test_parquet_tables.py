@@ -29,7 +29,9 @@ def tables(tmp_path: Path) -> ParquetTables:
 
 
 def rows(*ordinals: int, text: str = "Use uv.", day: str = DAY) -> pl.DataFrame:
-    return frame(TABLE, *(message(text, ordinal, day=date.fromisoformat(day)) for ordinal in ordinals))
+    return frame(
+        TABLE, *(message(text, ordinal, day=date.fromisoformat(day)) for ordinal in ordinals)
+    )
 
 
 def file_of(tables: ParquetTables, part: str = DAY) -> Path:
@@ -52,7 +54,9 @@ def test_a_part_is_replaced_and_the_others_stay(tables: ParquetTables):
 def test_the_same_rows_have_the_same_fingerprint_in_any_order(tables: ParquetTables):
     first = tables.write(TABLE, DAY, rows(0, 1), inputs="x")
     second = tables.write(TABLE, DAY, rows(1, 0), inputs=lambda: "y")
-    assert first.fingerprint == second.fingerprint != tables.write(TABLE, DAY, rows(0, 2)).fingerprint
+    assert (
+        first.fingerprint == second.fingerprint != tables.write(TABLE, DAY, rows(0, 2)).fingerprint
+    )
     assert (first.rows, first.inputs, second.inputs) == (2, "x", "y")
 
 
@@ -88,7 +92,10 @@ def test_frames_are_written_as_they_come(tables: ParquetTables):
             pulled.append(n)
             yield rows(2 * n, 2 * n + 1)
 
-    assert tables.write(TABLE, DAY, stream(), inputs=lambda: f"after {len(pulled)}").inputs == "after 4"
+    assert (
+        tables.write(TABLE, DAY, stream(), inputs=lambda: f"after {len(pulled)}").inputs
+        == "after 4"
+    )
     assert tables.read(TABLE).equals(rows(*range(8)))
 
 
@@ -142,8 +149,12 @@ def test_readers_see_the_old_rows_or_the_new_ones_while_parts_are_swapped(tables
     assert set(seen) == {(2, 1)}
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 half a file", b"PAR1" + bytes(40) + b"\x04\0\0\0PAR1"])
-def test_a_broken_file_names_itself_and_the_command_that_helps(tables: ParquetTables, content: bytes):
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1 half a file", b"PAR1" + bytes(40) + b"\x04\0\0\0PAR1"]
+)
+def test_a_broken_file_names_itself_and_the_command_that_helps(
+    tables: ParquetTables, content: bytes
+):
     tables.write(TABLE, DAY, rows(0))
     file_of(tables).write_bytes(content)
     with pytest.raises(DamagedError, match=r"day=2026-08-03/data\.parquet.*memory ingest"):
@@ -169,7 +180,11 @@ def test_files_are_their_owners_alone(tables: ParquetTables):
 
 def test_a_purge_leaves_nothing_but_parts(tables: ParquetTables):
     tables.write(TABLE, DAY, rows(0))
-    for name in (".writing/12-3.tmp", "messages/2026-08-03/part-0.parquet", "a_table_of_old/all/manifest.json"):
+    for name in (
+        ".writing/12-3.tmp",
+        "messages/2026-08-03/part-0.parquet",
+        "a_table_of_old/all/manifest.json",
+    ):
         (tables.root / name).parent.mkdir(parents=True, exist_ok=True)
         (tables.root / name).write_bytes(b"x")
     tables.purge()
@@ -188,7 +203,13 @@ def test_rows_of_another_day_are_refused_and_the_old_ones_stay(tables: ParquetTa
 
 @pytest.mark.parametrize(
     ("table", "part"),
-    [("messages", "all"), ("messages", "2026-8-3"), ("memories", DAY), ("dropped_facts", "week"), ("records", "../s1")],
+    [
+        ("messages", "all"),
+        ("messages", "2026-8-3"),
+        ("memories", DAY),
+        ("dropped_facts", "week"),
+        ("records", "../s1"),
+    ],
 )
 def test_a_part_that_a_table_cannot_have_is_refused_when_written_and_empty_when_read(
     tables: ParquetTables, table: str, part: str
@@ -216,7 +237,9 @@ def test_a_reader_that_planned_before_a_part_was_dropped_still_reads(tables: Par
     assert planned.collect().equals(rows(1, day=NEXT))
 
 
-def test_the_file_of_a_dropped_part_goes_a_day_later(tables: ParquetTables, monkeypatch: pytest.MonkeyPatch):
+def test_the_file_of_a_dropped_part_goes_a_day_later(
+    tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
+):
     tables.write(TABLE, DAY, rows(0))
     tables.drop(TABLE, DAY)
     assert file_of(tables).is_file()
@@ -240,7 +263,9 @@ def test_a_reader_that_has_the_old_file_open_reads_the_old_rows(tables: ParquetT
         assert pl.read_parquet(file)["ordinal"].to_list() == [0]
 
 
-def test_another_version_of_a_file_is_seen_by_a_process_that_knows_the_old_one(tables: ParquetTables):
+def test_another_version_of_a_file_is_seen_by_a_process_that_knows_the_old_one(
+    tables: ParquetTables,
+):
     tables.write(TABLE, DAY, rows(0), inputs="old")
     other = ParquetTables(tables.root.with_name("other"))
     other.write(TABLE, DAY, rows(0, 1), inputs="new")
@@ -272,7 +297,9 @@ def test_tables_below_a_folder_that_is_named_like_a_partition_are_read(tmp_path:
 
 
 @pytest.mark.parametrize("step", ["ParquetWriter", "_fill_up", "_flush", "replace", "sync_folder"])
-def test_a_process_killed_between_any_two_writes_leaves_the_old_rows_or_the_new_ones(tmp_path: Path, step: str):
+def test_a_process_killed_between_any_two_writes_leaves_the_old_rows_or_the_new_ones(
+    tmp_path: Path, step: str
+):
     tables = ParquetTables(tmp_path / "tables")
     tables.write(TABLE, DAY, rows(0), inputs="old")
     shutil.copytree(tables.root, tmp_path / "killed")
@@ -282,7 +309,9 @@ def test_a_process_killed_between_any_two_writes_leaves_the_old_rows_or_the_new_
     is_new = step == "sync_folder"
     assert killed.read(TABLE).equals(rows(1, 2) if is_new else rows(0))
     assert killed.parts(TABLE)[DAY].inputs == ("new" if is_new else "old")
-    assert pl.read_parquet(f"{killed.root}/{TABLE}/**/*.parquet", hive_partitioning=True).height == (2 if is_new else 1)
+    assert pl.read_parquet(
+        f"{killed.root}/{TABLE}/**/*.parquet", hive_partitioning=True
+    ).height == (2 if is_new else 1)
     killed.purge()
     assert not list(killed.root.rglob("*.tmp"))
     killed.write(TABLE, DAY, rows(3), inputs="later")
@@ -315,10 +344,16 @@ def settle(tables: ParquetTables) -> None:
     os.utime(folder, ns=(past, past))
 
 
-def test_partitions_are_looked_at_again_only_when_one_was_written(tables: ParquetTables, monkeypatch: pytest.MonkeyPatch):
+def test_partitions_are_looked_at_again_only_when_one_was_written(
+    tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
+):
     looked: list[str] = []
     find = parquet_tables.find_parts
-    monkeypatch.setattr(parquet_tables, "find_parts", lambda table, folder: looked.append(table) or find(table, folder))
+    monkeypatch.setattr(
+        parquet_tables,
+        "find_parts",
+        lambda table, folder: looked.append(table) or find(table, folder),
+    )
     assert tables.fingerprints(TABLE) == {}
     tables.write(TABLE, DAY, rows(0))
     settle(tables)

@@ -13,7 +13,9 @@ from memory_assets_tests.settings_files import user_settings
 
 
 def test_installed_state_lies_where_the_platform_keeps_application_data():
-    found = Path(places.application_folder("data", sys.platform, os.environ, Path.home()), "memory_assets")
+    found = Path(
+        places.application_folder("data", sys.platform, os.environ, Path.home()), "memory_assets"
+    )
     assert found == platformdirs.user_data_path("memory_assets", appauthor=False)
 
 
@@ -21,21 +23,38 @@ def test_each_platform_has_its_own_place():
     home = Path("/home/mira")
     assert places.application_folder("data", "linux", {}, home) == str(home / ".local" / "share")
     assert places.application_folder("data", "linux", {"XDG_DATA_HOME": "/data"}, home) == "/data"
-    assert places.application_folder("data", "darwin", {}, home) == str(home / "Library" / "Application Support")
-    assert places.application_folder("data", "win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home) == "C:/Users/mira/Local"
+    assert places.application_folder("data", "darwin", {}, home) == str(
+        home / "Library" / "Application Support"
+    )
+    assert (
+        places.application_folder("data", "win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home)
+        == "C:/Users/mira/Local"
+    )
 
 
 def test_settings_lie_where_the_platform_keeps_them():
     found = Path(places.user_settings_file())
-    assert found == platformdirs.user_config_path("memory_assets", appauthor=False, roaming=True) / "memory.toml"
+    assert (
+        found
+        == platformdirs.user_config_path("memory_assets", appauthor=False, roaming=True)
+        / "memory.toml"
+    )
 
 
 def test_each_platform_has_its_own_place_for_settings():
     home = Path("/home/mira")
     assert places.application_folder("settings", "linux", {}, home) == str(home / ".config")
-    assert places.application_folder("settings", "linux", {"XDG_CONFIG_HOME": "/settings"}, home) == "/settings"
-    assert places.application_folder("settings", "darwin", {}, home) == str(home / "Library" / "Application Support")
-    assert places.application_folder("settings", "win32", {"APPDATA": "C:/Users/mira/Roaming"}, home) == "C:/Users/mira/Roaming"
+    assert (
+        places.application_folder("settings", "linux", {"XDG_CONFIG_HOME": "/settings"}, home)
+        == "/settings"
+    )
+    assert places.application_folder("settings", "darwin", {}, home) == str(
+        home / "Library" / "Application Support"
+    )
+    assert (
+        places.application_folder("settings", "win32", {"APPDATA": "C:/Users/mira/Roaming"}, home)
+        == "C:/Users/mira/Roaming"
+    )
 
 
 @pytest.mark.parametrize("kind", ["data", "settings"])
@@ -45,15 +64,23 @@ def test_a_folder_that_the_environment_names_from_the_working_one_is_ignored(kin
     assert folder(kind, "linux", relative, "/home/mira") == folder(kind, "linux", {}, "/home/mira")
 
 
-def test_where_nobody_knows_the_home_nothing_is_looked_for_below_the_working_folder(monkeypatch: pytest.MonkeyPatch):
+def test_where_nobody_knows_the_home_nothing_is_looked_for_below_the_working_folder(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(places.os.path, "expanduser", lambda path: path)
     monkeypatch.setattr(places, "CHECKOUT", "/nowhere")
     monkeypatch.delenv("MEMORY_DATA")
-    assert [Path(file).is_absolute() for file in (places.user_settings_file(), places.default_data())] == [True, True]
+    assert [
+        Path(file).is_absolute() for file in (places.user_settings_file(), places.default_data())
+    ] == [True, True]
 
 
-@pytest.mark.parametrize("named", ["environment", "the user's file", "from the user's file on", "nowhere"])
-def test_the_quick_way_and_the_settings_find_the_same_folder(named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    "named", ["environment", "the user's file", "from the user's file on", "nowhere"]
+)
+def test_the_quick_way_and_the_settings_find_the_same_folder(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(places, "CHECKOUT", tmp_path / "nowhere")
     if named != "environment":
@@ -72,13 +99,17 @@ def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("text", ["data = \n", "data = 3\n", 'data = ""\n'])
-def test_a_broken_settings_file_does_not_stop_a_session_start(text: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_broken_settings_file_does_not_stop_a_session_start(
+    text: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv("MEMORY_DATA")
     user_settings(text)
     assert places.find_data() == places.default_data()
 
 
-def test_a_file_that_is_the_users_and_the_data_folders_is_read_once_as_the_users(monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_is_the_users_and_the_data_folders_is_read_once_as_the_users(
+    monkeypatch: pytest.MonkeyPatch,
+):
     file = user_settings("port = 4000\n")
     monkeypatch.setenv("MEMORY_DATA", str(file.parent))
     assert places.settings_files() == [str(file)]

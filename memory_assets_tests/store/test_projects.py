@@ -12,9 +12,13 @@ def repository(folder: Path, origin: str = "") -> Path:
     (folder / ".git").mkdir(parents=True)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     remotes = (
-        f'[remote "fork"]\n\turl = https://example.com/other/fork.git\n[remote "origin"]\n\turl = {origin}\n' if origin else ""
+        f'[remote "fork"]\n\turl = https://example.com/other/fork.git\n[remote "origin"]\n\turl = {origin}\n'
+        if origin
+        else ""
     )
-    (folder / ".git" / "config").write_text(f'[core]\n\tbare = false\n{remotes}[branch "main"]\n\tremote = origin\n')
+    (folder / ".git" / "config").write_text(
+        f'[core]\n\tbare = false\n{remotes}[branch "main"]\n\tremote = origin\n'
+    )
     return folder
 
 
@@ -42,7 +46,12 @@ def test_a_repository_without_a_remote_has_the_name_of_its_folder(tmp_path: Path
 @pytest.mark.parametrize("is_relative", [False, True])
 def test_a_worktree_belongs_to_its_repository_wherever_it_lies(tmp_path: Path, is_relative: bool):
     main = repository(tmp_path / "shop")
-    assert find_repository(str(worktree(tmp_path / "1", main, is_relative=is_relative) / "src"), str(tmp_path)) == "shop"
+    assert (
+        find_repository(
+            str(worktree(tmp_path / "1", main, is_relative=is_relative) / "src"), str(tmp_path)
+        )
+        == "shop"
+    )
 
 
 def test_a_worktree_whose_repository_was_deleted_still_names_it(tmp_path: Path):
@@ -115,6 +124,8 @@ def test_a_worktree_in_a_known_layout_belongs_to_its_repository(folder: str):
     assert project_of(None, folder) == "shop"
 
 
-@pytest.mark.parametrize("folder", ["/home/mira/1", "/home/mira/work/1", "/home/mira/worktrees/2", "/1/2"])
+@pytest.mark.parametrize(
+    "folder", ["/home/mira/1", "/home/mira/work/1", "/home/mira/worktrees/2", "/1/2"]
+)
 def test_a_number_alone_names_no_project(folder: str):
     assert project_of(None, folder) == "unknown"

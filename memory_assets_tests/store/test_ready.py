@@ -23,7 +23,9 @@ def briefing(root: Path, folder: Path | str) -> str:
 
 def test_a_worktree_gets_the_briefing_of_its_repository(root: Path, tmp_path: Path):
     main = repository(tmp_path / "clone", "https://example.com/harbour/shop.git")
-    assert briefing(root, worktree(tmp_path / "elsewhere" / "1", main) / "src") == "briefings/shop.md"
+    assert (
+        briefing(root, worktree(tmp_path / "elsewhere" / "1", main) / "src") == "briefings/shop.md"
+    )
     assert briefing(root, tmp_path / "gone" / "shop" / ".worktrees" / "1") == "briefings/shop.md"
 
 
@@ -36,5 +38,7 @@ def test_any_other_folder_gets_the_general_briefing(root: Path, tmp_path: Path):
     assert briefing(root, "") == "briefing.md"
 
 
-def test_a_repository_in_a_folder_that_is_called_like_a_project_is_not_that_project(root: Path, tmp_path: Path):
+def test_a_repository_in_a_folder_that_is_called_like_a_project_is_not_that_project(
+    root: Path, tmp_path: Path
+):
     assert briefing(root, repository(tmp_path / "shop" / "till")) == "briefing.md"

@@ -15,21 +15,32 @@ from memory_assets.store.settings import read_settings
 from memory_assets_tests.settings_files import data_settings, user_settings
 
 
-def test_the_environment_overrides_the_users_file_that_the_data_folders_and_that_the_default(monkeypatch: pytest.MonkeyPatch):
+def test_the_environment_overrides_the_users_file_that_the_data_folders_and_that_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+):
     data_settings('owner = "ann"\nidle_minutes = 20\nport = 4000\n')
     user_settings('owner = "mira"\nidle_minutes = 30\n')
     monkeypatch.setenv("MEMORY_OWNER", "priya")
     settings = read_settings()
-    assert (settings.owner, settings.idle_minutes, settings.port, settings.short_turns) == ("priya", 30, 4000, 5)
+    assert (settings.owner, settings.idle_minutes, settings.port, settings.short_turns) == (
+        "priya",
+        30,
+        4000,
+        5,
+    )
 
 
-def test_the_users_configuration_folder_is_the_one_that_the_environment_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_users_configuration_folder_is_the_one_that_the_environment_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
     assert user_settings("port = 4000\n").is_relative_to(tmp_path / "settings")
     assert read_settings().port == 4000
 
 
-def test_a_relative_path_in_a_file_starts_at_the_files_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_relative_path_in_a_file_starts_at_the_files_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.delenv("MEMORY_DATA")
     folder = user_settings(
         f'data = "mine"\ngold = "~/labels"\ntaxonomy = "words.toml"\nembedding_model = "small"\nsources = "a{os.pathsep}/b"\n'
@@ -59,13 +70,19 @@ def test_the_data_folders_own_file_cannot_name_another(tmp_path: Path):
 def test_a_wrong_zone_is_named_with_a_right_one(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")
     with pytest.raises(
-        SettingsError, match=r"MEMORY_TIMEZONE.*'Atlantis' is not a time zone; use a name such as Europe/Berlin"
+        SettingsError,
+        match=r"MEMORY_TIMEZONE.*'Atlantis' is not a time zone; use a name such as Europe/Berlin",
     ):
         read_settings()
 
 
-@pytest.mark.parametrize(("name", "value"), [("MEMORY_IDLE_MINUTES", "soon"), ("MEMORY_PORT", "0"), ("MEMORY_NOW", "noon")])
-def test_a_wrong_value_is_named_with_its_variable(name: str, value: str, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MEMORY_IDLE_MINUTES", "soon"), ("MEMORY_PORT", "0"), ("MEMORY_NOW", "noon")],
+)
+def test_a_wrong_value_is_named_with_its_variable(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError, match=f"{name}.*got '{value}'"):
         read_settings()
@@ -89,7 +106,11 @@ def test_a_wrong_value_is_named_with_its_variable(name: str, value: str, monkeyp
         ("MEMORY_MODEL_TIMEOUT_SECONDS", "inf", "less than or equal to 3600"),
         ("MEMORY_MODEL_PRICES", '{"m": {"input": 1}}', "give input and output of"),
         ("MEMORY_MODEL_PRICES", '{"m": {"input": -1, "output": 1}}', "greater than or equal to 0"),
-        ("MEMORY_MODEL_PRICES", '{"m": {"in": 1, "output": 1}}', "'input', 'output', 'cache_write' or 'cache_read'"),
+        (
+            "MEMORY_MODEL_PRICES",
+            '{"m": {"in": 1, "output": 1}}',
+            "'input', 'output', 'cache_write' or 'cache_read'",
+        ),
     ],
 )
 def test_a_wrong_word_about_the_model_is_told_with_a_right_one(
@@ -118,7 +139,9 @@ def test_a_setting_that_does_not_exist_is_refused():
 @pytest.mark.parametrize("write", [user_settings, data_settings])
 def test_a_file_that_is_no_toml_is_named(write: Callable[[str], Path]):
     file = write("owner = \n")
-    with pytest.raises(SettingsError, match=f"Cannot read the settings from {re.escape(str(file))}: "):
+    with pytest.raises(
+        SettingsError, match=f"Cannot read the settings from {re.escape(str(file))}: "
+    ):
         read_settings()
 
 
@@ -169,28 +192,50 @@ def test_each_role_has_its_model(model: str, reflector: str, names: tuple[str, s
 
 
 def test_the_reflector_is_asked_at_its_own_address_where_it_has_one():
-    settings = read_settings(model_url="http://127.0.0.1:11434", reflector_url="https://api.anthropic.com")
+    settings = read_settings(
+        model_url="http://127.0.0.1:11434", reflector_url="https://api.anthropic.com"
+    )
     assert (settings.url_of("observer"), settings.url_of("reflector")) == (
         "http://127.0.0.1:11434",
         "https://api.anthropic.com",
     )
-    assert read_settings(model_url="http://127.0.0.1:1234").url_of("reflector") == "http://127.0.0.1:1234"
+    assert (
+        read_settings(model_url="http://127.0.0.1:1234").url_of("reflector")
+        == "http://127.0.0.1:1234"
+    )
 
 
 @pytest.mark.parametrize(
     ("written", "allowed"),
-    [("shop, docs", ["shop", "docs", ""]), ('["shop"]', ["shop", ""]), ("*", ["shop", "docs", "other", ""]), ("[]", [""])],
+    [
+        ("shop, docs", ["shop", "docs", ""]),
+        ('["shop"]', ["shop", ""]),
+        ("*", ["shop", "docs", "other", ""]),
+        ("[]", [""]),
+    ],
 )
-def test_models_may_be_sent_the_projects_that_are_named(written: str, allowed: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_models_may_be_sent_the_projects_that_are_named(
+    written: str, allowed: list[str], monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_MODEL_PROJECTS", written)
     settings = read_settings()
-    assert [project for project in ("shop", "docs", "other", "") if settings.may_send(project)] == allowed
+    assert [
+        project for project in ("shop", "docs", "other", "") if settings.may_send(project)
+    ] == allowed
 
 
 @pytest.mark.parametrize(
-    "address", ["127.0.0.1:8000", "http://127.0.0.1:8000/api", "http://user:word@127.0.0.1:8000", "ftp://chroma"]
+    "address",
+    [
+        "127.0.0.1:8000",
+        "http://127.0.0.1:8000/api",
+        "http://user:word@127.0.0.1:8000",
+        "ftp://chroma",
+    ],
 )
-def test_a_chroma_server_is_an_address_without_path_and_password(address: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_chroma_server_is_an_address_without_path_and_password(
+    address: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_CHROMA", address)
     with pytest.raises(SettingsError, match=r"use the form http://127\.0\.0\.1:8000"):
         read_settings()

@@ -18,7 +18,9 @@ FILE = '# mine\nowner = "mira"  # me\nleast_useful = 0.7 # usual\n\n[sections]\n
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_value_that_is_there_is_replaced_and_everything_else_stays(end: str):
     before = FILE.replace("\n", end)
-    assert with_settings(before, {"least_useful": 0.6}) == before.replace("least_useful = 0.7", "least_useful = 0.6")
+    assert with_settings(before, {"least_useful": 0.6}) == before.replace(
+        "least_useful = 0.7", "least_useful = 0.6"
+    )
 
 
 def test_one_that_is_not_there_stands_above_the_tables():
@@ -45,7 +47,10 @@ def test_whatever_the_file_looks_like_its_other_settings_mean_the_same(before: s
 
 
 @given(
-    st.dictionaries(st.sampled_from(["model", "least_useful", "taxonomy"]), st.one_of(st.text(max_size=20), st.floats(0, 1)))
+    st.dictionaries(
+        st.sampled_from(["model", "least_useful", "taxonomy"]),
+        st.one_of(st.text(max_size=20), st.floats(0, 1)),
+    )
 )
 def test_what_is_written_is_read_back(changes: dict[str, str | float]):
     assert tomllib.loads(with_settings(FILE, changes)) == {**tomllib.loads(FILE), **changes}
@@ -60,16 +65,24 @@ def test_without_a_file_one_is_made_in_the_data_folder_and_the_settings_are_thos
 
 
 def test_what_the_users_file_sets_is_changed_there_since_it_overrides_the_data_folders():
-    user, data = user_settings("least_useful = 0.8 # mine\n"), data_settings("facts_per_session = 12\n")
+    user, data = (
+        user_settings("least_useful = 0.8 # mine\n"),
+        data_settings("facts_per_session = 12\n"),
+    )
     assert write_settings({"facts_per_session": 9}) == data
     assert write_settings({"least_useful": 0.6}) == user
-    assert (user.read_text(), data.read_text()) == ("least_useful = 0.6 # mine\n", "facts_per_session = 9\n")
+    assert (user.read_text(), data.read_text()) == (
+        "least_useful = 0.6 # mine\n",
+        "facts_per_session = 9\n",
+    )
     assert write_settings({"least_useful": 0.5, "facts_per_session": 7}) == user
     settings = read_settings()
     assert (settings.least_useful, settings.facts_per_session) == (0.5, 7)
 
 
-def test_a_file_in_the_working_folder_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_in_the_working_folder_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "memory.toml").write_text(FILE)
     assert write_settings({"least_useful": 0.6}) == tmp_path / "store" / "memory.toml"
@@ -101,7 +114,11 @@ def test_a_file_that_is_no_toml_is_named_and_left_alone(write):
         ("gold", None, 'gold = ""'),
         ("aliases", {}, "aliases = {}"),
         ("ttl_days", {"projects": 30, "operations": 90}, "ttl_days.projects = 30"),
-        ("model_prices", {"my model": {"input": 1.0, "output": 2.0}}, 'model_prices."my model" = {input = 1.0, output = 2.0}'),
+        (
+            "model_prices",
+            {"my model": {"input": 1.0, "output": 2.0}},
+            'model_prices."my model" = {input = 1.0, output = 2.0}',
+        ),
     ],
 )
 def test_the_line_of_a_setting_is_read_back_as_its_value(name: str, value: object, line: str):

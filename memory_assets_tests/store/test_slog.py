@@ -23,13 +23,18 @@ for number in range(int(sys.argv[3])):
 
 @pytest.mark.slow
 def test_two_processes_that_write_at_once_lose_and_tear_nothing(tmp_path: Path):
-    writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name, "1000"]) for name in ("caddy", "redis")]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name, "1000"])
+        for name in ("caddy", "redis")
+    ]
     assert [one.wait() for one in writers] == [0, 0]
     lines = (tmp_path / "workspace" / "slog.jsonl").read_bytes().splitlines()
     found = [json.loads(line) for line in lines]
     assert len(lines) == 2000
     for name in ("caddy", "redis"):
-        assert [int(one["detail"].split()[0]) for one in found if one["tool"] == name] == [*range(1000)]
+        assert [int(one["detail"].split()[0]) for one in found if one["tool"] == name] == [
+            *range(1000)
+        ]
 
 
 def test_a_line_has_exactly_the_five_fields(tmp_path: Path):

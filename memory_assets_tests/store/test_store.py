@@ -40,9 +40,22 @@ def test_an_older_store_keeps_its_archive_and_loses_what_can_be_rebuilt():
 
 def test_a_store_with_manifests_loses_its_tables_and_branches_and_keeps_what_they_are_made_from():
     store = open_store(read_settings())
-    old = ["tables/observations/2026-08-03/part-0.parquet", "tables/memories/all/manifest.json", "index/texts.json"]
-    branches = ["branches/mine/tables/memories/all/manifest.json", "branches/.half/left", "branches/begun/ledger/x"]
-    kept = ["ledger/events/1.jsonl", "answers/a.json", "workspace/MEMORY.md", "branches/begun/what_if.json"]
+    old = [
+        "tables/observations/2026-08-03/part-0.parquet",
+        "tables/memories/all/manifest.json",
+        "index/texts.json",
+    ]
+    branches = [
+        "branches/mine/tables/memories/all/manifest.json",
+        "branches/.half/left",
+        "branches/begun/ledger/x",
+    ]
+    kept = [
+        "ledger/events/1.jsonl",
+        "answers/a.json",
+        "workspace/MEMORY.md",
+        "branches/begun/what_if.json",
+    ]
     for name in [*old, *branches, *kept]:
         (store.root / name).parent.mkdir(parents=True, exist_ok=True)
         (store.root / name).write_text('{"state": "adopting"}')
@@ -88,7 +101,10 @@ def test_a_second_writer_waits_and_then_is_told_who_is_in_the_way():
     thread = threading.Thread(target=hold)
     thread.start()
     entered.wait(10)
-    with pytest.raises(StoreBusyError, match="Another process has been writing"), other.lock(wait_seconds=0.1):
+    with (
+        pytest.raises(StoreBusyError, match="Another process has been writing"),
+        other.lock(wait_seconds=0.1),
+    ):
         pass
     leave.set()
     thread.join()
@@ -102,7 +118,10 @@ def test_two_days_are_written_at_once_and_the_same_day_is_not(monkeypatch: pytes
     with store.lock_part("day-01"):
         with other.lock_part("day-02"):
             pass
-        with pytest.raises(StoreBusyError, match="Another process has been writing"), other.lock_part("day-01"):
+        with (
+            pytest.raises(StoreBusyError, match="Another process has been writing"),
+            other.lock_part("day-01"),
+        ):
             pass
         with pytest.raises(StoreBusyError), other.lock(wait_seconds=0.1):
             pass
@@ -140,7 +159,12 @@ def test_a_holder_of_the_whole_store_may_write_a_day():
     store, other = open_store(read_settings()), open_store(read_settings())
     with store.lock_part("day-01"):
         pass
-    with store.lock(), store.lock_part("day-01"), pytest.raises(StoreBusyError), other.lock(wait_seconds=0.1):
+    with (
+        store.lock(),
+        store.lock_part("day-01"),
+        pytest.raises(StoreBusyError),
+        other.lock(wait_seconds=0.1),
+    ):
         pass
     remove_derived(store)
     with store.lock_part("day-01"), other.lock_part("day-02"):
@@ -166,8 +190,16 @@ def test_an_open_data_folder_is_closed_to_others_with_all_that_is_in_it(tmp_path
     for path in (store.root, store.root / "ledger", store.root / "VERSION"):
         path.chmod(0o755)
     open_store(read_settings(data=root))
-    modes = {stat.S_IMODE(path.lstat().st_mode) & 0o077 for path in root.rglob("*") if not path.is_symlink()}
-    assert (modes, stat.S_IMODE(root.stat().st_mode), stat.S_IMODE(outside.stat().st_mode)) == ({0}, 0o700, 0o644)
+    modes = {
+        stat.S_IMODE(path.lstat().st_mode) & 0o077
+        for path in root.rglob("*")
+        if not path.is_symlink()
+    }
+    assert (modes, stat.S_IMODE(root.stat().st_mode), stat.S_IMODE(outside.stat().st_mode)) == (
+        {0},
+        0o700,
+        0o644,
+    )
 
 
 def test_an_open_folder_with_other_files_is_refused_with_the_command_and_left_as_it_is(tmp_path):
@@ -177,7 +209,10 @@ def test_an_open_folder_with_other_files_is_refused_with_the_command_and_left_as
     (root / "letter.txt").write_text("Dear Mira")
     with pytest.raises(StoreError, match=f"chmod go-rwx '{root}'"):
         open_store(read_settings(data=root))
-    assert (stat.S_IMODE(root.stat().st_mode), [path.name for path in root.iterdir()]) == (0o755, ["letter.txt"])
+    assert (stat.S_IMODE(root.stat().st_mode), [path.name for path in root.iterdir()]) == (
+        0o755,
+        ["letter.txt"],
+    )
 
 
 def test_a_folder_that_holds_settings_and_spooled_events_becomes_a_store(tmp_path):

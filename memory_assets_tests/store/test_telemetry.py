@@ -10,7 +10,9 @@ import pytest
 from memory_assets.store import telemetry
 from memory_assets.store.telemetry import FILE, FOLDER, StepEvent, log_step, read_steps
 
-STEP = StepEvent(datetime(2026, 8, 3, 9, tzinfo=UTC), "distill", "observations", True, 12.5, counts={"rows": 3})
+STEP = StepEvent(
+    datetime(2026, 8, 3, 9, tzinfo=UTC), "distill", "observations", True, 12.5, counts={"rows": 3}
+)
 
 
 def test_what_is_logged_is_read_with_its_level(tmp_path: Path):
@@ -18,7 +20,12 @@ def test_what_is_logged_is_read_with_its_level(tmp_path: Path):
     log_step(tmp_path, STEP)
     log_step(tmp_path, failed)
     good, bad = read_steps(tmp_path)
-    assert (good["at"], good["level"], good["counts"], good["duration_ms"]) == (STEP.at, "info", {"rows": 3}, 12.5)
+    assert (good["at"], good["level"], good["counts"], good["duration_ms"]) == (
+        STEP.at,
+        "info",
+        {"rows": 3},
+        12.5,
+    )
     assert (bad["level"], bad["success"], bad["problem"]) == ("error", False, "TableError")
     assert good["event_id"] != bad["event_id"]
 
@@ -31,7 +38,9 @@ def test_half_a_line_costs_no_other(tmp_path: Path):
     assert [event["action"] for event in read_steps(tmp_path)] == ["observations", "memories"]
 
 
-def test_full_files_are_numbered_and_the_oldest_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_full_files_are_numbered_and_the_oldest_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(telemetry, "MOST_BYTES", 400)
     monkeypatch.setattr(telemetry, "MOST_FILES", 3)
     for number in range(20):

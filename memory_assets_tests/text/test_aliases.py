@@ -50,7 +50,11 @@ def test_words_that_mean_nothing_else_add_nothing():
 def test_the_owner_adds_names_and_they_come_first():
     user_settings('[aliases]\nharbor = ["hb", "The Docks"]\nkubernetes = "kubi"\n')
     own = read_settings().aliases
-    assert dict(expand(["hb"], own)) == {"harbor": ALIAS_WEIGHT, "the": ALIAS_WEIGHT / 2, "docks": ALIAS_WEIGHT / 2}
+    assert dict(expand(["hb"], own)) == {
+        "harbor": ALIAS_WEIGHT,
+        "the": ALIAS_WEIGHT / 2,
+        "docks": ALIAS_WEIGHT / 2,
+    }
     assert names_of("Kubi", own) == ("kubernetes", "kubi", "k8s", "kube")
     assert "k8s" in dict(expand(["kubi"], own))
 

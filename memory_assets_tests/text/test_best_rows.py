@@ -11,9 +11,13 @@ from memory_assets.text.best_rows import best_rows
 @pytest.mark.parametrize("values", [2, 50, 10**6])
 def test_they_are_those_of_a_sort(count: int, most: int, values: int):
     scores = np.random.default_rng(count + most).integers(values, size=count).astype(np.float32)
-    assert best_rows(scores, most).tolist() == sorted(np.argsort(-scores, kind="stable")[:most].tolist())
+    assert best_rows(scores, most).tolist() == sorted(
+        np.argsort(-scores, kind="stable")[:most].tolist()
+    )
 
 
 def test_rows_that_must_not_be_found_come_last():
     scores = np.where(np.arange(1_000) % 100 == 99, 1.0, -np.inf)
-    assert best_rows(scores, 3).tolist() == [99, 199, 299] and set(range(99, 1_000, 100)) <= {*best_rows(scores, 12).tolist()}
+    assert best_rows(scores, 3).tolist() == [99, 199, 299] and set(range(99, 1_000, 100)) <= {
+        *best_rows(scores, 12).tolist()
+    }

@@ -56,9 +56,16 @@ def test_what_stands_in_two_sentences_is_no_change():
     assert read_changes("We moved from Jenkins. To Buildkite goes nothing yet.") == ()
 
 
-@given(st.text(alphabet="abc from to not instead of , . ` ( ) use is replaced by with over prefer 5", max_size=120))
+@given(
+    st.text(
+        alphabet="abc from to not instead of , . ` ( ) use is replaced by with over prefer 5",
+        max_size=120,
+    )
+)
 def test_nothing_replaces_itself(text: str):
-    assert all(change.gone != change.came and change.gone and change.came for change in read_changes(text))
+    assert all(
+        change.gone != change.came and change.gone and change.came for change in read_changes(text)
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +90,9 @@ def test_nothing_replaces_itself(text: str):
         ("We moved back from Hetzner to Fly.", "hetzner", "fly"),
     ],
 )
-def test_a_change_of_state_can_name_only_what_is_gone_or_what_is_back(text: str, gone: str, came: str):
+def test_a_change_of_state_can_name_only_what_is_gone_or_what_is_back(
+    text: str, gone: str, came: str
+):
     assert [(change.gone, change.came) for change in read_state_changes(text)] == [(gone, came)]
 
 
@@ -122,5 +131,7 @@ def test_a_plan_a_denial_hearsay_and_a_fault_of_the_moment_are_no_change_of_stat
 
 
 def test_a_change_of_state_is_about_its_own_words_and_not_about_the_reasons_beside_it():
-    (change,) = read_state_changes("The bill is too high, so we moved the blog from Fly to Hetzner, because of the feed.")
+    (change,) = read_state_changes(
+        "The bill is too high, so we moved the blog from Fly to Hetzner, because of the feed."
+    )
     assert change.clause == "we moved the blog from Fly to Hetzner"

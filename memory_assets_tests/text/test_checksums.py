@@ -21,7 +21,9 @@ def test_an_object_with_a_checksum_is_still_that_object(indent: int | None):
     found = json.loads(written)
     assert len(found.pop("crc")) == 8
     assert found == ROW
-    assert written.count(b"\n") == (0 if indent is None else json.dumps({**ROW, "crc": ""}, indent=1).count("\n"))
+    assert written.count(b"\n") == (
+        0 if indent is None else json.dumps({**ROW, "crc": ""}, indent=1).count("\n")
+    )
     assert is_intact(written)
 
 
@@ -44,7 +46,9 @@ def test_only_changed_objects_get_a_new_checksum(indent: int | None):
         (changed,) = [with_new_checksums(one, one.replace(b"2026", b"****"))]
     else:
         before = b"\n".join([one, flipped, json.dumps(ROW).encode()]) + b"\n"
-        changed, still, plain, end = with_new_checksums(before, before.replace(b"2026", b"****")).split(b"\n")
+        changed, still, plain, end = with_new_checksums(
+            before, before.replace(b"2026", b"****")
+        ).split(b"\n")
         assert (still, end) == (flipped, b"")
         assert not is_intact(still)
         assert json.loads(plain)["at"] == "****-08-03"

@@ -19,7 +19,9 @@ from memory_assets.text.files import (
 )
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = tmp_path / "folder" / "file"
     write_atomically(path, b"old")
 
@@ -55,7 +57,10 @@ def test_a_file_that_says_the_same_is_left_alone(tmp_path: Path):
     assert not write_where_changed(path, "Grüße") and path.stat().st_ino == written
     path.write_bytes(b"Gr\xfc\xdfe")
     assert text_of(path) == "Gr\ufffd\ufffde"
-    assert write_where_changed(path, "Gr\ufffd\ufffde") and path.read_text("utf-8") == "Gr\ufffd\ufffde"
+    assert (
+        write_where_changed(path, "Gr\ufffd\ufffde")
+        and path.read_text("utf-8") == "Gr\ufffd\ufffde"
+    )
 
 
 def test_json_is_written_the_same_whatever_the_order(tmp_path: Path):
@@ -108,7 +113,9 @@ class FileOfKilled:
 
 
 @pytest.mark.parametrize("writes", [0, 1, 2])
-def test_a_change_that_was_cut_short_is_completed_with_its_checksum(tmp_path: Path, monkeypatch, writes: int):
+def test_a_change_that_was_cut_short_is_completed_with_its_checksum(
+    tmp_path: Path, monkeypatch, writes: int
+):
     path = tmp_path / "log.jsonl"
     append_line(path, with_checksum(json.dumps({"text": "secret" + "x" * 8_000}).encode()))
 

@@ -13,16 +13,24 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 def test_a_day_begins_in_the_zone_and_ends_with_it():
     assert parse_moment("2026-05-01", NOW, BERLIN) == datetime(2026, 4, 30, 22, tzinfo=UTC)
-    assert parse_moment("2026-05-01", NOW, BERLIN, is_end=True) == datetime(2026, 5, 1, 22, tzinfo=UTC)
+    assert parse_moment("2026-05-01", NOW, BERLIN, is_end=True) == datetime(
+        2026, 5, 1, 22, tzinfo=UTC
+    )
 
 
 def test_days_back_and_moments_are_understood():
     assert parse_moment("30d", NOW, UTC) == NOW - timedelta(days=30)
-    assert parse_moment("2026-05-01T09:30", NOW, UTC, is_end=True) == datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
-    assert parse_moment("2026-05-01T09:30+02:00", NOW, UTC) == datetime(2026, 5, 1, 7, 30, tzinfo=UTC)
+    assert parse_moment("2026-05-01T09:30", NOW, UTC, is_end=True) == datetime(
+        2026, 5, 1, 9, 30, tzinfo=UTC
+    )
+    assert parse_moment("2026-05-01T09:30+02:00", NOW, UTC) == datetime(
+        2026, 5, 1, 7, 30, tzinfo=UTC
+    )
 
 
-@pytest.mark.parametrize("words", ["", "soon", "2026-13-01", "9999999999999999d", "²d", "2026-05-01\x00"])
+@pytest.mark.parametrize(
+    "words", ["", "soon", "2026-13-01", "9999999999999999d", "²d", "2026-05-01\x00"]
+)
 def test_a_time_that_cannot_be_read_is_refused(words: str):
     with pytest.raises(ValueError, match="a day"):
         parse_moment(words, NOW, UTC)

@@ -29,15 +29,22 @@ def test_marks_and_links_are_taken_off():
 
 def test_code_blocks_tables_and_directives_are_not_prose():
     message = "The cache is stale.\n\n```sh\nrm -rf .cache\nmake\n```\n\n| a | b |\n\n::git-push{branch=x}"
-    assert [(s.text, s.place) for s in split_message(message)] == [("The cache is stale.", "prose"), ("| a | b |", "table")]
+    assert [(s.text, s.place) for s in split_message(message)] == [
+        ("The cache is stale.", "prose"),
+        ("| a | b |", "table"),
+    ]
 
 
 def test_calls_below_a_text_are_not_prose():
-    assert texts('The fonts are self-hosted.\n[toolCall bash({"command":"pnpm build"})]') == ["The fonts are self-hosted."]
+    assert texts('The fonts are self-hosted.\n[toolCall bash({"command":"pnpm build"})]') == [
+        "The fonts are self-hosted."
+    ]
 
 
 def test_a_command_completes_the_sentence_that_announces_it():
-    assert texts("Run it with:\n\n```sh\n# all of them\nmise run test:ssh\n```") == ["Run it with: `mise run test:ssh`"]
+    assert texts("Run it with:\n\n```sh\n# all of them\nmise run test:ssh\n```") == [
+        "Run it with: `mise run test:ssh`"
+    ]
 
 
 def test_a_bullet_knows_the_line_that_leads_to_it():
@@ -56,8 +63,21 @@ def test_lines_of_one_paragraph_are_joined():
 
 
 def test_common_words_get_a_capital_and_names_in_code_keep_theirs():
-    common = {"use uv.": "Use uv.", "don't": "Don't", "note: it works": "Note: it works", "run.": "Run."}
-    names = ["pkg/ holds the API", "useState is enough", "x86 only", "uv.lock is generated", "`make` first", "", "5432"]
+    common = {
+        "use uv.": "Use uv.",
+        "don't": "Don't",
+        "note: it works": "Note: it works",
+        "run.": "Run.",
+    }
+    names = [
+        "pkg/ holds the API",
+        "useState is enough",
+        "x86 only",
+        "uv.lock is generated",
+        "`make` first",
+        "",
+        "5432",
+    ]
     assert {text: capitalised(text) for text in common} == common
     assert [capitalised(text) for text in names] == names
 

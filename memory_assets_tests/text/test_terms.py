@@ -87,7 +87,9 @@ def test_counting_many_texts_equals_counting_each():
 
 
 def test_threads_stem_alike():
-    words = [f"{word}{number}ing" for word in ("deploy", "test", "build") for number in range(2_000)] * 2
+    words = [
+        f"{word}{number}ing" for word in ("deploy", "test", "build") for number in range(2_000)
+    ] * 2
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(text_terms, words)) == [text_terms(word) for word in words]
 

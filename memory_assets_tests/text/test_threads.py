@@ -8,7 +8,9 @@ from memory_assets.text.threads import in_parts, thread_count
 
 
 @pytest.mark.parametrize(("limit", "count"), [("1", 1), ("3", 3)])
-def test_the_usual_limit_of_numerical_programs_counts(limit: str, count: int, monkeypatch: pytest.MonkeyPatch):
+def test_the_usual_limit_of_numerical_programs_counts(
+    limit: str, count: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("OMP_NUM_THREADS", limit)
     assert thread_count() == count
 
@@ -21,12 +23,16 @@ def test_without_a_limit_every_core_counts(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize(("count", "parts"), [(0, 1), (9, 1), (19, 1), (20, 2), (35, 3), (100, 4)])
-def test_parts_are_all_rows_once_and_none_is_too_small_for_a_thread(count: int, parts: int, monkeypatch: pytest.MonkeyPatch):
+def test_parts_are_all_rows_once_and_none_is_too_small_for_a_thread(
+    count: int, parts: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     seen = list[slice]()
     in_parts(seen.append, count, 10)
     assert len(seen) == parts
-    assert sorted(row for part in seen for row in range(part.start, part.stop)) == list(range(count))
+    assert sorted(row for part in seen for row in range(part.start, part.stop)) == list(
+        range(count)
+    )
     assert parts == 1 or min(part.stop - part.start for part in seen) >= 10
 
 

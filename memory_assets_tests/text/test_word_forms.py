@@ -6,7 +6,14 @@ from memory_assets.text.word_forms import family_of, form_of, root, tokens_of
 
 
 def test_a_flag_keeps_its_dashes():
-    assert tokens_of("Run `pytest -x --ff`, then stop.") == ["Run", "pytest", "-x", "--ff", "then", "stop"]
+    assert tokens_of("Run `pytest -x --ff`, then stop.") == [
+        "Run",
+        "pytest",
+        "-x",
+        "--ff",
+        "then",
+        "stop",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +47,8 @@ def test_synonyms_relatives_and_abbreviations_are_one_family(one: str, other: st
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("import", "export"), ("read", "write"), ("server", "service"), ("deploy", "release")]
+    ("one", "other"),
+    [("import", "export"), ("read", "write"), ("server", "service"), ("deploy", "release")],
 )
 def test_other_words_are_not(one: str, other: str):
     assert family_of(root(one)) != family_of(root(other))

@@ -11,7 +11,11 @@ HERE = Path(__file__).parent
 
 def transcript(name: str) -> Path:
     """Returns the one hand-written session whose path holds the name."""
-    (path,) = [path for path in HERE.rglob("*.jsonl") if name in str(path.relative_to(HERE)) and path.name != "journal.jsonl"]
+    (path,) = [
+        path
+        for path in HERE.rglob("*.jsonl")
+        if name in str(path.relative_to(HERE)) and path.name != "journal.jsonl"
+    ]
     return path
 
 

@@ -1,1 +1,3 @@
-"""Reads files of documents (PDF, EPUB, HTML, Markdown, DOCX, text) in a process of its own, with limited time and memory."""
+"""Reads files of documents (PDF, EPUB, HTML, Markdown, DOCX, text) in a process of its own, with
+limited time and memory.
+"""

@@ -1,4 +1,6 @@
-"""What a reader of documents returns: titles and sections; and the limits that keep a hostile file from taking the machine."""
+"""What a reader of documents returns: titles and sections; and the limits that keep a hostile file
+from taking the machine.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,8 +25,12 @@ LONGEST_NAME = 200
 
 _BLANK_LINES = re.compile(r"\n{3,}")
 _LINE_END = re.compile(r"[ \t\r\f\v\xa0]*\n")
-_UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
-"""Control characters, characters of no width and lone surrogates: invisible, and they split words that are searched for."""
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u200b\u2060\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Control characters, characters of no width and lone surrogates: invisible, and they split words
+that are searched for.
+"""
 
 
 class UnreadableError(Exception):
@@ -52,16 +58,24 @@ class Contents:
 
 
 def cleaned(kind: str, title: str, sections: Iterable[Section]) -> Contents:
-    """Returns the sections with text, in plain characters; raises `UnreadableError` for none, or for too much."""
-    kept = tuple(_within_limits(Section(clean(one.text), one.page, name_of(one.chapter)) for one in sections))
+    """Returns the sections with text, in plain characters; raises `UnreadableError` for none, or
+    for too much.
+    """
+    kept = tuple(
+        _within_limits(Section(clean(one.text), one.page, name_of(one.chapter)) for one in sections)
+    )
     if not kept:
-        scanned = "It may be scanned: add its text with OCR software first. " if kind == "pdf" else ""
+        scanned = (
+            "It may be scanned: add its text with OCR software first. " if kind == "pdf" else ""
+        )
         raise UnreadableError(f"It has no text. {scanned}Nothing was added.")
     return Contents(kind, name_of(title), kept)
 
 
 def clean(text: str) -> str:
-    """Returns the text without invisible characters, and without more than one blank line at a place."""
+    """Returns the text without invisible characters, and without more than one blank line at a
+    place.
+    """
     seen = _UNSEEN.sub("", _LINE_END.sub("\n", text.replace("\r\n", "\n")))
     return _BLANK_LINES.sub("\n\n", seen).strip()
 
@@ -77,7 +91,9 @@ def _within_limits(sections: Iterable[Section]) -> Iterator[Section]:
     for one in sections:
         count, characters = count + 1, characters + len(one.text)
         if count > MOST_SECTIONS:
-            raise UnreadableError(f"It has more than {MOST_SECTIONS:,} pages or sections. Split it.")
+            raise UnreadableError(
+                f"It has more than {MOST_SECTIONS:,} pages or sections. Split it."
+            )
         if characters > MOST_CHARS:
             raise UnreadableError(f"It has more than {MOST_CHARS:,} characters of text. Split it.")
         if one.text:

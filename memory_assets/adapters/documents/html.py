@@ -1,4 +1,6 @@
-"""Reads the visible text of HTML in sections, one for each heading; scripts, styles and hidden elements are left out."""
+"""Reads the visible text of HTML in sections, one for each heading; scripts, styles and hidden
+elements are left out.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,20 +11,30 @@ from memory_assets.adapters.documents.contents import Section
 
 HEADINGS = ("h1", "h2", "h3")
 SKIPPED = frozenset(
-    "script style noscript template svg iframe object embed canvas audio video nav button select option textarea head".split()
+    "script style noscript template svg iframe object embed canvas audio video nav button "
+    "select option textarea head".split()
 )
 BLOCKS = frozenset(
-    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 "
+    "address article aside blockquote body caption dd details div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 "
     "h6 header hr li main ol p pre section summary table tbody tfoot thead tr ul".split()
 )
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])", re.I)
+_HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])", re.I
+)
 _SPACE = re.compile(r"[^\S\xa0]+")
 
 
 def read_html(content: bytes, chapter: str = "") -> tuple[str, list[Section]]:
-    """Returns the title and the sections; `chapter` is the heading that the first section is below."""
+    """Returns the title and the sections; `chapter` is the heading that the first section is
+    below.
+    """
     parser = html.HTMLParser(
-        no_network=True, huge_tree=False, remove_comments=True, remove_pis=True, encoding=_encoding(content)
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+        encoding=_encoding(content),
     )
     try:
         root = html.document_fromstring(content, parser=parser)
@@ -33,7 +45,9 @@ def read_html(content: bytes, chapter: str = "") -> tuple[str, list[Section]]:
 
 
 def _encoding(content: bytes) -> str | None:
-    """Returns UTF-8 where the bytes are UTF-8 and say nothing else, because libxml2 assumes Latin-1."""
+    """Returns UTF-8 where the bytes are UTF-8 and say nothing else, because libxml2 assumes
+    Latin-1.
+    """
     if (
         b"charset" in content[:2_048].lower()
         or b"encoding" in content[:200].lower()

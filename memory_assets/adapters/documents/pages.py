@@ -23,13 +23,17 @@ class FeedItem:
 
 
 def read_page(content: bytes, url: str) -> dict[str, Any]:
-    """Returns title, description, tags and sections of the page's article, or of all its text where it has none."""
+    """Returns title, description, tags and sections of the page's article, or of all its text where
+    it has none.
+    """
     import trafilatura
 
     from memory_assets.adapters.documents.html import read_html
 
     title, sections = read_html(content)
-    found = trafilatura.bare_extraction(content, url=url, with_metadata=True, include_comments=False)
+    found = trafilatura.bare_extraction(
+        content, url=url, with_metadata=True, include_comments=False
+    )
     text = str(getattr(found, "text", None) or "")
     named = {name: getattr(found, name, None) or "" for name in ("title", "description")}
     words = [*(getattr(found, "tags", None) or ()), *(getattr(found, "categories", None) or ())]
@@ -55,11 +59,26 @@ def read_feed(content: bytes) -> dict[str, Any]:
     items = []
     for one in found.entries[:MOST_ITEMS]:
         body = one["content"][0].get("value", "") if one.get("content") else one.get("summary", "")
-        text = "\n\n".join(section.text for section in read_html(str(body).encode())[1]) if body else ""
+        text = (
+            "\n\n".join(section.text for section in read_html(str(body).encode())[1])
+            if body
+            else ""
+        )
         moment = one.get("published_parsed") or one.get("updated_parsed")
-        published = "{:04d}-{:02d}-{:02d}T{:02d}:{:02d}:{:02d}+00:00".format(*moment[:6]) if moment else ""
+        published = (
+            "{:04d}-{:02d}-{:02d}T{:02d}:{:02d}:{:02d}+00:00".format(*moment[:6]) if moment else ""
+        )
         tags = tuple(str(tag.get("term") or "") for tag in one.get("tags", ()))
         id = str(one.get("id") or one.get("link") or one.get("title") or "")
         link = str(one.get("link") or "")
-        items.append(FeedItem(id, name_of(str(one.get("title") or "")), link, clean(text)[:MOST_SUMMARY], published, tags))
+        items.append(
+            FeedItem(
+                id,
+                name_of(str(one.get("title") or "")),
+                link,
+                clean(text)[:MOST_SUMMARY],
+                published,
+                tags,
+            )
+        )
     return {"title": name_of(str(found.feed.get("title") or "")), "items": items}

@@ -1,4 +1,6 @@
-"""Has a file read by a process of its own and takes the answer; that process can hang, crash or run out of memory alone."""
+"""Has a file read by a process of its own and takes the answer; that process can hang, crash or run
+out of memory alone.
+"""
 
 import json
 import subprocess
@@ -18,50 +20,79 @@ MOST_SECONDS = 180.0
 def read_document(path: Path, seconds: float = MOST_SECONDS) -> Contents:
     """Returns what the file contains; raises `DocumentError` where it cannot be read."""
     answer = _ask(path, seconds)
-    return Contents(answer["kind"], answer["title"], tuple(Section(**one) for one in answer["sections"]))
+    return Contents(
+        answer["kind"], answer["title"], tuple(Section(**one) for one in answer["sections"])
+    )
 
 
 def read_fetched(content: bytes, name: str, *how: str) -> dict[str, Any]:
-    """Returns what a page (`page`, its address) or a feed (`feed`) contains; raises `DocumentError` where it cannot be read."""
+    """Returns what a page (`page`, its address) or a feed (`feed`) contains; raises `DocumentError`
+    where it cannot be read.
+    """
     with tempfile.TemporaryDirectory(prefix="memory-fetched-") as folder:
         (path := Path(folder, "content")).write_bytes(content)
         return _ask(path, MOST_SECONDS, *how, name=name)
 
 
 def _ask(path: Path, seconds: float, *how: str, name: str = "") -> dict[str, Any]:
-    command = [sys.executable, "-P", "-m", "memory_assets.adapters.documents.worker", str(path), *how]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "memory_assets.adapters.documents.worker",
+        str(path),
+        *how,
+    ]
     shown = name or path
     try:
-        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False)
+        done = subprocess.run(
+            command, capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, check=False
+        )
         answer: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise DocumentError(f"Cannot add {shown}: reading it takes more than {seconds:.0f} seconds. Split it.") from None
+        raise DocumentError(
+            f"Cannot add {shown}: reading it takes more than {seconds:.0f} seconds. Split it."
+        ) from None
     except ValueError:
-        raise DocumentError(f"Cannot add {shown}: the process that read it crashed. The file may be damaged.") from None
+        raise DocumentError(
+            f"Cannot add {shown}: the process that read it crashed. The file may be damaged."
+        ) from None
     if failed := answer.get("failed"):
         raise DocumentError(_in_words(shown, failed, answer["why"]))
     return answer
 
 
 def check_file(path: Path) -> int:
-    """Returns the size of the file; raises `DocumentError` for one that is too large, and for what is no file."""
+    """Returns the size of the file; raises `DocumentError` for one that is too large, and for what
+    is no file.
+    """
     try:
         if path.is_dir():
-            raise DocumentError(f"Cannot add {path}: it is a folder. Name its files, for example {path.name}/*.pdf.")
+            raise DocumentError(
+                f"Cannot add {path}: it is a folder. Name its files, for example {path.name}/*.pdf."
+            )
         if not path.is_file():
             raise DocumentError(f"Cannot add {path}: there is no such file.")
         size = path.stat().st_size
     except (OSError, ValueError) as error:
-        raise DocumentError(f"Cannot add {path}: {getattr(error, 'strerror', None) or error}.") from error
+        raise DocumentError(
+            f"Cannot add {path}: {getattr(error, 'strerror', None) or error}."
+        ) from error
     if size > LARGEST_FILE:
         limit = LARGEST_FILE // MEGABYTE
-        raise DocumentError(f"Cannot add {path}: it has {size / MEGABYTE:,.0f} MB, the limit is {limit} MB. Split it.")
+        raise DocumentError(
+            f"Cannot add {path}: it has {size / MEGABYTE:,.0f} MB, the limit is {limit} MB. "
+            "Split it."
+        )
     return size
 
 
 def _in_words(path: Path | str, failed: str, why: str) -> str:
     if failed == MISSING:
-        return f"Cannot add {path}: the package '{why}' is not installed. Run `{install_command('library')}`."
+        return (
+            f"Cannot add {path}: the package '{why}' is not installed. Run "
+            f"`{install_command('library')}`."
+        )
     if failed == LARGE:
         return f"Cannot add {path}: reading it takes too much memory. Split it."
     return f"Cannot add {path}. {why}"

@@ -1,6 +1,7 @@
 """Reads a file of each kind: its title and its sections, with page or chapter.
 
-Runs in the process of `worker`, whose memory and time are limited. Nothing that a file names is fetched or opened.
+Runs in the process of `worker`, whose memory and time are limited. Nothing that a file names is
+fetched or opened.
 """
 
 import posixpath
@@ -24,7 +25,8 @@ from memory_assets.adapters.documents.contents import (
 )
 
 KINDS = {
-    ".pdf": "pdf", ".epub": "epub", ".docx": "docx", ".html": "html", ".htm": "html", ".xhtml": "html",
+    ".pdf": "pdf", ".epub": "epub", ".docx": "docx", ".html": "html", ".htm": "html",
+    ".xhtml": "html",
     ".md": "markdown", ".markdown": "markdown", ".txt": "text", ".text": "text", ".rst": "text",
 }  # fmt: skip
 """Ending of a file → its kind; PDF, EPUB and DOCX are known by their content."""
@@ -42,7 +44,9 @@ _HEADING_STYLE = re.compile(r"(?:heading [1-3]|title)", re.I)
 
 
 def read_file(path: Path) -> Contents:
-    """Returns the contents of the file; raises `UnreadableError` where it has none that can be read."""
+    """Returns the contents of the file; raises `UnreadableError` where it has none that can be
+    read.
+    """
     content = path.read_bytes()
     kind = kind_of(path.suffix.lower(), content)
     title, sections = READERS[kind](content)
@@ -50,18 +54,24 @@ def read_file(path: Path) -> Contents:
 
 
 def kind_of(suffix: str, content: bytes) -> str:
-    """Returns the kind of the file by its content, else by its ending; raises `UnreadableError` for others."""
+    """Returns the kind of the file by its content, else by its ending; raises `UnreadableError` for
+    others.
+    """
     head = content[:HEAD_BYTES]
     if b"%PDF-" in head[:1_024]:
         return "pdf"
     if head.startswith(b"PK\x03\x04"):
         return _kind_of_zip(content)
     kind = KINDS.get(suffix, "")
-    if kind in ("html", "markdown", "text") and (b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff")):
+    if kind in ("html", "markdown", "text") and (
+        b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    ):
         return kind
     if kind:
         raise UnreadableError(f"Its name says {kind}, its content does not.")
-    raise UnreadableError("Its kind is not known. PDF, EPUB, DOCX, HTML, Markdown and plain text (.txt) are read.")
+    raise UnreadableError(
+        "Its kind is not known. PDF, EPUB, DOCX, HTML, Markdown and plain text (.txt) are read."
+    )
 
 
 def _kind_of_zip(content: bytes) -> str:
@@ -70,18 +80,25 @@ def _kind_of_zip(content: bytes) -> str:
         return "docx"
     if "META-INF/container.xml" in names:
         return "epub"
-    raise UnreadableError("It is a zip file, and neither EPUB nor DOCX. Unpack it, and add the files.")
+    raise UnreadableError(
+        "It is a zip file, and neither EPUB nor DOCX. Unpack it, and add the files."
+    )
 
 
 def _open_zip(content: bytes) -> zipfile.ZipFile:
-    """Returns the zip; raises `UnreadableError` where it is damaged, or would take too much room unpacked."""
+    """Returns the zip; raises `UnreadableError` where it is damaged, or would take too much room
+    unpacked.
+    """
     try:
         found = zipfile.ZipFile(BytesIO(content))
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
         raise UnreadableError(f"It is damaged: {error}.") from error
     members = found.infolist()
     if len(members) > MOST_MEMBERS or sum(one.file_size for one in members) > MOST_UNPACKED:
-        raise UnreadableError(f"Unpacked it would have more than {MOST_UNPACKED // 1_000_000} MB or {MOST_MEMBERS:,} files.")
+        raise UnreadableError(
+            f"Unpacked it would have more than {MOST_UNPACKED // 1_000_000} MB or "
+            f"{MOST_MEMBERS:,} files."
+        )
     if any(one.flag_bits & 1 for one in members):
         raise UnreadableError(PROTECTED)
     return found
@@ -155,7 +172,8 @@ def _bookmarks(reader: Any) -> dict[int, str]:
 def read_epub(content: bytes) -> tuple[str, Iterator[Section]]:
     """Returns the title and the sections of an EPUB, in reading order.
 
-    The container is read here and not by ebooklib, whose licence (AGPL) would apply to this package, too.
+    The container is read here and not by ebooklib, whose licence (AGPL) would apply to this
+    package, too.
     """
     book = _open_zip(content)
     try:
@@ -167,11 +185,19 @@ def read_epub(content: bytes) -> tuple[str, Iterator[Section]]:
     except (UnreadableError, MemoryError):
         raise
     except Exception as error:
-        raise UnreadableError(f"It is damaged: {type(error).__name__} in its table of files.") from error
+        raise UnreadableError(
+            f"It is damaged: {type(error).__name__} in its table of files."
+        ) from error
     folder = posixpath.dirname(path)
-    pages = [posixpath.normpath(posixpath.join(folder, unquote(one.get("href", "")))) for one in spine if one is not None]
+    pages = [
+        posixpath.normpath(posixpath.join(folder, unquote(one.get("href", ""))))
+        for one in spine
+        if one is not None
+    ]
     if _is_locked(book, pages):
-        raise UnreadableError("It is protected against copying (DRM). Only an unprotected copy can be added.")
+        raise UnreadableError(
+            "It is protected against copying (DRM). Only an unprotected copy can be added."
+        )
     return package.findtext(".//{*}metadata/{*}title") or "", _chapters(book, pages)
 
 
@@ -192,14 +218,18 @@ def _is_locked(book: zipfile.ZipFile, pages: list[str]) -> bool:
     name = "META-INF/encryption.xml"
     if name not in book.namelist():
         return False
-    locked = {unquote(one.get("URI", "")) for one in _xml(book, name).iterfind(".//{*}CipherReference")}
+    locked = {
+        unquote(one.get("URI", "")) for one in _xml(book, name).iterfind(".//{*}CipherReference")
+    }
     return bool(locked & set(pages))
 
 
 def _xml(book: zipfile.ZipFile, name: str) -> Any:
     from lxml import etree  # pyright: ignore[reportAttributeAccessIssue]
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False
+    )
     try:
         return etree.fromstring(_member(book, name), parser)
     except etree.XMLSyntaxError as error:
@@ -209,7 +239,15 @@ def _xml(book: zipfile.ZipFile, name: str) -> Any:
 def _member(book: zipfile.ZipFile, name: str) -> bytes:
     try:
         return book.read(name)
-    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
+    except (
+        KeyError,
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        OSError,
+        EOFError,
+    ) as error:
         raise UnreadableError(f"It is damaged: {name or 'a file'} in it cannot be read.") from error
     except MemoryError:
         raise
@@ -228,7 +266,9 @@ def read_docx(content: bytes) -> tuple[str, Iterator[Section]]:
     except MemoryError:
         raise
     except Exception as error:  # python-docx raises what lxml, zipfile and its own parts raise
-        raise UnreadableError(f"It is damaged, or no Word document ({type(error).__name__}).") from error
+        raise UnreadableError(
+            f"It is damaged, or no Word document ({type(error).__name__})."
+        ) from error
 
 
 def _docx_sections(document: Any) -> Iterator[Section]:
@@ -236,7 +276,9 @@ def _docx_sections(document: Any) -> Iterator[Section]:
     chapter = ""
     for block in document.iter_inner_content():
         if hasattr(block, "rows"):
-            parts.append("\n".join(" | ".join(cell.text for cell in row.cells) for row in block.rows))
+            parts.append(
+                "\n".join(" | ".join(cell.text for cell in row.cells) for row in block.rows)
+            )
             continue
         style = block.style.name if block.style is not None else ""
         if _HEADING_STYLE.fullmatch(style or "") and block.text.strip():
@@ -247,7 +289,9 @@ def _docx_sections(document: Any) -> Iterator[Section]:
 
 
 def read_markdown(content: bytes) -> tuple[str, Iterator[Section]]:
-    """Returns the title and the sections of a Markdown file, one for each heading of the first three levels."""
+    """Returns the title and the sections of a Markdown file, one for each heading of the first
+    three levels.
+    """
     from markdown_it import MarkdownIt
 
     text = _decoded(content)
@@ -258,7 +302,10 @@ def read_markdown(content: bytes) -> tuple[str, Iterator[Section]]:
     headings = [
         (one.map[0], tokens[place + 1].content)
         for place, one in enumerate(tokens)
-        if one.type == "heading_open" and one.tag in ("h1", "h2", "h3") and one.map and one.level == 0
+        if one.type == "heading_open"
+        and one.tag in ("h1", "h2", "h3")
+        and one.map
+        and one.level == 0
     ]
     title = named[1] if named else next((name for _, name in headings), "")
     places = [(0, ""), *headings, (len(lines), "")]
@@ -288,5 +335,6 @@ def _decoded(content: bytes) -> str:
 
 
 READERS: Mapping[str, Callable[[bytes], tuple[str, Iterator[Section]]]] = {
-    "pdf": read_pdf, "epub": read_epub, "docx": read_docx, "html": _html, "markdown": read_markdown, "text": read_text,
+    "pdf": read_pdf, "epub": read_epub, "docx": read_docx, "html": _html, "markdown": read_markdown,
+    "text": read_text,
 }  # fmt: skip

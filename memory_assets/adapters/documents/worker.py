@@ -1,7 +1,8 @@
-"""The process that reads one file: `python -m memory_assets.adapters.documents.worker FILE [page URL | feed]`.
+"""The process that reads one file: `python -m memory_assets.adapters.documents.worker FILE [page
+URL | feed]`.
 
-Writes what the file contains as JSON to stdout, or why it cannot be read. Its memory is limited where the system can do that,
-because a small file may unpack to a very large one.
+Writes what the file contains as JSON to stdout, or why it cannot be read. Its memory is limited
+where the system can do that, because a small file may unpack to a very large one.
 """
 
 import json
@@ -14,11 +15,14 @@ MOST_MEMORY = 3_000_000_000
 """Bytes of address space."""
 
 MISSING, UNREADABLE, LARGE = "missing", "unreadable", "large"
-"""Kinds of failures: a package is not installed, the file cannot be read, it takes too much memory."""
+"""Kinds of failures: a package is not installed, the file cannot be read, it takes too much memory.
+"""
 
 
 def main(path: str, *how: str) -> dict[str, object]:
-    """Returns what the file contains, or the kind and the text of the failure; `how` is for a page or a feed of the web."""
+    """Returns what the file contains, or the kind and the text of the failure; `how` is for a page
+    or a feed of the web.
+    """
     from memory_assets.adapters.documents.contents import UnreadableError
     from memory_assets.adapters.documents.readers import read_file
 

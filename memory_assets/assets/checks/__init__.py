@@ -1,4 +1,6 @@
-"""Asset checks of every table and of each stage. To add one, decorate a function in its stage's module."""
+"""Asset checks of every table and of each stage. To add one, decorate a function in its stage's
+module.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -19,12 +21,21 @@ from memory_assets.assets.checks import (  # noqa: F401
     reflect,
     triage,
 )
-from memory_assets.assets.checks.common import REGISTERED, no_secrets_check, one_step_per_asset, schema_check
+from memory_assets.assets.checks.common import (
+    REGISTERED,
+    no_secrets_check,
+    one_step_per_asset,
+    schema_check,
+)
 from memory_assets.schema.tables import table_names
 
 
 @cache
 def make_checks() -> Sequence[dg.AssetChecksDefinition]:
-    """Returns the checks of every table and those of each stage; the checks of one asset run in one step."""
-    of_tables = [make(table) for table in table_names() for make in (schema_check, no_secrets_check)]
+    """Returns the checks of every table and those of each stage; the checks of one asset run in one
+    step.
+    """
+    of_tables = [
+        make(table) for table in table_names() for make in (schema_check, no_secrets_check)
+    ]
     return tuple(one_step_per_asset([*of_tables, *REGISTERED]))

@@ -15,7 +15,8 @@ from memory_assets.text.words import count_tokens
 
 @check("briefing", level="error")
 def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
-    """The briefing has at most {BUDGET_TOKENS} tokens, the full one at most {PACK_SHARE} of the context.
+    """The briefing has at most {BUDGET_TOKENS} tokens, the full one at most {PACK_SHARE} of the
+    context.
 
     Counts the tokens of the longest briefing of each kind, and names the files that are too long.
     """

@@ -1,4 +1,6 @@
-"""Checks of captured transcripts: no message is lost or changed, and each can be traced to archived bytes."""
+"""Checks of captured transcripts: no message is lost or changed, and each can be traced to archived
+bytes.
+"""
 
 import polars as pl
 
@@ -17,15 +19,23 @@ def closed_windows(store: Store, days: Days, *, status: str | None = None) -> pl
 
 
 def messages_of_windows(store: Store, days: Days, *, status: str | None = None) -> pl.DataFrame:
-    """Returns the pairs of window and message that the closed windows of the days (with the status) declare."""
-    return closed_windows(store, days, status=status).select("window_id", message_id="message_ids").explode("message_id")
+    """Returns the pairs of window and message that the closed windows of the days (with the status)
+    declare.
+    """
+    return (
+        closed_windows(store, days, status=status)
+        .select("window_id", message_id="message_ids")
+        .explode("message_id")
+    )
 
 
 @check("resources")
 def archived_bytes_unchanged(store: Store, days: Days) -> pl.DataFrame:
     """The newest archived ranges still have their hashes."""
     newest = store.archive.resources().sort("created_at").tail(CHECKED_RANGES)
-    return newest.filter([not store.archive.verify(resource) for resource in newest["id"]]).select("id", "path")
+    return newest.filter([not store.archive.verify(resource) for resource in newest["id"]]).select(
+        "id", "path"
+    )
 
 
 @check("messages")
@@ -35,7 +45,9 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
     found = store.tables.read("messages", days, columns=both)
     missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("missing"))
     foreign = found.join(wanted, on=both, how="anti").with_columns(problem=pl.lit("in no window"))
-    doubled = wanted.filter(pl.col("message_id").is_duplicated()).with_columns(problem=pl.lit("in several windows"))
+    doubled = wanted.filter(pl.col("message_id").is_duplicated()).with_columns(
+        problem=pl.lit("in several windows")
+    )
     return pl.concat([missing, foreign, doubled])
 
 
@@ -50,14 +62,20 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
 @check("checkpoints")
 def turns_complete(store: Store, days: Days) -> pl.DataFrame:
     """Every turn of a day's closed windows has one checkpoint, and no message is in two of them."""
-    found = store.tables.read("checkpoints", days, columns=["session_id", "turn", "day", "message_ids"])
+    found = store.tables.read(
+        "checkpoints", days, columns=["session_id", "turn", "day", "message_ids"]
+    )
     counted, by = (
         closed_windows(store, days).group_by("session_id", "day").agg(pl.sum("user_turn_count")),
         ["session_id", "day"],
     )
     listed = found.filter(pl.col("turn") > 0).group_by(by).agg(turns=pl.len())
     both = counted.join(listed, on=by, how="full", coalesce=True).fill_null(0)
-    differing = both.filter(pl.col("user_turn_count") != pl.col("turns")).select(*by, problem=pl.lit("turns are missing"))
+    differing = both.filter(pl.col("user_turn_count") != pl.col("turns")).select(
+        *by, problem=pl.lit("turns are missing")
+    )
     messages = found.select(*by, message_id="message_ids").explode("message_id")
-    doubled = messages.filter(pl.col("message_id").is_duplicated()).select(*by, problem=pl.lit("a message is in two turns"))
+    doubled = messages.filter(pl.col("message_id").is_duplicated()).select(
+        *by, problem=pl.lit("a message is in two turns")
+    )
     return pl.concat([differing, doubled.unique()])

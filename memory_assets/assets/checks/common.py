@@ -1,8 +1,10 @@
-"""What all asset checks share: their registration, their results, and the checks that every table has.
+"""What all asset checks share: their registration, their results, and the checks that every table
+has.
 
-A result shows the ids of a few offending rows, never their text. It covers the rows that the run wrote: a run over a range of
-days has one result for all of them. Of a store in a bucket, what other machines changed may have been fetched since a day was
-built: such a day is judged when the next run has built it again.
+A result shows the ids of a few offending rows, never their text. It covers the rows that the run
+wrote: a run over a range of days has one result for all of them. Of a store in a bucket, what other
+machines changed may have been fetched since a day was built: such a day is judged when the next run
+has built it again.
 """
 
 import inspect
@@ -26,7 +28,9 @@ from memory_assets.store.store import Store
 from memory_assets.text.masking.redact import mask_frame, secret_rows, secret_rules
 
 Days = list[str] | None
-"""The days that the run is about, or the partitions that it wrote where Dagster knows none; None for all."""
+"""The days that the run is about, or the partitions that it wrote where Dagster knows none; None
+for all.
+"""
 
 Judge = Callable[[Store, Days], pl.DataFrame | dg.AssetCheckResult]
 """Returns the offending rows, or a result."""
@@ -53,14 +57,23 @@ class TableCheck:
     @property
     def spec(self) -> dg.AssetCheckSpec:
         """The check's declaration for Dagster."""
-        return dg.AssetCheckSpec(self.name, asset=self.asset, description=self.description, blocking=self.level == "block")
+        return dg.AssetCheckSpec(
+            self.name,
+            asset=self.asset,
+            description=self.description,
+            blocking=self.level == "block",
+        )
 
     def run(self, store: Store, days: Days) -> dg.AssetCheckResult:
         """Returns the check's result for the days."""
         found = self.judge(store, days)
         result = verdict(found.is_empty(), found) if isinstance(found, pl.DataFrame) else found
-        severity = dg.AssetCheckSeverity.WARN if self.level == "warn" else dg.AssetCheckSeverity.ERROR
-        return result._replace(asset_key=self.spec.asset_key, check_name=self.name, severity=severity)
+        severity = (
+            dg.AssetCheckSeverity.WARN if self.level == "warn" else dg.AssetCheckSeverity.ERROR
+        )
+        return result._replace(
+            asset_key=self.spec.asset_key, check_name=self.name, severity=severity
+        )
 
 
 REGISTERED: list[TableCheck] = []
@@ -68,9 +81,11 @@ REGISTERED: list[TableCheck] = []
 
 
 def check(asset: str, name: str = "", *, level: Level = "block") -> Callable[[F], F]:
-    """Registers the decorated function as a check of the asset, by default with the function's name.
+    """Registers the decorated function as a check of the asset, by default with the function's
+    name.
 
-    The first paragraph of its docstring is the description; constants that it names in braces are filled in.
+    The first paragraph of its docstring is the description; constants that it names in braces are
+    filled in.
     """
 
     def register(judge: F) -> F:
@@ -81,15 +96,25 @@ def check(asset: str, name: str = "", *, level: Level = "block") -> Callable[[F]
     return register
 
 
-def verdict(passed: bool, broken: pl.DataFrame | None = None, **metadata: Any) -> dg.AssetCheckResult:
+def verdict(
+    passed: bool, broken: pl.DataFrame | None = None, **metadata: Any
+) -> dg.AssetCheckResult:
     """Returns a check's result with the ids of the first offending rows."""
-    shown = {} if broken is None or broken.is_empty() else {"offending_rows": broken.height, "examples": _examples(broken)}
+    shown = (
+        {}
+        if broken is None or broken.is_empty()
+        else {"offending_rows": broken.height, "examples": _examples(broken)}
+    )
     return dg.AssetCheckResult(passed=passed, metadata={**metadata, **shown})
 
 
 def _examples(broken: pl.DataFrame) -> dg.MarkdownMetadataValue:
     plain = broken.select(~cs.list()).head(SHOWN)
-    rows = [plain.columns, ["---"] * plain.width, *([str(value)[:60] for value in row] for row in plain.iter_rows())]
+    rows = [
+        plain.columns,
+        ["---"] * plain.width,
+        *([str(value)[:60] for value in row] for row in plain.iter_rows()),
+    ]
     return dg.MetadataValue.md("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 
@@ -104,35 +129,49 @@ def schema_check(table: str) -> TableCheck:
             return verdict(False, schemas.find_broken(table, frame), problem=str(error)[:500])
         return verdict(True, rows=frame.height)
 
-    described = f"Every row of {table} fits the schema; no two rows share {', '.join(schemas.key_of(table))}."
+    described = (
+        f"Every row of {table} fits the schema; no two rows share "
+        f"{', '.join(schemas.key_of(table))}."
+    )
     return TableCheck(table, "schema_and_unique_keys", described, judge)
 
 
 def no_secrets_check(table: str) -> TableCheck:
     """Returns the check that no text of any column of the table holds a secret that masking knows.
 
-    It names rows and rules, never values. It stops nothing: rows with secrets are put aside before they are written
-    (`runs.materialise`), so it finds only those that an older release wrote, and they must not end all learning.
+    It names rows and rules, never values. It stops nothing: rows with secrets are put aside before
+    they are written (`runs.materialise`), so it finds only those that an older release wrote, and
+    they must not end all learning.
     """
     key, columns = schemas.key_of(table), text_columns(table)
 
     def judge(store: Store, days: Days) -> pl.DataFrame:
-        frame = store.tables.read(table, _parts(table, days), columns=list(dict.fromkeys([*key, *columns])))
+        frame = store.tables.read(
+            table, _parts(table, days), columns=list(dict.fromkeys([*key, *columns]))
+        )
         rows = secret_rows(frame)
         rules = [", ".join(secret_rules(frame, row)) for row in rows]
-        named = frame.select(pl.col(key).cast(pl.String))[rows].with_columns(pl.Series("rule", rules, dtype=pl.String))
+        named = frame.select(pl.col(key).cast(pl.String))[rows].with_columns(
+            pl.Series("rule", rules, dtype=pl.String)
+        )
         return mask_frame(named)
 
-    return TableCheck(table, "no_secrets", "No text holds a key, token or password.", judge, "error")
+    return TableCheck(
+        table, "no_secrets", "No text holds a key, token or password.", judge, "error"
+    )
 
 
 def _parts(table: str, days: Days) -> Days:
-    """Returns the partitions to judge of a table that has any; a run over days may also build whole tables."""
+    """Returns the partitions to judge of a table that has any; a run over days may also build whole
+    tables.
+    """
     return None if TABLES[table].grain == "whole" else days
 
 
 def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefinition]:
-    """Returns the checks, those of one asset in one step: Dagster starts, records and ends one step for all."""
+    """Returns the checks, those of one asset in one step: Dagster starts, records and ends one step
+    for all.
+    """
     by_asset: dict[str, list[TableCheck]] = {}
     for one in checks:
         by_asset.setdefault(one.asset, []).append(one)
@@ -140,8 +179,12 @@ def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefin
 
 
 def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinition:
-    @dg.multi_asset_check(name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True)
-    def run_checks(context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]) -> Iterator[dg.AssetCheckResult]:
+    @dg.multi_asset_check(
+        name=f"{asset}_checks", specs=[one.spec for one in checks], can_subset=True
+    )
+    def run_checks(
+        context: dg.AssetCheckExecutionContext, store: dg.ResourceParam[Store]
+    ) -> Iterator[dg.AssetCheckResult]:
         if asset in TABLES and TABLES[asset].has_own_parts:
             record = context.instance.get_run_record_by_id(context.run.run_id)
             days = written_since(store, asset, record.create_timestamp) if record else None
@@ -155,12 +198,18 @@ def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinit
 
 
 def written_since(store: Store, asset: str, began: datetime) -> Days:
-    """Returns the partitions that were written since; None, which means all, where there are none: only the checks were run."""
-    return [part for part, info in store.tables.parts(asset).items() if info.written_at >= began] or None
+    """Returns the partitions that were written since; None, which means all, where there are none:
+    only the checks were run.
+    """
+    return [
+        part for part, info in store.tables.parts(asset).items() if info.written_at >= began
+    ] or None
 
 
 def settled_days(store: Store, asset: str, days: Days) -> Days:
-    """Returns the days without those that another machine's change made stale, in the table or in one that it is made from."""
+    """Returns the days without those that another machine's change made stale, in the table or in
+    one that it is made from.
+    """
     if store.mirror is None or days is None:
         return days
     judged = with_sources([asset], grain=TABLES[asset].grain)
@@ -169,9 +218,14 @@ def settled_days(store: Store, asset: str, days: Days) -> Days:
 
 
 def days_of_run(tags: Mapping[str, str]) -> Days:
-    """Returns the days that a run with the tags is about; None where it names none (whole tables, categories, scopes)."""
+    """Returns the days that a run with the tags is about; None where it names none (whole tables,
+    categories, scopes).
+    """
     key = tags.get("dagster/partition", "")
     start, end = tags.get(RANGE_START, key), tags.get(RANGE_END, key)
     if not start[:1].isdigit():
         return None
-    return [day.isoformat() for day in pl.date_range(date.fromisoformat(start), date.fromisoformat(end), eager=True)]
+    return [
+        day.isoformat()
+        for day in pl.date_range(date.fromisoformat(start), date.fromisoformat(end), eager=True)
+    ]

@@ -23,12 +23,18 @@ def spool_is_read(store: Store, days: Days) -> dg.AssetCheckResult:
     problem, waiting = spool.alarm(root), spool.unread(root)
     problems = {"problem": problem} if problem else {}
     bytes_waiting = sum(end - start for start, end in waiting.values())
-    return verdict(problem is None, None, waiting_bytes=bytes_waiting, waiting_files=len(waiting), **problems)
+    return verdict(
+        problem is None, None, waiting_bytes=bytes_waiting, waiting_files=len(waiting), **problems
+    )
 
 
 @check("dead_letters", level="error")
 def nothing_was_put_aside(store: Store, days: Days) -> pl.DataFrame:
-    """Every line of the spool could be parsed; delete files below `spool/aside/` once you have read them."""
-    letters = store.tables.read("dead_letters", columns=["letter_id", "reason", "name", "file", "received_at"])
+    """Every line of the spool could be parsed; delete files below `spool/aside/` once you have read
+    them.
+    """
+    letters = store.tables.read(
+        "dead_letters", columns=["letter_id", "reason", "name", "file", "received_at"]
+    )
     aside = store.root / spool.FOLDER / ASIDE
     return letters.filter([(aside / file).is_file() for file in letters["file"]])

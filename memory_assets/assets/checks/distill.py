@@ -16,12 +16,16 @@ from memory_assets.store.store import Store
 def every_call_was_answered(store: Store, days: Days) -> pl.DataFrame:
     """No answer was cut, refused or unusable; the rules replace missing ones."""
     rows = store.tables.read("observer_answers", days)
-    return rows.filter(pl.col("state") != "answered").select("window_id", "ordinal", "state", "stop_reason", "problem")
+    return rows.filter(pl.col("state") != "answered").select(
+        "window_id", "ordinal", "state", "stop_reason", "problem"
+    )
 
 
 @check("observer_answers", level="warn")
 def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
-    """Every window that may be sent was asked about with the present model and prompt; `memory model cost` has the price."""
+    """Every window that may be sent was asked about with the present model and prompt; `memory
+    model cost` has the price.
+    """
     from memory_assets.services.model_questions import asked_about
     from memory_assets.stages.distill.model import questions, short_sessions
 
@@ -31,19 +35,35 @@ def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
     wanted = sendable(asked_about(closed_windows(store, days)), settings)
     prompts = [questions.prompt_hash(settings.observer_prompt), short_sessions.prompt_hash()]
     current = (pl.col("model") == model) & pl.col("prompt_hash").is_in(prompts)
-    asked = store.tables.read("observer_answers", days, columns=["window_id", "model", "prompt_hash"]).filter(current)
-    return wanted.join(asked, on="window_id", how="anti").sort("day", "window_id").select("day", "window_id")
+    asked = store.tables.read(
+        "observer_answers", days, columns=["window_id", "model", "prompt_hash"]
+    ).filter(current)
+    return (
+        wanted.join(asked, on="window_id", how="anti")
+        .sort("day", "window_id")
+        .select("day", "window_id")
+    )
 
 
 @check("segments")
 def coverage(store: Store, days: Days) -> pl.DataFrame:
-    """Every message of an observed window is in exactly one segment; those of short sessions are in one at most."""
+    """Every message of an observed window is in exactly one segment; those of short sessions are in
+    one at most.
+    """
     wanted, both = messages_of_windows(store, days, status="observed"), ["window_id", "message_id"]
-    found = store.tables.read("segments", days).select("window_id", message_id="message_ids").explode("message_id")
+    found = (
+        store.tables.read("segments", days)
+        .select("window_id", message_id="message_ids")
+        .explode("message_id")
+    )
     missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("in no segment"))
     closed = messages_of_windows(store, days)
-    foreign = found.join(closed, on=both, how="anti").with_columns(problem=pl.lit("not in the window"))
-    doubled = found.filter(pl.struct(both).is_duplicated()).with_columns(problem=pl.lit("in several segments"))
+    foreign = found.join(closed, on=both, how="anti").with_columns(
+        problem=pl.lit("not in the window")
+    )
+    doubled = found.filter(pl.struct(both).is_duplicated()).with_columns(
+        problem=pl.lit("in several segments")
+    )
     return pl.concat([missing, foreign, doubled])
 
 
@@ -51,7 +71,11 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """The evidence of every observation is among the messages of its window."""
     both = ["window_id", "message_id"]
-    wanted = store.tables.read("observations", days).select("id", "window_id", message_id="message_ids").explode("message_id")
+    wanted = (
+        store.tables.read("observations", days)
+        .select("id", "window_id", message_id="message_ids")
+        .explode("message_id")
+    )
     found = store.tables.read("messages", days, columns=both)
     return wanted.drop_nulls("message_id").join(found, on=both, how="anti")
 
@@ -66,11 +90,19 @@ def evidence_of_allowed_facts(store: Store, days: Days) -> pl.DataFrame:
 @check("observations")
 def quotes_stand_in_their_source(store: Store, days: Days) -> pl.DataFrame:
     """The quote of every allowed fact occurs in one of its messages."""
-    facts = store.tables.read("observations", days).filter(pl.col("gate") == "allow").select("id", "quote", "message_ids")
+    facts = (
+        store.tables.read("observations", days)
+        .filter(pl.col("gate") == "allow")
+        .select("id", "quote", "message_ids")
+    )
     texts = store.tables.read("messages", days, columns=["message_id", "text"])
-    joined = facts.explode("message_ids").join(texts, left_on="message_ids", right_on="message_id", how="left")
+    joined = facts.explode("message_ids").join(
+        texts, left_on="message_ids", right_on="message_id", how="left"
+    )
     pairs = joined.select("id", "quote", "text").iter_rows()
-    quoting = [id for id, quote, text in pairs if " ".join(quote.split()) in " ".join((text or "").split())]
+    quoting = [
+        id for id, quote, text in pairs if " ".join(quote.split()) in " ".join((text or "").split())
+    ]
     return facts.filter(~pl.col("id").is_in(quoting)).select("id")
 
 
@@ -86,20 +118,29 @@ def only_the_owner_makes_rules(store: Store, days: Days) -> pl.DataFrame:
 def every_observation_has_its_verdict(store: Store, days: Days) -> pl.DataFrame:
     """Every stored observation has the verdict that the gate gave it."""
     kept = store.tables.read("observations", days, columns=["id", "gate"])
-    given = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(pl.col("verdict") != "discard")
-    return kept.join(given, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti")
+    given = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(
+        pl.col("verdict") != "discard"
+    )
+    return kept.join(
+        given, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti"
+    )
 
 
 @check("triggers")
 def not_before_the_message(store: Store, days: Days) -> pl.DataFrame:
     """No trigger is dated before the day of its message."""
     found = store.tables.read("triggers", days, columns=["trigger_id", "trigger_on", "said_at"])
-    return found.filter(pl.col("trigger_on") < pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date())
+    return found.filter(
+        pl.col("trigger_on")
+        < pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date()
+    )
 
 
 def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataFrame:
     found = store.tables.read(table, days, columns=[key, "message_id"])
-    return found.join(store.tables.read("messages", days, columns=["message_id"]), on="message_id", how="anti")
+    return found.join(
+        store.tables.read("messages", days, columns=["message_id"]), on="message_id", how="anti"
+    )
 
 
 for _table, _key in (("triggers", "trigger_id"), ("lessons", "lesson_id")):

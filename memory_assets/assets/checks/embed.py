@@ -26,22 +26,33 @@ def every_text_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
     embedded = [date.fromisoformat(day) for day in tables.parts("embeddings", days)]
     noted = notes_of(store).filter(pl.col("day").is_in(embedded)).select(columns)
     found = pl.concat([tables.read("observations", days, columns=columns), noted])
-    tried = (tables.read(name, days, columns=["text_hash"]) for name in ("embeddings", "embedding_failures"))
+    tried = (
+        tables.read(name, days, columns=["text_hash"])
+        for name in ("embeddings", "embedding_failures")
+    )
     return found.join(pl.concat(tried).unique(), on="text_hash", how="anti")
 
 
 @check("embedding_failures", level="warn")
 def every_text_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
-    """No text waits for another attempt of the embedding model; until then it is found by its words alone."""
-    return store.tables.read("embedding_failures", days).select("text_hash", "day", "attempts", "problem", "failed_at")
+    """No text waits for another attempt of the embedding model; until then it is found by its words
+    alone.
+    """
+    return store.tables.read("embedding_failures", days).select(
+        "text_hash", "day", "attempts", "problem", "failed_at"
+    )
 
 
 @check("passage_vectors", level="warn")
 def every_passage_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
-    """No passage waits for another attempt of the embedding model; until then it is found by its words alone."""
+    """No passage waits for another attempt of the embedding model; until then it is found by its
+    words alone.
+    """
     columns = ["id", "day", "number", "text_hash"]
     encoded = [date.fromisoformat(day) for day in store.tables.parts("passage_vectors", days)]
-    found = store.tables.read("passages", days, columns=columns).filter(HAS_VECTOR & pl.col("day").is_in(encoded))
+    found = store.tables.read("passages", days, columns=columns).filter(
+        HAS_VECTOR & pl.col("day").is_in(encoded)
+    )
     vectors = store.tables.read("passage_vectors", days, columns=["text_hash"])
     return found.join(vectors, on="text_hash", how="anti").select("id", "day", "text_hash")
 
@@ -50,7 +61,9 @@ def every_passage_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
 def nothing_lost(store: Store, days: Days) -> pl.DataFrame:
     """Every observation and every note is part of exactly one memory."""
     held = store.tables.read("memories", columns=["observation_ids"]).explode("observation_ids")
-    found = pl.concat([store.tables.read("observations", columns=["id"]), notes_of(store).select("id")])
+    found = pl.concat(
+        [store.tables.read("observations", columns=["id"]), notes_of(store).select("id")]
+    )
     return found.join(held, left_on="id", right_on="observation_ids", how="anti")
 
 
@@ -58,32 +71,52 @@ def nothing_lost(store: Store, days: Days) -> pl.DataFrame:
 def supersession_resolves(store: Store, days: Days) -> pl.DataFrame:
     """The memory that superseded another exists."""
     found = store.tables.read("memories", columns=["id", "superseded_by"])
-    return found.drop_nulls("superseded_by").join(found.select("id"), left_on="superseded_by", right_on="id", how="anti")
+    return found.drop_nulls("superseded_by").join(
+        found.select("id"), left_on="superseded_by", right_on="id", how="anti"
+    )
 
 
 @check("memories", level="warn")
 def conflicts_are_settled(store: Store, days: Days) -> pl.DataFrame:
-    """No two current memories contradict each other; say which one is true, and it replaces the other.
+    """No two current memories contradict each other; say which one is true, and it replaces the
+    other.
 
     Returns each pair once, the one with more confidence first.
     """
-    found = store.tables.read("memories", columns=["id", "conflicts_with", "confidence", "state", "project"])
-    pairs = found.explode("conflicts_with").drop_nulls("conflicts_with").rename({"conflicts_with": "against"})
+    found = store.tables.read(
+        "memories", columns=["id", "conflicts_with", "confidence", "state", "project"]
+    )
+    pairs = (
+        found.explode("conflicts_with")
+        .drop_nulls("conflicts_with")
+        .rename({"conflicts_with": "against"})
+    )
     both = pairs.join(found.select(against="id", its_confidence="confidence"), on="against")
-    is_surer, is_equal = pl.col("confidence") > pl.col("its_confidence"), pl.col("confidence") == pl.col("its_confidence")
+    is_surer, is_equal = (
+        pl.col("confidence") > pl.col("its_confidence"),
+        pl.col("confidence") == pl.col("its_confidence"),
+    )
     once = both.filter(is_surer | (is_equal & (pl.col("id") < pl.col("against"))))
-    return once.select("id", "against", "confidence", "its_confidence", "state", "project").sort("id", "against")
+    return once.select("id", "against", "confidence", "its_confidence", "state", "project").sort(
+        "id", "against"
+    )
 
 
 @check("memories", level="error")
 def no_question_replaces_a_statement(store: Store, days: Days) -> pl.DataFrame:
-    """No memory is superseded by one that rests on questions alone: a question takes nothing back."""
+    """No memory is superseded by one that rests on questions alone: a question takes nothing
+    back.
+    """
     found = store.tables.read("memories", columns=["id", "superseded_by", "observation_ids"])
     replaced = found.drop_nulls("superseded_by").select("id", "superseded_by")
-    by = found.join(replaced, left_on="id", right_on="superseded_by", how="semi").explode("observation_ids")
+    by = found.join(replaced, left_on="id", right_on="superseded_by", how="semi").explode(
+        "observation_ids"
+    )
     quotes = store.tables.read("observations", columns=["id", "quote", "gate"]).filter(gate="allow")
     said = by.join(quotes, left_on="observation_ids", right_on="id").select("id", "quote")
-    asking = said.with_columns(asks=pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean))
+    asking = said.with_columns(
+        asks=pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean)
+    )
     only_asked = asking.group_by("id").agg(pl.col("asks").all()).filter("asks")
     return replaced.join(only_asked, left_on="superseded_by", right_on="id", how="semi")
 
@@ -91,23 +124,34 @@ def no_question_replaces_a_statement(store: Store, days: Days) -> pl.DataFrame:
 @check("memories", level="warn")
 def events_have_a_home(store: Store, days: Days) -> pl.DataFrame:
     """Every confirmation and contradiction in the ledger is about an observation that exists."""
-    observations = store.tables.read("observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"])
+    observations = store.tables.read(
+        "observations", columns=["id", "kind", "gate", "event_at", "text_hash", "message_ids"]
+    )
     notes = notes_of(store).select(observations.columns)
-    forgotten = {id for event in store.ledger.events([FORGOTTEN]) for id in event.payload["observation_ids"]}
-    events = [event for event in store.ledger.events(EVIDENCE) if forgotten.isdisjoint(event.payload["observation_ids"])]
+    forgotten = {
+        id for event in store.ledger.events([FORGOTTEN]) for id in event.payload["observation_ids"]
+    }
+    events = [
+        event
+        for event in store.ledger.events(EVIDENCE)
+        if forgotten.isdisjoint(event.payload["observation_ids"])
+    ]
     return find_orphans(allowed_facts(pl.concat([observations, notes])), events)
 
 
 @check("memories", level="warn")
 def few_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Fewer than {MOST_SHARE:.0%} of the allowed memories repeat the words of another of their scope.
+    """Fewer than {MOST_SHARE:.0%} of the allowed memories repeat the words of another of their
+    scope.
 
     Counts repeats by a measure that shares nothing with merging.
     """
     columns = ["id", "kind", "state", "text", "scope", "project", "person"]
     found = find_repeats(store.tables.read("memories", columns=columns))
     counts = {"share": found.share, "pairs": found.pairs.height, "allowed": found.allowed}
-    return verdict(found.share < MOST_SHARE or found.pairs.is_empty(), found.pairs, most=MOST_SHARE, **counts)
+    return verdict(
+        found.share < MOST_SHARE or found.pairs.is_empty(), found.pairs, most=MOST_SHARE, **counts
+    )
 
 
 def _retrievable(store: Store) -> pl.DataFrame:
@@ -118,7 +162,9 @@ def _retrievable(store: Store) -> pl.DataFrame:
 def equals_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
     """Chroma holds exactly the retrievable memories that have a vector of the model in use."""
     hashes = embeddings_in_use(store).select("text_hash").unique()
-    return _compare(set(_retrievable(store).join(hashes, on="text_hash")["id"]), open_vectors(store).ids())
+    return _compare(
+        set(_retrievable(store).join(hashes, on="text_hash")["id"]), open_vectors(store).ids()
+    )
 
 
 @check("text_index", name="equals_parquet", level="error")
@@ -128,14 +174,19 @@ def texts_equal_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
 
 
 def _compare(wanted: set[str], found: set[str]) -> dg.AssetCheckResult:
-    wrong = [*((id, "missing") for id in sorted(wanted - found)), *((id, "too many") for id in sorted(found - wanted))]
+    wrong = [
+        *((id, "missing") for id in sorted(wanted - found)),
+        *((id, "too many") for id in sorted(found - wanted)),
+    ]
     return verdict(not wrong, pl.DataFrame(wrong, ["id", "problem"], orient="row"), rows=len(found))
 
 
 @check("mentions")
 def memories_exist(store: Store, days: Days) -> pl.DataFrame:
     """Every mention belongs to a memory that exists and is not held."""
-    readable = store.tables.read("memories", columns=["id", "state"]).filter(pl.col("state").is_in(READ_STATES))
+    readable = store.tables.read("memories", columns=["id", "state"]).filter(
+        pl.col("state").is_in(READ_STATES)
+    )
     mentions = store.tables.read("mentions", columns=["memory_id", "kind", "entity_id"])
     return mentions.join(readable, left_on="memory_id", right_on="id", how="anti")
 
@@ -143,8 +194,15 @@ def memories_exist(store: Store, days: Days) -> pl.DataFrame:
 @check("entities")
 def named_by_mentions(store: Store, days: Days) -> pl.DataFrame:
     """Every mention has its entity, and every entity a mention."""
-    mentioned, known = (store.tables.read(table, columns=["entity_id"]) for table in ("mentions", "entities"))
-    return pl.concat([mentioned.join(known, on="entity_id", how="anti"), known.join(mentioned, on="entity_id", how="anti")])
+    mentioned, known = (
+        store.tables.read(table, columns=["entity_id"]) for table in ("mentions", "entities")
+    )
+    return pl.concat(
+        [
+            mentioned.join(known, on="entity_id", how="anti"),
+            known.join(mentioned, on="entity_id", how="anti"),
+        ]
+    )
 
 
 @check("relations")
@@ -153,7 +211,9 @@ def ends_exist(store: Store, days: Days) -> pl.DataFrame:
     found = store.tables.read("relations", columns=["source_id", "target_id", "kind"])
     known = store.tables.read("entities", columns=["entity_id"])
     ends = ("source_id", "target_id")
-    return pl.concat([found.join(known, left_on=end, right_on="entity_id", how="anti") for end in ends]).unique()
+    return pl.concat(
+        [found.join(known, left_on=end, right_on="entity_id", how="anti") for end in ends]
+    ).unique()
 
 
 @check("relations")
@@ -165,5 +225,12 @@ def memories_say_so(store: Store, days: Days) -> pl.DataFrame:
     broken = []
     for end, kind in (("source_id", "part_of"), ("target_id", "replaced_by")):
         naming = cited.filter(pl.col("kind").is_in(["mentioned_together", "uses", kind]))
-        broken.append(naming.join(mentions, left_on=["memory_id", end], right_on=["memory_id", "entity_id"], how="anti"))
+        broken.append(
+            naming.join(
+                mentions,
+                left_on=["memory_id", end],
+                right_on=["memory_id", "entity_id"],
+                how="anti",
+            )
+        )
     return pl.concat(broken).unique()

@@ -18,9 +18,13 @@ def is_append_only(store: Store, days: Days) -> pl.DataFrame:
 
 @check("adrs", level="warn")
 def are_in_order(store: Store, days: Days) -> pl.DataFrame:
-    """Every decision record has one status of one word, a number of its own, and names records that exist."""
+    """Every decision record has one status of one word, a number of its own, and names records that
+    exist.
+    """
     wrong = (
-        store.tables.read("adrs", columns=["project", "path", "number", "problems"]).explode("problems").drop_nulls("problems")
+        store.tables.read("adrs", columns=["project", "path", "number", "problems"])
+        .explode("problems")
+        .drop_nulls("problems")
     )
     return wrong.select("project", "number", pl.col("problems").alias("problem"))
 
@@ -33,7 +37,9 @@ def no_memory_contradicts_a_decision(store: Store, days: Days) -> pl.DataFrame:
 
 @check("discoveries", level="error")
 def are_of_kept_documents(store: Store, days: Days) -> pl.DataFrame:
-    """Every note is of a page or repository whose whole text is in the library, and says where it was read."""
+    """Every note is of a page or repository whose whole text is in the library, and says where it
+    was read.
+    """
     notes = store.tables.read("discoveries", columns=["doc_id", "url", "note"])
     kept = pl.col("doc_id").is_in(store.documents.ids())
     return notes.filter(~kept | (pl.col("url") == "") | (pl.col("note") == "")).select("doc_id")
@@ -55,25 +61,34 @@ def texts_are_intact(store: Store, days: Days) -> pl.DataFrame:
 
 @check("document_chunks", level="error")
 def belong_to_kept_documents(store: Store, days: Days) -> pl.DataFrame:
-    """Every chunk belongs to a document that is in the library, and the chunks of each are numbered without a gap."""
+    """Every chunk belongs to a document that is in the library, and the chunks of each are numbered
+    without a gap.
+    """
     chunks = store.tables.read("document_chunks", columns=["doc_id", "chunk_index"])
     counted = (
         chunks.group_by("doc_id")
         .agg(pl.len().alias("chunks"), (pl.col("chunk_index").max() + 1).alias("numbered"))
         .sort("doc_id")
     )
-    return counted.filter(~pl.col("doc_id").is_in(store.documents.ids()) | (pl.col("chunks") != pl.col("numbered")))
+    return counted.filter(
+        ~pl.col("doc_id").is_in(store.documents.ids()) | (pl.col("chunks") != pl.col("numbered"))
+    )
 
 
 @check("document_vectors", level="warn")
 def every_chunk_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
     """Every chunk has a vector; one that the model cannot encode is found by its words alone."""
     read = store.tables.read
-    return read("document_chunks", columns=["doc_id", "id"]).join(read("document_vectors", columns=["id"]), on="id", how="anti")
+    return read("document_chunks", columns=["doc_id", "id"]).join(
+        read("document_vectors", columns=["id"]), on="id", how="anti"
+    )
 
 
 @check("document_index", level="error")
 def has_exactly_the_chunks(store: Store, days: Days) -> pl.DataFrame:
     """The index has exactly the chunks of the table."""
-    indexed, chunks = open_document_texts(store).ids(DOCUMENTS), {*store.tables.read("document_chunks", columns=["id"])["id"]}
+    indexed, chunks = (
+        open_document_texts(store).ids(DOCUMENTS),
+        {*store.tables.read("document_chunks", columns=["id"])["id"]},
+    )
     return pl.DataFrame({"chunk": sorted(indexed ^ chunks)}, {"chunk": pl.String})

@@ -1,4 +1,6 @@
-"""Checks of maintenance: what the nightly run found unread has been read, and a share of the store is as it was written."""
+"""Checks of maintenance: what the nightly run found unread has been read, and a share of the store
+is as it was written.
+"""
 
 import polars as pl
 
@@ -16,7 +18,12 @@ def nothing_stays_missed(store: Store, days: Days) -> pl.DataFrame:
 
 @check("nightly_stats", level="error")
 def the_share_of_the_night_is_whole(store: Store, _: Days) -> pl.DataFrame:
-    """Every byte that is read tonight is as it was written; a month reads all. `memory doctor --deep` names the places."""
+    """Every byte that is read tonight is as it was written; a month reads all. `memory doctor
+    --deep` names the places.
+    """
     failed = [one for one in deep_checks(store, store.settings.today()) if not one.passed]
-    counted = {"part": [one.name for one in failed], "found": [one.found.partition(":")[0] for one in failed]}
+    counted = {
+        "part": [one.name for one in failed],
+        "found": [one.found.partition(":")[0] for one in failed],
+    }
     return pl.DataFrame(counted, schema={"part": pl.String, "found": pl.String})

@@ -1,7 +1,7 @@
 """Checks of quality: rates of faults, and scores on labelled sessions.
 
-The checks of single facts belong to `observations`, the rates of many to `quality`. None of them stops a run: one faulty fact
-must not block a month."""
+The checks of single facts belong to `observations`, the rates of many to `quality`. None of them
+stops a run: one faulty fact must not block a month."""
 
 from functools import partial
 from typing import Any
@@ -25,18 +25,22 @@ from memory_assets.stages.evaluate.quality import (
 from memory_assets.store.store import Store
 
 MOST_JUNK = 0.4
-"""On real sessions a sixth of the rules' candidates are junk. Where it is nearly half, the observer proposes everything, and
-the gate lets more through by mistake."""
+"""On real sessions a sixth of the rules' candidates are junk. Where it is nearly half, the observer
+proposes everything, and the gate lets more through by mistake."""
 
 MOST_REPEATED = 0.02
-"""Facts of one window are deduplicated; repeats come from windows that overlap or from answers that repeat themselves."""
+"""Facts of one window are deduplicated; repeats come from windows that overlap or from answers that
+repeat themselves.
+"""
 
 MOST_LOOSE = 0.05
-"""One answer in twenty in another form than the prompt asks for: the prompt does not fit the model any more."""
+"""One answer in twenty in another form than the prompt asks for: the prompt does not fit the model
+any more.
+"""
 
 MOST_ADRIFT = 0.1
-"""Of 247 facts that readers wrote, none begins with `it` or `this` or as a turn of a conversation; with one in ten that does,
-readers stop trusting that a line can be read alone."""
+"""Of 247 facts that readers wrote, none begins with `it` or `this` or as a turn of a conversation;
+with one in ten that does, readers stop trusting that a line can be read alone."""
 
 ADRIFT = ("dangling", "conversational")
 
@@ -44,8 +48,14 @@ ADRIFT = ("dangling", "conversational")
 def find_allowed_with(faults: tuple[str, ...], store: Store, days: Days) -> pl.DataFrame:
     """Returns the allowed facts of the days that have one of the faults."""
     allowed = store.tables.scan("observations", days).filter(pl.col("gate") == "allow").collect()
-    messages = store.tables.read("messages", days, columns=["message_id", "text", "author", "is_user_turn"])
-    return find_faulty(allowed, messages).filter(pl.col("fault").is_in(faults)).select("id", "day", "fault")
+    messages = store.tables.read(
+        "messages", days, columns=["message_id", "text", "author", "is_user_turn"]
+    )
+    return (
+        find_faulty(allowed, messages)
+        .filter(pl.col("fault").is_in(faults))
+        .select("id", "day", "fault")
+    )
 
 
 @check("observations", level="error")
@@ -68,7 +78,9 @@ def the_owner_is_heard(store: Store, days: Days) -> pl.DataFrame:
 
 @check("observations", level="warn")
 def state_changes_name_what_they_replace(store: Store, days: Days) -> pl.DataFrame:
-    """An allowed fact that says that something changed also says what it was before ("moved from A to B")."""
+    """An allowed fact that says that something changed also says what it was before ("moved from A
+    to B").
+    """
     return find_allowed_with(("unnamed_change",), store, days)
 
 
@@ -86,11 +98,15 @@ def questions_outrank_no_statement(store: Store, days: Days) -> pl.DataFrame:
 
 @check("observations", level="warn")
 def facts_are_whole_sentences(store: Store, days: Days) -> pl.DataFrame:
-    """No allowed fact is joined from list items with stray commas and colons, or cut at its subject."""
+    """No allowed fact is joined from list items with stray commas and colons, or cut at its
+    subject.
+    """
     return find_allowed_with(("broken",), store, days)
 
 
-def _judge(share: float | None, most: float, broken: pl.DataFrame | None = None, **figures: Any) -> dg.AssetCheckResult:
+def _judge(
+    share: float | None, most: float, broken: pl.DataFrame | None = None, **figures: Any
+) -> dg.AssetCheckResult:
     """Returns whether the rate is at most the limit, with the offending rows."""
     measured = {} if share is None else {"share": round(share, 4)}
     return verdict(share is None or share <= most, broken, limit=most, **measured, **figures)
@@ -104,23 +120,31 @@ def few_candidates_are_junk(store: Store, days: Days) -> dg.AssetCheckResult:
     """
     rows = store.tables.read("quality", days)
     junk = find_junk(store.tables.read("verdicts", days))
-    return _judge(share_of(rows, "junk", "candidates"), MOST_JUNK, junk, junk=count_of(rows, "junk"))
+    return _judge(
+        share_of(rows, "junk", "candidates"), MOST_JUNK, junk, junk=count_of(rows, "junk")
+    )
 
 
 @check("quality", level="warn")
 def few_facts_are_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
-    """At most {MOST_REPEATED:.0%} of the allowed facts repeat an earlier one of their day and scope.
+    """At most {MOST_REPEATED:.0%} of the allowed facts repeat an earlier one of their day and
+    scope.
 
     Warns where the same is allowed again and again, and names the pairs.
     """
     rows = store.tables.read("quality", days)
-    repeated = find_repeated(store.tables.read("observations", days)).filter(pl.col("gate") == "allow")
-    return _judge(share_of(rows, "repeated", "allow"), MOST_REPEATED, repeated.select("id", "day", "same_as"))
+    repeated = find_repeated(store.tables.read("observations", days)).filter(
+        pl.col("gate") == "allow"
+    )
+    return _judge(
+        share_of(rows, "repeated", "allow"), MOST_REPEATED, repeated.select("id", "day", "same_as")
+    )
 
 
 @check("quality", level="warn")
 def answers_are_read_as_asked(store: Store, days: Days) -> dg.AssetCheckResult:
-    """At most {MOST_LOOSE:.0%} of the candidates come from answers in another form than the prompt asks for.
+    """At most {MOST_LOOSE:.0%} of the candidates come from answers in another form than the prompt
+    asks for.
 
     Warns where a model's answers had to be parsed by a fallback.
     """
@@ -132,7 +156,8 @@ def answers_are_read_as_asked(store: Store, days: Days) -> dg.AssetCheckResult:
 
 @check("quality", level="warn")
 def allowed_facts_stand_alone(store: Store, days: Days) -> dg.AssetCheckResult:
-    """At most {MOST_ADRIFT:.0%} of allowed facts refer to earlier text or begin as a turn of a conversation.
+    """At most {MOST_ADRIFT:.0%} of allowed facts refer to earlier text or begin as a turn of a
+    conversation.
 
     Warns where facts cannot be understood without their session, and names them.
     """
@@ -141,7 +166,9 @@ def allowed_facts_stand_alone(store: Store, days: Days) -> dg.AssetCheckResult:
     return _judge(adrift["id"].n_unique() / allowed if allowed else None, MOST_ADRIFT, adrift)
 
 
-def _limit(measure: str, limit: float, is_floor: bool, store: Store, days: Days) -> dg.AssetCheckResult:
+def _limit(
+    measure: str, limit: float, is_floor: bool, store: Store, days: Days
+) -> dg.AssetCheckResult:
     """Returns whether all sessions together keep the limit, and which sessions do not."""
     rows = store.tables.read("evaluation").filter(measure=measure)
     missed = rows.filter(pl.col("value") < limit if is_floor else pl.col("value") > limit)
@@ -153,16 +180,22 @@ def _limit(measure: str, limit: float, is_floor: bool, store: Store, days: Days)
 
 
 for _is_floor, _limits in ((True, FLOORS), (False, CEILINGS)):
-    _suffix, _bound = ("reaches_its_floor", "at least") if _is_floor else ("stays_below_its_ceiling", "at most")
+    _suffix, _bound = (
+        ("reaches_its_floor", "at least") if _is_floor else ("stays_below_its_ceiling", "at most")
+    )
     for _measure, _value in _limits.items():
         _description = f"{_measure}: {_bound} {_value:.2f} over all sessions."
         _keeps = partial(_limit, _measure, _value, _is_floor)
-        REGISTERED.append(TableCheck("evaluation", f"{_measure}_{_suffix}", _description, _keeps, "warn"))
+        REGISTERED.append(
+            TableCheck("evaluation", f"{_measure}_{_suffix}", _description, _keeps, "warn")
+        )
 
 
 @check("evaluation", level="warn")
 def no_session_at_zero(store: Store, days: Days) -> dg.AssetCheckResult:
     """In every labelled session at least one wanted fact was found."""
-    rows = store.tables.read("evaluation").filter((pl.col("measure") == "recall") & (pl.col("session_id") != ALL))
+    rows = store.tables.read("evaluation").filter(
+        (pl.col("measure") == "recall") & (pl.col("session_id") != ALL)
+    )
     missed = rows.filter(pl.col("value") == 0).select("session_id")
     return verdict(missed.is_empty(), missed, sessions=rows.height)

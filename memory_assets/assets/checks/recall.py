@@ -10,7 +10,11 @@ from memory_assets.store.store import Store
 @check("category_summaries")
 def citations_resolve(store: Store, days: Days) -> pl.DataFrame:
     """Every line cites active memories."""
-    cited = store.tables.read("category_summaries", columns=["summary_id", "memory_ids"]).explode("memory_ids").drop_nulls()
+    cited = (
+        store.tables.read("category_summaries", columns=["summary_id", "memory_ids"])
+        .explode("memory_ids")
+        .drop_nulls()
+    )
     active = store.tables.read("memories", columns=["id", "state"]).filter(state="active")
     return cited.join(active, left_on="memory_ids", right_on="id", how="anti")
 
@@ -21,5 +25,9 @@ def short_enough(store: Store, days: Days) -> pl.DataFrame:
 
     Returns the summaries that are longer.
     """
-    found = store.tables.read("category_summaries", columns=["summary_id", "category", "memory_ids", "tokens"])
-    return found.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("memory_ids").list.len() > MOST_FACTS)).drop("memory_ids")
+    found = store.tables.read(
+        "category_summaries", columns=["summary_id", "category", "memory_ids", "tokens"]
+    )
+    return found.filter(
+        (pl.col("tokens") > MOST_TOKENS) | (pl.col("memory_ids").list.len() > MOST_FACTS)
+    ).drop("memory_ids")

@@ -12,53 +12,87 @@ from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
 from memory_assets.schema.tables import TABLES
 from memory_assets.stages.reflect.reflector import MOST_TOKENS, find_unaccounted, session_target
-from memory_assets.stages.reflect.subjects import DAY, MONTH, SMALL_TOKENS, SPANS, TABLE_OF, WEEK, Span
+from memory_assets.stages.reflect.subjects import (
+    DAY,
+    MONTH,
+    SMALL_TOKENS,
+    SPANS,
+    TABLE_OF,
+    WEEK,
+    Span,
+)
 from memory_assets.stages.reflect.timeline import commits_in
 from memory_assets.store.store import Store
 
 
 def _dangling(table: str, store: Store, days: Days) -> pl.DataFrame:
-    cited = store.tables.read(table, days).select("reflection_id", id="observation_ids").explode("id").drop_nulls()
+    cited = (
+        store.tables.read(table, days)
+        .select("reflection_id", id="observation_ids")
+        .explode("id")
+        .drop_nulls()
+    )
     return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
 
 
 for _table in TABLE_OF.values():
-    REGISTERED.append(TableCheck(_table, "citations_resolve", "Every cited observation exists.", partial(_dangling, _table)))
+    REGISTERED.append(
+        TableCheck(
+            _table,
+            "citations_resolve",
+            "Every cited observation exists.",
+            partial(_dangling, _table),
+        )
+    )
 
 
 @check("reflections", level="warn")
 def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
-    """The reflections of a day are smaller than its facts where these have more than {SMALL_TOKENS} tokens.
+    """The reflections of a day are smaller than its facts where these have more than {SMALL_TOKENS}
+    tokens.
 
     Returns the days whose reflections are not smaller.
     """
     totals = pl.col("input_tokens", "fact_tokens", "output_tokens").sum()
     found = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
-    return found.filter((pl.col("fact_tokens") > SMALL_TOKENS) & (pl.col("output_tokens") >= pl.col("fact_tokens")))
+    return found.filter(
+        (pl.col("fact_tokens") > SMALL_TOKENS) & (pl.col("output_tokens") >= pl.col("fact_tokens"))
+    )
 
 
 @check("proposals")
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """Every proposal rests on observations that exist."""
-    found = store.tables.read("proposals", days).select("proposal_id", id="observation_ids").explode("id")
+    found = (
+        store.tables.read("proposals", days)
+        .select("proposal_id", id="observation_ids")
+        .explode("id")
+    )
     return found.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
 
 
 @check("session_reflections")
 def of_its_own_session(store: Store, days: Days) -> pl.DataFrame:
     """Every line rests on observations of the session itself."""
-    cited = store.tables.read("session_reflections", columns=["session_id", "observation_ids"]).explode("observation_ids")
+    cited = store.tables.read(
+        "session_reflections", columns=["session_id", "observation_ids"]
+    ).explode("observation_ids")
     known = store.tables.read("observations", columns=["id", "session_id"])
-    return cited.join(known, left_on=["observation_ids", "session_id"], right_on=["id", "session_id"], how="anti")
+    return cited.join(
+        known, left_on=["observation_ids", "session_id"], right_on=["id", "session_id"], how="anti"
+    )
 
 
 @check("session_reflections")
 def short_enough(store: Store, days: Days) -> pl.DataFrame:
-    """No block has more than {MOST_TOKENS} tokens, and no full one more than half of what makes a session long.
+    """No block has more than {MOST_TOKENS} tokens, and no full one more than half of what makes a
+    session long.
 
     Returns the sessions with a longer block.
     """
-    found = store.tables.read("session_reflections", columns=["session_id", "tokens", "full_tokens"])
+    found = store.tables.read(
+        "session_reflections", columns=["session_id", "tokens", "full_tokens"]
+    )
     target = session_target(store.settings.context_tokens)
     return found.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("full_tokens") > target))
 
@@ -70,17 +104,25 @@ def nothing_vanished(store: Store, days: Days) -> pl.DataFrame:
 
 
 def _vanished_in(store: Store, span: Span, days: Days) -> pl.DataFrame:
-    """Returns the facts that the span's partitions read and neither cite nor list; stale partitions are left out."""
+    """Returns the facts that the span's partitions read and neither cite nor list; stale partitions
+    are left out.
+    """
     table = TABLE_OF[span.name]
     wanted, written = input_versions(store, TABLES[table]), written_versions(store, TABLES[table])
     named = written if days is None else written.keys() & set(days)
-    current = sorted(part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, "")))
+    current = sorted(
+        part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, ""))
+    )
     dropped = store.tables.read(DROPPED, [f"{span.name}-{part}" for part in current])
-    return find_unaccounted(span.name, _read_by(store, span, current), store.tables.read(table, current), dropped)
+    return find_unaccounted(
+        span.name, _read_by(store, span, current), store.tables.read(table, current), dropped
+    )
 
 
 def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
-    """Yields the ids that the partitions were built from: the allowed facts of a day, or those that its days cite."""
+    """Yields the ids that the partitions were built from: the allowed facts of a day, or those that
+    its days cite.
+    """
     days = {day for part in parts for day in days_of(span, date.fromisoformat(part))}
     if span == DAY:
         yield from store.tables.read("observations", days).filter(kind="fact", gate="allow")["id"]
@@ -95,14 +137,18 @@ def _longer_than_days(span: Span, store: Store, days: Days) -> pl.DataFrame:
     reflected = store.tables.read("reflections", covered, columns=["day", "output_tokens"])
     first = pl.col("day").map_elements(span.first_day, pl.Date)
     of_days = reflected.group_by(first).agg(tokens_of_days=pl.col("output_tokens").sum())
-    both = found.group_by("day").agg(pl.col("output_tokens").sum()).join(of_days, on="day").sort("day")
+    both = (
+        found.group_by("day").agg(pl.col("output_tokens").sum()).join(of_days, on="day").sort("day")
+    )
     return both.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
 
 
 for _span in (WEEK, MONTH):
     _description = f"No {_span.name} has more tokens than the reflections of its days."
     _judge = partial(_longer_than_days, _span)
-    REGISTERED.append(TableCheck(TABLE_OF[_span.name], "shorter_than_its_days", _description, _judge, "warn"))
+    REGISTERED.append(
+        TableCheck(TABLE_OF[_span.name], "shorter_than_its_days", _description, _judge, "warn")
+    )
 
 
 @check("timeline")
@@ -114,11 +160,20 @@ def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
     messages = store.tables.read("messages", covered, columns=["message_id", "kind", "text"])
     known.update(messages["message_id"])
     results = messages.filter(kind="tool_result")["text"]
-    made = {hash for text in results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S")) for hash, _ in commits_in(text)}
+    made = {
+        hash
+        for text in results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S"))
+        for hash, _ in commits_in(text)
+    }
     broken = [
         row["sentence_id"]
         for row in sentences.iter_rows(named=True)
         if not (row["observation_ids"] or row["message_ids"] or row["commits"])
-        or not (known.issuperset([*row["observation_ids"], *row["message_ids"]]) and made.issuperset(row["commits"]))
+        or not (
+            known.issuperset([*row["observation_ids"], *row["message_ids"]])
+            and made.issuperset(row["commits"])
+        )
     ]
-    return sentences.filter(pl.col("sentence_id").is_in(broken)).select("sentence_id", "on", "project")
+    return sentences.filter(pl.col("sentence_id").is_in(broken)).select(
+        "sentence_id", "on", "project"
+    )

@@ -19,9 +19,16 @@ from memory_assets.store.store import Store
 @check("decisions")
 def proposals_add_up(store: Store, days: Days) -> pl.DataFrame:
     """Every proposal is in exactly one state."""
-    proposed, decided = read_proposals(store.tables).select("proposal_id"), store.tables.read("decisions").select("proposal_id")
-    missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(problem=pl.lit("in no state"))
-    extra = decided.join(proposed, on="proposal_id", how="anti").with_columns(problem=pl.lit("decided and not proposed"))
+    proposed, decided = (
+        read_proposals(store.tables).select("proposal_id"),
+        store.tables.read("decisions").select("proposal_id"),
+    )
+    missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(
+        problem=pl.lit("in no state")
+    )
+    extra = decided.join(proposed, on="proposal_id", how="anti").with_columns(
+        problem=pl.lit("decided and not proposed")
+    )
     return pl.concat([missing, extra])
 
 
@@ -29,13 +36,23 @@ def proposals_add_up(store: Store, days: Days) -> pl.DataFrame:
 def kept_every_line(store: Store, days: Days) -> pl.DataFrame:
     """No commit of this program deleted a line of MEMORY.md unintentionally.
 
-    Compares the last commits of these files with the version before each, except for lines that were replaced on purpose.
+    Compares the last commits of these files with the version before each, except for lines that
+    were replaced on purpose.
     """
     events = store.ledger.events([PROMOTED, RETIRED, MOVED])
-    replaced = {event.payload["commit"]: event.payload.get("replaces", "").encode() for event in events}
+    replaced = {
+        event.payload["commit"]: event.payload.get("replaces", "").encode() for event in events
+    }
     workspace = workspace_of(store)
-    lost = [one for path in memory_files(store.workspace) for one in workspace.lines_lost_by_us(path, lost_lines)]
-    counts = [(commit, sum(line.strip() != replaced.get(commit) for line in lines)) for commit, lines in lost]
+    lost = [
+        one
+        for path in memory_files(store.workspace)
+        for one in workspace.lines_lost_by_us(path, lost_lines)
+    ]
+    counts = [
+        (commit, sum(line.strip() != replaced.get(commit) for line in lines))
+        for commit, lines in lost
+    ]
     broken = [(commit, count) for commit, count in counts if count]
     return pl.DataFrame(broken, {"commit": pl.String, "lines": pl.Int64}, orient="row")
 
@@ -44,22 +61,36 @@ def kept_every_line(store: Store, days: Days) -> pl.DataFrame:
 def promotions_are_there(store: Store, days: Days) -> dg.AssetCheckResult:
     """Every promoted line was written, and its evidence is archived.
 
-    Returns promoted decisions without an entry, and entries whose evidence is missing in the archive.
+    Returns promoted decisions without an entry, and entries whose evidence is missing in the
+    archive.
     """
     promoted = {event.target: event for event in store.ledger.events([PROMOTED, RETIRED, PATCHED])}
     decided = store.tables.read("decisions").filter(state="promoted")["proposal_id"]
     archived = set(store.archive.resources()["id"])
     rows = [(id, "no entry") for id in decided if id not in promoted]
     rows += [(id, "no evidence") for id, event in promoted.items() if not _has_evidence(event)]
-    cited = {id: {record["resource_id"] for record in event.payload.get("evidence", ())} for id, event in promoted.items()}
-    rows += [(id, "evidence not archived") for id, resources in cited.items() if not resources <= archived]
+    cited = {
+        id: {record["resource_id"] for record in event.payload.get("evidence", ())}
+        for id, event in promoted.items()
+    }
+    rows += [
+        (id, "evidence not archived")
+        for id, resources in cited.items()
+        if not resources <= archived
+    ]
     broken = pl.DataFrame(rows, {"proposal_id": pl.String, "problem": pl.String}, orient="row")
     return verdict(not rows, broken, promoted=len(promoted))
 
 
 def _has_evidence(event: Event) -> bool:
-    """Returns whether the line has records or a note as evidence; a line that was removed needs none."""
-    return event.kind == RETIRED or bool(event.payload["evidence"]) or LEDGER in event.payload["session_ids"]
+    """Returns whether the line has records or a note as evidence; a line that was removed needs
+    none.
+    """
+    return (
+        event.kind == RETIRED
+        or bool(event.payload["evidence"])
+        or LEDGER in event.payload["session_ids"]
+    )
 
 
 @check("memory_md", level="warn")
@@ -68,8 +99,15 @@ def is_small(store: Store, days: Days) -> dg.AssetCheckResult:
 
     Returns the files with too many entries or bytes; REVIEW.md asks which lines to remove.
     """
-    contents = {path: read_memory(workspace_of(store), path) for path in memory_files(store.workspace)}
-    rows = [(path, len(read_entries(content)), len(content.encode())) for path, content in contents.items()]
-    found = pl.DataFrame(rows, {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}, orient="row")
+    contents = {
+        path: read_memory(workspace_of(store), path) for path in memory_files(store.workspace)
+    }
+    rows = [
+        (path, len(read_entries(content)), len(content.encode()))
+        for path, content in contents.items()
+    ]
+    found = pl.DataFrame(
+        rows, {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}, orient="row"
+    )
     large = found.filter((pl.col("entries") > MOST_ENTRIES) | (pl.col("bytes") > MOST_BYTES))
     return verdict(large.is_empty(), large, entries=int(found["entries"].sum()))

@@ -1,7 +1,8 @@
 """The command line: assembles the commands of the other modules, prints replies and reports errors.
 
-Every command returns a `Reply`; `main` prints it, as one JSON object with `--json`, or one clean message where it fails.
-Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its arguments are not valid.
+Every command returns a `Reply`; `main` prints it, as one JSON object with `--json`, or one clean
+message where it fails. Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command
+or its arguments are not valid.
 """
 
 import contextlib
@@ -17,7 +18,17 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
-from memory_assets.interfaces.cli import config, data, everyday, lab, library, serve, service, setup, uninstall
+from memory_assets.interfaces.cli import (
+    config,
+    data,
+    everyday,
+    lab,
+    library,
+    serve,
+    service,
+    setup,
+    uninstall,
+)
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.json_schema import OPTION, schema_for
@@ -39,7 +50,8 @@ def make_app() -> typer.Typer:
         name="memory",
         cls=OrderedGroup,
         help="Long-term memory for coding agents: transcripts in, a small curated MEMORY.md out.",
-        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or its arguments are not valid, "
+        epilog="Exit codes: 0 done, 1 failed (or the doctor found something), 2 the command or "
+        "its arguments are not valid, "
         "130 interrupted. `--store` and `--debug` may also stand behind the command.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -71,15 +83,27 @@ def print_version(is_asked: bool) -> None:
         raise typer.Exit
 
 
-Version = Annotated[bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")]
+Version = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=print_version, is_eager=True, help="Print the version and exit."
+    ),
+]
 
 
-Store = Annotated[Path | None, typer.Option("--store", metavar="FOLDER", help="Use the store in this data folder.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; so does MEMORY_DEBUG=1.")]
+Store = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FOLDER", help="Use the store in this data folder."),
+]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show the traceback of an error; so does MEMORY_DEBUG=1.")
+]
 
 
 def options(version: Version = False, store: Store = None, debug: Debug = False) -> None:
-    """Takes the options in front of a command; `entry` reads `--store` and `--debug` wherever they stand."""
+    """Takes the options in front of a command; `entry` reads `--store` and `--debug` wherever they
+    stand.
+    """
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -134,7 +158,11 @@ def fail(error: BaseException, *, as_json: bool) -> int:
         usage = error.format_message() if hasattr(error, "format_message") else str(error)
         where = getattr(getattr(error, "ctx", None), "command_path", "memory")
         sentence = usage.replace(": Value error, ", ": ")
-        print_error(error, f"{sentence}{'' if sentence.endswith(('.', '?')) else '.'} Try `{where} --help`.", as_json=as_json)
+        print_error(
+            error,
+            f"{sentence}{'' if sentence.endswith(('.', '?')) else '.'} Try `{where} --help`.",
+            as_json=as_json,
+        )
         return MISUSED
     print_error(error, message_of(error), as_json=as_json)
     return MISUSED if isinstance(error, QuestionError | UnknownTableError) else FAILED

@@ -1,7 +1,8 @@
-"""Makes commands from verbs: options from the request model, help and example from the verb, a reply from the facade's answer.
+"""Makes commands from verbs: options from the request model, help and example from the verb, a
+reply from the facade's answer.
 
-A required parameter becomes an argument, any other an option. Only the request validates values, so that errors read the same
-in every interface.
+A required parameter becomes an argument, any other an option. Only the request validates values, so
+that errors read the same in every interface.
 """
 
 import inspect
@@ -40,8 +41,10 @@ ORDER = (
 """The order of commands in the help; the others come last."""
 
 STORED = {
-    "project": "project", "only_project": "project", "person": "person", "session": "session", "own_session": "session",
-    "instead_of": "memory", "since": "day", "until": "day", "on": "day", "memory_ids": "memory", "target": "target",
+    "project": "project", "only_project": "project", "person": "person", "session": "session",
+    "own_session": "session",
+    "instead_of": "memory", "since": "day", "until": "day", "on": "day", "memory_ids": "memory",
+    "target": "target",
 }  # fmt: skip
 """Parameters of verbs → the kind of words that a shell completes."""
 
@@ -80,21 +83,31 @@ class OrderedGroup(Group):
 
 
 def _name_values(parameters: list[Any]) -> list[Any]:
-    """Returns the parameters, whose placeholders are words of people in capitals and not names of Python's types."""
+    """Returns the parameters, whose placeholders are words of people in capitals and not names of
+    Python's types.
+    """
     for one in parameters:
         if one is None:
             continue
         if one.param_type_name == "argument":
             name = one.metavar or one.name.upper() + ("" if one.nargs == 1 else "...")
             pieces = [name if one.required else f"[{name}]"]
-            one.metavar, one.display_type_rich, one.get_usage_pieces = name, lambda ctx: None, lambda ctx, pieces=pieces: pieces
+            one.metavar, one.display_type_rich, one.get_usage_pieces = (
+                name,
+                lambda ctx: None,
+                lambda ctx, pieces=pieces: pieces,
+            )
         elif one.metavar is None and not one.type_descriptor.is_choice:
-            one.metavar = "" if one.is_flag else METAVARS.get(one.type_descriptor.annotation, "TEXT")
+            one.metavar = (
+                "" if one.is_flag else METAVARS.get(one.type_descriptor.annotation, "TEXT")
+            )
     return parameters
 
 
 def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
-    """Returns a completion function for these words, or for those of a kind that the store knows (`services.completions`)."""
+    """Returns a completion function for these words, or for those of a kind that the store knows
+    (`services.completions`).
+    """
 
     def complete(incomplete: str) -> list[Any]:
         if not kind:
@@ -107,18 +120,36 @@ def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
     return complete
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else; --json-schema describes it.")]
-Since = Annotated[str | None, typer.Option(help="How far back to read transcripts at first: 30d, 2026-05-01 or all.")]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print one JSON object and nothing else; --json-schema describes it."
+    ),
+]
+Since = Annotated[
+    str | None,
+    typer.Option(help="How far back to read transcripts at first: 30d, 2026-05-01 or all."),
+]
 A_DAY: Mapping[str, Any] = {"formats": ["%Y-%m-%d"], "autocompletion": completing(kind="day")}
-FirstDay = Annotated[datetime | None, typer.Option("--from", help="First day; default: the earliest.", **A_DAY)]
-LastDay = Annotated[datetime | None, typer.Option("--to", help="Last day; default: the latest.", **A_DAY)]
+FirstDay = Annotated[
+    datetime | None, typer.Option("--from", help="First day; default: the earliest.", **A_DAY)
+]
+LastDay = Annotated[
+    datetime | None, typer.Option("--to", help="Last day; default: the latest.", **A_DAY)
+]
 AsOf = Annotated[
-    datetime | None, typer.Option("--as-of", help="Of the table memories: as they were at the end of this day.", **A_DAY)
+    datetime | None,
+    typer.Option(
+        "--as-of", help="Of the table memories: as they were at the end of this day.", **A_DAY
+    ),
 ]
 RowCount = Annotated[int, typer.Option("--limit", "-n", min=1, help="Number of rows.")]
 Table = Annotated[
     str,
-    typer.Argument(help="A table, such as observations; docs/tables.md lists them.", autocompletion=completing(kind="table")),
+    typer.Argument(
+        help="A table, such as observations; docs/tables.md lists them.",
+        autocompletion=completing(kind="table"),
+    ),
 ]
 
 
@@ -133,14 +164,20 @@ def group(help: str, **options: Any) -> typer.Typer:
 
 
 def shown(
-    view: Callable[[Any], Parts], data: Any, warnings: Sequence[str] = (), exit_code: int = 0, next_step: str = ""
+    view: Callable[[Any], Parts],
+    data: Any,
+    warnings: Sequence[str] = (),
+    exit_code: int = 0,
+    next_step: str = "",
 ) -> Reply:
     """Returns the data, with its own warnings or these, as a reply that the view renders."""
     return Reply(data, view(data), exit_code, warnings or warnings_of(data), next_step)
 
 
 def reply_to(verb: Verb, request: Request | None = None, **given: Any) -> Reply:
-    """Returns the facade's answer to the request, or to one with these fields, with the verb's view."""
+    """Returns the facade's answer to the request, or to one with these fields, with the verb's
+    view.
+    """
     answer = getattr(MemoryAgent(), verb.name)(request or verb.request(**given))
     return shown(view_of(verb.name), answer, next_step=next_step(verb.name, answer))
 
@@ -158,7 +195,8 @@ def command(
     path: str = "",
     shortcuts: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType({}),
 ) -> Callable[..., Any]:
-    """Adds the verb as a command; the function gets the request, and the additional options of its own signature by name.
+    """Adds the verb as a command; the function gets the request, and the additional options of its
+    own signature by name.
 
     `path` is the full name of a command inside a group; `shortcuts` are flags that set parameters.
     """
@@ -178,9 +216,16 @@ def command(
             return run(verb.request(**_given(verb, words)), **rest)
 
         made = [_parameter(verb, name, one) for name, one in verb.parameters.items()]
-        made += [_option(name, bool, False, typer.Option(f"--{name}", help=about)) for name, (about, _) in shortcuts.items()]
+        made += [
+            _option(name, bool, False, typer.Option(f"--{name}", help=about))
+            for name, (about, _) in shortcuts.items()
+        ]
         made += [one.replace(kind=one.KEYWORD_ONLY) for one in own]
-        made += [inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json)]
+        made += [
+            inspect.Parameter(
+                "as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json
+            )
+        ]
         invoke.__signature__ = inspect.Signature(made)  # pyright: ignore[reportFunctionMemberAccess]
         invoke.__annotations__ = {one.name: one.annotation for one in made}
         example = f"Example: `{example_of(verb, path)}`"
@@ -212,18 +257,31 @@ def option_of(name: str) -> str:
 def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Parameter:
     """Returns the argument or option for the verb's parameter."""
     of_one = schema.get("items", schema)
-    is_list, is_flag, is_needed = schema["type"] == "array", schema["type"] == "boolean", name in verb.required
+    is_list, is_flag, is_needed = (
+        schema["type"] == "array",
+        schema["type"] == "boolean",
+        name in verb.required,
+    )
     words, type_ = of_one.get("enum", ()), list[str] if is_list else bool if is_flag else str
     about = schema["description"] + (f" One of: {', '.join(words)}." if words else "")
     kind = STORED_OF.get((verb.name, name)) or STORED.get(name, "")
-    more: dict[str, Any] = {"autocompletion": completing(*words, kind=kind)} if words or kind else {}
+    more: dict[str, Any] = (
+        {"autocompletion": completing(*words, kind=kind)} if words or kind else {}
+    )
     if is_needed and not is_flag:
         about += "" if is_list else " A dash (-) reads it from stdin."
-        return _option(name, type_, ..., typer.Argument(metavar="ID..." if is_list else name.upper(), help=about, **more))
+        return _option(
+            name,
+            type_,
+            ...,
+            typer.Argument(metavar="ID..." if is_list else name.upper(), help=about, **more),
+        )
     about += " Repeatable." if is_list else ""
     about += f" Default: {default}." if (default := schema.get("default")) else ""
     more |= {"metavar": "NUMBER"} if schema["type"] == "integer" else {}
-    info = typer.Option(*SPELLINGS.get(name, (option_of(name),)), help=about, show_default=False, **more)
+    info = typer.Option(
+        *SPELLINGS.get(name, (option_of(name),)), help=about, show_default=False, **more
+    )
     if is_flag:
         return _option(name, bool, ... if is_needed else False, info)
     return _option(name, type_ | None, None, info)
@@ -231,12 +289,18 @@ def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Para
 
 def _option(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter:
     given = inspect.Parameter.empty if default is ... else default
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[type_, info])
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=Annotated[type_, info]
+    )
 
 
 def _given(verb: Verb, words: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the parameters that were given on the command line, with stdin in place of a dash."""
-    given = {name: value for name, value in words.items() if value or value == "" or name in verb.required}
+    given = {
+        name: value
+        for name, value in words.items()
+        if value or value == "" or name in verb.required
+    }
     return {name: _read_stdin() if value == "-" else value for name, value in given.items()}
 
 

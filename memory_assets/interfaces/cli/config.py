@@ -6,27 +6,45 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import SET_UP, Group, Json, completing, group, shown
-from memory_assets.interfaces.views.config import render_changed, render_deployment, render_setting, render_settings
+from memory_assets.interfaces.views.config import (
+    render_changed,
+    render_deployment,
+    render_setting,
+    render_settings,
+)
 from memory_assets.interfaces.views.terminal import Reply
 
-RUN_AGAIN = "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
+RUN_AGAIN = (
+    "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
+)
 
 
 class ConfigGroup(Group):
-    """A group whose first word may also be a setting: `memory config model` means `memory config show model`."""
+    """A group whose first word may also be a setting: `memory config model` means `memory config
+    show model`.
+    """
 
     usual = "show"
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Returns the command that the words name."""
-        return super().resolve_command(ctx, args if args[0] in self.commands else [self.usual, *args])
+        return super().resolve_command(
+            ctx, args if args[0] in self.commands else [self.usual, *args]
+        )
 
 
 app = typer.Typer()
-config_app = group("Show the settings and where each value comes from; change one.", cls=ConfigGroup, no_args_is_help=False)
+config_app = group(
+    "Show the settings and where each value comes from; change one.",
+    cls=ConfigGroup,
+    no_args_is_help=False,
+)
 app.add_typer(config_app, name="config", rich_help_panel=SET_UP)
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="A setting, such as port.", autocompletion=completing(kind="setting"))
+    str,
+    typer.Argument(
+        metavar="NAME", help="A setting, such as port.", autocompletion=completing(kind="setting")
+    ),
 ]
 
 
@@ -35,12 +53,19 @@ def config(
     context: typer.Context,
     deployment: Annotated[
         Literal["local", "postgres", "celery"] | None,
-        typer.Option(help="Print the dagster.yaml of a deployment instead: local files, PostgreSQL, or Celery workers, too."),
+        typer.Option(
+            help="Print the dagster.yaml of a deployment instead: local files, PostgreSQL, or "
+            "Celery workers, too."
+        ),
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="With --deployment: write it into the store.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="With --deployment: write it into the store.")
+    ] = False,
     as_json: Json = False,
 ) -> Reply | None:
-    """Show the settings and where each value comes from; change one. `memory config NAME` shows one setting."""
+    """Show the settings and where each value comes from; change one. `memory config NAME` shows one
+    setting.
+    """
     if context.invoked_subcommand:
         return None
     if deployment:
@@ -50,7 +75,9 @@ def config(
     from memory_assets.services.configuration import read_configuration
 
     settings = read_configuration()
-    following = "`memory config NAME` describes a setting; `memory config set NAME VALUE` changes it."
+    following = (
+        "`memory config NAME` describes a setting; `memory config set NAME VALUE` changes it."
+    )
     return Reply({"settings": settings}, render_settings(settings), next_step=following)
 
 
@@ -63,7 +90,9 @@ def _deployment(name: Literal["local", "postgres", "celery"], *, write: bool) ->
     variables = f"Set {' and '.join(found.variables)} for every process." if found.variables else ""
     following = f"{variables}{worker} Then `memory ingest`." if variables else "`memory ingest`."
     return shown(
-        render_deployment, found, next_step=following if write else f"`memory config --deployment {name} --write` writes it."
+        render_deployment,
+        found,
+        next_step=following if write else f"`memory config --deployment {name} --write` writes it.",
     )
 
 
@@ -82,10 +111,14 @@ def config_set(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="A setting; NAME.KEY: one entry of a table.", autocompletion=completing(kind="setting")
+            metavar="NAME",
+            help="A setting; NAME.KEY: one entry of a table.",
+            autocompletion=completing(kind="setting"),
         ),
     ],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")],
+    value: Annotated[
+        str, typer.Argument(metavar="VALUE", help="Its value; a list as a,b or in TOML.")
+    ],
     as_json: Json = False,
 ) -> Reply:
     """Write a setting into your file, which holds for every store; the value is checked first."""

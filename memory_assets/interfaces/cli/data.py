@@ -40,18 +40,28 @@ app = group("Look at tables, export and back up, rebuild.")
 
 
 @app.command(
-    epilog="Example: `memory data export observations -o observations.jsonl`, or `memory data export --all ~/memory-export`"
+    epilog="Example: `memory data export observations -o observations.jsonl`, or `memory data "
+    "export --all ~/memory-export`"
 )
 def export(
     table: Annotated[
-        str | None, typer.Argument(help="A table, such as observations.", autocompletion=completing(kind="table"))
+        str | None,
+        typer.Argument(
+            help="A table, such as observations.", autocompletion=completing(kind="table")
+        ),
     ] = None,
     everything: Annotated[
         Path | None,
-        typer.Option("--all", metavar="FOLDER", help="Write everything into this new folder, for `memory data import`."),
+        typer.Option(
+            "--all",
+            metavar="FOLDER",
+            help="Write everything into this new folder, for `memory data import`.",
+        ),
     ] = None,
     format: Annotated[FileFormat, typer.Option(help="File format.")] = "jsonl",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; default: stdout.")
+    ] = None,
     as_of: AsOf = None,
     as_json: Json = False,
 ) -> Reply:
@@ -89,7 +99,8 @@ def export(
 
 @app.command("import", epilog="Example: `memory data import ~/memory-export --store ~/memory`")
 def import_(
-    folder: Annotated[Path, typer.Argument(help="A folder that `memory data export --all` wrote.")], as_json: Json = False
+    folder: Annotated[Path, typer.Argument(help="A folder that `memory data export --all` wrote.")],
+    as_json: Json = False,
 ) -> Reply:
     """Make a store from an exported folder; refuses a data folder that has a store."""
     from memory_assets.runs.build import import_folder
@@ -99,10 +110,14 @@ def import_(
 
 @app.command(epilog="Example: `memory data backup ~/backups/`")
 def backup(
-    file: Annotated[Path, typer.Argument(help="File to write; in a folder, one named after the present moment.")],
+    file: Annotated[
+        Path, typer.Argument(help="File to write; in a folder, one named after the present moment.")
+    ],
     as_json: Json = False,
 ) -> Reply:
-    """Write one compressed file with everything that cannot be rebuilt; runs may go on meanwhile."""
+    """Write one compressed file with everything that cannot be rebuilt; runs may go on
+    meanwhile.
+    """
     from memory_assets.services.transfer.backup import back_up
 
     return shown(render_backed_up, back_up(MemoryAgent().store, file))
@@ -110,7 +125,8 @@ def backup(
 
 @app.command(epilog="Example: `memory data restore ~/backups/memory-20260801-120000.tar.zst`")
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that `memory data backup` wrote.")], as_json: Json = False
+    file: Annotated[Path, typer.Argument(help="A file that `memory data backup` wrote.")],
+    as_json: Json = False,
 ) -> Reply:
     """Make a store from a backup and build its tables; refuses a data folder that has a store."""
     from memory_assets.runs.build import restore as restore_backup
@@ -121,7 +137,10 @@ def restore(
 @app.command(epilog="Example: `memory data show observations --day 2026-04-08 --limit 5`")
 def show(
     table: Table,
-    day: Annotated[str | None, typer.Option(help="Only the rows of this day.", autocompletion=completing(kind="part"))] = None,
+    day: Annotated[
+        str | None,
+        typer.Option(help="Only the rows of this day.", autocompletion=completing(kind="part")),
+    ] = None,
     as_of: AsOf = None,
     limit: RowCount = 10,
     every: Annotated[bool, typer.Option("--all", help="Print every field of each row.")] = False,
@@ -141,9 +160,14 @@ def show(
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
 def sample(
     count: Annotated[int, typer.Argument(min=1, help="Number of facts.")] = 10,
-    seed: Annotated[str, typer.Option(help="Any word or number; the same seed draws the same facts.")] = "0",
+    seed: Annotated[
+        str, typer.Option(help="Any word or number; the same seed draws the same facts.")
+    ] = "0",
     table: Annotated[
-        str | None, typer.Option(help="Draw rows of this table instead.", autocompletion=completing(kind="table"))
+        str | None,
+        typer.Option(
+            help="Draw rows of this table instead.", autocompletion=completing(kind="table")
+        ),
     ] = None,
     as_json: Json = False,
 ) -> Reply:
@@ -154,28 +178,48 @@ def sample(
     if table:
         return shown(render_cards, sample_rows(tables, table, count, seed))
     drawn = sample_facts(tables, count, seed)
-    following = f"`memory explain {drawn.rows[0]['id']}` shows where the first one comes from." if drawn.rows else ""
+    following = (
+        f"`memory explain {drawn.rows[0]['id']}` shows where the first one comes from."
+        if drawn.rows
+        else ""
+    )
     return shown(render_facts, drawn, next_step=following)
 
 
 @app.command(epilog="Example: `memory data replay 019e2844 --turn last`")
 def replay(
     session: Annotated[
-        str, typer.Argument(help="A session: its id, or the beginning of it.", autocompletion=completing(kind="session"))
+        str,
+        typer.Argument(
+            help="A session: its id, or the beginning of it.",
+            autocompletion=completing(kind="session"),
+        ),
     ],
     turn: Annotated[
-        str | None, typer.Option("--turn", metavar="NUMBER", help="Show the state at this turn: a number, or last.")
+        str | None,
+        typer.Option(
+            "--turn", metavar="NUMBER", help="Show the state at this turn: a number, or last."
+        ),
     ] = None,
     first: Annotated[
-        int | None, typer.Option("--from", min=0, help="List turns from this one on; default: the last 500.")
+        int | None,
+        typer.Option("--from", min=0, help="List turns from this one on; default: the last 500."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page instead: of the turn, else of all turns.")
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write a page instead: of the turn, else of all turns."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> Reply:
     """List the turns of a session, or show everything about one of them."""
-    from memory_assets.interfaces.views.replay import after_session, after_turn, render_session, render_turn
+    from memory_assets.interfaces.views.replay import (
+        after_session,
+        after_turn,
+        render_session,
+        render_turn,
+    )
     from memory_assets.services.replay.replay import Replay, replay_command
 
     agent = MemoryAgent()
@@ -185,9 +229,23 @@ def replay(
         return _replay_page(opened, turn, html, zone)
     if turn is None:
         found = opened.session()
-        return Reply(found, render_session(found, zone, first), 0, found.warnings, after_session(found, command), is_paged=True)
+        return Reply(
+            found,
+            render_session(found, zone, first),
+            0,
+            found.warnings,
+            after_session(found, command),
+            is_paged=True,
+        )
     state = opened.turn(turn)
-    return Reply(state, render_turn(state, zone), 0, state.warnings, after_turn(state, command), is_paged=True)
+    return Reply(
+        state,
+        render_turn(state, zone),
+        0,
+        state.warnings,
+        after_turn(state, command),
+        is_paged=True,
+    )
 
 
 def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -> Reply:
@@ -200,14 +258,25 @@ def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -
     page = render_page(found, opened.turns(numbers), zone, is_one_turn=turn is not None)
     write_atomically(file, page.encode("utf-8", "replace"))
     data = ReplayPage(found.session_id, file, len(numbers))
-    return Reply(data, [f"{counted(len(numbers), 'turn')} of session {found.session_id} in {file}"], 0, found.warnings)
+    return Reply(
+        data,
+        [f"{counted(len(numbers), 'turn')} of session {found.session_id} in {file}"],
+        0,
+        found.warnings,
+    )
 
 
 @app.command(epilog="Example: `memory data rebuild`")
 def rebuild(
-    indexes: Annotated[bool, typer.Option("--indexes", help="Only the vector and text indexes, from the tables.")] = False,
+    indexes: Annotated[
+        bool, typer.Option("--indexes", help="Only the vector and text indexes, from the tables.")
+    ] = False,
     reflections: Annotated[
-        bool, typer.Option("--reflections", help="Only the reflections of all days, weeks and months, with the timeline.")
+        bool,
+        typer.Option(
+            "--reflections",
+            help="Only the reflections of all days, weeks and months, with the timeline.",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> Reply:
@@ -216,12 +285,16 @@ def rebuild(
 
     if indexes and reflections:
         raise typer.BadParameter("Give --indexes or --reflections, not both.")
-    return built_reply(rebuild_part("indexes" if indexes else "reflections" if reflections else "all"))
+    return built_reply(
+        rebuild_part("indexes" if indexes else "reflections" if reflections else "all")
+    )
 
 
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
 def backfill(first: FirstDay = None, last: LastDay = None, as_json: Json = False) -> Reply:
-    """Extract these days again with the model and the present prompt; stored answers are not paid again."""
+    """Extract these days again with the model and the present prompt; stored answers are not paid
+    again.
+    """
     from memory_assets.runs.build import backfill as backfill_days
 
     return built_reply(backfill_days(MemoryAgent().store, day_of(first), day_of(last)))
@@ -237,9 +310,16 @@ def flush(as_json: Json = False) -> Reply:
 
 @app.command(epilog="Example: `memory data push https://memory.example:3100 --dry-run`")
 def push(
-    url: Annotated[str | None, typer.Argument(help="Address of the shared memory; default: the setting push_url.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be sent; send nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the first push to a server.")] = False,
+    url: Annotated[
+        str | None,
+        typer.Argument(help="Address of the shared memory; default: the setting push_url."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would be sent; send nothing.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before the first push to a server.")
+    ] = False,
     as_json: Json = False,
 ) -> Reply:
     """Send this machine's masked sessions to a shared memory; only what it does not have."""
@@ -256,13 +336,17 @@ def push(
 
 
 def _agree(pusher: "Pusher") -> None:
-    """Raises `QuestionError` unless the person agrees to send sessions to the server; asked once for each."""
+    """Raises `QuestionError` unless the person agrees to send sessions to the server; asked once
+    for each.
+    """
     found = pusher.preview()
     projects = sorted({one.project for one in found.sessions})
     print(
         f"{counted(len(found.sessions), 'session')} of {', '.join(projects[:8]) or 'no project'}"
-        f"{' and others' if len(projects) > 8 else ''} would be sent to {pusher.url}, secrets masked. Others who may ask that "
-        "server can then recall facts of them. `--dry-run` lists them; the setting `push_projects` names the projects.",
+        f"{' and others' if len(projects) > 8 else ''} would be sent to {pusher.url}, "
+        "secrets masked. Others who may ask that "
+        "server can then recall facts of them. `--dry-run` lists them; the setting "
+        "`push_projects` names the projects.",
         file=sys.stderr,
     )
     print("Send them? Type yes: ", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,6 @@
-"""The commands outside of groups: up, recall, remember, review, explain, forget, status, brief; ingest, doctor and restore."""
+"""The commands outside of groups: up, recall, remember, review, explain, forget, status, brief;
+ingest, doctor and restore.
+"""
 
 import os
 import sys
@@ -12,9 +14,24 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli import commands
-from memory_assets.interfaces.cli.commands import EVERY_DAY, KEEP_WELL, Json, Since, add, command, completing, reply_to, shown
+from memory_assets.interfaces.cli.commands import (
+    EVERY_DAY,
+    KEEP_WELL,
+    Json,
+    Since,
+    add,
+    command,
+    completing,
+    reply_to,
+    shown,
+)
 from memory_assets.interfaces.ports import free_port
-from memory_assets.interfaces.views.health import render_built, render_health, render_model_hint, render_status_line
+from memory_assets.interfaces.views.health import (
+    render_built,
+    render_health,
+    render_model_hint,
+    render_status_line,
+)
 from memory_assets.interfaces.views.memories import render_block
 from memory_assets.interfaces.views.next_steps import after_doctor
 from memory_assets.interfaces.views.terminal import Reply, console, tell
@@ -25,23 +42,35 @@ app = typer.Typer()
 review_app = commands.group(verbs.REVIEW.summary, no_args_is_help=False)
 Proposals = Annotated[
     list[str],
-    typer.Argument(metavar="ID...", help="Proposals, such as p-20260408-001.", autocompletion=completing(kind="proposal")),
+    typer.Argument(
+        metavar="ID...",
+        help="Proposals, such as p-20260408-001.",
+        autocompletion=completing(kind="proposal"),
+    ),
 ]
 
 
 def built_reply(built: Any, afterwards: Callable[[], int] = lambda: 0) -> Reply:
     """Returns what a build did, with the view that shows it."""
-    return Reply(built.to_dict(), render_built(built), warnings=built.warnings, afterwards=afterwards)
+    return Reply(
+        built.to_dict(), render_built(built), warnings=built.warnings, afterwards=afterwards
+    )
 
 
 @app.command(rich_help_panel=EVERY_DAY, epilog="Example: `memory up --no-ui --since 90d`")
 def up(
-    no_ui: Annotated[bool, typer.Option("--no-ui", help="Exit when the memory is built; do not serve the UI.")] = False,
+    no_ui: Annotated[
+        bool, typer.Option("--no-ui", help="Exit when the memory is built; do not serve the UI.")
+    ] = False,
     since: Since = None,
-    port: Annotated[int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")
+    ] = None,
     as_json: Json = False,
 ) -> Reply:
-    """Serve the Dagster UI, read transcripts, build the memory, and process sessions as they end."""
+    """Serve the Dagster UI, read transcripts, build the memory, and process sessions as they
+    end.
+    """
     from memory_assets.runs.build import choose, fill
 
     filling = choose(since=since, may_show_sample=True)
@@ -52,10 +81,16 @@ def up(
         from memory_assets.runs.serving import Serving
         from memory_assets.store.store import open_store
 
-        serving = Serving(open_store(filling.settings), free_port(port or filling.settings.port), tell).start()
+        serving = Serving(
+            open_store(filling.settings), free_port(port or filling.settings.port), tell
+        ).start()
         built = serving.during(lambda: fill(filling))
         reply = built_reply(built, serving.wait)
-    return reply if built.status.uses_models else replace(reply, parts=chain(reply.parts, render_model_hint()))
+    return (
+        reply
+        if built.status.uses_models
+        else replace(reply, parts=chain(reply.parts, render_model_hint()))
+    )
 
 
 @command(
@@ -63,22 +98,35 @@ def up(
     verbs.RECALL,
     EVERY_DAY,
     shortcuts={
-        "deep": ("Also search narratives and messages: short for --profile deep.", {"profile": "deep"}),
-        "held": ("Also what the write gate holds: short for --include held.", {"include": ["held"]}),
+        "deep": (
+            "Also search narratives and messages: short for --profile deep.",
+            {"profile": "deep"},
+        ),
+        "held": (
+            "Also what the write gate holds: short for --include held.",
+            {"include": ["held"]},
+        ),
     },
 )
 def recall(
     request: RecallRequest,
     cited: Annotated[
-        bool, typer.Option("--answer", help="Write one answer in which every sentence cites its sources.")
+        bool,
+        typer.Option(
+            "--answer", help="Write one answer in which every sentence cites its sources."
+        ),
     ] = False,
-    block: Annotated[bool, typer.Option("--block", help="Print only the lines that go in front of a prompt.")] = False,
+    block: Annotated[
+        bool, typer.Option("--block", help="Print only the lines that go in front of a prompt.")
+    ] = False,
 ) -> Reply:
     """Returns the memories, the lines for a prompt, or an answer with sources."""
     if cited:
         given = {name: getattr(request, name) for name in request.model_fields_set}
         if unused := [name for name in given if name not in AnswerRequest.model_fields]:
-            raise QuestionError(f"--answer cannot be combined with {commands.option_of(unused[0])}.")
+            raise QuestionError(
+                f"--answer cannot be combined with {commands.option_of(unused[0])}."
+            )
         return reply_to(verbs.ANSWER, **given)
     reply = reply_to(verbs.RECALL, request)
     return replace(reply, parts=render_block(reply.data), next_step="") if block else reply
@@ -104,7 +152,9 @@ def _review_on_terminal() -> int:
 
     screen = console()
     if os.name == "nt":
-        ReviewSession(MemoryAgent(), screen, typer.getchar, lambda prompt, _: screen.input(prompt)).run()
+        ReviewSession(
+            MemoryAgent(), screen, typer.getchar, lambda prompt, _: screen.input(prompt)
+        ).run()
         return 0
     from memory_assets.interfaces.cli.keyboard import Keyboard
 
@@ -125,7 +175,9 @@ def review_approve(proposals: Proposals, as_json: Json = False) -> Reply:
     return reply_to(verbs.DECIDE, decision="approve", proposals=proposals)
 
 
-@review_app.command("reject", epilog='Example: `memory review reject p-20260408-002 --reason "only that one time"`')
+@review_app.command(
+    "reject", epilog='Example: `memory review reject p-20260408-002 --reason "only that one time"`'
+)
 def review_reject(
     proposals: Proposals,
     reason: Annotated[str, typer.Option(help="Why; kept with the decision.")] = "",
@@ -135,10 +187,15 @@ def review_reject(
     return reply_to(verbs.DECIDE, decision="reject", proposals=proposals, reason=reason)
 
 
-@review_app.command("edit", epilog='Example: `memory review edit p-20260408-001 "Use uv, never pip."`')
+@review_app.command(
+    "edit", epilog='Example: `memory review edit p-20260408-001 "Use uv, never pip."`'
+)
 def review_edit(
     proposal: Annotated[
-        str, typer.Argument(metavar="ID", help="A pending proposal.", autocompletion=completing(kind="proposal"))
+        str,
+        typer.Argument(
+            metavar="ID", help="A pending proposal.", autocompletion=completing(kind="proposal")
+        ),
     ],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Its new wording.")],
     as_json: Json = False,
@@ -174,7 +231,10 @@ def ingest(since: Since = None, as_json: Json = False) -> Reply:
 
 @app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory doctor --json`")
 def doctor(
-    deep: Annotated[bool, typer.Option("--deep", help="Also read every stored byte and compare it with its hash.")] = False,
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Also read every stored byte and compare it with its hash."),
+    ] = False,
     as_json: Json = False,
 ) -> Reply:
     """Check that every file, message and memory is accounted for; the exit code is 1 if not."""

@@ -16,7 +16,8 @@ UNFINISHED = re.compile(rb"\x1b([\[O][0-?]*[ -/]*)?")
 class Keyboard:
     """Reads single keys from stdin without echo while the context is entered.
 
-    Keys that are typed ahead are kept, and an escape sequence, such as that of an arrow key, is one key.
+    Keys that are typed ahead are kept, and an escape sequence, such as that of an arrow key, is one
+    key.
     """
 
     def __enter__(self) -> Self:

@@ -10,58 +10,96 @@ import typer
 
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
-from memory_assets.interfaces.cli.commands import FirstDay, Json, LastDay, RowCount, add, completing, day_of, group, shown
+from memory_assets.interfaces.cli.commands import (
+    FirstDay,
+    Json,
+    LastDay,
+    RowCount,
+    add,
+    completing,
+    day_of,
+    group,
+    shown,
+)
 from memory_assets.interfaces.views import lab as view
 from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
 app = group("Measure the memory, try other settings, look at entities and dates.")
-what_if_app = group("Rebuild past days with other settings in a branch; then adopt or drop it.", no_args_is_help=False)
+what_if_app = group(
+    "Rebuild past days with other settings in a branch; then adopt or drop it.",
+    no_args_is_help=False,
+)
 Branch = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="A branch, as `memory lab what-if list` shows it.", autocompletion=completing(kind="branch")
+        metavar="NAME",
+        help="A branch, as `memory lab what-if list` shows it.",
+        autocompletion=completing(kind="branch"),
     ),
 ]
 
 
 @app.command("eval", epilog="Example: `memory lab eval labels/ --show misses`")
 def evaluate(
-    labels: Annotated[Path | None, typer.Argument(help="Folder of labelled sessions; default: MEMORY_GOLD.")] = None,
+    labels: Annotated[
+        Path | None, typer.Argument(help="Folder of labelled sessions; default: MEMORY_GOLD.")
+    ] = None,
     against: Annotated[
         Path | None,
-        typer.Option(help="Also score this: an earlier `memory data export observations`, or a folder of a model's answers."),
+        typer.Option(
+            help="Also score this: an earlier `memory data export observations`, or a folder of "
+            "a model's answers."
+        ),
     ] = None,
     show: Annotated[
-        Literal["misses", "wrong", "noise"] | None, typer.Option(help="List missed labels, wrong facts or noise.")
+        Literal["misses", "wrong", "noise"] | None,
+        typer.Option(help="List missed labels, wrong facts or noise."),
     ] = None,
     as_json: Json = False,
 ) -> Reply:
-    """Score the observations of labelled sessions: recall by priority, the owner's rules, precision, noise."""
+    """Score the observations of labelled sessions: recall by priority, the owner's rules,
+    precision, noise.
+    """
     found = MemoryAgent().evaluate(labels, against=against, show=show)
-    missing = [f"Session {session} is not in this store and is not counted." for session in found.missing]
+    missing = [
+        f"Session {session} is not in this store and is not counted." for session in found.missing
+    ]
     return shown(view.render_evaluation, found, missing, next_step=after_evaluation(found))
 
 
-@app.command(epilog="Example: `memory lab calibration --set gate.least_useful=0.8 --from 2026-08-01`")
+@app.command(
+    epilog="Example: `memory lab calibration --set gate.least_useful=0.8 --from 2026-08-01`"
+)
 def calibration(
-    by: Annotated[Literal["reason", "category", "version"] | None, typer.Option(help="Also group verdicts by this.")] = None,
+    by: Annotated[
+        Literal["reason", "category", "version"] | None,
+        typer.Option(help="Also group verdicts by this."),
+    ] = None,
     limits: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Another threshold of the gate or of triage: list what it flips."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Another threshold of the gate or of triage: list what it flips.",
+        ),
     ] = None,
     first: FirstDay = None,
     last: LastDay = None,
     as_json: Json = False,
 ) -> Reply:
-    """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes nothing."""
+    """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes
+    nothing.
+    """
     from memory_assets.runs.days import days_between
     from memory_assets.services.calibration import calibrate_all
 
     store = MemoryAgent().store
     days = days_between(store.tables, day_of(first), day_of(last))
-    return shown(view.render_calibration, calibrate_all(store, by=by, limits=limits or (), days=days))
+    return shown(
+        view.render_calibration, calibrate_all(store, by=by, limits=limits or (), days=days)
+    )
 
 
 @what_if_app.callback(
@@ -72,16 +110,26 @@ def what_if(
     context: typer.Context,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting to try, such as least_useful=0.6; repeatable."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting to try, such as least_useful=0.6; repeatable.",
+        ),
     ] = None,
     first: FirstDay = None,
     last: LastDay = None,
-    name: Annotated[str | None, typer.Option(help="Name of the branch; default: the settings.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate the cost; send nothing, write nothing.")] = False,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the branch; default: the settings.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only estimate the cost; send nothing, write nothing.")
+    ] = False,
     limit: RowCount = 20,
     as_json: Json = False,
 ) -> Reply | None:
-    """Rebuild past days with other settings in a branch: memories added, lost and changed, MEMORY.md side by side, the cost."""
+    """Rebuild past days with other settings in a branch: memories added, lost and changed,
+    MEMORY.md side by side, the cost.
+    """
     if context.invoked_subcommand:
         return None
     wanted = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
@@ -105,7 +153,9 @@ def what_if_show(name: Branch, limit: RowCount = 20, as_json: Json = False) -> R
 
 @what_if_app.command("adopt", epilog="Example: `memory lab what-if adopt least_useful-0.6`")
 def what_if_adopt(name: Branch, as_json: Json = False) -> Reply:
-    """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers cost nothing."""
+    """Write a branch's settings into memory.toml and rebuild the tables with them; stored answers
+    cost nothing.
+    """
     return shown(view.render_adopted, _runs().adopt(MemoryAgent().store, name))
 
 
@@ -124,7 +174,9 @@ def _changes(settings: Sequence[str]) -> dict[str, str]:
     for one in settings:
         if one.find("=") < 1:
             raise QuestionError(f"--set must be NAME=VALUE, such as least_useful=0.6, not '{one}'.")
-    return {name.strip(): value.strip() for name, _, value in (one.partition("=") for one in settings)}
+    return {
+        name.strip(): value.strip() for name, _, value in (one.partition("=") for one in settings)
+    }
 
 
 def _runs() -> ModuleType:

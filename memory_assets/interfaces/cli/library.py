@@ -4,15 +4,28 @@ from typing import Annotated
 
 import typer
 
-from memory_assets.interfaces.cli.commands import Json, RowCount, completing, group, placed, reply_to, shown
+from memory_assets.interfaces.cli.commands import (
+    Json,
+    RowCount,
+    completing,
+    group,
+    placed,
+    reply_to,
+    shown,
+)
 from memory_assets.interfaces.verbs import SLOG
 from memory_assets.interfaces.views import library as view
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.vocabulary import SLOG_ACTIONS
 
-app = group("Knowledge beside sessions: documents, decision records, and the log of what was done to systems.")
-slog_app = group("The slog: an append-only log of what people, agents and memory itself did to systems.")
+app = group(
+    "Knowledge beside sessions: documents, decision records, and the log of what was done "
+    "to systems."
+)
+slog_app = group(
+    "The slog: an append-only log of what people, agents and memory itself did to systems."
+)
 app.add_typer(slog_app, name="slog")
 feeds_app = group("Feeds that are watched; nothing else is fetched without being asked for.")
 app.add_typer(feeds_app, name="feeds")
@@ -20,7 +33,9 @@ adr_app = group("Architecture decision records (ADRs) of your projects; their fi
 app.add_typer(adr_app, name="adr")
 placed.add(SLOG.name)
 
-ADD = "memory library slog add deploy worker 'Published worker:20260302' --reason 'subscription fix'"
+ADD = (
+    "memory library slog add deploy worker 'Published worker:20260302' --reason 'subscription fix'"
+)
 
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag of documents. Repeatable.")]
@@ -28,25 +43,35 @@ Tags = Annotated[list[str] | None, typer.Option("--tag", help="Tag of documents.
 
 @app.command("add", epilog="Example: `memory library add tempo.epub notes/*.md --tag strategy`")
 def add(
-    files: Annotated[list[str], typer.Argument(help="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")],
+    files: Annotated[
+        list[str], typer.Argument(help="Files: PDF, EPUB, DOCX, HTML, Markdown, plain text.")
+    ],
     tag: Tags = None,
     as_json: Json = False,
 ) -> Reply:
-    """Add documents. Their text is kept, with secrets masked, and found by `memory library search` only."""
+    """Add documents. Their text is kept, with secrets masked, and found by `memory library search`
+    only.
+    """
     added = MemoryAgent().add_documents(files, tag=tag or ())
     return Reply(added, view.render_added(added), int(bool(added.problems)), added.warnings)
 
 
-@app.command("search", epilog="Example: `memory library search 'how does a write-ahead log recover'`")
+@app.command(
+    "search", epilog="Example: `memory library search 'how does a write-ahead log recover'`"
+)
 def search(
     words: Annotated[list[str], typer.Argument(help="Words, or a question.")],
-    document: Annotated[str | None, typer.Option(help="Only in this document: its id, or words of its title.")] = None,
+    document: Annotated[
+        str | None, typer.Option(help="Only in this document: its id, or words of its title.")
+    ] = None,
     tag: Tags = None,
     limit: RowCount = 5,
     as_json: Json = False,
 ) -> Reply:
     """Find parts of documents by words and meaning, with page or chapter."""
-    found = MemoryAgent().search_documents(" ".join(words), document=document, tag=tag or (), limit=limit)
+    found = MemoryAgent().search_documents(
+        " ".join(words), document=document, tag=tag or (), limit=limit
+    )
     return shown(view.render_found, found)
 
 
@@ -67,21 +92,33 @@ def remove(
     return Reply(removed, view.render_removed(removed))
 
 
-Private = Annotated[bool, typer.Option("--private", help="Also read addresses of private networks, such as localhost.")]
+Private = Annotated[
+    bool,
+    typer.Option("--private", help="Also read addresses of private networks, such as localhost."),
+]
 
 
-@app.command("discover", epilog="Example: `memory library discover https://example.org/article --tag queues`")
+@app.command(
+    "discover", epilog="Example: `memory library discover https://example.org/article --tag queues`"
+)
 def discover(
-    source: Annotated[str, typer.Argument(help="An address, or a git repository: a folder, or https ending in .git.")],
+    source: Annotated[
+        str,
+        typer.Argument(help="An address, or a git repository: a folder, or https ending in .git."),
+    ],
     tag: Tags = None,
     private: Private = False,
     as_json: Json = False,
 ) -> Reply:
     """Read a page or a repository, and keep a note of it that is recalled with its address."""
-    return shown(view.render_discovered, MemoryAgent().discover(source, tag=tag or (), private=private))
+    return shown(
+        view.render_discovered, MemoryAgent().discover(source, tag=tag or (), private=private)
+    )
 
 
-@feeds_app.command("add", epilog="Example: `memory library feeds add https://example.org/feed.xml --tag queues`")
+@feeds_app.command(
+    "add", epilog="Example: `memory library feeds add https://example.org/feed.xml --tag queues`"
+)
 def feeds_add(
     url: Annotated[str, typer.Argument(help="The address of an RSS or Atom feed.")],
     tag: Tags = None,
@@ -99,8 +136,12 @@ def feeds_list(as_json: Json = False) -> Reply:
     return Reply({"feeds": found}, view.render_feeds(found))
 
 
-@feeds_app.command("remove", epilog="Example: `memory library feeds remove https://example.org/feed.xml`")
-def feeds_remove(feed: Annotated[str, typer.Argument(help="Its id, address or title.")], as_json: Json = False) -> Reply:
+@feeds_app.command(
+    "remove", epilog="Example: `memory library feeds remove https://example.org/feed.xml`"
+)
+def feeds_remove(
+    feed: Annotated[str, typer.Argument(help="Its id, address or title.")], as_json: Json = False
+) -> Reply:
     """Watch a feed no more; the notes that it brought stay."""
     removed = MemoryAgent().remove_feed(feed)
     return Reply(removed, view.render_feed_removed(removed))
@@ -116,7 +157,11 @@ def feeds_poll(as_json: Json = False) -> Reply:
 @slog_app.command("add", epilog=f"Example: `{ADD}`")
 def slog_add(
     action: Annotated[
-        str, typer.Argument(help=f"What was done: {', '.join(SLOG_ACTIONS)}.", autocompletion=completing(*SLOG_ACTIONS))
+        str,
+        typer.Argument(
+            help=f"What was done: {', '.join(SLOG_ACTIONS)}.",
+            autocompletion=completing(*SLOG_ACTIONS),
+        ),
     ],
     tool: Annotated[str, typer.Argument(help="What it was done to or with, such as caddy.")],
     detail: Annotated[str, typer.Argument(help="What was done, in a sentence.")],
@@ -129,13 +174,17 @@ def slog_add(
 
 @slog_app.command("list", epilog="Example: `memory library slog list -n 5`")
 def slog_list(limit: RowCount = 20, as_json: Json = False) -> Reply:
-    """List the latest entries, those of memory itself included: promotions, forgettings, what-ifs."""
+    """List the latest entries, those of memory itself included: promotions, forgettings,
+    what-ifs.
+    """
     return reply_to(SLOG, limit=limit)
 
 
 @slog_app.command("search", epilog="Example: `memory library slog search deploy worker`")
 def slog_search(
-    words: Annotated[list[str], typer.Argument(help="Words that an entry must have, in any field.")],
+    words: Annotated[
+        list[str], typer.Argument(help="Words that an entry must have, in any field.")
+    ],
     limit: RowCount = 20,
     as_json: Json = False,
 ) -> Reply:
@@ -152,6 +201,10 @@ def adr_list(as_json: Json = False) -> Reply:
 
 @adr_app.command("check", epilog="Example: `memory library adr check`")
 def adr_check(as_json: Json = False) -> Reply:
-    """Check status, numbers and supersession of the decision records. Fails if one has a problem."""
+    """Check status, numbers and supersession of the decision records. Fails if one has a
+    problem.
+    """
     found = MemoryAgent().adrs()
-    return Reply({"records": found}, view.render_problems(found), int(any(one.problems for one in found)))
+    return Reply(
+        {"records": found}, view.render_problems(found), int(any(one.problems for one in found))
+    )

@@ -1,9 +1,10 @@
 """The review in a terminal: one proposal at a time with its evidence, one key per decision.
 
-Every decision is in the ledger, and its line in its file, before the next proposal is shown, so an interrupted review continues
-where it stopped. Proposals that were decided elsewhere meanwhile (in REVIEW.md, by a rule, in another terminal) are skipped.
-The last decision can be taken back. The proposals of a project follow each other. A whole triage follows when the review ends
-or is interrupted; then the lines that changed are listed with their files and commits.
+Every decision is in the ledger, and its line in its file, before the next proposal is shown, so an
+interrupted review continues where it stopped. Proposals that were decided elsewhere meanwhile (in
+REVIEW.md, by a rule, in another terminal) are skipped. The last decision can be taken back. The
+proposals of a project follow each other. A whole triage follows when the review ends or is
+interrupted; then the lines that changed are listed with their files and commits.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +45,8 @@ class ReviewSession:
     read_line: Callable[[str, str], str]
     """Reads a line from a prompt and the text that it begins with."""
     decided: list[str] = field(default_factory=list)
-    """The proposals that were approved or rejected here, in order; the last one can be taken back."""
+    """The proposals that were approved or rejected here, in order; the last one can be taken back.
+    """
     group: str = ""
     """The project that is asked about now."""
 
@@ -68,11 +70,19 @@ class ReviewSession:
                 self._show_decided(touched)
                 self._show_changed(before)
         if not touched and not skipped:
-            self._say(Text("No proposal is pending." if not self.agent.pending() else "Nothing was decided."))
+            self._say(
+                Text(
+                    "No proposal is pending."
+                    if not self.agent.pending()
+                    else "Nothing was decided."
+                )
+            )
         return touched
 
     def _ask_about_lost(self) -> tuple[str, ...]:
-        """Asks about many proposals that vanished from REVIEW.md at once, and returns those that are rejected."""
+        """Asks about many proposals that vanished from REVIEW.md at once, and returns those that
+        are rejected.
+        """
         if not (lost := self.agent.lost()):
             return ()
         self.console.print(Rule(style="dim"))
@@ -86,18 +96,24 @@ class ReviewSession:
         return ()
 
     def _next(self, left: list[Pending]) -> Pending:
-        """Returns the most useful proposal of the present project, or of the next one, whose name is printed first."""
+        """Returns the most useful proposal of the present project, or of the next one, whose name
+        is printed first.
+        """
         groups: dict[str, list[Pending]] = {}
         for one in left:
             groups.setdefault(group_of(one), []).append(one)
         if self.group not in groups:
             self.group = next(iter(groups))
             count = len(groups[self.group])
-            self.console.print(Rule(f"{self.group}: {count} proposal{'' if count == 1 else 's'}", style="bold"))
+            self.console.print(
+                Rule(f"{self.group}: {count} proposal{'' if count == 1 else 's'}", style="bold")
+            )
         return groups[self.group][0]
 
     def _show_changed(self, before: str | None) -> None:
-        """Prints the lines of the files of entries that this review changed, with the commit of each."""
+        """Prints the lines of the files of entries that this review changed, with the commit of
+        each.
+        """
         changed = self.agent.changed_since(before)
         for one in changed:
             mark, style = ("+", "green") if one.is_added else ("-", "red")
@@ -109,7 +125,10 @@ class ReviewSession:
     def _show_decided(self, touched: list[str]) -> None:
         self.console.print(Rule(style="dim"))
         for one in self.agent.run_triage(*dict.fromkeys(touched)):
-            self._say(Text(f"{one.proposal_id} {one.state}", style="bold") + Text(f" → {one.section}: {one.text}"))
+            self._say(
+                Text(f"{one.proposal_id} {one.state}", style="bold")
+                + Text(f" → {one.section}: {one.text}")
+            )
 
     def _ask(self, one: Pending, left: int) -> bool | None:
         """Returns whether the proposal was decided or edited; None to end the review."""
@@ -137,7 +156,10 @@ class ReviewSession:
             self.agent.approve(one.proposal_id, triage=False)
         elif key == REJECT:
             self.agent.reject(one.proposal_id, triage=False)
-        elif key == EDIT and (text := self.read_line("New wording: ", one.text).strip()) not in ("", one.text):
+        elif key == EDIT and (text := self.read_line("New wording: ", one.text).strip()) not in (
+            "",
+            one.text,
+        ):
             self.agent.edit(one.proposal_id, text, triage=False)
             return True
         else:
@@ -171,7 +193,10 @@ class ReviewSession:
         what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
         where = "a line" if not one.text else f"{one.path}, {one.section}"
         self.console.print(Rule(style="dim"))
-        self._say(Text(f"{one.proposal_id}  {what} {where}", style="bold") + Text(f"   {left} left", style="dim"))
+        self._say(
+            Text(f"{one.proposal_id}  {what} {where}", style="bold")
+            + Text(f"   {left} left", style="dim")
+        )
         if one.entry:
             self._say(Text(f"- {one.entry.removeprefix('- ')}", style="red"))
         if one.text:
@@ -192,6 +217,9 @@ class ReviewSession:
             holds = facts["is_unchanged"] and facts["holds_quote"]
             quote = " ".join(facts["quote"].split())
             yield Text(f"  “{quote[:QUOTE_CHARS]}{'…' if len(quote) > QUOTE_CHARS else ''}”")
-            yield Text(f"    {'✓' if holds else '✗'} {facts['path']}:{facts['line']}", style="dim" if holds else "bold red")
+            yield Text(
+                f"    {'✓' if holds else '✗'} {facts['path']}:{facts['line']}",
+                style="dim" if holds else "bold red",
+            )
         if len(found) > most:
             yield Text(f"  and {len(found) - most} more: press {EVIDENCE}", style="dim")

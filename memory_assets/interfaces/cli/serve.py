@@ -26,32 +26,48 @@ if TYPE_CHECKING:
 HTTP_PORT, MCP_PORT, NOTEBOOK_PORT = 3100, 3200, 8888
 
 OPEN_WITHOUT_TLS = (
-    "Other machines can reach this address, and nothing encrypts the tokens and answers on their way. Give --tls-cert and "
+    "Other machines can reach this address, and nothing encrypts the tokens and answers on "
+    "their way. Give --tls-cert and "
     "--tls-key, or listen on 127.0.0.1 behind a proxy that encrypts."
 )
 
 app = group("Serve the memory to agents (MCP), over HTTP, as the Dagster UI, or as a notebook.")
 app.add_typer(tokens.app, name="tokens")
-Write = Annotated[bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")]
+Write = Annotated[
+    bool, typer.Option("--write", help="Also allow writing: facts, corrections, decisions.")
+]
 Port = Annotated[int, typer.Option(min=1, max=65_535, help="Port; the next free one is used.")]
 
 
 @dataclass(frozen=True)
 class Listening:
-    """Where and for whom a server listens: a command with a parameter of this type has an option for each field."""
+    """Where and for whom a server listens: a command with a parameter of this type has an option
+    for each field.
+    """
 
-    host: Annotated[str, typer.Option(help="Address to listen on; by default only this machine can connect.")] = LOOPBACK[0]
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; by default only this machine can connect.")
+    ] = LOOPBACK[0]
     port: Port = HTTP_PORT
     shared: Annotated[
         bool,
-        typer.Option("--shared", help="Serve several people: each request needs a token (`memory serve tokens create`)."),
+        typer.Option(
+            "--shared",
+            help="Serve several people: each request needs a token (`memory serve tokens create`).",
+        ),
     ] = False
-    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")] = None
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")] = None
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", help="Certificate of a shared server, in PEM.")
+    ] = None
+    tls_key: Annotated[
+        Path | None, typer.Option("--tls-key", help="Key of the certificate, in PEM.")
+    ] = None
     public_name: Annotated[
         list[str] | None,
         typer.Option(
-            "--public-name", metavar="HOST", help="Name by which clients reach it, itself or through a proxy. Repeatable."
+            "--public-name",
+            metavar="HOST",
+            help="Name by which clients reach it, itself or through a proxy. Repeatable.",
         ),
     ] = None
 
@@ -60,7 +76,9 @@ MCP_LISTENING, HTTP_LISTENING = Listening(port=MCP_PORT), Listening(port=HTTP_PO
 
 
 def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
-    """Adds a function as a command, with the fields of its parameter `listening` as options in that place."""
+    """Adds a function as a command, with the fields of its parameter `listening` as options in that
+    place.
+    """
 
     def register(run: Callable[..., Reply]) -> Callable[..., Reply]:
         own = inspect.signature(run, eval_str=True).parameters
@@ -76,7 +94,9 @@ def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply
         made = [
             one
             for name, parameter in own.items()
-            for one in (options if name == "listening" else [parameter.replace(kind=parameter.KEYWORD_ONLY)])
+            for one in (
+                options if name == "listening" else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
+            )
         ]
         update_wrapper(invoke, run)
         invoke.__signature__ = inspect.Signature(made)  # pyright: ignore[reportFunctionMemberAccess]
@@ -87,64 +107,108 @@ def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply
     return register
 
 
-@_server(epilog="Example: `claude mcp add --scope user memory -- memory serve mcp --store ~/memory`")
+@_server(
+    epilog="Example: `claude mcp add --scope user memory -- memory serve mcp --store ~/memory`"
+)
 def mcp(
     write: Write = False,
-    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")] = False,
-    structured: Annotated[
-        bool, typer.Option("--structured", help="Also answer with JSON, for programs; a harness would hand it to the model.")
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve streamable HTTP instead of stdin and stdout.")
     ] = False,
-    prompts: Annotated[bool, typer.Option("--prompts", help="Also answer the hooks that recall at each prompt.")] = False,
+    structured: Annotated[
+        bool,
+        typer.Option(
+            "--structured",
+            help="Also answer with JSON, for programs; a harness would hand it to the model.",
+        ),
+    ] = False,
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="Also answer the hooks that recall at each prompt.")
+    ] = False,
     listening: Listening = MCP_LISTENING,
     as_json: Json = False,
 ) -> Reply:
-    """Serve the memory's tools over the Model Context Protocol; read-only unless --write is given."""
+    """Serve the memory's tools over the Model Context Protocol; read-only unless --write is
+    given.
+    """
     if listening.shared and not http:
-        raise QuestionError("--shared needs --http: over stdin and stdout there is one person, and no token.")
+        raise QuestionError(
+            "--shared needs --http: over stdin and stdout there is one person, and no token."
+        )
     serving = _Serving.of(listening)
     if not http:
         from memory_assets.interfaces.mcp.stdio import serve
 
-        return Reply(None, afterwards=lambda: serve(is_writing=write, is_structured=structured, is_for_prompts=prompts))
+        return Reply(
+            None,
+            afterwards=lambda: serve(
+                is_writing=write, is_structured=structured, is_for_prompts=prompts
+            ),
+        )
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    made = application(Protocol(is_writing=write, is_structured=structured), listening.host, serving.sharing)
+    made = application(
+        Protocol(is_writing=write, is_structured=structured), listening.host, serving.sharing
+    )
     return serving.reply(made, PATH, is_writing=write)
 
 
-@_server(epilog="Example: `memory serve http`, then `curl '127.0.0.1:3100/recall?question=how+do+we+deploy'`")
-def http(write: Write = False, listening: Listening = HTTP_LISTENING, as_json: Json = False) -> Reply:
-    """Serve every verb over HTTP, each at an address of its own; read-only unless --write is given."""
+@_server(
+    epilog="Example: `memory serve http`, then `curl "
+    "'127.0.0.1:3100/recall?question=how+do+we+deploy'`"
+)
+def http(
+    write: Write = False, listening: Listening = HTTP_LISTENING, as_json: Json = False
+) -> Reply:
+    """Serve every verb over HTTP, each at an address of its own; read-only unless --write is
+    given.
+    """
     from memory_assets.interfaces.http import application
 
     serving = _Serving.of(listening)
-    return serving.reply(application(listening.host, is_writing=write, sharing=serving.sharing), "/", is_writing=write)
+    return serving.reply(
+        application(listening.host, is_writing=write, sharing=serving.sharing),
+        "/",
+        is_writing=write,
+    )
 
 
 @app.command(epilog="Example: `memory serve ui --port 3000`")
 def ui(
-    port: Annotated[int | None, typer.Option(help="Port; the next free one is used.")] = None, as_json: Json = False
+    port: Annotated[int | None, typer.Option(help="Port; the next free one is used.")] = None,
+    as_json: Json = False,
 ) -> Reply:
     """Serve the Dagster UI with its sensors and schedules."""
     agent = MemoryAgent()
-    return Reply({"data": agent.store.root}, afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port), tell))
+    return Reply(
+        {"data": agent.store.root},
+        afterwards=lambda: agent.serve_ui(free_port(port or agent.settings.port), tell),
+    )
 
 
 @app.command(epilog="Example: `memory serve notebook`")
 def notebook(
     port: Port = NOTEBOOK_PORT,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address; do not open a browser.")] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address; do not open a browser.")
+    ] = False,
     as_json: Json = False,
 ) -> Reply:
-    """Open the notebook of the memory in Jupyter: charts, and questions to change (needs the extra `notebook`)."""
+    """Open the notebook of the memory in Jupyter: charts, and questions to change (needs the extra
+    `notebook`).
+    """
     from memory_assets.interfaces import notebook as jupyter
 
     agent, port = MemoryAgent(), free_port(port)
     path = jupyter.own_copy(agent.store.root)
     call = jupyter.command(path, port, opens_browser=not no_browser)
     parts = [f"The notebook is {path}. It is saved without outputs. Press Ctrl-C to stop."]
-    return Reply({"notebook": path}, parts, afterwards=lambda: jupyter.serve(call, environment_of(agent.settings)))
+    return Reply(
+        {"notebook": path},
+        parts,
+        afterwards=lambda: jupyter.serve(call, environment_of(agent.settings)),
+    )
 
 
 @dataclass(frozen=True)
@@ -158,13 +222,16 @@ class _Serving:
 
     @classmethod
     def of(cls, options: Listening) -> "_Serving":
-        """Returns it; raises `QuestionError` for options that do not fit together, or an open server without tokens."""
+        """Returns it; raises `QuestionError` for options that do not fit together, or an open
+        server without tokens.
+        """
         cert, key, names = options.tls_cert, options.tls_key, options.public_name
         if not options.shared and (cert or key or names):
             raise QuestionError("--tls-cert, --tls-key and --public-name belong to --shared.")
         if not options.shared and not is_loopback(options.host):
             raise QuestionError(
-                f"{options.host} can be reached from other machines. Serve it with --shared, where each request needs a token "
+                f"{options.host} can be reached from other machines. Serve it with "
+                "--shared, where each request needs a token "
                 "(`memory serve tokens create`); without it, only this machine is served."
             )
         sharing = _sharing(names or ()) if options.shared else None
@@ -199,11 +266,16 @@ class _Serving:
             return []
         if names := sorted(self.sharing.names):
             return [f"It answers to its IP addresses and to {' and '.join(names)}."]
-        return ["It answers to its IP addresses only; --public-name NAME adds the name that clients use."]
+        return [
+            "It answers to its IP addresses only; --public-name NAME adds the name that "
+            "clients use."
+        ]
 
 
 def _sharing(names: Sequence[str]) -> "Sharing":
-    """Returns the tokens, limit and log of the present store; raises `QuestionError` where no token is valid."""
+    """Returns the tokens, limit and log of the present store; raises `QuestionError` where no token
+    is valid.
+    """
     from memory_assets.interfaces.shared.rates import WriteLimit
     from memory_assets.interfaces.shared.sharing import Sharing
     from memory_assets.store.access_tokens import AccessTokens
@@ -213,15 +285,23 @@ def _sharing(names: Sequence[str]) -> "Sharing":
     tokens = AccessTokens(agent.store.root)
     if not any(one.is_valid for one in tokens.every()):
         raise QuestionError(
-            "There is no valid token, so nobody could ask. Create one: `memory serve tokens create NAME --person PERSON "
+            "There is no valid token, so nobody could ask. Create one: `memory serve tokens "
+            "create NAME --person PERSON "
             "--scope read`."
         )
     log = AuditLog(agent.store.root, agent.settings.clock)
-    return Sharing(tokens, WriteLimit(agent.settings.writes_per_minute), log, frozenset(name.lower() for name in names))
+    return Sharing(
+        tokens,
+        WriteLimit(agent.settings.writes_per_minute),
+        log,
+        frozenset(name.lower() for name in names),
+    )
 
 
 def _tls_of(cert: Path | None, key: Path | None) -> tuple[str, str] | None:
-    """Returns the files of certificate and key; raises `QuestionError` where they cannot be used."""
+    """Returns the files of certificate and key; raises `QuestionError` where they cannot be
+    used.
+    """
     if cert is None and key is None:
         return None
     if cert is None or key is None:
@@ -231,5 +311,7 @@ def _tls_of(cert: Path | None, key: Path | None) -> tuple[str, str] | None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
     except (OSError, ValueError) as error:  # also `SSLError`
-        raise QuestionError(f"Cannot use {cert} with {key} for TLS: {error}. Give a certificate and its key in PEM.") from None
+        raise QuestionError(
+            f"Cannot use {cert} with {key} for TLS: {error}. Give a certificate and its key in PEM."
+        ) from None
     return str(cert), str(key)

@@ -15,13 +15,19 @@ from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 
 app = group("Keep the memory up to date in the background, from login on.")
-Port = Annotated[int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")]
+Port = Annotated[
+    int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")
+]
 
 
 @app.command(epilog="Example: `memory service install --dry-run`")
 def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
-    """Start now and at each login: the Dagster UI with its sensors and schedules (systemd or launchd)."""
+    """Start now and at each login: the Dagster UI with its sensors and schedules (systemd or
+    launchd).
+    """
     from memory_assets.services import login_service
 
     found = login_service.install(_own_store(), port, is_dry=dry_run)
@@ -43,7 +49,9 @@ def status(as_json: Json = False) -> Reply:
     from memory_assets.services import login_service
 
     found = login_service.status(MemoryAgent().settings.data)
-    return shown(render_service, found, exit_code=int(not found.is_running), next_step=after_service(found))
+    return shown(
+        render_service, found, exit_code=int(not found.is_running), next_step=after_service(found)
+    )
 
 
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")
@@ -59,9 +67,14 @@ def run(port: Port = None, as_json: Json = False) -> Reply:
 
 
 def _own_store() -> Path:
-    """Returns the folder of the owner's store; raises `StoreError` where there is none, or only the sample."""
+    """Returns the folder of the owner's store; raises `StoreError` where there is none, or only the
+    sample.
+    """
     agent = MemoryAgent()
     if agent.exists and not agent.is_sample:
         return agent.store.root
     what = "only the bundled sample" if agent.exists else "no memory"
-    raise StoreError(f"There is {what} in {agent.settings.data}. Run `memory up --no-ui` once there are transcripts.")
+    raise StoreError(
+        f"There is {what} in {agent.settings.data}. Run `memory up --no-ui` once there are "
+        "transcripts."
+    )

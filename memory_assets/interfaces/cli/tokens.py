@@ -14,27 +14,38 @@ from memory_assets.store.access_tokens import SCOPES, AccessToken, AccessTokens
 
 app = group("Create, list and revoke the tokens of a shared memory.")
 
-EXAMPLE = "Example: `memory serve tokens create laptop --person Ada --project shop --scope read --scope write`"
+EXAMPLE = (
+    "Example: `memory serve tokens create laptop --person Ada --project shop --scope read "
+    "--scope write`"
+)
 
 
 @app.command(epilog=EXAMPLE)
 def create(
-    name: Annotated[str, typer.Argument(help="What the token is for, such as the machine or the agent.")],
+    name: Annotated[
+        str, typer.Argument(help="What the token is for, such as the machine or the agent.")
+    ],
     person: Annotated[
         str,
         typer.Option(
-            help="Who asks with it; of preferences, only theirs are returned.", autocompletion=completing(kind="person")
+            help="Who asks with it; of preferences, only theirs are returned.",
+            autocompletion=completing(kind="person"),
         ),
     ],
     scope: Annotated[
         list[str],
         typer.Option(
-            help="read: ask. write: save facts. review: decide, forget. push: send sessions. Repeatable.",
+            help="read: ask. write: save facts. review: decide, forget. push: send sessions. "
+            "Repeatable.",
             autocompletion=completing(*SCOPES),
         ),
     ],
     project: Annotated[
-        str, typer.Option(help="The project it asks in; others rank lower.", autocompletion=completing(kind="project"))
+        str,
+        typer.Option(
+            help="The project it asks in; others rank lower.",
+            autocompletion=completing(kind="project"),
+        ),
     ] = "",
     as_json: Json = False,
 ) -> Reply:
@@ -44,7 +55,11 @@ def create(
         agent.store, name, person=person, project=project, scopes=scope, now=agent.settings.clock()
     )
     where = f" in {made.project}" if made.project else ""
-    parts = [f"Token {made.id} of {made.person}{where}, {', '.join(made.scopes)}. It is shown this once:", secret]
+    parts = [
+        f"Token {made.id} of {made.person}{where}, {', '.join(made.scopes)}. It is shown "
+        "this once:",
+        secret,
+    ]
     return Reply({**_shown(made), "token": secret}, parts)
 
 
@@ -53,24 +68,41 @@ def list_tokens(as_json: Json = False) -> Reply:
     """List the tokens, without their secrets."""
     tokens = AccessTokens(MemoryAgent().store.root).every()
     rows = [
-        [one.id, one.name, one.person, one.project or "-", ",".join(one.scopes), "valid" if one.is_valid else "revoked"]
+        [
+            one.id,
+            one.name,
+            one.person,
+            one.project or "-",
+            ",".join(one.scopes),
+            "valid" if one.is_valid else "revoked",
+        ]
         for one in tokens
     ]
-    parts = [table("", "id", "name", "person", "project", "scopes", "state", rows=rows)] if rows else [_NONE]
+    parts = (
+        [table("", "id", "name", "person", "project", "scopes", "state", rows=rows)]
+        if rows
+        else [_NONE]
+    )
     return Reply({"tokens": [_shown(one) for one in tokens]}, parts)
 
 
 @app.command(epilog="Example: `memory serve tokens revoke 3fa94c01`")
 def revoke(
-    token: Annotated[str, typer.Argument(metavar="ID", help="Id or name of the token.")], as_json: Json = False
+    token: Annotated[str, typer.Argument(metavar="ID", help="Id or name of the token.")],
+    as_json: Json = False,
 ) -> Reply:
     """Revoke a token: a running server refuses it with the next request."""
     agent = MemoryAgent()
     revoked = access_tokens.revoke(agent.store, token, now=agent.settings.clock())
-    return Reply(_shown(revoked), [f"Token {revoked.id} ({revoked.name}) of {revoked.person} is revoked."])
+    return Reply(
+        _shown(revoked), [f"Token {revoked.id} ({revoked.name}) of {revoked.person} is revoked."]
+    )
 
 
-_NONE = f"There are no tokens. Create one: `memory serve tokens create NAME --person PERSON --scope {SCOPES[0]}`."
+_NONE = (
+    "There are no tokens. Create one: `memory serve tokens create NAME --person PERSON --scope "
+    f"{SCOPES[0]}`."
+)
 
 
 def _shown(token: AccessToken) -> dict[str, Any]:

@@ -24,11 +24,18 @@ CONFIRMATION = "erase my memory"
 
 @app.command(rich_help_panel=SET_UP, epilog="Example: `memory uninstall --dry-run`")
 def uninstall(
-    erase: Annotated[bool, typer.Option("--erase", help=f"Also delete the memory; asks you to type `{CONFIRMATION}`.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
+    erase: Annotated[
+        bool,
+        typer.Option("--erase", help=f"Also delete the memory; asks you to type `{CONFIRMATION}`."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> Reply:
-    """Remove the hooks of all harnesses and the service; the memory stays unless --erase is given."""
+    """Remove the hooks of all harnesses and the service; the memory stays unless --erase is
+    given.
+    """
     data = Path(find_data())
     if erase and not dry_run:
         _confirm(data)
@@ -39,12 +46,19 @@ def uninstall(
     from memory_assets.services.uninstalled import Uninstalled
 
     found = Uninstalled(dry_run, done, service, erased, data, Path(user_settings_file()).parent)
-    return shown(render_uninstalled, found, exit_code=int(any(change.state == install.FAILED for change in done)))
+    return shown(
+        render_uninstalled,
+        found,
+        exit_code=int(any(change.state == install.FAILED for change in done)),
+    )
 
 
 def _confirm(data: Path) -> None:
     """Raises `QuestionError` unless the words are typed, or come through a pipe."""
-    print(f"This deletes everything in {data}: transcripts, memories, MEMORY.md with its history.", file=sys.stderr)
+    print(
+        f"This deletes everything in {data}: transcripts, memories, MEMORY.md with its history.",
+        file=sys.stderr,
+    )
     print(f"Type `{CONFIRMATION}` to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != CONFIRMATION:
         raise QuestionError("That was not typed. Nothing was removed.")

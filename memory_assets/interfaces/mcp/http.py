@@ -1,4 +1,6 @@
-"""The MCP server over HTTP: the official server's transport, with the same answers as over stdio."""
+"""The MCP server over HTTP: the official server's transport, with the same answers as over
+stdio.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,8 +30,14 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
 
     def answering(method: str, kind: type[mcp_types.Result]) -> Any:
         async def answer(context: Any, params: Any) -> mcp_types.Result:
-            asked = SharedProtocol(context.request.scope[GRANT], is_structured=protocol.is_structured) if sharing else protocol
-            return kind.model_validate(await anyio.to_thread.run_sync(_answer, asked, method, params))
+            asked = (
+                SharedProtocol(context.request.scope[GRANT], is_structured=protocol.is_structured)
+                if sharing
+                else protocol
+            )
+            return kind.model_validate(
+                await anyio.to_thread.run_sync(_answer, asked, method, params)
+            )
 
         return answer
 
@@ -41,18 +49,29 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
         on_list_tools=answering("tools/list", mcp_types.ListToolsResult),
         on_call_tool=answering("tools/call", mcp_types.CallToolResult),
         on_list_resources=answering("resources/list", mcp_types.ListResourcesResult),
-        on_list_resource_templates=answering("resources/templates/list", mcp_types.ListResourceTemplatesResult),
+        on_list_resource_templates=answering(
+            "resources/templates/list", mcp_types.ListResourceTemplatesResult
+        ),
         on_read_resource=answering("resources/read", mcp_types.ReadResourceResult),
     )
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     made = server.streamable_http_app(
-        streamable_http_path=PATH, json_response=True, transport_security=unguarded, stateless_http=sharing is not None
+        streamable_http_path=PATH,
+        json_response=True,
+        transport_security=unguarded,
+        stateless_http=sharing is not None,
     )
-    return sharing.guarded(_posts_only(_json_only(made)), host) if sharing else Guard(_json_only(made), host)
+    return (
+        sharing.guarded(_posts_only(_json_only(made)), host)
+        if sharing
+        else Guard(_json_only(made), host)
+    )
 
 
 def _posts_only(app: App) -> App:
-    """Returns the application without streams of events: without sessions nothing is sent there, and each occupies a turn."""
+    """Returns the application without streams of events: without sessions nothing is sent there,
+    and each occupies a turn.
+    """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] != "POST":
@@ -64,10 +83,14 @@ def _posts_only(app: App) -> App:
 
 
 def _json_only(app: App) -> App:
-    """Returns the application behind a strict check of bodies: the official server also takes `NaN`, which is no JSON."""
+    """Returns the application behind a strict check of bodies: the official server also takes
+    `NaN`, which is no JSON.
+    """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        messages = await read_all(receive) if scope["type"] == "http" and scope["method"] == "POST" else []
+        messages = (
+            await read_all(receive) if scope["type"] == "http" and scope["method"] == "POST" else []
+        )
         if messages and not messages[-1].get("more_body"):
             try:
                 given = orjson.loads(b"".join(message.get("body", b"") for message in messages))
@@ -84,7 +107,9 @@ def _json_only(app: App) -> App:
 
 
 def _answer(protocol: Protocol, method: str, params: Any) -> dict[str, Any]:
-    given: Mapping[str, Any] = {} if params is None else params.model_dump(by_alias=True, exclude_none=True)
+    given: Mapping[str, Any] = (
+        {} if params is None else params.model_dump(by_alias=True, exclude_none=True)
+    )
     try:
         return protocol.answer(method, given)
     except RefusedError as refused:

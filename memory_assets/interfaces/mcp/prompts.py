@@ -1,8 +1,9 @@
-"""Answers the hooks of harnesses, beside a server of tools, which memories are near a prompt (`stages/deliver/prompts.py`).
+"""Answers the hooks of harnesses, beside a server of tools, which memories are near a prompt
+(`stages/deliver/prompts.py`).
 
-The server of tools runs as long as its session and has everything loaded, so that a prompt does not wait for a start. Another
-user cannot connect: the socket is in the store and has the mode 0600. Where sockets of files are missing (Windows), nothing
-listens and nothing is shown.
+The server of tools runs as long as its session and has everything loaded, so that a prompt does not
+wait for a start. Another user cannot connect: the socket is in the store and has the mode 0600.
+Where sockets of files are missing (Windows), nothing listens and nothing is shown.
 """
 
 import contextlib
@@ -26,8 +27,13 @@ WAIT_SECONDS = 5.0
 def listen() -> Path | None:
     """Listens in a thread from now on; returns the socket, None where that is not possible."""
     root = find_data()
-    folder, is_built = Path(root, FOLDER), present_root(root) == root and Path(root, "VERSION").is_file()
-    if not hasattr(socket, "AF_UNIX") or not is_built:  # a session is told nothing of the bundled sample
+    folder, is_built = (
+        Path(root, FOLDER),
+        present_root(root) == root and Path(root, "VERSION").is_file(),
+    )
+    if (
+        not hasattr(socket, "AF_UNIX") or not is_built
+    ):  # a session is told nothing of the bundled sample
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -52,8 +58,14 @@ def _delete_left(folder: Path) -> None:
 
 
 def _bound(folder: Path) -> socket.socket:
-    """Returns the listening socket in the folder. No thread runs yet, so that the working folder may change for a moment."""
-    server, name, before = socket.socket(socket.AF_UNIX), f"{os.getpid()}{SUFFIX}", os.open(".", os.O_RDONLY)
+    """Returns the listening socket in the folder. No thread runs yet, so that the working folder
+    may change for a moment.
+    """
+    server, name, before = (
+        socket.socket(socket.AF_UNIX),
+        f"{os.getpid()}{SUFFIX}",
+        os.open(".", os.O_RDONLY),
+    )
     mask = os.umask(0o177)
     try:
         os.chdir(folder)  # the path of a socket may have a hundred characters only
@@ -77,7 +89,9 @@ def _accept(server: socket.socket) -> None:
 
 
 def _answer(connection: socket.socket) -> None:
-    """Answers one prompt, and records the recall once the hook has shown it; an error leaves the prompt as it is."""
+    """Answers one prompt, and records the recall once the hook has shown it; an error leaves the
+    prompt as it is.
+    """
     until = time.monotonic()
     with connection, contextlib.suppress(OSError), connection.makefile("rb") as lines:
         connection.settimeout(WAIT_SECONDS)
@@ -99,5 +113,7 @@ def _near(asked: dict[str, Any]) -> tuple[str, Any]:
     from memory_assets.interfaces.dispatcher import present_agent
 
     agent = present_agent()
-    found = agent.near_prompt(str(asked["prompt"]), session=str(asked["session"]), folder=str(asked["folder"]))
+    found = agent.near_prompt(
+        str(asked["prompt"]), session=str(asked["session"]), folder=str(asked["folder"])
+    )
     return found.text, lambda: agent.shown_at_prompt(found)

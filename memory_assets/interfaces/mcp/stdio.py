@@ -1,8 +1,9 @@
 """The MCP server over stdio: one JSON object per line; the facade is loaded in the background.
 
-Harnesses start it with every session and drop a server that answers the handshake slowly or prints anything but the protocol.
-So the handshake needs only the standard library, and stdout is redirected: output of libraries and C code goes to stderr. A few
-threads run the calls; the reader itself answers everything else.
+Harnesses start it with every session and drop a server that answers the handshake slowly or prints
+anything but the protocol. So the handshake needs only the standard library, and stdout is
+redirected: output of libraries and C code goes to stderr. A few threads run the calls; the reader
+itself answers everything else.
 """
 
 import contextlib
@@ -16,7 +17,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from memory_assets.interfaces.mcp.protocol import INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, Protocol, RefusedError
+from memory_assets.interfaces.mcp.protocol import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Protocol,
+    RefusedError,
+)
 
 LONGEST_LINE = 4 * 1024 * 1024
 """Bytes of one message; the limit of the official server over HTTP."""
@@ -27,17 +34,23 @@ AT_ONCE = 4
 RequestId = str | int
 
 
-def serve(*, is_writing: bool = False, is_structured: bool = False, is_for_prompts: bool = False) -> int:
+def serve(
+    *, is_writing: bool = False, is_structured: bool = False, is_for_prompts: bool = False
+) -> int:
     """Serves until the client disconnects or the process is stopped; returns the exit code."""
     requests, answers = claim_streams()
     socket = _listen() if is_for_prompts else None
     signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process may inherit it as ignored
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a background process may inherit it as ignored
     code = 0
     try:
-        Server(Protocol(is_writing=is_writing, is_structured=is_structured), answers, is_warming=socket is not None).run(
-            requests
-        )
+        Server(
+            Protocol(is_writing=is_writing, is_structured=is_structured),
+            answers,
+            is_warming=socket is not None,
+        ).run(requests)
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else 0
     if socket is not None:
@@ -52,7 +65,9 @@ def _stop(*_: object) -> None:
 
 
 def claim_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Returns the original stdin and stdout; for all other code of this process both are redirected."""
+    """Returns the original stdin and stdout; for all other code of this process both are
+    redirected.
+    """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -77,7 +92,9 @@ class Server:
 
     @cached_property
     def _workers(self):
-        from concurrent.futures import ThreadPoolExecutor  # takes a third of the time of a handshake
+        from concurrent.futures import (
+            ThreadPoolExecutor,
+        )  # takes a third of the time of a handshake
 
         return ThreadPoolExecutor(AT_ONCE)
 
@@ -87,7 +104,12 @@ class Server:
             while line := requests.readline(LONGEST_LINE + 1):
                 if len(line) > LONGEST_LINE:
                     _skip_line(requests, line)
-                    self._refuse(None, RefusedError(INVALID_REQUEST, f"A message is longer than {LONGEST_LINE:,} bytes."))
+                    self._refuse(
+                        None,
+                        RefusedError(
+                            INVALID_REQUEST, f"A message is longer than {LONGEST_LINE:,} bytes."
+                        ),
+                    )
                 elif line.strip():
                     self._take(line)
         except BrokenPipeError:
@@ -101,17 +123,27 @@ class Server:
             self._refuse(None, RefusedError(PARSE_ERROR, f"This is not JSON: {str(error)[:200]}."))
             return
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            self._refuse(None, RefusedError(INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".'))
+            self._refuse(
+                None,
+                RefusedError(INVALID_REQUEST, 'A message is one object with "jsonrpc": "2.0".'),
+            )
         elif "method" in message:
             self._take_method(message)
         elif "result" not in message and "error" not in message:
-            self._refuse(_id_in(message), RefusedError(INVALID_REQUEST, "A message needs a method."))
+            self._refuse(
+                _id_in(message), RefusedError(INVALID_REQUEST, "A message needs a method.")
+            )
 
     def _take_method(self, message: Mapping[str, Any]) -> None:
         method, params = message["method"], message.get("params")
         request_id = _id_in(message)
         if not isinstance(method, str) or ("id" in message and request_id is None):
-            self._refuse(request_id, RefusedError(INVALID_REQUEST, "A method is text, and an id is text or a whole number."))
+            self._refuse(
+                request_id,
+                RefusedError(
+                    INVALID_REQUEST, "A method is text, and an id is text or a whole number."
+                ),
+            )
         elif request_id is None:
             self._notice(method, params)
         elif method == "tools/call":
@@ -136,7 +168,9 @@ class Server:
         except RefusedError as refusal:
             return {"error": refusal.to_dict()}
         except Exception as error:
-            return {"error": RefusedError(INTERNAL_ERROR, f"{type(error).__name__}: {error}").to_dict()}
+            return {
+                "error": RefusedError(INTERNAL_ERROR, f"{type(error).__name__}: {error}").to_dict()
+            }
 
     def _run_call(self, request_id: RequestId, method: str, params: Any) -> None:
         if request_id not in self._waiting:
@@ -150,14 +184,21 @@ class Server:
         self._send({"jsonrpc": "2.0", "id": request_id, "error": refusal.to_dict()})
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+        line = (
+            json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(
+                "utf-8", "replace"
+            )
+            + b"\n"
+        )
         with self._writing:
             self._answers.write(line)
             self._answers.flush()
 
 
 def _listen() -> Path | None:
-    """Answers hooks from now on, and loads at once what they need: the first prompt may come before the handshake."""
+    """Answers hooks from now on, and loads at once what they need: the first prompt may come before
+    the handshake.
+    """
     from memory_assets.interfaces.mcp.prompts import listen
 
     socket = listen()

@@ -1,7 +1,9 @@
-"""Lets requests with a valid token pass, and each of their calls within its scopes and its writes per minute; logs the calls.
+"""Lets requests with a valid token pass, and each of their calls within its scopes and its writes
+per minute; logs the calls.
 
-An ASGI application between the guard and one that answers. A request gets a grant, which the dispatcher asks at each call that
-it executes: nothing depends on how a body is read before. There is no state between requests.
+An ASGI application between the guard and one that answers. A request gets a grant, which the
+dispatcher asks at each call that it executes: nothing depends on how a body is read before. There
+is no state between requests.
 """
 
 import time
@@ -9,7 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_assets.errors import MemoryAssetsError, ScopeError, StoreError, TokenError, TooManyWritesError
+from memory_assets.errors import (
+    MemoryAssetsError,
+    ScopeError,
+    StoreError,
+    TokenError,
+    TooManyWritesError,
+)
 from memory_assets.interfaces.guard import App, Receive, Scope, Send
 from memory_assets.interfaces.shared.rates import WriteLimit
 from memory_assets.services.sharing.reader import Reader
@@ -20,12 +28,15 @@ GRANT = "memory_assets.grant"
 """Key of the scope of a request under which its grant is."""
 
 NEEDS = {
-    **dict.fromkeys(("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"),
+    **dict.fromkeys(
+        ("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"
+    ),
     **dict.fromkeys(("remember", "feedback", "slog"), "write"),
     **dict.fromkeys(("review", "decide", "forget"), "review"),
     **dict.fromkeys(("push", "pushed"), "push"),
 }
-"""Verb → the scope that it needs; a handshake or a list of tools calls none and needs a token only."""
+"""Verb → the scope that it needs; a handshake or a list of tools calls none and needs a token only.
+"""
 
 WRITES = frozenset({"remember", "feedback", "slog", "decide", "forget", "push"})
 
@@ -46,25 +57,38 @@ class Grant:
         return NEEDS.get(verb) in self.token.scopes
 
     def call(self, verb: str) -> Reader:
-        """Returns who asks, and counts the call, which is executed next; raises what refuses it: a missing scope, the limit."""
+        """Returns who asks, and counts the call, which is executed next; raises what refuses it: a
+        missing scope, the limit.
+        """
         self.calls.append(verb)
         if not self.allows(verb):
             scopes = ", ".join(self.token.scopes)
-            self.refusal = ScopeError(f"{verb} needs a token with the scope {NEEDS.get(verb)}; this one has {scopes}.")
+            self.refusal = ScopeError(
+                f"{verb} needs a token with the scope {NEEDS.get(verb)}; this one has {scopes}."
+            )
             raise self.refusal
         wait = self.limit.take(self.token.id) if verb in WRITES else 0
         if wait:
             self.refusal = TooManyWritesError(
-                f"The token {self.token.name!r} wrote {self.limit.per_minute} times within a minute. Wait {wait} seconds."
+                f"The token {self.token.name!r} wrote {self.limit.per_minute} times within "
+                f"a minute. Wait {wait} seconds."
             )
             raise self.refusal
         return Reader(self.token.person, self.token.project, self.token.scopes)
 
 
 class Access:
-    """Passes on requests with a valid token; answers others, and those with a refused call, with 401, 403, 429 or 503."""
+    """Passes on requests with a valid token; answers others, and those with a refused call, with
+    401, 403, 429 or 503.
+    """
 
-    def __init__(self, app: App, tokens: AccessTokens, limit: WriteLimit, log: Callable[[Call], None] | AuditLog) -> None:
+    def __init__(
+        self,
+        app: App,
+        tokens: AccessTokens,
+        limit: WriteLimit,
+        log: Callable[[Call], None] | AuditLog,
+    ) -> None:
         self._app, self._tokens, self._limit, self._log = app, tokens, limit, log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +115,9 @@ class Access:
             if grant.refusal:
                 raise grant.refusal
         except MemoryAssetsError as error:
-            await _refuse(error, self._limit.wait_of(grant.token.id) if grant else 0, scope, receive, answer)
+            await _refuse(
+                error, self._limit.wait_of(grant.token.id) if grant else 0, scope, receive, answer
+            )
         finally:
             ms = round((time.perf_counter() - began) * 1000)
             who = (grant.token.id, grant.token.person, grant.token.name) if grant else ("", "", "")
@@ -103,7 +129,8 @@ class Access:
         token = self._tokens.find(_bearer(scope))
         if token is None:
             raise TokenError(
-                "A valid token is needed: send `Authorization: Bearer TOKEN`. `memory serve tokens create` makes one where the "
+                "A valid token is needed: send `Authorization: Bearer TOKEN`. `memory serve "
+                "tokens create` makes one where the "
                 "store is."
             )
         return Grant(token, self._limit)
@@ -121,7 +148,9 @@ def _bearer(scope: Scope) -> str:
     return secret.strip() if kind.lower() == "bearer" else ""
 
 
-async def _refuse(error: MemoryAssetsError, wait: int, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(
+    error: MemoryAssetsError, wait: int, scope: Scope, receive: Receive, send: Send
+) -> None:
     from starlette.responses import Response
 
     from memory_assets.interfaces.envelope import failed, to_json
@@ -134,4 +163,6 @@ async def _refuse(error: MemoryAssetsError, wait: int, scope: Scope, receive: Re
         status = 403
     elif isinstance(error, TooManyWritesError):
         status, headers = 429, {"Retry-After": str(max(wait, 1))}
-    await Response(to_json(failed(error)), status, headers, media_type="application/json")(scope, receive, send)
+    await Response(to_json(failed(error)), status, headers, media_type="application/json")(
+        scope, receive, send
+    )

@@ -18,7 +18,9 @@ class WriteLimit:
         self._lock = threading.Lock()
 
     def take(self, token_id: str, count: int = 1) -> int:
-        """Counts these writes and returns 0, or counts none and returns the seconds until one is allowed."""
+        """Counts these writes and returns 0, or counts none and returns the seconds until one is
+        allowed.
+        """
         with self._lock:
             writes = self._recent(token_id)
             if len(writes) + count > self.per_minute:

@@ -1,4 +1,6 @@
-"""What a server of a shared memory adds to its application: tokens, limits, a log, a longer queue, further host names."""
+"""What a server of a shared memory adds to its application: tokens, limits, a log, a longer queue,
+further host names.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,7 +12,9 @@ from memory_assets.store.access_tokens import AccessTokens
 from memory_assets.store.audit_log import AuditLog
 
 MOST_WAITING = 124
-"""A team's agents ask at the same moment; each recall takes some tens of milliseconds, so that all have their turn in time."""
+"""A team's agents ask at the same moment; each recall takes some tens of milliseconds, so that all
+have their turn in time.
+"""
 
 MOST_CONNECTIONS = 256
 
@@ -26,6 +30,8 @@ class Sharing:
     """Names by which clients reach the server, itself or through a proxy."""
 
     def guarded(self, app: App, host: str) -> App:
-        """Returns the application behind a check of tokens, behind a guard; no page is open to browsers."""
+        """Returns the application behind a check of tokens, behind a guard; no page is open to
+        browsers.
+        """
         checked = Access(app, self.tokens, self.limit, self.log)
         return Guard(checked, host, names=self.names, most_waiting=MOST_WAITING)

@@ -1,4 +1,6 @@
-"""Renders settings: a table of all of them, one with everything about it, and what changing one did."""
+"""Renders settings: a table of all of them, one with everything about it, and what changing one
+did.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,12 +22,19 @@ MOST_CHARS = {"value": 23, "default": 17}
 
 
 def render_settings(settings: "Sequence[Setting]") -> Parts:
-    """Renders each setting with its value, its default where it differs, and its origin; then the files."""
+    """Renders each setting with its value, its default where it differs, and its origin; then the
+    files.
+    """
     rows = ((one.name, *_cells(one), _origin(one)) for one in settings)
     yield table("setting", "value", "default", "from", rows=rows)
     yield ""
-    for label, file in (("your file", user_settings_file()), ("store's file", data_settings_file())):
-        yield line((f"{label:14}", "bold"), file, ("" if Path(file).is_file() else " (missing)", "dim"))
+    for label, file in (
+        ("your file", user_settings_file()),
+        ("store's file", data_settings_file()),
+    ):
+        yield line(
+            (f"{label:14}", "bold"), file, ("" if Path(file).is_file() else " (missing)", "dim")
+        )
     yield line(("environment   ", "bold"), "MEMORY_ and the name in capitals; overrides both files")
 
 
@@ -33,7 +42,12 @@ def render_setting(one: "Setting") -> Parts:
     """Renders one setting: what it means, its value, default and origin, and how to change it."""
     yield bold(one.name, f": {one.about}")
     yield ""
-    shown = {"value": _lines(one.value), "default": _lines(one.default), "from": one.origin, "variable": one.variable}
+    shown = {
+        "value": _lines(one.value),
+        "default": _lines(one.default),
+        "from": one.origin,
+        "variable": one.variable,
+    }
     yield from render_fields({**shown, "file": one.file, "line": one.line})
 
 
@@ -66,7 +80,11 @@ def _cells(one: "Setting") -> tuple[str, str]:
     if isinstance(one.value, dict) and isinstance(one.default, dict) and not is_default:
         changed = {key: value for key, value in one.value.items() if one.default.get(key) != value}
         return _short(changed, MOST_CHARS["value"]), _entries(one.default)
-    value = _entries(one.value) if isinstance(one.value, dict) else _short(one.value, MOST_CHARS["value"])
+    value = (
+        _entries(one.value)
+        if isinstance(one.value, dict)
+        else _short(one.value, MOST_CHARS["value"])
+    )
     return value, "" if is_default else _short(one.default, MOST_CHARS["default"])
 
 
@@ -75,7 +93,9 @@ def _entries(value: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any, most: int) -> str:
-    """Returns the value in so many characters: the end of a path, the beginning of anything else."""
+    """Returns the value in so many characters: the end of a path, the beginning of anything
+    else.
+    """
     text = _whole(value)
     if len(text) <= most:
         return "" if text == EMPTY else text
@@ -85,16 +105,26 @@ def _short(value: Any, most: int) -> str:
 def _lines(value: Any) -> str:
     """Returns the value, an entry of a table on each line."""
     return (
-        "\n".join(f"{key} = {cell(one)}" for key, one in value.items()) if value and isinstance(value, dict) else _whole(value)
+        "\n".join(f"{key} = {cell(one)}" for key, one in value.items())
+        if value and isinstance(value, dict)
+        else _whole(value)
     )
 
 
 def _whole(value: Any) -> str:
-    text = ", ".join(f"{key} = {cell(one)}" for key, one in value.items()) if isinstance(value, dict) else cell(value)
+    text = (
+        ", ".join(f"{key} = {cell(one)}" for key, one in value.items())
+        if isinstance(value, dict)
+        else cell(value)
+    )
     return text or EMPTY
 
 
 def _origin(one: "Setting") -> str:
     """Returns where the value comes from, as the lines below the table name it."""
-    named = {"default": "default", user_settings_file(): "your file", data_settings_file(): "store's file"}
+    named = {
+        "default": "default",
+        user_settings_file(): "your file",
+        data_settings_file(): "store's file",
+    }
     return named.get(one.origin, "environment")

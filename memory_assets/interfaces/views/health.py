@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from memory_assets.services.sharing.answers import SharedStatus
 
 COUNTS = (
-    "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost", "windows", "window_messages",
+    "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost",
+    "windows", "window_messages",
     "segments", "segment_messages", "candidates", "facts",
 )  # fmt: skip
 LABELS = {"window_messages": "messages in windows", "segment_messages": "messages in segments"}
@@ -26,24 +27,35 @@ def render_built(built: "Built") -> Parts:
     """Renders what is new and where it is."""
     if built.is_unchanged:
         is_all_read = not (built.status.unread or built.status.left_out)
-        yield f"Nothing new{': every transcript was read already' if is_all_read else ''} ({built.seconds:.1f} s)."
+        yield (
+            f"Nothing new{': every transcript was read already' if is_all_read else ''} "
+            f"({built.seconds:.1f} s)."
+        )
     else:
         yield f"{built.reason}."
-        new = ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"
+        new = (
+            ", ".join(f"{count:+,} {name}" for name, count in built.learnt.items()) or "no new rows"
+        )
         yield Text(f"Done in {built.seconds:.1f} s: {new}.", style="green")
     yield from render_state(built.status)
 
 
 def render_model_hint() -> Parts:
     """Renders what a model adds, and how to choose one."""
-    yield dim("Without a model, rules keep only what was plainly stated. A model finds most of what is worth keeping.")
     yield dim(
-        "`memory model` shows what this machine offers, its price and what would be sent; nothing is sent before you choose."
+        "Without a model, rules keep only what was plainly stated. A model finds most of "
+        "what is worth keeping."
+    )
+    yield dim(
+        "`memory model` shows what this machine offers, its price and what would be sent; "
+        "nothing is sent before you choose."
     )
 
 
 def render_state(status: "Status | SharedStatus") -> Parts:
-    """Renders the state of the store and where its files are, or of a shared memory as its reader may know it."""
+    """Renders the state of the store and where its files are, or of a shared memory as its reader
+    may know it.
+    """
     from memory_assets.services.health.status import render_status
     from memory_assets.services.sharing.answers import SharedStatus
 
@@ -57,19 +69,36 @@ def render_state(status: "Status | SharedStatus") -> Parts:
 def render_status_line(status: "Status") -> Parts:
     """Renders one line for a status bar."""
     pending = f" · {status.pending} to review" if status.pending else ""
-    yield "memory: empty" if status.is_empty else f"memory: {status.rows['memories']} memories{pending}"
+    yield (
+        "memory: empty"
+        if status.is_empty
+        else f"memory: {status.rows['memories']} memories{pending}"
+    )
 
 
 def render_health(health: "Health") -> Parts:
     """Renders the counts of each harness, and each check."""
     if harnesses := health.harnesses:
         names = [*(one.harness for one in harnesses), "all"]
-        rows = ([name, *(f"{value:,}" for value in (*values, sum(values)))] for name, values in _count_rows(harnesses))
+        rows = (
+            [name, *(f"{value:,}" for value in (*values, sum(values)))]
+            for name, values in _count_rows(harnesses)
+        )
         yield table("", *names, numbers=names, rows=rows)
-        if unknown := {name: count for one in harnesses for name, count in one.unknown_types.items()}:
-            yield "unknown types: " + ", ".join(f"{name} {count:,}" for name, count in unknown.items())
+        if unknown := {
+            name: count for one in harnesses for name, count in one.unknown_types.items()
+        }:
+            yield "unknown types: " + ", ".join(
+                f"{name} {count:,}" for name, count in unknown.items()
+            )
     for check in health.checks:
-        mark = ("✓", "green") if check.passed else ("!", "yellow") if check.is_advice else ("✗", "bold red")
+        mark = (
+            ("✓", "green")
+            if check.passed
+            else ("!", "yellow")
+            if check.is_advice
+            else ("✗", "bold red")
+        )
         yield line(mark, f" {check.promise}", (f": {check.found}" if check.found else "", "dim"))
         if check.remedy and not check.passed:
             yield warning(f"    {check.remedy}")

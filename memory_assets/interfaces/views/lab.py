@@ -1,4 +1,6 @@
-"""Renders measurements and trials: evaluations, sampled facts, calibration, what-if branches and what they change."""
+"""Renders measurements and trials: evaluations, sampled facts, calibration, what-if branches and
+what they change.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +15,14 @@ from memory_assets.interfaces.views.lines import Parts, bold, dim, line, table, 
 
 if TYPE_CHECKING:
     from memory_assets.runs.compare import Kind, RowChange
-    from memory_assets.runs.what_if import Adopted, BranchCost, Estimate, SettingChange, Side, WhatIf
+    from memory_assets.runs.what_if import (
+        Adopted,
+        BranchCost,
+        Estimate,
+        SettingChange,
+        Side,
+        WhatIf,
+    )
     from memory_assets.services.branches import Branch
     from memory_assets.services.calibration import Calibration
     from memory_assets.services.table_rows import ShownRows
@@ -31,8 +40,21 @@ NAMES = {
 """Measures as people read them."""
 
 PRIORITY_MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
-PER_SESSION = ("recall", "owner's rules", "precision", "noise", "right", "wrong", "noisy", "allowed")
-CHANGE_MARKS: "dict[Kind, tuple[str, str]]" = {"added": ("+", "green"), "lost": ("-", "red"), "changed": ("~", "yellow")}
+PER_SESSION = (
+    "recall",
+    "owner's rules",
+    "precision",
+    "noise",
+    "right",
+    "wrong",
+    "noisy",
+    "allowed",
+)
+CHANGE_MARKS: "dict[Kind, tuple[str, str]]" = {
+    "added": ("+", "green"),
+    "lost": ("-", "red"),
+    "changed": ("~", "yellow"),
+}
 """Kind of change → its sign and colour, in the order of the view."""
 
 AROUND = 1
@@ -40,7 +62,9 @@ AROUND = 1
 
 
 def render_evaluation(found: "Evaluation") -> Parts:
-    """Renders the measures of each session, those of all sessions with intervals and limits, and the listed findings."""
+    """Renders the measures of each session, those of all sessions with intervals and limits, and
+    the listed findings.
+    """
     yield _sessions(found.score)
     yield ""
     yield _measures(found)
@@ -52,7 +76,10 @@ def render_facts(drawn: "ShownRows") -> Parts:
     """Renders facts, each with its id, category and source."""
     for number, row in enumerate(drawn.rows, start=1):
         yield bold(f"{number}. ", row["text"])
-        yield dim(f"   {row['id']}  {PRIORITY_MARKS[row['priority']]} {row['priority']}, {row['category']}")
+        yield dim(
+            f"   {row['id']}  {PRIORITY_MARKS[row['priority']]} {row['priority']}, "
+            f"{row['category']}"
+        )
         yield dim(f"   said by the {row['author']} on {row['day']}, in {row['project']}")
     yield dim(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts")
 
@@ -66,19 +93,33 @@ def render_calibration(found: "Calibration") -> Parts:
 
 
 def render_what_if(found: "WhatIf", most: int) -> Parts:
-    """Renders a branch compared with the tables it started from, with at most so many changed memories."""
+    """Renders a branch compared with the tables it started from, with at most so many changed
+    memories.
+    """
     yield from _head(found.name, found.days, found.settings)
     numbers = ("before", "after", *CHANGE_MARKS)
     compared = {"observations of these days": found.observations, "memories": found.memories}
-    counts = {name: (one.before, one.after, *(one.count(kind) for kind in CHANGE_MARKS)) for name, one in compared.items()}
-    yield table("", *numbers, rows=([name, *(f"{n:,}" for n in row)] for name, row in counts.items()), numbers=numbers)
+    counts = {
+        name: (one.before, one.after, *(one.count(kind) for kind in CHANGE_MARKS))
+        for name, one in compared.items()
+    }
+    yield table(
+        "",
+        *numbers,
+        rows=([name, *(f"{n:,}" for n in row)] for name, row in counts.items()),
+        numbers=numbers,
+    )
     yield from _changes(found.memories.changes, most)
     for side in found.files:
         yield from _side(side)
     yield dim(f"Built in {found.seconds:.0f} s; {_price(found.cost)}.")
     if found.other_days:
-        yield warning(f"Adopting also rebuilds {found.other_days} other day(s): these settings hold for all.")
-    yield f"Next: `memory lab what-if adopt {found.name}`, or `memory lab what-if drop {found.name}`."
+        yield warning(
+            f"Adopting also rebuilds {found.other_days} other day(s): these settings hold for all."
+        )
+    yield (
+        f"Next: `memory lab what-if adopt {found.name}`, or `memory lab what-if drop {found.name}`."
+    )
 
 
 def render_estimate(found: "Estimate") -> Parts:
@@ -123,7 +164,11 @@ def _rulings(found: "Calibration") -> Parts:
         rows.append([row["judge"], row["verdict"], *(row[name] for name in by), *counts, *result])
     numbers = ("rows", *OUTCOMES, "precision")
     yield table("", "verdict", *by, *numbers, "90 % interval", rows=rows, numbers=numbers)
-    sure = [(row["brier"], sum(row[name] for name in (*YES, *NO))) for row in found.rows if row["brier"] is not None]
+    sure = [
+        (row["brier"], sum(row[name] for name in (*YES, *NO)))
+        for row in found.rows
+        if row["brier"] is not None
+    ]
     if (decided := sum(count for _, count in sure)) >= ENOUGH:
         error = sum(brier * count for brier, count in sure) / decided
         yield dim(f"Mean squared error of confidence over {decided} decisions: {error:.3f}")
@@ -131,13 +176,21 @@ def _rulings(found: "Calibration") -> Parts:
 
 def _flips(found: "Calibration") -> Parts:
     for flip in found.flips:
-        yield line(f"{flip.id}  ", (f"{flip.was} → {flip.becomes}", "bold"), (f"  {flip.outcome}, {flip.category}", "dim"))
+        yield line(
+            f"{flip.id}  ",
+            (f"{flip.was} → {flip.becomes}", "bold"),
+            (f"  {flip.outcome}, {flip.category}", "dim"),
+        )
         yield f"   {flip.text}"
         yield dim(f"   {flip.why_was} → {flip.why_becomes}")
-    counts = Counter(f"{flip.judge}: {flip.was} → {flip.becomes}, {flip.outcome}" for flip in found.flips)
+    counts = Counter(
+        f"{flip.judge}: {flip.was} → {flip.becomes}, {flip.outcome}" for flip in found.flips
+    )
     for what, count in sorted(counts.items()):
         yield f"{count:,} {what}"
-    yield dim(f"{len(found.flips):,} rows flip with {', '.join(found.limits)}; nothing was written.")
+    yield dim(
+        f"{len(found.flips):,} rows flip with {', '.join(found.limits)}; nothing was written."
+    )
 
 
 def _sessions(scored: "Score") -> Table:
@@ -145,7 +198,12 @@ def _sessions(scored: "Score") -> Table:
     for one in scored.sessions:
         counts = one.counts
         shares = [f"{counts.precision:.2f}", f"{counts.noise:.2f}"]
-        numbers = (counts.right, counts.judged - counts.right - counts.noisy, counts.noisy, counts.allowed)
+        numbers = (
+            counts.right,
+            counts.judged - counts.right - counts.noisy,
+            counts.noisy,
+            counts.allowed,
+        )
         rules = f"{counts.rules_got} of {counts.rules_want}"
         rows.append([one.session, f"{counts.recall:.2f}", rules, *shares, *map(str, numbers)])
     return table("session", *PER_SESSION, rows=rows, numbers=PER_SESSION)
@@ -160,7 +218,10 @@ def _measures(found: "Evaluation") -> Table:
     for name in MEASURES:
         low, high = found.score.intervals.get(name, (None, None))
         interval = "" if low is None else f"{low:.2f} to {high:.2f}"
-        value = Text(f"{getattr(found.score.counts, name):.3f}", style="bold red" if name in found.failed else "")
+        value = Text(
+            f"{getattr(found.score.counts, name):.3f}",
+            style="bold red" if name in found.failed else "",
+        )
         other = [f"{getattr(found.against.counts, name):.3f}"] if found.against else []
         rows.append([NAMES[name], value, interval, limits.get(name, ""), *other])
     columns = ("", "value", "90 % interval", "wanted", *(("against",) if found.against else ()))
@@ -171,7 +232,10 @@ def _totals(found: "Evaluation") -> Parts:
     scored = found.score
     observers = ", ".join(found.observers) or "no observer"
     per_session = f"{scored.allowed_per_session:.1f} a session, {scored.most_in_a_session} at most"
-    yield dim(f"{len(scored.sessions)} sessions, by {observers}: {scored.counts.allowed:,} allowed facts, {per_session}.")
+    yield dim(
+        f"{len(scored.sessions)} sessions, by {observers}: {scored.counts.allowed:,} "
+        f"allowed facts, {per_session}."
+    )
     if scored.at_zero:
         yield warning(f"No label was found in {', '.join(scored.at_zero)}.")
 
@@ -191,7 +255,9 @@ def _head(name: str, days: Sequence[object], settings: "Sequence[SettingChange]"
 
 
 def _changes(changes: "Sequence[RowChange]", most: int) -> Parts:
-    """Yields at most so many changes, by kind: the sign and the text, and below it since when, what and why."""
+    """Yields at most so many changes, by kind: the sign and the text, and below it since when, what
+    and why.
+    """
     left = most
     for kind, (mark, style) in CHANGE_MARKS.items():
         if found := [change for change in changes if change.kind == kind]:
@@ -222,7 +288,10 @@ def _side(side: "Side") -> Parts:
         return
     styles = ("red", "green")
     rows = (
-        [Text(one, style=style if before != after else "") for one, style in zip((before, after), styles, strict=True)]
+        [
+            Text(one, style=style if before != after else "")
+            for one, style in zip((before, after), styles, strict=True)
+        ]
         for before, after in _side_by_side(side.before.splitlines(), side.after.splitlines())
     )
     yield table(f"{side.path} before", "after", rows=rows)
@@ -242,4 +311,6 @@ def _price(cost: "BranchCost") -> str:
     if not cost.calls:
         return "no model was used, it cost nothing"
     usd = "of unknown price" if cost.usd is None else f"${cost.usd:.2f}"
-    return f"{cost.calls:,} calls, {cost.input_tokens:,} tokens in, {cost.output_tokens:,} out, {usd}"
+    return (
+        f"{cost.calls:,} calls, {cost.input_tokens:,} tokens in, {cost.output_tokens:,} out, {usd}"
+    )

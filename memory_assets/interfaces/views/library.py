@@ -21,13 +21,19 @@ def render_slog(answer: "SlogAnswer") -> Parts:
     """Renders the entries by time, the latest last, and how to go on."""
     for one in answer.entries:
         reason = f" ({one.reason})" if one.reason else ""
-        yield bold(f"{one.timestamp[:16].replace('T', ' ')} {one.action} {one.tool}", f"  {one.detail}{reason}")
+        yield bold(
+            f"{one.timestamp[:16].replace('T', ' ')} {one.action} {one.tool}",
+            f"  {one.detail}{reason}",
+        )
     if not answer.entries:
         yield "No entry was found."
     if answer.is_added:
         yield dim("Logged.")
     elif answer.count > len(answer.entries):
-        yield dim(f"{len(answer.entries)} of {counted(answer.count, 'entry').replace('entrys', 'entries')}, the latest.")
+        yield dim(
+            f"{len(answer.entries)} of "
+            f"{counted(answer.count, 'entry').replace('entrys', 'entries')}, the latest."
+        )
     for rel, command in answer.links:
         yield dim(f"{rel}: `{command}`")
 
@@ -56,7 +62,10 @@ def render_documents(found: "Sequence[DocumentRow]") -> Parts:
 def render_found(found: "FoundInDocuments") -> Parts:
     """Renders the parts of documents that fit, best first, each with its place."""
     if not found.document_count:
-        yield "There is no document to search. `memory library documents` lists them, `memory library add FILE` adds one."
+        yield (
+            "There is no document to search. `memory library documents` lists them, `memory "
+            "library add FILE` adds one."
+        )
     elif not found.hits:
         yield f"Nothing in {counted(found.document_count, 'document')} fits."
     for one in found.hits:
@@ -78,7 +87,10 @@ def render_discovered(found: "Discovered") -> Parts:
         yield f"   tags: {' '.join(found.tags)}"
     relevant = ", ".join(f"{name} {cosine:.2f}" for name, cosine in found.relevance.items())
     yield f"   relevant to: {relevant or 'no project yet'}"
-    yield dim(f"   {found.id}; recalled after the next `memory ingest`, its text is found by `memory library search`")
+    yield dim(
+        f"   {found.id}; recalled after the next `memory ingest`, its text is found by "
+        "`memory library search`"
+    )
 
 
 def render_feed(feed: "FeedRow") -> Parts:
@@ -100,7 +112,10 @@ def render_feeds(found: "Sequence[FeedRow]") -> Parts:
 
 def render_feed_removed(feed: "FeedRow") -> Parts:
     """Renders which feed is not watched any more."""
-    yield f"{feed.title} ({feed.url}) is not watched any more. Its notes stay: `memory library documents` lists them."
+    yield (
+        f"{feed.title} ({feed.url}) is not watched any more. Its notes stay: `memory library "
+        "documents` lists them."
+    )
 
 
 def render_polled(polled: "Polled") -> Parts:
@@ -119,16 +134,23 @@ def _place(hit: "DocumentHit") -> str:
 
 
 def _below_heading(hit: "DocumentHit") -> str:
-    """Returns the part on one line, without a first line that is the heading, which its place names."""
+    """Returns the part on one line, without a first line that is the heading, which its place
+    names.
+    """
     first, _, rest = hit.content.partition("\n")
     is_heading = " ".join(first.lstrip("# ").split()) == hit.chapter
     return " ".join((rest if is_heading and rest.strip() else hit.content).split())
 
 
 def render_adrs(found: "Sequence[AdrRow]") -> Parts:
-    """Renders the decision records by folder, each with its status, what it replaced, and its problems."""
+    """Renders the decision records by folder, each with its status, what it replaced, and its
+    problems.
+    """
     if not found:
-        yield "No decision record was found. They are in docs/adr or docs/decisions of a project, or in MEMORY_ADR_FOLDERS."
+        yield (
+            "No decision record was found. They are in docs/adr or docs/decisions of a project, "
+            "or in MEMORY_ADR_FOLDERS."
+        )
     folder = ""
     for one in found:
         if (here := str(Path(one.path).parent)) != folder:
@@ -145,7 +167,9 @@ def render_problems(found: "Sequence[AdrRow]") -> Parts:
     for path, problem in wrong:
         yield warning(f"{path}: {problem}")
     checked = f"{counted(len(found), 'record')} checked"
-    yield dim(f"{checked}, {counted(len(wrong), 'problem')}." if wrong else f"{checked}, all in order.")
+    yield dim(
+        f"{checked}, {counted(len(wrong), 'problem')}." if wrong else f"{checked}, all in order."
+    )
 
 
 def render_conflicts(conflicts: "Sequence[AdrContradiction]") -> Parts:
@@ -155,10 +179,19 @@ def render_conflicts(conflicts: "Sequence[AdrContradiction]") -> Parts:
         yield f"   the record: {one.statement}"
         yield f"   the memory: {one.text}"
         memory = short_id(one.memory_id)
-        yield dim(f'   `memory remember "…" --instead-of {memory}` corrects the memory; a newer record supersedes {one.path}')
+        yield dim(
+            f'   `memory remember "…" --instead-of {memory}` corrects the memory; a newer '
+            f"record supersedes {one.path}"
+        )
 
 
 def _status(one: "AdrRow") -> str:
     relations = {"supersedes": one.supersedes, "superseded by": one.superseded_by}
-    named = (f"{what} {', '.join(f'{number:04d}' for number in numbers)}" for what, numbers in relations.items() if numbers)
-    return "; ".join([one.status or "no valid status", *named, *(["in force"] if one.is_in_force else [])])
+    named = (
+        f"{what} {', '.join(f'{number:04d}' for number in numbers)}"
+        for what, numbers in relations.items()
+        if numbers
+    )
+    return "; ".join(
+        [one.status or "no valid status", *named, *(["in force"] if one.is_in_force else [])]
+    )

@@ -1,6 +1,7 @@
 """Building blocks of views: lines, tables, and pairs of name and value.
 
-A view takes a result of the facade and yields its parts, plain text or renderables of rich; `terminal` prints them.
+A view takes a result of the facade and yields its parts, plain text or renderables of rich;
+`terminal` prints them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,8 +34,12 @@ def warning(text: str) -> Text:
     return Text(text, style="yellow")
 
 
-def table(*columns: str, rows: Iterable[Sequence[str | Text]], numbers: Sequence[str] = ()) -> Table:
-    """Returns a table with these columns and rows; the columns `numbers` are aligned to the right."""
+def table(
+    *columns: str, rows: Iterable[Sequence[str | Text]], numbers: Sequence[str] = ()
+) -> Table:
+    """Returns a table with these columns and rows; the columns `numbers` are aligned to the
+    right.
+    """
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")

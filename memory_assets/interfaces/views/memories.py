@@ -1,4 +1,6 @@
-"""Renders memories that were recalled, cited, saved, corrected, rated, restored, erased, proposed or decided."""
+"""Renders memories that were recalled, cited, saved, corrected, rated, restored, erased, proposed
+or decided.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def render_recalled(answer: "Answer") -> Parts:
-    """Renders the results, best first, a message with its speaker; or that nothing is known. Notes an unsearchable index."""
+    """Renders the results, best first, a message with its speaker; or that nothing is known. Notes
+    an unsearchable index.
+    """
     if not answer.results:
         yield "No memory answers this question."
     elif not answer.is_known:
@@ -60,7 +64,9 @@ def render_noted(noted: "Noted") -> Parts:
     """Renders the fact that was written."""
     yield bold(noted.memory_id, f" {noted.text}")
     replaced = f"; replaces {short_id(noted.replaces)}" if noted.replaces else ""
-    yield dim(f"   {noted.category}, {noted.priority}, {noted.project or 'every project'}{replaced}")
+    yield dim(
+        f"   {noted.category}, {noted.priority}, {noted.project or 'every project'}{replaced}"
+    )
 
 
 def render_rating(rating: "Rating") -> Parts:
@@ -81,8 +87,14 @@ def render_forgetting(found: "Forgetting") -> Parts:
     for one in found.memories:
         yield bold(short_id(one.memory_id), f" {one.text}")
         yield dim(f"   {one.state}, {one.project or 'every project'}")
-    messages, segments = counted(len(found.message_ids), "message"), counted(len(found.segment_ids), "segment")
-    yield f"Derived from {counted(found.observation_count, 'observation')}, {messages} and {segments}."
+    messages, segments = (
+        counted(len(found.message_ids), "message"),
+        counted(len(found.segment_ids), "segment"),
+    )
+    yield (
+        f"Derived from {counted(found.observation_count, 'observation')}, {messages} and "
+        f"{segments}."
+    )
     for place in found.found.places:
         files = counted(place.files, "object" if place.kind.startswith("git") else "file")
         yield f"   {place.kind}: {counted(place.count, 'occurrence')} in {files}"
@@ -115,8 +127,14 @@ def render_pending(review: "Review") -> Parts:
         yield dim(f"   {one.reason}{until}")
     first = review.pending[0].proposal_id
     if review.pending_count > len(review.pending):
-        yield dim(f"{len(review.pending)} of {review.pending_count}, the most useful first; the others follow as you decide.")
-    yield dim(f'Decide: `memory review approve {first}`, `reject {first}`, `edit {first} "new wording"`; or in REVIEW.md.')
+        yield dim(
+            f"{len(review.pending)} of {review.pending_count}, the most useful first; the "
+            "others follow as you decide."
+        )
+    yield dim(
+        f'Decide: `memory review approve {first}`, `reject {first}`, `edit {first} "new '
+        'wording"`; or in REVIEW.md.'
+    )
 
 
 def render_decided(decided: "Decided") -> Parts:
@@ -127,9 +145,13 @@ def render_decided(decided: "Decided") -> Parts:
 
 
 def _facts(found: "Recalled") -> str:
-    """Returns the category and who said it, or that it is a message, the project, date, tags, id and source of a result."""
+    """Returns the category and who said it, or that it is a message, the project, date, tags, id
+    and source of a result.
+    """
     tags = f", {', '.join(found.tags)}" if found.tags else ""
-    origin = f"session {found.session}" + (f", records {ranges(found.lines)}" if found.lines else "")
+    origin = f"session {found.session}" + (
+        f", records {ranges(found.lines)}" if found.lines else ""
+    )
     said = "said" if found.kind == "message" else f"{found.category}, from {found.said_by}"
     where = f" in {found.project}" if found.project else ""
     return f"{said}{where} on {found.event_at:%Y-%m-%d}{tags}; {_shown_id(found)}; {origin}"
@@ -145,4 +167,6 @@ def _origin(one: "Citation") -> str:
         return f"line {ranges(one.lines)} of {one.path}"
     on = f" of {one.event_at:%Y-%m-%d}" if one.event_at else ""
     by = f", said by {one.said_by}" if one.said_by else ""
-    return f"{one.kind}{on}{by}; session {one.session}" + (f", records {ranges(one.lines)}" if one.lines else "")
+    return f"{one.kind}{on}{by}; session {one.session}" + (
+        f", records {ranges(one.lines)}" if one.lines else ""
+    )

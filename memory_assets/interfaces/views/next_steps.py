@@ -24,29 +24,43 @@ MEMORIES = ("fact", "narrative")
 
 
 def next_step(verb: str, answer: Any) -> str:
-    """Returns what to do after the verb's answer; empty where nothing follows, or its view says it."""
+    """Returns what to do after the verb's answer; empty where nothing follows, or its view says
+    it.
+    """
     return NEXT_STEPS[verb](answer) if verb in NEXT_STEPS else ""
 
 
 def _after_recall(answer: "Answer") -> str:
     if not answer.results:
-        return f"`memory explain {_words(answer.question)}` says why nothing is remembered; `memory remember` saves it."
+        return (
+            f"`memory explain {_words(answer.question)}` says why nothing is remembered; "
+            "`memory remember` saves it."
+        )
     found = next((one.memory_id for one in answer.results if one.kind in MEMORIES), None)
     if found is None:
-        return f"`memory recall {_words(answer.question)} --answer` quotes the sentences that answer it."
+        return (
+            f"`memory recall {_words(answer.question)} --answer` quotes the sentences that "
+            "answer it."
+        )
     return f"`memory explain {short_id(found)}` shows where it comes from, down to the transcript."
 
 
 def _after_answer(said: "CitedAnswer") -> str:
     cited = next((one.id for one in said.citations if one.kind in MEMORIES), None)
-    return f"`memory explain {cited}` shows where it comes from, down to the transcript." if cited else ""
+    return (
+        f"`memory explain {cited}` shows where it comes from, down to the transcript."
+        if cited
+        else ""
+    )
 
 
 def _after_explain(found: "Explanation | WhyNot") -> str:
     root = getattr(found, "root", None)
     if root is not None:
         known = root.kind == "memory" and root.facts.get("state") != "forgotten"
-        return f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.' if known else ""
+        return (
+            f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.' if known else ""
+        )
     if getattr(found, "stage", "") == "recalled":
         return ""
     return f"`memory remember {_words(getattr(found, 'text', ''))}` saves it."
@@ -56,29 +70,48 @@ def _after_forget(found: "Forgetting") -> str:
     if found.is_applied:
         return "`memory ingest` rebuilds what was derived from it; `memory up` does so by itself."
     is_short = len(found.target) <= MOST_CHARS
-    return f"`memory forget {_words(found.target)} --apply` erases it." if is_short else "the same with --apply erases it."
+    return (
+        f"`memory forget {_words(found.target)} --apply` erases it."
+        if is_short
+        else "the same with --apply erases it."
+    )
 
 
 def after_evaluation(found: "Evaluation") -> str:
     """Returns how to see what was missed, or nothing where findings are listed already."""
-    return "" if found.shown else "`memory lab eval --show misses` lists the labels that no fact covers."
+    return (
+        ""
+        if found.shown
+        else "`memory lab eval --show misses` lists the labels that no fact covers."
+    )
 
 
 def after_branches(listed: "Sequence[Branch]") -> str:
     """Returns how to see what the last branch changes."""
-    return f"`memory lab what-if show {listed[-1].name}` compares it with the tables it started from." if listed else ""
+    return (
+        f"`memory lab what-if show {listed[-1].name}` compares it with the tables it started from."
+        if listed
+        else ""
+    )
 
 
 def after_table_export(table: str) -> str:
     """Returns where the meaning of the columns is said, and how to take everything."""
-    return f"docs/tables.md says what the columns of {table} hold; `memory data export --all FOLDER` writes every table."
+    return (
+        f"docs/tables.md says what the columns of {table} hold; `memory data export --all "
+        "FOLDER` writes every table."
+    )
 
 
 def after_service(found: "ServiceState") -> str:
     """Returns how to start the service, or where a service that does not run says why."""
     if not found.text:
         return "`memory service install --dry-run` shows what would start at login."
-    return "" if found.is_running else f"{found.log} says why; `memory service install` starts it again."
+    return (
+        ""
+        if found.is_running
+        else f"{found.log} says why; `memory service install` starts it again."
+    )
 
 
 def after_doctor(health: "Health", *, is_deep: bool) -> str:
@@ -97,7 +130,9 @@ def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     if is_installing:
         is_planned = changes["is_dry_run"] and any(one.is_change for one in changes["files"])
         return (
-            "`memory hooks install` writes this." if is_planned else "start a session; `memory hooks status` shows its event."
+            "`memory hooks install` writes this."
+            if is_planned
+            else "start a session; `memory hooks status` shows its event."
         )
     absent = any(one.state in (ABSENT, OUTDATED) for one in changes["files"])
     return "`memory hooks install --dry-run` shows what would be added." if absent else ""
@@ -117,5 +152,7 @@ NEXT_STEPS: Mapping[str, Callable[[Any], str]] = {
     "remember": lambda noted: f"`memory forget {noted.memory_id} --apply` removes it again.",
     "feedback": lambda _: "`memory ingest` ranks memories by it; `memory up` does so by itself.",
     "decide": lambda _: "`memory review list` shows what still waits.",
-    "triggers": lambda found: "" if found.triggers else 'say "remind me on Monday to …" in a session.',
+    "triggers": lambda found: (
+        "" if found.triggers else 'say "remind me on Monday to …" in a session.'
+    ),
 }

@@ -1,4 +1,6 @@
-"""Renders the provenance of a memory, why something is not remembered, the relations of a name, and upcoming dates."""
+"""Renders the provenance of a memory, why something is not remembered, the relations of a name, and
+upcoming dates.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -23,7 +25,9 @@ NO_RECORDS = {
 
 
 def render_explained(found: "Explanation | WhyNot") -> Parts:
-    """Renders the provenance down to the archived records, or the stage at which the words stopped."""
+    """Renders the provenance down to the archived records, or the stage at which the words
+    stopped.
+    """
     from memory_assets.services.why_not import WhyNot
 
     return _why_not(found) if isinstance(found, WhyNot) else _chain(found)
@@ -35,9 +39,14 @@ def _chain(explanation: "Explanation") -> Parts:
     yield tree
     records, root = len(explanation.records), explanation.root
     if not explanation.is_verified:
-        yield Text("A record no longer holds what was quoted from it; see the lines in red.", style="bold red")
+        yield Text(
+            "A record no longer holds what was quoted from it; see the lines in red.",
+            style="bold red",
+        )
     elif records:
-        yield Text(f"{records} archived records verified: bytes unchanged, quotes found.", style="green")
+        yield Text(
+            f"{records} archived records verified: bytes unchanged, quotes found.", style="green"
+        )
     elif root.facts.get("is_hand_written"):
         yield Text("Written by hand: the chain ends at its commit.", style="green")
     elif root.kind in NO_RECORDS:
@@ -57,7 +66,9 @@ def _step(step: "ProvenanceStep") -> Text:
     words = bold(step.kind, f" {step.id}")
     for name, value in step.facts.items():
         if value not in (None, ""):
-            words.append(f"\n{name.removeprefix('is_').replace('_', ' ')}: {cell(value)}", style="dim")
+            words.append(
+                f"\n{name.removeprefix('is_').replace('_', ' ')}: {cell(value)}", style="dim"
+            )
     return words
 
 
@@ -65,7 +76,10 @@ def _record(step: "ProvenanceStep") -> Text:
     """Returns the place of the record, and whether its bytes are unchanged."""
     facts = step.facts
     is_unchanged, style = facts["is_unchanged"], "green" if facts["is_unchanged"] else "bold red"
-    where = f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 {facts['sha256'][:16]}…"
+    where = (
+        f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 "
+        f"{facts['sha256'][:16]}…"
+    )
     holds = ", ✓ holds the quote" if facts["quote"] and facts["holds_quote"] else ""
     return line(
         ("record", "bold"),
@@ -84,7 +98,11 @@ def _why_not(found: "WhyNot") -> Parts:
         yield f"   {f'{short_id(found.memory_id)} ' if found.memory_id else ''}{found.says}"
     if found.merged_into:
         yield f"   merged into: {found.merged_into}"
-    scores = [f"{name} {score:.3f}" for name, score in (("score", found.score), ("last result", found.last_in)) if score]
+    scores = [
+        f"{name} {score:.3f}"
+        for name, score in (("score", found.score), ("last result", found.last_in))
+        if score
+    ]
     if scores:
         yield dim(f"   {', '.join(scores)}")
     if found.path:
@@ -101,7 +119,10 @@ def render_triggers(found: "Triggers") -> Parts:
 
 
 def _trigger(one: "Trigger") -> Tree:
-    where = f" [{one.project}] said {one.said_at:%Y-%m-%d} as '{one.expression}' · {one.path}:{one.line}"
+    where = (
+        f" [{one.project}] said {one.said_at:%Y-%m-%d} as '{one.expression}' · "
+        f"{one.path}:{one.line}"
+    )
     style = "bold yellow" if one.state == "due" else "bold"
     tree = Tree(line((f"{one.trigger_on:%a %Y-%m-%d} ", style), one.text, (where, "dim")))
     for text in one.memories:

@@ -1,6 +1,7 @@
 """Shows progress on stderr: bars on a terminal, else a line for each long step.
 
-Work whose tables were announced has one bar: how much of it is done, how long the rest may take, and what works already.
+Work whose tables were announced has one bar: how much of it is done, how long the rest may take,
+and what works already.
 """
 
 import time
@@ -8,7 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Column
 
 from memory_assets.interfaces.views.terminal import console
@@ -21,13 +29,16 @@ TRUSTED_SHARE = 0.1
 
 
 WIDE = 110
-"""Columns of a terminal in which a bar also says what works already; a line above it always does."""
+"""Columns of a terminal in which a bar also says what works already; a line above it always does.
+"""
 
 
 class Bars:
     """The progress of one command."""
 
-    def __init__(self, on: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, on: Console | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._console = on or console(is_error=True)
         self._clock = clock
         self._bars: Progress | None = None
@@ -42,7 +53,12 @@ class Bars:
             yield from self._track_overall(self._overall, items, total)
             return
         if self._bars is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+            )
             self._bars = self._start(*columns)
         self._open += 1
         bars, started, done = self._bars, self._clock(), 0
@@ -62,15 +78,23 @@ class Bars:
                 self._bars = None
 
     def expect(self, seconds: Mapping[str, float], notice: str = "") -> None:
-        """Shows one bar for all of these tables from now on, below the notice; without tables, removes it."""
+        """Shows one bar for all of these tables from now on, below the notice; without tables,
+        removes it.
+        """
         if notice:
             self._console.print(notice)
         if self._bars is not None:
             self._bars.stop()
         self._bars, self._overall = None, Overall(seconds, self._clock()) if seconds else None
         if self._overall is not None and self._console.is_terminal:
-            share = TextColumn("{task.percentage:>3.0f} %", table_column=Column(min_width=5, no_wrap=True))
-            columns = (BarColumn(20, table_column=Column(min_width=20)), share, TextColumn("{task.description}"))
+            share = TextColumn(
+                "{task.percentage:>3.0f} %", table_column=Column(min_width=5, no_wrap=True)
+            )
+            columns = (
+                BarColumn(20, table_column=Column(min_width=20)),
+                share,
+                TextColumn("{task.description}"),
+            )
             self._bars = self._start(*columns)
             self._whole = self._bars.add_task("", total=1.0)
             self._show()
@@ -100,14 +124,20 @@ class Bars:
         if self._bars is not None:
             self._bars.stop()
 
-    def _track_overall(self, overall: "Overall", items: Iterable[Any], total: float | None) -> Iterator[Any]:
+    def _track_overall(
+        self, overall: "Overall", items: Iterable[Any], total: float | None
+    ) -> Iterator[Any]:
         for done, item in enumerate(items, 1):
             yield item
             overall.within = done / total if total else 0.0
             self._show()
 
     def _start(self, *columns: Any) -> Progress:
-        bars = Progress(*columns, console=self._console, disable=self._is_closed or not self._console.is_terminal)
+        bars = Progress(
+            *columns,
+            console=self._console,
+            disable=self._is_closed or not self._console.is_terminal,
+        )
         bars.start()
         return bars
 
@@ -139,14 +169,20 @@ class Overall:
         return min(1.0, (self._built + self.within * self._present()) / self._whole)
 
     def render(self, now: float, *, is_short: bool = False) -> str:
-        """Returns what is done at present, how long the rest may take, and unless it is to be short what works already."""
+        """Returns what is done at present, how long the rest may take, and unless it is to be short
+        what works already.
+        """
         works = f"{self.works} · " if self.works and not is_short else ""
         return f"{works}{self._title} · {render_remaining(self._remaining(now))}"
 
     def _remaining(self, now: float) -> float:
-        """Returns the expected time for the rest, at the pace so far once there is enough to judge it by."""
+        """Returns the expected time for the rest, at the pace so far once there is enough to judge
+        it by.
+        """
         left = (1.0 - self.done) * self._whole
-        pace = (now - self.started) / (self.done * self._whole) if self.done >= TRUSTED_SHARE else 1.0
+        pace = (
+            (now - self.started) / (self.done * self._whole) if self.done >= TRUSTED_SHARE else 1.0
+        )
         return left * pace
 
     def _present(self) -> float:

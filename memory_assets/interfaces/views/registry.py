@@ -33,6 +33,13 @@ def view_of(verb: str) -> Callable[[Any], Parts]:
 def render_text(verb: str, data: Any) -> str:
     """Returns what the command line prints into a pipe."""
     into = io.StringIO()
-    plain = {"highlight": False, "emoji": False, "markup": False, "soft_wrap": True, "no_color": True, "color_system": None}
+    plain = {
+        "highlight": False,
+        "emoji": False,
+        "markup": False,
+        "soft_wrap": True,
+        "no_color": True,
+        "color_system": None,
+    }
     show(view_of(verb)(data), SafeConsole(file=into, width=PIPE_WIDTH, **plain))
     return into.getvalue().rstrip("\n")

@@ -47,13 +47,17 @@ class Spoken(NamedTuple):
 
 
 def parts_of(message: "TurnMessage") -> Iterator[Spoken]:
-    """Yields the text and the calls of a message, which come last; arguments in JSON become one line per name."""
+    """Yields the text and the calls of a message, which come last; arguments in JSON become one
+    line per name.
+    """
     calls = [] if message.kind == "tool_result" else list(_CALL.finditer(message.text))
     ends = [call.start() for call in calls] + [len(message.text)]
     if text := message.text[: ends[0]].strip("\n"):
         yield Spoken("", text)
     for call, end in zip(calls, ends[1:], strict=True):
-        yield Spoken(call[1], _arguments(message.text[call.end() : end].rstrip("\n").removesuffix(")]")))
+        yield Spoken(
+            call[1], _arguments(message.text[call.end() : end].rstrip("\n").removesuffix(")]"))
+        )
 
 
 def _arguments(text: str) -> str:
@@ -63,8 +67,14 @@ def _arguments(text: str) -> str:
         return text
     if not isinstance(given, dict):
         return text
-    values = {name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for name, value in given.items()}
-    return "\n".join(f"{name}: {value}" if "\n" not in value else f"{name}:\n{value}" for name, value in values.items())
+    values = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in given.items()
+    }
+    return "\n".join(
+        f"{name}: {value}" if "\n" not in value else f"{name}:\n{value}"
+        for name, value in values.items()
+    )
 
 
 def label_of(message: "TurnMessage") -> str:
@@ -73,7 +83,9 @@ def label_of(message: "TurnMessage") -> str:
         return f"{message.tool_name or 'tool'} {'failed' if message.is_error else 'returned'}"
     if message.kind == "summary":
         return "summary of the context"
-    return {"owner": "person", "injected": "harness", "subagent": "sub-agent"}.get(message.author, message.author)
+    return {"owner": "person", "injected": "harness", "subagent": "sub-agent"}.get(
+        message.author, message.author
+    )
 
 
 def left_out(message: "TurnMessage") -> str:
@@ -93,7 +105,9 @@ def duration(began: datetime, ended: datetime) -> str:
 def heading_of(replay: "TurnReplay", zone: tzinfo) -> str:
     """Returns the number of the turn and its time."""
     began = replay.started_at.astimezone(zone)
-    which = f"Turn {replay.turn} of {replay.turns[-1]}" if replay.turns[-1] else "All of the session"
+    which = (
+        f"Turn {replay.turn} of {replay.turns[-1]}" if replay.turns[-1] else "All of the session"
+    )
     return f"{which} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
 
 
@@ -104,7 +118,10 @@ def state_of(replay: "TurnReplay") -> Iterator[tuple[str, str]]:
     yield "folder", replay.folder
     yield "branch", replay.branch or ""
     yield "model", replay.model or ""
-    yield "harness", f"{HARNESSES.get(replay.harness, replay.harness)} {replay.version or ''}".strip()
+    yield (
+        "harness",
+        f"{HARNESSES.get(replay.harness, replay.harness)} {replay.version or ''}".strip(),
+    )
     yield "transcript", f"records {replay.line_from:,} to {replay.line_to:,} of {replay.path}"
     yield "read", "\n".join(replay.files_read)
     yield "modified", "\n".join(replay.files_modified)
@@ -112,7 +129,9 @@ def state_of(replay: "TurnReplay") -> Iterator[tuple[str, str]]:
 
 
 def render_session(replay: "SessionReplay", zone: tzinfo, first: int | None = None) -> Parts:
-    """Renders a session with one line per turn: at most `MOST_TURNS`, from the first one that is wanted, else the last ones."""
+    """Renders a session with one line per turn: at most `MOST_TURNS`, from the first one that is
+    wanted, else the last ones.
+    """
     began, ended = (moment.astimezone(zone) for moment in (replay.started_at, replay.ended_at))
     yield bold(replay.name)
     harness = HARNESSES.get(replay.harness, replay.harness)
@@ -128,7 +147,10 @@ def render_session(replay: "SessionReplay", zone: tzinfo, first: int | None = No
         yield ""
         yield _turn_table(shown, zone)
     if hidden := len(replay.turns) - len(shown):
-        yield dim(f"{counted(hidden, 'turn')} not listed; --from NUMBER lists {MOST_TURNS} from that one on.")
+        yield dim(
+            f"{counted(hidden, 'turn')} not listed; --from NUMBER lists {MOST_TURNS} from "
+            "that one on."
+        )
 
 
 def _turn_table(turns: Iterable["TurnSummary"], zone: tzinfo) -> Table:
@@ -141,10 +163,22 @@ def _turn_table(turns: Iterable["TurnSummary"], zone: tzinfo) -> Table:
     day = None
     for one in turns:
         began = one.started_at.astimezone(zone)
-        when, day = f"{began:%H:%M}" if began.date() == day else f"{began:%m-%d %H:%M}", began.date()
-        notes = [note for note, holds in (("open", one.is_open), ("compacted", one.is_compacted)) if holds]
+        when, day = (
+            f"{began:%H:%M}" if began.date() == day else f"{began:%m-%d %H:%M}",
+            began.date(),
+        )
+        notes = [
+            note
+            for note, holds in (("open", one.is_open), ("compacted", one.is_compacted))
+            if holds
+        ]
         said = line((f"({', '.join(notes)}) " if notes else "", "yellow"), squeezed(one.said))
-        made.add_row(str(one.turn), when, said, *(str(count or "") for count in (one.result_count, len(one.files_modified))))
+        made.add_row(
+            str(one.turn),
+            when,
+            said,
+            *(str(count or "") for count in (one.result_count, len(one.files_modified))),
+        )
     return made
 
 
@@ -175,7 +209,9 @@ def _state_table(replay: "TurnReplay") -> Table:
 def _message(message: "TurnMessage", zone: tzinfo) -> Parts:
     style = "bold red" if message.is_error else SPEAKERS.get(message.author, "bold")
     yield line((label_of(message), style), (f"  {message.at.astimezone(zone):%H:%M:%S}", "dim"))
-    quiet = "dim" if message.kind in ("tool_result", "summary") or message.author == "injected" else ""
+    quiet = (
+        "dim" if message.kind in ("tool_result", "summary") or message.author == "injected" else ""
+    )
     for part in parts_of(message):
         if part.tool:
             yield line("  ", (f"calls {part.tool}", "bold magenta"))
@@ -208,7 +244,9 @@ def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
 
 
 def recalled_when(one: "RecalledInSession", zone: tzinfo) -> str:
-    """Returns when something was recalled, and the question, shortened, where the session has it."""
+    """Returns when something was recalled, and the question, shortened, where the session has
+    it.
+    """
     asked = f", asked “{shortened(squeezed(one.question), MEMORY_CHARS)}”" if one.question else ""
     return f"recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"
 
@@ -231,9 +269,15 @@ def _linked(one: "LinkedSession") -> Text:
 
 def after_turn(replay: "TurnReplay", command: str) -> str:
     """Returns the command that shows the next turn; empty after the last one."""
-    return f"`{command} --turn {replay.turn + 1}` shows the next turn." if replay.turn < replay.turns[-1] else ""
+    return (
+        f"`{command} --turn {replay.turn + 1}` shows the next turn."
+        if replay.turn < replay.turns[-1]
+        else ""
+    )
 
 
 def after_session(replay: "SessionReplay", command: str) -> str:
     """Returns the command that shows the last turn."""
-    return f"`{command} --turn {replay.turns[-1].turn}` shows the last turn." if replay.turns else ""
+    return (
+        f"`{command} --turn {replay.turns[-1].turn}` shows the last turn." if replay.turns else ""
+    )

@@ -1,4 +1,5 @@
-"""Writes the turns of a session as one page of HTML: no scripts, nothing loaded from elsewhere, light and dark.
+"""Writes the turns of a session as one page of HTML: no scripts, nothing loaded from elsewhere,
+light and dark.
 
 Everything that comes from a transcript is escaped, and the page forbids scripts and requests.
 """
@@ -31,28 +32,29 @@ TITLE_CHARS = 90
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #22262b; --faint: #626a72; --line: #dfe3e8; --paper: #fff; --box: #f5f6f8;
-  --person: #0b6bcb; --model: #23753b; --tool: #7a4fb0; --bad: #b3261e; --open: #8a5a00 }
-@media (prefers-color-scheme: dark) { :root { --ink: #e2e5e9; --faint: #9aa3ac; --line: #363c43; --paper: #16191d;
-  --box: #1f2429; --person: #6cb2ff; --model: #76c98d; --tool: #c3a2f2; --bad: #ff8a80; --open: #f0b95a } }
-body { max-width: 860px; margin: 32px auto; padding: 0 20px 60px; font: 15px/1.55 system-ui, sans-serif;
-  color: var(--ink); background: var(--paper) }
-h1 { font-size: 22px; margin: 0 0 4px } h2 { font-size: 16px; margin: 24px 0 6px }
-p, ul { margin: 4px 0 } ul { padding-left: 20px } .faint, time { color: var(--faint); font-size: 13px }
-.open { color: var(--open); font-weight: 600 }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 10px 0; font-size: 13.5px }
-dt { color: var(--faint) } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-line }
-.turn { border-top: 1px solid var(--line); padding: 10px 0 } .turn > summary { cursor: pointer; font-weight: 600;
-  overflow-wrap: anywhere } .when { display: block; font-weight: 400; font-size: 13px; color: var(--faint); padding-left: 17px }
-.message { margin: 14px 0; padding-left: 12px; border-left: 3px solid var(--line) }
-.message h3 { font-size: 13px; margin: 0 0 2px } .owner { border-color: var(--person) } .owner h3 { color: var(--person) }
-.assistant, .subagent { border-color: var(--model) } .assistant h3, .subagent h3 { color: var(--model) }
-.failed h3 { color: var(--bad) } .text { white-space: pre-wrap; overflow-wrap: anywhere }
-pre { margin: 4px 0; padding: 8px 10px; background: var(--box); border-radius: 6px; font: 12.5px/1.45 ui-monospace, monospace;
-  white-space: pre-wrap; overflow-wrap: anywhere } .call { color: var(--tool); font: 600 13px ui-monospace, monospace }
-code { font: 12.5px ui-monospace, monospace; background: var(--box); padding: 1px 4px; border-radius: 4px;
-  overflow-wrap: anywhere }
-details.more > summary { cursor: pointer; color: var(--faint); font-size: 13px }
+:root { color-scheme: light dark; --ink: #22262b; --faint: #626a72; --line: #dfe3e8; --paper:
+#fff; --box: #f5f6f8; --person: #0b6bcb; --model: #23753b; --tool: #7a4fb0; --bad: #b3261e;
+--open: #8a5a00 } @media (prefers-color-scheme: dark) { :root { --ink: #e2e5e9; --faint: #9aa3ac;
+--line: #363c43; --paper: #16191d; --box: #1f2429; --person: #6cb2ff; --model: #76c98d; --tool:
+#c3a2f2; --bad: #ff8a80; --open: #f0b95a } } body { max-width: 860px; margin: 32px auto; padding:
+0 20px 60px; font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
+h1 { font-size: 22px; margin: 0 0 4px } h2 { font-size: 16px; margin: 24px 0 6px } p, ul { margin:
+4px 0 } ul { padding-left: 20px } .faint, time { color: var(--faint); font-size: 13px } .open {
+color: var(--open); font-weight: 600 } dl { display: grid; grid-template-columns: max-content 1fr;
+gap: 2px 14px; margin: 10px 0; font-size: 13.5px } dt { color: var(--faint) } dd { margin: 0;
+overflow-wrap: anywhere; white-space: pre-line } .turn { border-top: 1px solid var(--line);
+padding: 10px 0 } .turn > summary { cursor: pointer; font-weight: 600; overflow-wrap: anywhere }
+.when { display: block; font-weight: 400; font-size: 13px; color: var(--faint); padding-left: 17px
+} .message { margin: 14px 0; padding-left: 12px; border-left: 3px solid var(--line) } .message h3
+{ font-size: 13px; margin: 0 0 2px } .owner { border-color: var(--person) } .owner h3 { color:
+var(--person) } .assistant, .subagent { border-color: var(--model) } .assistant h3, .subagent h3 {
+color: var(--model) } .failed h3 { color: var(--bad) } .text { white-space: pre-wrap;
+overflow-wrap: anywhere } pre { margin: 4px 0; padding: 8px 10px; background: var(--box);
+border-radius: 6px; font: 12.5px/1.45 ui-monospace, monospace; white-space: pre-wrap;
+overflow-wrap: anywhere } .call { color: var(--tool); font: 600 13px ui-monospace, monospace }
+code { font: 12.5px ui-monospace, monospace; background: var(--box); padding: 1px 4px;
+border-radius: 4px; overflow-wrap: anywhere } details.more > summary { cursor: pointer; color:
+var(--faint); font-size: 13px }
 """
 
 PAGE = """<!doctype html>
@@ -72,10 +74,17 @@ PAGE = """<!doctype html>
 """
 
 
-def render_page(session: SessionReplay, turns: Iterable[TurnReplay], zone: tzinfo, *, is_one_turn: bool) -> str:
-    """Returns the page of a session with these turns, each of them folded unless it is the only one."""
+def render_page(
+    session: SessionReplay, turns: Iterable[TurnReplay], zone: tzinfo, *, is_one_turn: bool
+) -> str:
+    """Returns the page of a session with these turns, each of them folded unless it is the only
+    one.
+    """
     title = session.name
-    body = [*_header(session, zone), *(part for turn in turns for part in _turn(turn, zone, is_open=is_one_turn))]
+    body = [
+        *_header(session, zone),
+        *(part for turn in turns for part in _turn(turn, zone, is_open=is_one_turn)),
+    ]
     return PAGE.format(policy=POLICY, title=_safe(title), style=STYLE, body="\n".join(body))
 
 
@@ -84,10 +93,22 @@ def _safe(text: str) -> str:
 
 
 def _header(session: SessionReplay, zone: tzinfo) -> Iterator[str]:
-    began, harness = session.started_at.astimezone(zone), HARNESSES.get(session.harness, session.harness)
+    began, harness = (
+        session.started_at.astimezone(zone),
+        HARNESSES.get(session.harness, session.harness),
+    )
     yield f"<h1>{_safe(session.name)}</h1>"
     spent = duration(session.started_at, session.ended_at)
-    facts = filter(None, (session.session_id, harness, session.project, session.person, f"{began:%Y-%m-%d %H:%M}, {spent}"))
+    facts = filter(
+        None,
+        (
+            session.session_id,
+            harness,
+            session.project,
+            session.person,
+            f"{began:%Y-%m-%d %H:%M}, {spent}",
+        ),
+    )
     yield f'<p class="faint">{_safe(" · ".join(facts))}</p>'
     if session.is_open:
         yield f'<p class="open">{_safe(OPEN_SESSION[0].upper() + OPEN_SESSION[1:])}.</p>'
@@ -97,11 +118,19 @@ def _header(session: SessionReplay, zone: tzinfo) -> Iterator[str]:
 
 def _turn(turn: TurnReplay, zone: tzinfo, *, is_open: bool) -> Iterator[str]:
     said = next((squeezed(one.text) for one in turn.messages if one.text), "")
-    heading = f'{_safe(shortened(said, TITLE_CHARS))}<span class="when">{_safe(heading_of(turn, zone))}</span>'
-    yield f'<details class="turn" id="turn-{turn.turn}"{" open" if is_open else ""}><summary>{heading}</summary>'
+    heading = (
+        f"{_safe(shortened(said, TITLE_CHARS))}<span "
+        f'class="when">{_safe(heading_of(turn, zone))}</span>'
+    )
+    yield (
+        '<details class="turn" '
+        f'id="turn-{turn.turn}"{" open" if is_open else ""}><summary>{heading}</summary>'
+    )
     if turn.is_open:
         yield f'<p class="open">{_safe(OPEN_TURN)}</p>'
-    rows = "".join(f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in state_of(turn) if value)
+    rows = "".join(
+        f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in state_of(turn) if value
+    )
     yield f"<dl>{rows}</dl>"
     yield from _memories(turn, zone, with_earlier=is_open)
     for message in turn.messages:
@@ -125,13 +154,18 @@ def _message(message: TurnMessage, zone: tzinfo) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    """Returns preformatted text; a long one shows its first lines, and the others when it is opened."""
+    """Returns preformatted text; a long one shows its first lines, and the others when it is
+    opened.
+    """
     lines = text.split("\n")
     if len(lines) <= SHOWN_LINES:
         return f"<pre>{_safe(text)}</pre>"
     rest = len(lines) - SHOWN_LINES
     first, others = _safe("\n".join(lines[:SHOWN_LINES])), _safe("\n".join(lines[SHOWN_LINES:]))
-    return f'<pre>{first}</pre><details class="more"><summary>{rest:,} more lines</summary><pre>{others}</pre></details>'
+    return (
+        f'<pre>{first}</pre><details class="more"><summary>{rest:,} more '
+        f"lines</summary><pre>{others}</pre></details>"
+    )
 
 
 def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator[str]:
@@ -142,10 +176,16 @@ def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator
     yield "<h2>Memory by this turn</h2>"
     for one in injected:
         when = "before" if one.is_before else "in this turn"
-        yield f'<p class="faint">put into the context {when}, record {one.line:,}</p>{_folded(one.text)}'
+        yield (
+            f'<p class="faint">put into the context {when}, record '
+            f"{one.line:,}</p>{_folded(one.text)}"
+        )
     for one in recalled:
         yield f'<p class="faint">{_safe(recalled_when(one, zone))}</p><ul>'
-        yield from (f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>" for id, text in one.memories.items())
+        yield from (
+            f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>"
+            for id, text in one.memories.items()
+        )
         yield "</ul>"
 
 

@@ -1,4 +1,6 @@
-"""Renders rows of tables: a card for each, with a title, the few fields that matter and its ids; or every field."""
+"""Renders rows of tables: a card for each, with a title, the few fields that matter and its ids; or
+every field.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -10,20 +12,36 @@ if TYPE_CHECKING:
     from memory_assets.services.table_rows import ShownRows
 
 TITLES = (
-    "text", "title", "content", "narrative", "quote", "name", "query", "action", "measure", "section", "path", "answer", "said",
+    "text", "title", "content", "narrative", "quote", "name", "query", "action", "measure",
+    "section", "path", "answer", "said",
     "file", "record_type", "relation", "kind", "category", "model",
 )  # fmt: skip
 """Columns that name a row, the best first."""
 
-MOMENTS = ("event_at", "trigger_on", "started_at", "decided_at", "sent_at", "said_at", "seen_at", "at", "on", "day")
+MOMENTS = (
+    "event_at",
+    "trigger_on",
+    "started_at",
+    "decided_at",
+    "sent_at",
+    "said_at",
+    "seen_at",
+    "at",
+    "on",
+    "day",
+)
 """Columns with the time of a row; the first that is set is shown."""
 
 FIELDS = (
-    "state", "status", "verdict", "gate", "project", "category", "priority", "kind", "reason", "gate_reason", "harness",
+    "state", "status", "verdict", "gate", "project", "category", "priority", "kind", "reason",
+    "gate_reason", "harness",
     "author", "role", "person", "chapter", "page",
-    "tool_name", "trigger", "problem", "relation", "similarity", "value", "count", "measure", "outcome", "profile",
-    "result_count", "section", "component", "success", "duration_ms", "confidence", "confirmed_count", "recall_count",
-    "message_count", "user_turn_count", "fact_count", "memory_count", "rows", "model", "dimension", "attempts", "weight",
+    "tool_name", "trigger", "problem", "relation", "similarity", "value", "count", "measure",
+    "outcome", "profile",
+    "result_count", "section", "component", "success", "duration_ms", "confidence",
+    "confirmed_count", "recall_count",
+    "message_count", "user_turn_count", "fact_count", "memory_count", "rows", "model", "dimension",
+    "attempts", "weight",
     "version", "bytes", "chars", "text_chars", "tokens",
 )  # fmt: skip
 """Columns that matter, the most useful first."""
@@ -44,7 +62,10 @@ def render_cards(rows: "ShownRows") -> Parts:
             yield f"   {', '.join(f'{name} {_short(row[name])}' for name in told[:MOST_FIELDS])}"
         if ids := list(_ids(rows.key, row, title)):
             yield dim(f"   {', '.join(ids)}")
-    yield dim(f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}; --all shows every field, --json is for programs")
+    yield dim(
+        f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}; --all shows every "
+        "field, --json is for programs"
+    )
 
 
 def render_rows(rows: "ShownRows") -> Parts:
@@ -58,7 +79,12 @@ def render_rows(rows: "ShownRows") -> Parts:
 def _ids(key: tuple[str, ...], row: Mapping[str, Any], title: str) -> Iterator[str]:
     """Yields what identifies the row, and its session."""
     for name in dict.fromkeys((*key, "session_id")):
-        if name in row and name != title and name not in (*FIELDS, *MOMENTS) and row[name] not in (None, ""):
+        if (
+            name in row
+            and name != title
+            and name not in (*FIELDS, *MOMENTS)
+            and row[name] not in (None, "")
+        ):
             yield f"{name} {row[name]}"
 
 
@@ -68,7 +94,11 @@ def _is_told(value: Any) -> bool:
 
 def _short(value: Any) -> str:
     text = (
-        f"{value:%Y-%m-%d %H:%M}" if isinstance(value, datetime) else f"{value:g}" if isinstance(value, float) else cell(value)
+        f"{value:%Y-%m-%d %H:%M}"
+        if isinstance(value, datetime)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else cell(value)
     )
     text = " ".join(text.split())
     return text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"

@@ -11,13 +11,18 @@ if TYPE_CHECKING:
 
 
 def render_service(found: "ServiceState", *, is_dry: bool = False) -> Parts:
-    """Renders the state with its file and its log, and the file's content where it is only shown."""
+    """Renders the state with its file and its log, and the file's content where it is only
+    shown.
+    """
     yield line((f"{'would be ' if is_dry else ''}{found.state}", "bold"), f"  {found.path}")
     if is_dry and found.text:
         yield Raw(found.text.rstrip("\n"))
         return
     if found.text:
-        yield line(("runs", "green") if found.is_running else ("does not run", "yellow"), f"  log: {found.log}")
+        yield line(
+            ("runs", "green") if found.is_running else ("does not run", "yellow"),
+            f"  log: {found.log}",
+        )
 
 
 def render_uninstalled(found: "Uninstalled") -> Parts:
@@ -33,9 +38,19 @@ def render_uninstalled(found: "Uninstalled") -> Parts:
     if found.erased is None:
         yield f"The memory stays in {found.data}; `memory uninstall --erase` deletes it."
     else:
-        left = f"; left, because this program did not write it: {', '.join(found.erased.left)}" if found.erased.left else ""
+        left = (
+            f"; left, because this program did not write it: {', '.join(found.erased.left)}"
+            if found.erased.left
+            else ""
+        )
         yield line(("deleted", "bold"), f"  {found.erased.path}{left}")
         if found.erased.objects:
-            yield warning(f"The objects in {found.erased.objects} stay: delete that prefix with the tools of its server.")
-    yield dim(f"Settings stay in {found.settings}. Backups, exports and pushed remotes are yours to delete.")
+            yield warning(
+                f"The objects in {found.erased.objects} stay: delete that prefix with the "
+                "tools of its server."
+            )
+    yield dim(
+        f"Settings stay in {found.settings}. Backups, exports and pushed remotes are yours "
+        "to delete."
+    )
     yield dim("The program itself: `pip uninstall memory_assets`, or delete the checkout.")

@@ -37,25 +37,34 @@ def render_models(models: "Models") -> Parts:
     """Renders the configured models and the others with a known price."""
     rows = []
     for one in models.models:
-        prices = (_price(usd, "free" if one.name == "rules" else "?") for usd in (one.input_usd, one.output_usd))
+        prices = (
+            _price(usd, "free" if one.name == "rules" else "?")
+            for usd in (one.input_usd, one.output_usd)
+        )
         rows.append(["✓" if one.is_used else "", one.name, *prices])
     yield table("", "model", "input", "output", rows=rows, numbers=("input", "output"))
     yield dim("US dollars for a million tokens. `rules` uses no model and sends nothing.")
-    yield dim(f"Any model of the Messages API can be named. Server: {models.url or 'the default'} (setting model_url).")
+    yield dim(
+        f"Any model of the Messages API can be named. Server: {models.url or 'the default'} "
+        "(setting model_url)."
+    )
     yield bold(models.used, f" is configured ({models.origin}).")
     if models.reflector != models.used:
         yield bold(models.reflector, " reflects, reviews and answers.")
 
 
 def render_overview(overview: "ModelOverview") -> Parts:
-    """Renders the configured models, what this machine offers at which price, and what would be sent."""
+    """Renders the configured models, what this machine offers at which price, and what would be
+    sent.
+    """
     yield from _configured(overview)
     yield ""
     ready = [("✓" if one.is_ready else "–", one) for one in overview.offers]
     rows = [[mark, one.name, one.state, one.sent_to, _offered(one)] for mark, one in ready]
     yield table("", "this machine offers", "found", "read by", "what is due", rows=rows)
     yield dim(
-        "Prices of the API; a subscription counts the use against its limits. No price known: --free, or MEMORY_MODEL_PRICES."
+        "Prices of the API; a subscription counts the use against its limits. No price "
+        "known: --free, or MEMORY_MODEL_PRICES."
     )
     yield ""
     what = ": sessions that no model has read, reflections, reviews."
@@ -67,36 +76,58 @@ def render_overview(overview: "ModelOverview") -> Parts:
     numbers = ("sessions", "questions", "short sessions", "tokens")
     yield table("project", *numbers, rows=shares, numbers=numbers)
     if more := overview.projects[MOST_ROWS:]:
-        yield dim(f"and {len(more)} more projects with {sum(one.sessions for one in more):,} sessions")
+        yield dim(
+            f"and {len(more)} more projects with {sum(one.sessions for one in more):,} sessions"
+        )
     yield dim(
-        "Sent are messages, tool calls and results cut at 300 characters, and images; secrets are masked (docs/model.md)."
+        "Sent are messages, tool calls and results cut at 300 characters, and images; "
+        "secrets are masked (docs/model.md)."
     )
     for one in overview.offers:
         if one.is_ready:
             yield line((one.command, "bold"), f"   allows that for these projects ({one.sent_to})")
-    yield line(("memory model cost", "bold"), "   counts the questions of each day and step exactly, and sends nothing")
+    yield line(
+        ("memory model cost", "bold"),
+        "   counts the questions of each day and step exactly, and sends nothing",
+    )
 
 
 def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
-    """Renders the models that were chosen, the projects that they may be sent, and how past sessions are extracted."""
+    """Renders the models that were chosen, the projects that they may be sent, and how past
+    sessions are extracted.
+    """
     yield from _configured(overview)
     if path is not None:
         yield dim(f"Written into {path}.")
     if overview.sent_to and not overview.projects:
-        yield "No project is known yet. Run `memory up`; then `memory model add PROJECT` allows what it found."
+        yield (
+            "No project is known yet. Run `memory up`; then `memory model add PROJECT` allows "
+            "what it found."
+        )
     elif overview.sent_to and overview.calls:
-        yield f"New sessions are extracted with it. For past ones: `memory data backfill` ({overview.calls:,} questions)."
+        yield (
+            "New sessions are extracted with it. For past ones: `memory data backfill` "
+            f"({overview.calls:,} questions)."
+        )
 
 
 def _configured(overview: "ModelOverview") -> Parts:
     if not overview.sent_to:
-        yield bold("No model is used", f" ({overview.origin}): rules extract the facts, and nothing leaves this machine.")
+        yield bold(
+            "No model is used",
+            f" ({overview.origin}): rules extract the facts, and nothing leaves this machine.",
+        )
         return
-    yield bold(overview.observer, f" extracts facts ({overview.origin}); {overview.reflector} reflects, reviews and answers.")
+    yield bold(
+        overview.observer,
+        f" extracts facts ({overview.origin}); {overview.reflector} reflects, reviews and answers.",
+    )
     allowed = [one.project for one in overview.projects if one.may_send]
     yield f"Sent to {overview.sent_to}: sessions of {cell(allowed) or 'no project'}."
     if overview.waiting:
-        yield warning(f"Not sent, until you run `memory model add PROJECT`: {cell(list(overview.waiting))}.")
+        yield warning(
+            f"Not sent, until you run `memory model add PROJECT`: {cell(list(overview.waiting))}."
+        )
 
 
 def _offered(offer: "ModelOffer") -> str:
@@ -111,20 +142,36 @@ def render_costs(costs: "Costs") -> Parts:
     made.add_section()
     made.add_row("all windows", *_cost_cells(costs.days), style="bold")
     for one in costs.others:
-        counts = ["", f"{one.calls:,}", "", f"{one.input_tokens:,}", f"{one.output_tokens:,}", _price(one.usd), ""]
+        counts = [
+            "",
+            f"{one.calls:,}",
+            "",
+            f"{one.input_tokens:,}",
+            f"{one.output_tokens:,}",
+            _price(one.usd),
+            "",
+        ]
         made.add_row(one.step, *counts, style="dim" if one.is_each else "")
     yield made
-    yield bold(f"In all {costs.calls:,} questions for {_price(costs.usd)}", "; a run asks for at most MEMORY_MODEL_MOST_USD.")
+    yield bold(
+        f"In all {costs.calls:,} questions for {_price(costs.usd)}",
+        "; a run asks for at most MEMORY_MODEL_MOST_USD.",
+    )
     yield dim(f"Estimated for {costs.model}; ${costs.spent_usd:.2f} spent so far on all answers.")
     if not costs.has_price:
-        yield warning(f"No price is known for {costs.model}; set it in MEMORY_MODEL_PRICES (docs/model.md).")
+        yield warning(
+            f"No price is known for {costs.model}; set it in MEMORY_MODEL_PRICES (docs/model.md)."
+        )
 
 
 def _cost_cells(days: "Sequence[DayCost]") -> list[str]:
     names = ("windows", "calls", "answered", "input_tokens", "output_tokens")
     sums = [sum(getattr(day, name) for day in days) for name in names]
     prices = [[day.usd for day in days], [day.usd_in_batches for day in days]]
-    return [*(f"{n:,}" for n in sums), *(_price(None if None in usd else sum(filter(None, usd))) for usd in prices)]
+    return [
+        *(f"{n:,}" for n in sums),
+        *(_price(None if None in usd else sum(filter(None, usd))) for usd in prices),
+    ]
 
 
 def _price(usd: float | None, unknown: str = "?") -> str:

@@ -50,19 +50,32 @@ class Reply:
 
 
 class SafeConsole(Console):
-    """A console that prints no control character, invisible letter or tag of a speaker, whatever it is given."""
+    """A console that prints no control character, invisible letter or tag of a speaker, whatever it
+    is given.
+    """
 
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
         """Yields the segments of the renderable with visible text."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else visible(text), style, control)
 
 
 def console(*, is_error: bool = False) -> Console:
-    """Returns the console of stdout or stderr, wide enough for tables where there is no terminal."""
+    """Returns the console of stdout or stderr, wide enough for tables where there is no
+    terminal.
+    """
     stream = sys.stderr if is_error else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
-    return SafeConsole(file=stream, width=width, highlight=False, emoji=False, markup=False, soft_wrap=not stream.isatty())
+    return SafeConsole(
+        file=stream,
+        width=width,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=not stream.isatty(),
+    )
 
 
 def print_reply(reply: Reply, *, as_json: bool) -> None:
@@ -104,9 +117,16 @@ def show_paged(parts: Iterable[Part], on: Console) -> None:
 
 
 def _wrapped(text: Text, on: Console) -> Text:
-    """Returns the text; on a terminal, with the lines that do not fit continued below their first letter."""
+    """Returns the text; on a terminal, with the lines that do not fit continued below their first
+    letter.
+    """
     indent = len(_INDENT.match(text.plain)[0])  # pyright: ignore[reportOptionalSubscript]
-    if on.soft_wrap or not 0 < indent < on.width // 2 or "\n" in text.plain or text.cell_len <= on.width:
+    if (
+        on.soft_wrap
+        or not 0 < indent < on.width // 2
+        or "\n" in text.plain
+        or text.cell_len <= on.width
+    ):
         return text
     first, *others = text[indent:].wrap(on, on.width - indent)
     return Text("\n").join([text[:indent] + first, *(Text(" " * indent) + one for one in others)])

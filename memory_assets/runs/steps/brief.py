@@ -53,24 +53,33 @@ def lessons_md(store: Store, _: Run) -> Report:
         path, text = store.workspace / LESSONS_MD, render_lessons(found)
         if text or path.is_file():
             workspace = workspace_of(store)
-            workspace.commit_by_hand([LESSONS_MD], store.settings.owner)  # what a person wrote stays in the history
+            workspace.commit_by_hand(
+                [LESSONS_MD], store.settings.owner
+            )  # what a person wrote stays in the history
             write_atomically(path, text.encode())
-            workspace.commit(f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections", [LESSONS_MD])
+            workspace.commit(
+                f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections",
+                [LESSONS_MD],
+            )
     return Report({"lessons": len(found), "path": path})
 
 
 def briefing(store: Store, run: Run) -> Report:
-    """Writes the briefings of the run's scopes where they changed: the general one with those of long sessions, and those of
-    projects.
+    """Writes the briefings of the run's scopes where they changed: the general one with those of
+    long sessions, and those of projects.
     """
     with store.lock():
-        memories = store.tables.read("memories").filter(~pl.col("session_ids").list.contains(ADR))  # documents are asked for
+        memories = store.tables.read("memories").filter(
+            ~pl.col("session_ids").list.contains(ADR)
+        )  # documents are asked for
         workspace, zone = workspace_of(store), store.settings.zone
         render = partial(
             render_briefing,
             _masked_memory(workspace, MEMORY_MD),
             memories,
-            pending=store.tables.read("decisions", columns=["state"]).filter(state="pending").height,
+            pending=store.tables.read("decisions", columns=["state"])
+            .filter(state="pending")
+            .height,
             expiring=expiring_on(store),
             owner=store.settings.owner,
             due=due_triggers(store, memories),
@@ -91,19 +100,27 @@ def briefing(store: Store, run: Run) -> Report:
                 file = file_of(scope)
                 name = names.get(file, Path(file).stem)
                 at = newest.get(name)
-                of_project = {"project_md": _masked_memory(workspace, file), "project": name, "refused": refused.get(name, ())}
+                of_project = {
+                    "project_md": _masked_memory(workspace, file),
+                    "project": name,
+                    "refused": refused.get(name, ()),
+                }
                 of_project["as_of"] = at.astimezone(zone).date() if at else None
             texts[scope] = render(**of_project)
             write_where_changed(path, texts[scope])
             store.note(f"{HASH_OF}-{scope.replace('/', '-')}", text_hash(texts[scope]))
-            write_where_changed(_full(store, path), render(**of_project, budget_tokens=budget, is_full=True))
+            write_where_changed(
+                _full(store, path), render(**of_project, budget_tokens=budget, is_full=True)
+            )
         if OWNER in run.partitions:
             _remove_others(store)
             keep_sessions(store)
             keep_status(store, is_sample=is_sample(store.settings))
             drop_old(str(store.root))
     tokens = {scope: {"tokens": count_tokens(text)} for scope, text in texts.items()}
-    return Report({"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens)
+    return Report(
+        {"briefings": len(texts), "path": store.workspace / BRIEFING_MD}, by_partition=tokens
+    )
 
 
 def _masked_memory(workspace: Workspace, path: str) -> str:
@@ -112,9 +129,14 @@ def _masked_memory(workspace: Workspace, path: str) -> str:
 
 
 def is_whole(store: Store, scope: str) -> bool:
-    """Returns whether the briefing of the scope is unchanged since it was written, or was written without a noted hash."""
+    """Returns whether the briefing of the scope is unchanged since it was written, or was written
+    without a noted hash.
+    """
     noted = store.note_of(f"{HASH_OF}-{scope.replace('/', '-')}")
-    return noted is None or hashlib.sha256(bytes_of(_path_of(store, scope)) or b"").hexdigest() == noted
+    return (
+        noted is None
+        or hashlib.sha256(bytes_of(_path_of(store, scope)) or b"").hexdigest() == noted
+    )
 
 
 def _path_of(store: Store, scope: str) -> Path:
@@ -134,7 +156,9 @@ def _remove_others(store: Store) -> None:
 
 
 def keep_sessions(store: Store) -> int:
-    """Writes a file for each session with a reflection, removes the others, and returns the number of files."""
+    """Writes a file for each session with a reflection, removes the others, and returns the number
+    of files.
+    """
     folder = store.workspace / BRIEFINGS / SESSIONS
     rows = store.tables.read("session_reflections").to_dicts()
     tasks = {work.session_id: asdict(work) for work in open_work(store)}
@@ -142,7 +166,9 @@ def keep_sessions(store: Store) -> int:
         names = set[str]()
         for row in rows:
             names.add(name := f"{file_name(row['session_id'])}.md")
-            write_where_changed(into / name, render_session(row, tasks.get(row["session_id"]), is_full=is_full))
+            write_where_changed(
+                into / name, render_session(row, tasks.get(row["session_id"]), is_full=is_full)
+            )
         for path in into.glob("*.md"):
             if path.name not in names:
                 path.unlink()

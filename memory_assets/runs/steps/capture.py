@@ -20,7 +20,11 @@ from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files
 from memory_assets.stages.capture.messages import build_messages, build_sessions, windows_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
-from memory_assets.stages.capture.windows import WindowRules, plan_windows, plan_windows_incrementally
+from memory_assets.stages.capture.windows import (
+    WindowRules,
+    plan_windows,
+    plan_windows_incrementally,
+)
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN
 
@@ -34,7 +38,9 @@ def resources(store: Store, _: str) -> Rows:
     finish(store)
     finish_passed_on(store)
     files, mask = find_sources(store.settings), masking(tombstones_of(store))
-    taken = ingest_files(files, store, now=store.settings.clock(), mask=mask, machine=this_machine())
+    taken = ingest_files(
+        files, store, now=store.settings.clock(), mask=mask, machine=this_machine()
+    )
     frame, left_out = store.archive.resources(), find_left_out(store)
     figures = {
         "new_ranges": taken.new_ranges,
@@ -59,14 +65,25 @@ def records(store: Store, _: Run) -> Report:
 
 @per_partition
 def windows(store: Store, _: str) -> pl.DataFrame:
-    """Cuts sessions into windows; only sessions with new records or events are cut again, unless a rule or a flush changed."""
+    """Cuts sessions into windows; only sessions with new records or events are cut again, unless a
+    rule or a flush changed.
+    """
     rules, archived = cutting_of(store), store.archive.resources()
     written = store.tables.parts("windows").get(WHOLE)
-    now, then = json.loads(inputs.windows(store, TABLES["windows"])[WHOLE]), json.loads(written.inputs) if written else {}
+    now, then = (
+        json.loads(inputs.windows(store, TABLES["windows"])[WHOLE]),
+        json.loads(written.inputs) if written else {},
+    )
     if any(now[name] != then.get(name) for name in ("rules", "flushes")):
         return plan_windows(store.tables.scan("records"), archived, rules)
-    changed = [source for source, fingerprint in now["sources"].items() if then["sources"].get(source) != fingerprint]
-    return plan_windows_incrementally(store.tables, archived, rules, before=store.tables.read("windows"), changed=changed)
+    changed = [
+        source
+        for source, fingerprint in now["sources"].items()
+        if then["sources"].get(source) != fingerprint
+    ]
+    return plan_windows_incrementally(
+        store.tables, archived, rules, before=store.tables.read("windows"), changed=changed
+    )
 
 
 def cutting_of(store: Store) -> WindowRules:
@@ -92,7 +109,10 @@ def messages_open(store: Store, _: str) -> Rows:
     """Returns the messages of windows that are still growing."""
     growing = store.tables.read("windows").filter(status="open")
     frames = list(build_messages(growing, store.tables, store.archive, store.settings.clock()))
-    return Rows(pl.concat(frames) if frames else empty("messages_open"), {"sessions": growing["session_id"].n_unique()})
+    return Rows(
+        pl.concat(frames) if frames else empty("messages_open"),
+        {"sessions": growing["session_id"].n_unique()},
+    )
 
 
 @per_partition
@@ -105,13 +125,17 @@ def harness_memories(store: Store, _: str) -> Rows:
 @per_partition
 def messages(store: Store, day: str) -> Iterable[pl.DataFrame]:
     """Reads the messages of a day's windows back from the archive."""
-    return build_messages(windows_of(store.tables, day), store.tables, store.archive, store.settings.clock())
+    return build_messages(
+        windows_of(store.tables, day), store.tables, store.archive, store.settings.clock()
+    )
 
 
 @per_partition
 def sessions(store: Store, day: str) -> pl.DataFrame:
     """Sums up the sessions of a day."""
-    return build_sessions(windows_of(store.tables, day), store.tables.read("messages", [day]), store.tables)
+    return build_sessions(
+        windows_of(store.tables, day), store.tables.read("messages", [day]), store.tables
+    )
 
 
 @per_partition

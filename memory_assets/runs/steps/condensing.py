@@ -1,7 +1,9 @@
-"""Builds reflections and distillates: the model is asked first, then each day, week or month is condensed from stored answers.
+"""Builds reflections and distillates: the model is asked first, then each day, week or month is
+condensed from stored answers.
 
-Asking holds only its own lock, stores every answer before it is used, and stops before it would cost more than the settings
-allow; the partitions are then written from the stored answers alone, and by the rules where there are none.
+Asking holds only its own lock, stores every answer before it is used, and stops before it would
+cost more than the settings allow; the partitions are then written from the stored answers alone,
+and by the rules where there are none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,9 +24,23 @@ from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.reflect.background import Background
-from memory_assets.stages.reflect.questions import PRESSURES, Question, condensed_by_model, needs_asking, open_question
+from memory_assets.stages.reflect.questions import (
+    PRESSURES,
+    Question,
+    condensed_by_model,
+    needs_asking,
+    open_question,
+)
 from memory_assets.stages.reflect.reflector import Condensed, condense_subjects
-from memory_assets.stages.reflect.subjects import DAY, SMALL_TOKENS, SPANS, Span, Subject, subjects_of_day, subjects_of_period
+from memory_assets.stages.reflect.subjects import (
+    DAY,
+    SMALL_TOKENS,
+    SPANS,
+    Span,
+    Subject,
+    subjects_of_day,
+    subjects_of_period,
+)
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -32,7 +48,9 @@ from memory_assets.text.files import make_folder
 
 
 class Past:
-    """The memories of a past day, without what was forgotten since, as if none had been recalled. Read once per run."""
+    """The memories of a past day, without what was forgotten since, as if none had been recalled.
+    Read once per run.
+    """
 
     def __init__(self, store: Store) -> None:
         self._observations = store.tables.read("observations")
@@ -41,7 +59,9 @@ class Past:
 
     def memories(self, day: date) -> pl.DataFrame:
         """Returns the memories at the end of the day."""
-        return fold_memories(self._observations.filter(pl.col("day") <= day), self._merges, self._events)
+        return fold_memories(
+            self._observations.filter(pl.col("day") <= day), self._merges, self._events
+        )
 
 
 class Condenser:
@@ -58,20 +78,26 @@ class Condenser:
         return condense_subjects(self._span, subjects, background, self._condensed_by_model)
 
     def ask(self, model: Model, firsts: Iterable[date]) -> dict[str, ModelError]:
-        """Asks the open questions about the partitions, again where an answer was too long; returns the failures by question.
+        """Asks the open questions about the partitions, again where an answer was too long; returns
+        the failures by question.
 
-        Raises `ModelSetupError` and `ModelBusyError` where asking further is useless; answers that came are kept.
+        Raises `ModelSetupError` and `ModelBusyError` where asking further is useless; answers that
+        came are kept.
         """
         store = self._store
         failures: dict[str, ModelError] = {}
 
         def ask(question: Question) -> None:
-            self._answers.write(StoredAnswer(question.key, model.ask(question.request()), store.settings.clock()))
+            self._answers.write(
+                StoredAnswer(question.key, model.ask(question.request()), store.settings.clock())
+            )
 
         with filelock.FileLock(make_folder(self._answers.root) / "asking.lock", mode=0o600):
             questions = [question for first in firsts for question in self.questions(first)]
             for _ in PRESSURES:
-                waiting = [one for question in questions if (one := open_question(question, self._answers))]
+                waiting = [
+                    one for question in questions if (one := open_question(question, self._answers))
+                ]
                 waiting = [one for one in waiting if one.key.name not in failures]
                 self._budget.check([one.estimated_tokens() for one in waiting])
                 asked = {one.key.name: partial(ask, one) for one in waiting}
@@ -79,15 +105,23 @@ class Condenser:
         return failures
 
     def questions(self, first: date) -> list[Question]:
-        """Returns the questions about the partition that begins on the day, answered or not, that may be sent."""
+        """Returns the questions about the partition that begins on the day, answered or not, that
+        may be sent.
+        """
         asked = (subject for subject in self._read(first)[0] if needs_asking(subject))
-        return [self._question(subject) for subject in asked if self._store.settings.may_send(subject.project)]
+        return [
+            self._question(subject)
+            for subject in asked
+            if self._store.settings.may_send(subject.project)
+        ]
 
     def _question(self, subject: Subject) -> Question:
         return Question(subject, self._model_name, self._memory_md)
 
     def _read(self, first: date) -> tuple[list[Subject], Background]:
-        """Returns the subjects of the partition, and what was known about facts, apart from their text, at its end."""
+        """Returns the subjects of the partition, and what was known about facts, apart from their
+        text, at its end.
+        """
         background = Background.of(self._past.memories(self._span.last_day(first)))
         days, read = days_of(self._span, first), self._store.tables.read
         if self._span == DAY:
@@ -115,15 +149,23 @@ def days_of(span: Span, first: date) -> list[str]:
 
 
 def condense(store: Store, run: Run) -> Builder:
-    """Asks the configured model about the due partitions, then returns the function that condenses one of them."""
+    """Asks the configured model about the due partitions, then returns the function that condenses
+    one of them.
+    """
     span = next(span for span in SPANS if span.name == run.table.grain)
     condenser, model = Condenser(store, span), open_model(store, "reflector")
     asked = [part for part in run.due if part in input_versions(store, run.table)]
     failures = condenser.ask(model, map(date.fromisoformat, asked)) if model else {}
-    warnings = [f"No answer, condensed by rules instead: {failure}" for failure in failures.values()]
+    warnings = [
+        f"No answer, condensed by rules instead: {failure}" for failure in failures.values()
+    ]
 
     def build(part: str) -> Rows:
-        rows = Rows(condenser.rows(date.fromisoformat(part)), {"unanswered": len(failures)}, warnings=tuple(warnings))
+        rows = Rows(
+            condenser.rows(date.fromisoformat(part)),
+            {"unanswered": len(failures)},
+            warnings=tuple(warnings),
+        )
         warnings.clear()
         return rows
 
@@ -131,11 +173,19 @@ def condense(store: Store, run: Run) -> Builder:
 
 
 def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Returns the tokens before and after condensing the partitions, and the reasons of dropped facts."""
+    """Returns the tokens before and after condensing the partitions, and the reasons of dropped
+    facts.
+    """
     found = store.tables.read(table, partitions)
-    observed, facts, told = (int(found[f"{name}_tokens"].sum()) for name in ("input", "fact", "output"))
+    observed, facts, told = (
+        int(found[f"{name}_tokens"].sum()) for name in ("input", "fact", "output")
+    )
     dropped = found.select(pl.col("dropped_why").explode(empty_as_null=False).alias("reason"))
-    small = found.group_by("day").agg(pl.col("fact_tokens").sum()).filter(pl.col("fact_tokens") <= SMALL_TOKENS)
+    small = (
+        found.group_by("day")
+        .agg(pl.col("fact_tokens").sum())
+        .filter(pl.col("fact_tokens") <= SMALL_TOKENS)
+    )
     figures = {
         "observed_tokens": observed,
         "fact_tokens": facts,
@@ -146,7 +196,9 @@ def condensed(store: Store, table: str, partitions: Sequence[str]) -> Report:
         "facts_dropped": dropped.height,
         "passed_through": small.height,
         "dropped_mix": counts_of(dropped, "reason"),
-        "pressure_mix": counts_of(found.with_columns(pl.format("level {}", "level").alias("level")), "level"),
+        "pressure_mix": counts_of(
+            found.with_columns(pl.format("level {}", "level").alias("level")), "level"
+        ),
         "model_retries": int(found.filter(pl.col("prompt_hash").is_not_null())["level"].sum()),
         "model_problems": counts_of(found.filter(pl.col("problem").is_not_null()), "problem"),
     }

@@ -24,8 +24,16 @@ def events(store: Store, _: str) -> Rows:
     """Reads the lines that wait in the spool; returns every event that was ever sent or emitted."""
     states = store.tables.read("decisions", columns=["proposal_id", "state"])
     rules = SpoolRules(store.settings.clock(), spool.user_id(), dict(states.iter_rows()))
-    taken = ingest_spool(store.root, store.ledger, rules, mask=masking(tombstones_of(store)), actor=store.settings.owner)
-    sent = [event for event in store.ledger.events(KINDS) if event.id.startswith((SPOOLED, EMITTED))]
+    taken = ingest_spool(
+        store.root,
+        store.ledger,
+        rules,
+        mask=masking(tombstones_of(store)),
+        actor=store.settings.owner,
+    )
+    sent = [
+        event for event in store.ledger.events(KINDS) if event.id.startswith((SPOOLED, EMITTED))
+    ]
     figures = {
         "lines_read": taken.lines,
         "bytes_read": taken.bytes,
@@ -39,19 +47,28 @@ def events(store: Store, _: str) -> Rows:
 def emit(store: Store, name: str, day: str, state: str, **data: int | float) -> None:
     """Records the event about the day, once for each state of it."""
     payload = {**data, "sent_at": store.settings.clock().isoformat()}
-    planned = Planned(f"{EMITTED}{hash_of(name, day, state)}", name.removeprefix("memory/"), day, payload)
+    planned = Planned(
+        f"{EMITTED}{hash_of(name, day, state)}", name.removeprefix("memory/"), day, payload
+    )
     store.ledger.append_once([planned], actor="memory_assets")
 
 
 @per_partition
 def dead_letters(store: Store, _: str) -> pl.DataFrame:
     """Returns the lines of the spool that could not be parsed."""
-    letters = ({"letter_id": e.target, **e.payload, "received_at": e.at} for e in store.ledger.events([PUT_ASIDE]))
+    letters = (
+        {"letter_id": e.target, **e.payload, "received_at": e.at}
+        for e in store.ledger.events([PUT_ASIDE])
+    )
     return frame_of("dead_letters", letters).sort("received_at", "letter_id")
 
 
 def _sent(event: Event) -> dict[str, object]:
-    details = {name: value for name, value in event.payload.items() if name not in ("sent_at", "harness", "surface")}
+    details = {
+        name: value
+        for name, value in event.payload.items()
+        if name not in ("sent_at", "harness", "surface")
+    }
     return {
         "event_id": event.id,
         "name": f"memory/{event.kind}",

@@ -1,4 +1,6 @@
-"""Builds a model's answers, segments, observations and verdicts, triggers, lessons and the daily log."""
+"""Builds a model's answers, segments, observations and verdicts, triggers, lessons and the daily
+log.
+"""
 
 from collections.abc import Sequence
 
@@ -27,7 +29,11 @@ from memory_assets.stages.distill.dates.triggers import find_triggers
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.handoff import Handoff, find_handoff
 from memory_assets.stages.distill.lessons import find_lessons
-from memory_assets.stages.distill.model.answer_rows import answers_by_window, open_work_of, plan_uses
+from memory_assets.stages.distill.model.answer_rows import (
+    answers_by_window,
+    open_work_of,
+    plan_uses,
+)
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.standards import plan_allowances, standards_of
 from memory_assets.store.store import Store
@@ -36,18 +42,26 @@ from memory_assets.text.masking.redact import mask_frame
 
 
 def observer_answers(store: Store, run: Run) -> Report:
-    """Asks the configured model about the windows of the days and stores every answer; writes empty days without a model."""
+    """Asks the configured model about the windows of the days and stores every answer; writes empty
+    days without a model.
+    """
     name = run.table.name
     model = open_model(store)
     versions = versions_of_answers(store, run.table)
-    consultation = Consultation(store, store.settings.model_of("observer"), any_prompt=not run.ask_again)
-    problems = Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions) if model else {}
+    consultation = Consultation(
+        store, store.settings.model_of("observer"), any_prompt=not run.ask_again
+    )
+    problems = (
+        Consultant(consultation, model, backfill=run.ask_again).ask(run.partitions) if model else {}
+    )
     known = store.tables.read("memories", columns=["id"])["id"]
     for day in track(run.partitions, JOBS[run.table.jobs[0]].title):
         rows = consultation.rows(day, problems) if model else empty(name)
         with store.lock():
             store.tables.write(name, day, mask_frame(rows), inputs=versions.get(day, "-"))
-            store.ledger.append_once(plan_uses(rows, known), actor=store.settings.model_of("observer"))
+            store.ledger.append_once(
+                plan_uses(rows, known), actor=store.settings.model_of("observer")
+            )
     return Report(_costs(store.tables.read(name, run.partitions)))
 
 
@@ -55,7 +69,9 @@ def _costs(rows: pl.DataFrame) -> dict[str, object]:
     """Returns the tokens, seconds and costs of the answers of a run, for plots over partitions."""
     if rows.is_empty():
         return {}
-    sums = rows.select(pl.col("^.*_tokens$").sum(), pl.col("seconds").sum().round(1)).row(0, named=True)
+    sums = rows.select(pl.col("^.*_tokens$").sum(), pl.col("seconds").sum().round(1)).row(
+        0, named=True
+    )
     priced = rows["cost_usd"].drop_nulls()
     counts = {"calls_without_price": rows.height - priced.len(), "calls": rows.height}
     return {**sums, "cost_usd": round(priced.sum(), 4), **counts}
@@ -72,24 +88,34 @@ def observations(store: Store, _: Run) -> Builder:
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
         embedder = _open_embedder(store, is_needed=bool(answers))
         shared = {"allowances": allowances, "standards": standards, "embedder": embedder}
-        built = build_day(windows, messages, answers=answers, replaced=replaced.get(day, ()), **shared)
+        built = build_day(
+            windows, messages, answers=answers, replaced=replaced.get(day, ()), **shared
+        )
         return without_forgotten(built, tombstones_of(store))
 
     return build
 
 
 def emit_accumulated(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Emits `observations.accumulated` for each day with so many tokens of observations that its reflection should not wait."""
+    """Emits `observations.accumulated` for each day with so many tokens of observations that its
+    reflection should not wait.
+    """
     found = (
-        store.tables.read(table, partitions, columns=["day", "tokens"]).group_by("day").agg(pl.len(), pl.col("tokens").sum())
+        store.tables.read(table, partitions, columns=["day", "tokens"])
+        .group_by("day")
+        .agg(pl.len(), pl.col("tokens").sum())
     )
-    for day, count, tokens in found.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).sort("day").iter_rows():
+    for day, count, tokens in (
+        found.filter(pl.col("tokens") >= ACCUMULATED_TOKENS).sort("day").iter_rows()
+    ):
         emit(store, ACCUMULATED, day.isoformat(), "", totalTokens=tokens, observationCount=count)
     return Report({"observation_tokens": int(found["tokens"].sum())})
 
 
 def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
-    """Returns the embedder; None where it is missing and only decides between categories, so that the log is still written."""
+    """Returns the embedder; None where it is missing and only decides between categories, so that
+    the log is still written.
+    """
     try:
         return open_embedder(store.settings.embedding_model)
     except ModelError:
@@ -103,7 +129,9 @@ def triggers(store: Store, day: str) -> pl.DataFrame:
     """Resolves the future dates that a day's messages and facts name."""
     tables, settings = store.tables, store.settings
     messages = tables.read("messages", [day])
-    resources = tables.scan("resources").filter(pl.col("id").is_in(messages["resource_id"].unique().to_list()))
+    resources = tables.scan("resources").filter(
+        pl.col("id").is_in(messages["resource_id"].unique().to_list())
+    )
     captured = dict(resources.select("id", "created_at").collect().iter_rows())
     observed, windows = tables.read("observations", [day]), tables.read("windows")
     order = None if settings.date_order == "auto" else settings.date_order
@@ -127,19 +155,35 @@ def daily_log(store: Store, run: Run) -> Report:
 
 
 def _write_log(store: Store, day: str) -> str | None:
-    """Updates the day's log and returns its path in the workspace, or None where nothing changed."""
+    """Updates the day's log and returns its path in the workspace, or None where nothing
+    changed.
+    """
     segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
-    is_told = (pl.col("status") == "observed") | pl.col("window_id").is_in(found["window_id"].unique().implode())
+    is_told = (pl.col("status") == "observed") | pl.col("window_id").is_in(
+        found["window_id"].unique().implode()
+    )
     windows = windows_of(store.tables, day).filter(is_told).sort("ended_at", "window_id")
     path = store.workspace / "memory" / f"{day}.md"
     before = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
     if windows.is_empty() and not before:
         return None
-    sessions = {row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)}
+    sessions = {
+        row["session_id"]: row for row in store.tables.read("sessions", [day]).iter_rows(named=True)
+    }
     last_of = dict(windows.select("session_id", "window_id").iter_rows())
-    said = store.tables.scan("messages", [day]).filter(pl.col("window_id").is_in(list(last_of.values()))).collect()
-    stopped = {id: find_handoff(own.sort("ordinal").to_dicts()) for (id,), own in said.group_by("window_id")}
-    zone, open_work = store.settings.zone, open_work_of(store.tables.read("observer_answers", [day]))
+    said = (
+        store.tables.scan("messages", [day])
+        .filter(pl.col("window_id").is_in(list(last_of.values())))
+        .collect()
+    )
+    stopped = {
+        id: find_handoff(own.sort("ordinal").to_dicts())
+        for (id,), own in said.group_by("window_id")
+    }
+    zone, open_work = (
+        store.settings.zone,
+        open_work_of(store.tables.read("observer_answers", [day])),
+    )
     sections = (
         render_section(
             window,

@@ -27,9 +27,14 @@ def documents(store: Store, _: str) -> Rows:
     """Lists the documents, and removes what is left of those that were removed."""
     version = inputs_of(store, TABLES["documents"]).get(WHOLE, "-")
     kept, removed = store.documents.all(), remove_left(store)
-    damaged = [f"{place} is damaged and is left out." for place in store.documents.faults(store.documents.ids())]
+    damaged = [
+        f"{place} is damaged and is left out."
+        for place in store.documents.faults(store.documents.ids())
+    ]
     frame = frame_of("documents", map(_row, kept))
-    return Rows(frame, {"removed": len(removed), "damaged": len(damaged)}, version, warnings=damaged)
+    return Rows(
+        frame, {"removed": len(removed), "damaged": len(damaged)}, version, warnings=damaged
+    )
 
 
 @per_partition
@@ -44,15 +49,23 @@ def feed_items(store: Store, feed_id: str) -> Rows:
     new, feed = poll(store, feed_id), store.feeds.find(feed_id)
     seen = feed.seen.items() if feed else ()
     rows = (
-        {"feed_id": feed_id, "item_id": item, "doc_id": doc, "seen_at": datetime.fromisoformat(at)} for item, (doc, at) in seen
+        {"feed_id": feed_id, "item_id": item, "doc_id": doc, "seen_at": datetime.fromisoformat(at)}
+        for item, (doc, at) in seen
     )
     problems = [feed.problem] if feed and feed.problem else []
-    return Rows(frame_of("feed_items", rows), {"new": len(new)}, version=f"polled {store.settings.clock()}", warnings=problems)
+    return Rows(
+        frame_of("feed_items", rows),
+        {"new": len(new)},
+        version=f"polled {store.settings.clock()}",
+        warnings=problems,
+    )
 
 
 @per_partition
 def document_chunks(store: Store, document_id: str) -> Rows:
-    """Cuts the kept text of a document into chunks; a damaged one keeps those that it has, one that was removed has none."""
+    """Cuts the kept text of a document into chunks; a damaged one keeps those that it has, one that
+    was removed has none.
+    """
     try:
         found = store.documents.read(document_id)
     except StoreError as error:
@@ -61,11 +74,15 @@ def document_chunks(store: Store, document_id: str) -> Rows:
 
 
 def document_vectors(store: Store, _: Run) -> Builder:
-    """Encodes the chunks of a document that have no vector yet; the model is loaded for the first of them."""
+    """Encodes the chunks of a document that have no vector yet; the model is loaded for the first
+    of them.
+    """
     read, embedder = store.tables.read, open_embedder(store.settings.embedding_model)
 
     def build(document_id: str) -> pl.DataFrame:
-        chunks, known = (read(name, [document_id]) for name in ("document_chunks", "document_vectors"))
+        chunks, known = (
+            read(name, [document_id]) for name in ("document_chunks", "document_vectors")
+        )
         return encode_chunks(chunks, embedder, known)
 
     return build
@@ -75,10 +92,14 @@ def document_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms and vectors of chunks, where they changed."""
     with store.lock():
         model = open_embedder(store.settings.embedding_model)
-        vectors = store.tables.read("document_vectors").filter(model=model.name, model_version=model.version)
+        vectors = store.tables.read("document_vectors").filter(
+            model=model.name, model_version=model.version
+        )
         rows = index_rows(store.tables.read("document_chunks"), vectors, DOCUMENTS)
         index, plan = open_document_texts(store), partial(plan_texts, rows)
-        return publish_index(index, store.root / "index" / NOTED, run, hashes_of(rows), plan, index.update)
+        return publish_index(
+            index, store.root / "index" / NOTED, run, hashes_of(rows), plan, index.update
+        )
 
 
 def _row(one: KeptDocument) -> dict[str, object]:

@@ -65,7 +65,13 @@ from memory_assets.stages.embed.project import (
     plan_vectors,
     rows_named,
 )
-from memory_assets.stages.embed.uses import SHOWING, find_echoes, plan_uses, sessions_shown, suspects
+from memory_assets.stages.embed.uses import (
+    SHOWING,
+    find_echoes,
+    plan_uses,
+    sessions_shown,
+    suspects,
+)
 from memory_assets.stages.maintain.states import MOVES, fold_states, next_change, with_states
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
@@ -81,15 +87,31 @@ VECTORS, TEXTS = "vectors.json", "texts.json"
 
 
 def embeddings(store: Store, run: Run) -> Builder:
-    """Encodes the texts of a day that have no vector yet; the model is loaded for the first of them."""
-    embedder, notes, now = open_embedder(store.settings.embedding_model), notes_of(store), store.settings.clock()
+    """Encodes the texts of a day that have no vector yet; the model is loaded for the first of
+    them.
+    """
+    embedder, notes, now = (
+        open_embedder(store.settings.embedding_model),
+        notes_of(store),
+        store.settings.clock(),
+    )
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
         on, read = date.fromisoformat(day), store.tables.read
         texts = pl.concat([read("observations", [day]), notes.filter(pl.col("day") == on)])
-        made = encode_day(on, texts, embedder, read("embeddings", [day]), read("embedding_failures", [day]), now=now)
-        return Rows(made, version=version_until(versions.get(day, "-"), retry_at(made["embedding_failures"])))
+        made = encode_day(
+            on,
+            texts,
+            embedder,
+            read("embeddings", [day]),
+            read("embedding_failures", [day]),
+            now=now,
+        )
+        return Rows(
+            made,
+            version=version_until(versions.get(day, "-"), retry_at(made["embedding_failures"])),
+        )
 
     return build
 
@@ -108,13 +130,27 @@ def passages(store: Store, day: str) -> pl.DataFrame:
 
 def passage_vectors(store: Store, run: Run) -> Builder:
     """Encodes the passages of a day that have no vector yet."""
-    read, embedder, now = store.tables.read, open_embedder(store.settings.embedding_model), store.settings.clock()
+    read, embedder, now = (
+        store.tables.read,
+        open_embedder(store.settings.embedding_model),
+        store.settings.clock(),
+    )
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
-        made = encode_passages(date.fromisoformat(day), read("messages", [day]), embedder, read("passage_vectors", [day]))
+        made = encode_passages(
+            date.fromisoformat(day),
+            read("messages", [day]),
+            embedder,
+            read("passage_vectors", [day]),
+        )
         lacking = read("passages", [day]).filter(HAS_VECTOR).join(made, on="text_hash", how="anti")
-        return Rows(made, version=version_until(versions.get(day, "-"), None if lacking.is_empty() else now + COOL_DOWN))
+        return Rows(
+            made,
+            version=version_until(
+                versions.get(day, "-"), None if lacking.is_empty() else now + COOL_DOWN
+            ),
+        )
 
     return build
 
@@ -123,7 +159,9 @@ def merges(store: Store, _: Run) -> Builder:
     """Finds pairs that say the same; the configured model is asked about those in doubt first."""
     if is_switching_models(store):
         kept = store.tables.read("merges")
-        because = "Pairs of facts are compared once every text has a vector of the new embedding model."
+        because = (
+            "Pairs of facts are compared once every text has a vector of the new embedding model."
+        )
         return lambda _: Rows(kept, version="-", warnings=[because])
     answers, model = pair_answers(store), open_model(store, "reflector")
     waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
@@ -137,27 +175,43 @@ def merges(store: Store, _: Run) -> Builder:
 
 
 def _ask_about_pairs(store: Store, waiting: Sequence[PairQuestion], model: Model) -> str | None:
-    """Asks about the pairs, and returns why some have no answer: the decision of the rules stands then."""
+    """Asks about the pairs, and returns why some have no answer: the decision of the rules stands
+    then.
+    """
     answers = pair_answers(store)
 
     def ask(question: PairQuestion) -> None:
-        answers.write(StoredAnswer(question.key, model.ask(question.request()), store.settings.clock()))
+        answers.write(
+            StoredAnswer(question.key, model.ask(question.request()), store.settings.clock())
+        )
 
     try:
-        Budget(store, model.name).check([question.request().estimated_tokens() for question in waiting])
+        Budget(store, model.name).check(
+            [question.request().estimated_tokens() for question in waiting]
+        )
         failures = ask_each(
-            {one.key.name: partial(ask, one) for one in waiting}, at_once(store.settings, model.name), model.name
+            {one.key.name: partial(ask, one) for one in waiting},
+            at_once(store.settings, model.name),
+            model.name,
         )
     except ModelError as error:
         return f"Pairs of facts in doubt stay apart: {error}"
-    return next((f"{len(failures)} pairs of facts stay apart: {error}" for error in failures.values()), None)
+    return next(
+        (f"{len(failures)} pairs of facts stay apart: {error}" for error in failures.values()), None
+    )
 
 
 def find_pairs(store: Store) -> pl.DataFrame:
-    """Returns the edges by the rules; only new observations are compared, unless the rules changed."""
+    """Returns the edges by the rules; only new observations are compared, unless the rules
+    changed.
+    """
     present, rules = store.tables.parts("merges").get(WHOLE), merge_rules(store)
     is_current = present is not None and present.inputs == rules
-    compared = store.tables.read("memories", columns=["observation_ids"])["observation_ids"].explode().drop_nulls()
+    compared = (
+        store.tables.read("memories", columns=["observation_ids"])["observation_ids"]
+        .explode()
+        .drop_nulls()
+    )
     return find_edges(
         _all_observations(store),
         embeddings_in_use(store),
@@ -177,26 +231,44 @@ def pair_answers(store: Store) -> AnswerStore:
 
 def pair_questions_of(store: Store, edges: pl.DataFrame, model: str) -> list[PairQuestion]:
     """Returns the open questions to the model about the edges in doubt."""
-    return plan_questions(edges, _all_observations(store), model, pair_answers(store), store.settings.may_send)
+    return plan_questions(
+        edges, _all_observations(store), model, pair_answers(store), store.settings.may_send
+    )
 
 
 @per_partition
 def memories(store: Store, part: str) -> Rows:
-    """Folds observations, merges, the ledger and the memories of harnesses into the present state."""
-    version = input_versions(store, TABLES["memories"]).get(part, "-")  # before what is read, so that nothing is missed
+    """Folds observations, merges, the ledger and the memories of harnesses into the present
+    state.
+    """
+    version = input_versions(store, TABLES["memories"]).get(
+        part, "-"
+    )  # before what is read, so that nothing is missed
     observations, edges = store.tables.read("observations"), store.tables.read("merges")
     new = [*append_evidence(store, observations, edges), *append_uses(store)]
     remembered = store.tables.read("harness_memories")
-    frame, changes_at = _judged(store, fold_memories(pl.concat([observations, remembered]), edges, store.ledger.events()))
-    counts = {kind.removeprefix("memory."): sum(event.kind == kind for event in new) for kind in APPENDED}
-    spread = {name: counts_of(frame.filter(pl.col(name) > 0), name) for name in ("confirmed_count", "contradicted_count")}
+    frame, changes_at = _judged(
+        store, fold_memories(pl.concat([observations, remembered]), edges, store.ledger.events())
+    )
+    counts = {
+        kind.removeprefix("memory."): sum(event.kind == kind for event in new) for kind in APPENDED
+    }
+    spread = {
+        name: counts_of(frame.filter(pl.col(name) > 0), name)
+        for name in ("confirmed_count", "contradicted_count")
+    }
     figures = {"merged_away": int(frame["merged_count"].sum()) - frame.height, **counts, **spread}
     return Rows(frame, figures, version=version_until(version, changes_at))
 
 
 def _judged(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetime | None]:
-    """Returns the memories with the states that age, exposure and the ledger give them, and when the next one may change."""
-    recalls, now = log_recalls(store.ledger.events([RECALLED]), store.settings.zone), store.settings.clock()
+    """Returns the memories with the states that age, exposure and the ledger give them, and when
+    the next one may change.
+    """
+    recalls, now = (
+        log_recalls(store.ledger.events([RECALLED]), store.settings.zone),
+        store.settings.clock(),
+    )
     ttls, zone = store.settings.ttl_days, store.settings.zone
     states = fold_states(memories, recalls, store.ledger.events(MOVES), now, ttls, zone)
     changes_at = next_change(memories, states, recalls, now, ttls, zone)
@@ -204,7 +276,9 @@ def _judged(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetim
 
 
 def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFrame) -> list[Event]:
-    """Appends confirmations and contradictions to the ledger, each once, and returns the new events."""
+    """Appends confirmations and contradictions to the ledger, each once, and returns the new
+    events.
+    """
     events, families = store.ledger.events(EVIDENCE), families_of(store.tables.read("windows"))
     notes = store.ledger.events(NOTES)
     observations, edges = with_notes(observations, notes), without_corrected(edges, notes)
@@ -213,19 +287,31 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     if not doubted.is_empty():
         sessions = doubted["session_id"].unique().sort().to_list()
         shown = store.tables.scan("messages").select("session_id", "author", "event_at", "text")
-        shown = shown.filter(pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)).collect()
-        planned = plan_evidence(observations, edges, events, families, find_echoes(doubted, observations, shown))
+        shown = shown.filter(
+            pl.col("session_id").is_in(sessions) & pl.col("author").is_in(SHOWING)
+        ).collect()
+        planned = plan_evidence(
+            observations, edges, events, families, find_echoes(doubted, observations, shown)
+        )
     return store.ledger.append_once(planned, actor="rules")
 
 
 def append_uses(store: Store) -> list[Event]:
-    """Appends to the ledger which memories sessions used after they had been shown them, and returns the new events."""
+    """Appends to the ledger which memories sessions used after they had been shown them, and
+    returns the new events.
+    """
     recalls = store.ledger.events([RECALLED])
     shown = sessions_shown(recalls)
     if not shown:
         return []
-    messages = store.tables.scan("messages").filter(pl.col("session_id").is_in(sorted(shown)) & (pl.col("kind") == "text"))
-    own = messages.filter(pl.col("author").is_in(SPEAKERS)).select("session_id", "author", "event_at", "text").collect()
+    messages = store.tables.scan("messages").filter(
+        pl.col("session_id").is_in(sorted(shown)) & (pl.col("kind") == "text")
+    )
+    own = (
+        messages.filter(pl.col("author").is_in(SPEAKERS))
+        .select("session_id", "author", "event_at", "text")
+        .collect()
+    )
     wordings = dict(read_present(store.tables, store.ledger).select("id", "wordings").iter_rows())
     return store.ledger.append_once(plan_uses(recalls, wordings, own), actor="rules")
 
@@ -235,7 +321,9 @@ def mentions(store: Store, _: str) -> Rows:
     """Finds the names in memories; only memories whose text changed are read again."""
     known = store.tables.read("mentions")
     frame = read_mentions(store.tables.read("memories"), known)
-    read = frame.join(known.select("memory_id", "read_from").unique(), on=["memory_id", "read_from"], how="anti")
+    read = frame.join(
+        known.select("memory_id", "read_from").unique(), on=["memory_id", "read_from"], how="anti"
+    )
     return Rows(frame, {"memories_read": read["memory_id"].n_unique()})
 
 
@@ -261,13 +349,19 @@ def vector_index(store: Store, run: Run) -> Report:
     with store.lock():
         found = store.tables.read("memories")
         rows, made_by, index = embeddings_in_use(store), model_in_use(store), open_vectors(store)
-        indexed = found.filter(pl.col("state").is_in(RETRIEVABLE)).join(rows, on="text_hash", how="semi")
+        indexed = found.filter(pl.col("state").is_in(RETRIEVABLE)).join(
+            rows, on="text_hash", how="semi"
+        )
         hashes = dict(indexed.select("id", "text_hash").iter_rows())
         is_configured = made_by is None or made_by[0] == Path(store.settings.embedding_model).name
-        index_of_model = partial(index.update, model=store.settings.embedding_model if is_configured else "")
+        index_of_model = partial(
+            index.update, model=store.settings.embedding_model if is_configured else ""
+        )
         plan = partial(plan_vectors, found, rows)
         left = left_elsewhere(store.root / "index", store.settings.chroma)
-        published = publish_index(index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by)
+        published = publish_index(
+            index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by
+        )
         open_note_vectors(store).remove(hashes.values())
         return replace(published, warnings=[*published.warnings, *delete_left(left)])
 
@@ -283,7 +377,9 @@ def text_index(store: Store, run: Run) -> Report:
         def plan(published: dict[str, str]) -> IndexPlan:
             changed, deletes = changes_of(hashes, published)
             passages = passages_to_index(store.tables, made_by, rows_named(heads, changed))
-            return IndexPlan(pl.concat([rows_named(memories, changed), passage_rows(passages)]), deletes)
+            return IndexPlan(
+                pl.concat([rows_named(memories, changed), passage_rows(passages)]), deletes
+            )
 
         index = open_texts(store)
         return publish_index(index, store.root / "index" / TEXTS, run, hashes, plan, index.update)
@@ -298,14 +394,19 @@ def publish_index(
     update: Callable[..., str],
     made_by: tuple[str, str] | None = None,
 ) -> Report:
-    """Brings the index up to date; `path` holds the hashes of the rows, and the model, that its generation was built from.
+    """Brings the index up to date; `path` holds the hashes of the rows, and the model, that its
+    generation was built from.
 
     With vectors of another model, the index is built from nothing, beside the published one.
     """
     warnings = _put_damaged_aside(index)
     published, built_by = index.generation(), [run.table.version, *(made_by or ())]
     known = _noted(path) if published else {}
-    before = known.get("rows", {}) if (known.get("generation"), known.get("built_by")) == (published, built_by) else {}
+    before = (
+        known.get("rows", {})
+        if (known.get("generation"), known.get("built_by")) == (published, built_by)
+        else {}
+    )
     changes = plan(before)
     if not changes.is_empty or not before:
         published = update(changes.upserts, changes.deletes, rebuild=not before)
@@ -325,7 +426,9 @@ def _put_damaged_aside(index: Generations) -> list[str]:
 
 
 def _noted(path: Path) -> dict[str, Any]:
-    """Returns what the index was built from; nothing where that cannot be read, so that all of it is built again."""
+    """Returns what the index was built from; nothing where that cannot be read, so that all of it
+    is built again.
+    """
     try:
         return json.loads(path.read_bytes()) if path.is_file() else {}
     except ValueError:

@@ -27,7 +27,9 @@ from memory_assets.store.store import Store
 def friction(store: Store, _: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
     least = store.settings.friction_observations
-    embedder = partial(open_embedder, store.settings.embedding_model)  # loaded when the first day needs it
+    embedder = partial(
+        open_embedder, store.settings.embedding_model
+    )  # loaded when the first day needs it
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:
@@ -36,7 +38,9 @@ def friction(store: Store, _: Run) -> Builder:
             rows = find_frictions(store, day, embedder())
             version = friction_version(store, TABLES["friction"], day, is_found=not rows.is_empty())
             return Rows(rows, {"skipped": dict(skipped)}, version=version)
-        skipped[day] = f"{count} observations and segments; frictions are looked for from {least} on"
+        skipped[day] = (
+            f"{count} observations and segments; frictions are looked for from {least} on"
+        )
         return Rows(empty("friction"), {"skipped": dict(skipped)})
 
     return build
@@ -60,12 +64,31 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     numbered, new = number(last, findings, store.ledger.events(), zone, first=store.first_number)
     for id, payload in new:
         store.ledger.append(NUMBERED, id, payload, actor="friction")
-    if numbered and (later := [one for one in friction_days(day, is_found=True) if one > day and _has_rows(store, one)]):
+    if numbered and (
+        later := [
+            one for one in friction_days(day, is_found=True) if one > day and _has_rows(store, one)
+        ]
+    ):
         days = [*days, *later]
-        week, facts = read_week(store.tables.read("messages", days), store.tables.read("sessions", days)), _facts(store, days)
-        numbered = follow(numbered, detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner))
-    observed = {message: id for id, ids in facts.select("id", "message_ids").iter_rows() for message in ids}
-    rows = rows_of(last, numbered, session_count=len(week.sessions), entries=lines, observed=observed, zone=zone)
+        week, facts = (
+            read_week(store.tables.read("messages", days), store.tables.read("sessions", days)),
+            _facts(store, days),
+        )
+        numbered = follow(
+            numbered,
+            detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner),
+        )
+    observed = {
+        message: id for id, ids in facts.select("id", "message_ids").iter_rows() for message in ids
+    }
+    rows = rows_of(
+        last,
+        numbered,
+        session_count=len(week.sessions),
+        entries=lines,
+        observed=observed,
+        zone=zone,
+    )
     return pl.concat([rows, _decided(store, day, rows)]).sort("proposal_id")
 
 
@@ -79,15 +102,20 @@ def _has_rows(store: Store, day: str) -> bool:
 
 
 def _decided(store: Store, day: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frictions of the day that a person decided on and that are not found any more, perhaps because of it."""
-    decided = {event.target for event in store.ledger.events([APPROVED, REJECTED])} - set(rows["proposal_id"])
+    """Returns the frictions of the day that a person decided on and that are not found any more,
+    perhaps because of it.
+    """
+    decided = {event.target for event in store.ledger.events([APPROVED, REJECTED])} - set(
+        rows["proposal_id"]
+    )
     return store.tables.read("friction", [day]).filter(pl.col("proposal_id").is_in(list(decided)))
 
 
 def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[str, str]]:
     """Returns the entries of MEMORY.md at the end of the day, and the raw line of each by its text.
 
-    So a day gives the same frictions whenever it is built: later lines must not hide what led to them.
+    So a day gives the same frictions whenever it is built: later lines must not hide what led to
+    them.
     """
     end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone)
     committed = GitWorkspace(store.workspace).as_of(MEMORY_MD, end)
@@ -102,4 +130,7 @@ def _statements(observations: pl.DataFrame, week: Week) -> list[Statement]:
         return known or SessionInfo(row["session_id"], row["project"], row["folder"], row["person"])
 
     rows = observations.iter_rows(named=True)
-    return [Statement(row["text"], session_of(row), tuple(row["message_ids"]), row["event_at"]) for row in rows]
+    return [
+        Statement(row["text"], session_of(row), tuple(row["message_ids"]), row["event_at"])
+        for row in rows
+    ]

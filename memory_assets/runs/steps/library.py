@@ -17,7 +17,9 @@ from memory_assets.store.store import Store
 def adrs(store: Store, _: str) -> Rows:
     """Reads the decision records of projects."""
     version, frame = inputs_of(store), table_of(store)
-    problems = [f"{row['path']}: {one}" for row in frame.iter_rows(named=True) for one in row["problems"]]
+    problems = [
+        f"{row['path']}: {one}" for row in frame.iter_rows(named=True) for one in row["problems"]
+    ]
     figures = {"in_force": int(frame["is_in_force"].sum()), "problems": len(problems)}
     return Rows(frame, figures, version, warnings=problems[:SHOWN_ROWS])
 
@@ -33,10 +35,22 @@ def slog(store: Store, _: str) -> Rows:
     """Logs promotions and forgettings, commits the slog, and returns its entries."""
     logged = log_events(store)
     with store.lock():
-        commit = workspace_of(store).commit("Log what was done", [SLOG]) if store.slog.path.is_file() else None
+        commit = (
+            workspace_of(store).commit("Log what was done", [SLOG])
+            if store.slog.path.is_file()
+            else None
+        )
     entries = store.slog.entries()
-    rows = ({**vars(one), "number": number, "timestamp": one.at} for number, one in enumerate(entries))
+    rows = (
+        {**vars(one), "number": number, "timestamp": one.at} for number, one in enumerate(entries)
+    )
     damaged = store.slog.damaged()
-    figures = {"logged": len(logged), "commit": commit or "-", "lines_without_an_entry": len(damaged)}
+    figures = {
+        "logged": len(logged),
+        "commit": commit or "-",
+        "lines_without_an_entry": len(damaged),
+    }
     version = slog_inputs(store, TABLES["slog"]).get(WHOLE, "-")
-    return Rows(frame_of("slog", rows), figures, version, warnings=[f"No entry: {line}" for line in damaged])
+    return Rows(
+        frame_of("slog", rows), figures, version, warnings=[f"No entry: {line}" for line in damaged]
+    )

@@ -14,7 +14,13 @@ from memory_assets.schema.tables import table_names, version_of
 from memory_assets.services.corpus import embeddings_in_use, open_embedder
 from memory_assets.services.past_memories import memories_as_of, memories_at_end_of
 from memory_assets.services.review import workspace_of
-from memory_assets.stages.maintain.health_report import FOLDER, HealthInputs, build_report, render_html, render_markdown
+from memory_assets.stages.maintain.health_report import (
+    FOLDER,
+    HealthInputs,
+    build_report,
+    render_html,
+    render_markdown,
+)
 from memory_assets.stages.maintain.insights import PAGE, find_insights, render_page
 from memory_assets.stages.maintain.nightly import (
     count_night,
@@ -43,21 +49,36 @@ PAID_STEPS = {
 def missed(store: Store, day: str) -> Rows:
     """Lists what no run has read yet, before the same run reads it."""
     found = find_missed(store, day)
-    rows = missed_rows(date.fromisoformat(day), found, store.tables.read("missed", [day]), store.settings.clock())
-    return Rows(rows, {f"missed_{kind}s": one.height for kind, one in found.items()}, version=_version("missed", rows))
+    rows = missed_rows(
+        date.fromisoformat(day), found, store.tables.read("missed", [day]), store.settings.clock()
+    )
+    return Rows(
+        rows,
+        {f"missed_{kind}s": one.height for kind, one in found.items()},
+        version=_version("missed", rows),
+    )
 
 
 def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
-    """Returns (id, session_id) of the sessions, messages and notes of the day that no run has read, by kind."""
+    """Returns (id, session_id) of the sessions, messages and notes of the day that no run has read,
+    by kind.
+    """
     on, read = date.fromisoformat(day), store.tables.read
     windows = read("windows")
-    seen, observed = (read(name, [day], columns=["window_id"])["window_id"].unique() for name in ("messages", "segments"))
+    seen, observed = (
+        read(name, [day], columns=["window_id"])["window_id"].unique()
+        for name in ("messages", "segments")
+    )
     notes = notes_of(store).filter(pl.col("day") == on)
-    tried = pl.concat([read(name, [day], columns=["text_hash"]) for name in ("embeddings", "embedding_failures")])
+    tried = pl.concat(
+        [read(name, [day], columns=["text_hash"]) for name in ("embeddings", "embedding_failures")]
+    )
     records = read("records", columns=["resource_id", "message_id", "status"])
     return {
         "session": unread_windows(windows.filter(pl.col("day") == on), seen, observed),
-        "message": messages_without_window(records, windows, store.archive.resources(), on, store.settings.zone),
+        "message": messages_without_window(
+            records, windows, store.archive.resources(), on, store.settings.zone
+        ),
         "note": notes.join(tried, on="text_hash", how="anti").select("id", "session_id"),
     }
 
@@ -66,7 +87,11 @@ def boosts(store: Store, run: Run) -> Report:
     """Boosts the memories of the days' facts, by an event in the ledger."""
     boosted = 0
     for day in run.partitions:
-        planned = plan_boost(date.fromisoformat(day), store.tables.read("observations", [day]), store.ledger.events([BOOSTED]))
+        planned = plan_boost(
+            date.fromisoformat(day),
+            store.tables.read("observations", [day]),
+            store.ledger.events([BOOSTED]),
+        )
         for event in store.ledger.append_once(planned, actor="nightly"):
             boosted += len(event.payload["memory_ids"])
     return Report({"promoted": boosted})
@@ -79,12 +104,25 @@ def nightly_stats(store: Store, day: str) -> Rows:
     left = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
     extracted = found.join(left, on="id", how="anti").height
     memories, facts = (
-        frame.filter(kind="fact") for frame in (memories_at_end_of(store, on), store.tables.read("observations", [day]))
+        frame.filter(kind="fact")
+        for frame in (memories_at_end_of(store, on), store.tables.read("observations", [day]))
     )
-    row = count_night(on, memories, facts, store.ledger.events([BOOSTED]), missed=found.height, extracted=extracted)
+    row = count_night(
+        on,
+        memories,
+        facts,
+        store.ledger.events([BOOSTED]),
+        missed=found.height,
+        extracted=extracted,
+    )
     frame = frame_of("nightly_stats", [row])
     mix = dict(zip(row["categories"], row["category_counts"], strict=True))
-    return Rows(frame, {"category_mix": mix}, version=_version("nightly_stats", frame), log=[render_line(row)])
+    return Rows(
+        frame,
+        {"category_mix": mix},
+        version=_version("nightly_stats", frame),
+        log=[render_line(row)],
+    )
 
 
 def nightly_report(store: Store, table: str, days: Sequence[str]) -> Report:
@@ -101,7 +139,9 @@ def health_report(store: Store, _: Run) -> Report:
     page = folder / f"{report.month}.html"
     with store.lock():
         write_atomically(page, render_html(report).encode())
-        write_atomically(folder / f"{report.month}.md", render_markdown(report, report.month).encode())
+        write_atomically(
+            folder / f"{report.month}.md", render_markdown(report, report.month).encode()
+        )
         pictures = make_folder(folder / report.month)
         for chart in (chart for section in report.sections for chart in section.charts):
             write_atomically(pictures / f"{chart.name}.svg", chart.svg.encode())
@@ -111,9 +151,15 @@ def health_report(store: Store, _: Run) -> Report:
 def health_inputs(store: Store) -> HealthInputs:
     """Returns what the health report is made from."""
     read, parts = store.tables.read, store.tables.parts
-    written = {name: max(info.written_at for info in found.values()) for name in table_names() if (found := parts(name))}
+    written = {
+        name: max(info.written_at for info in found.values())
+        for name in table_names()
+        if (found := parts(name))
+    }
     return HealthInputs(
-        memories=read("memories", columns=["kind", "state", "category", "first_event_at"]).filter(kind="fact"),
+        memories=read("memories", columns=["kind", "state", "category", "first_event_at"]).filter(
+            kind="fact"
+        ),
         observations=read("observations", columns=["day", "kind", "gate"]),
         sessions=read("sessions", columns=["session_id", "day"]).sort("day"),
         quality=read("quality"),
@@ -128,20 +174,37 @@ def health_inputs(store: Store) -> HealthInputs:
 
 
 def _paid(store: Store, table: str, step: str) -> pl.DataFrame:
-    """Returns (day, step, usd) of the answers in the table that a model gave; of recalls, of those that cost something."""
-    is_asked = pl.col("model_calls") > 0 if table == "recalls" else pl.col("prompt_hash").is_not_null()
-    return store.tables.scan(table).filter(is_asked).select("day", step=pl.lit(step), usd="cost_usd").collect()
+    """Returns (day, step, usd) of the answers in the table that a model gave; of recalls, of those
+    that cost something.
+    """
+    is_asked = (
+        pl.col("model_calls") > 0 if table == "recalls" else pl.col("prompt_hash").is_not_null()
+    )
+    return (
+        store.tables.scan(table)
+        .filter(is_asked)
+        .select("day", step=pl.lit(step), usd="cost_usd")
+        .collect()
+    )
 
 
 def archivals(store: Store, _: Run) -> Report:
     """Archives stale memories without access, by an event in the ledger."""
     now = store.settings.clock()
     memories, _states = memories_as_of(store, now)
-    return Report({"archived": _append_moves(store, plan_archive(memories, store.ledger.events([RESTORED]), now), "weekly")})
+    return Report(
+        {
+            "archived": _append_moves(
+                store, plan_archive(memories, store.ledger.events([RESTORED]), now), "weekly"
+            )
+        }
+    )
 
 
 def cold_storage(store: Store, _: Run) -> Report:
-    """Moves memories that were unused for six months into cold storage, by an event in the ledger."""
+    """Moves memories that were unused for six months into cold storage, by an event in the
+    ledger.
+    """
     now = store.settings.clock()
     memories, states = memories_as_of(store, now)
     since = dict(states.select("memory_id", "since").iter_rows())
@@ -150,27 +213,38 @@ def cold_storage(store: Store, _: Run) -> Report:
 
 
 def reembedding(store: Store, _: Run) -> Report:
-    """Marks vectors of another model version as stale, and makes the same run build both indexes from nothing.
+    """Marks vectors of another model version as stale, and makes the same run build both indexes
+    from nothing.
 
-    The next run of their days encodes the marked texts. Readers keep the old indexes until the new ones are published.
+    The next run of their days encodes the marked texts. Readers keep the old indexes until the new
+    ones are published.
     """
     embedder = open_embedder(store.settings.embedding_model)
     is_old = (pl.col("model") != embedder.name) | (pl.col("model_version") != embedder.version)
     marked: set[str] = set()
     with store.lock():
         for name in ("embeddings", "passage_vectors"):
-            old = store.tables.scan(name).filter(is_old).select(pl.col("day").unique()).collect()["day"]
+            old = (
+                store.tables.scan(name)
+                .filter(is_old)
+                .select(pl.col("day").unique())
+                .collect()["day"]
+            )
             for day in map(str, old):
                 store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
                 marked.add(day)
         for name in (VECTORS, TEXTS):
             (store.root / "index" / name).unlink(missing_ok=True)
-    return Report({"days_to_encode": len(marked), "model": embedder.name, "model_version": embedder.version})
+    return Report(
+        {"days_to_encode": len(marked), "model": embedder.name, "model_version": embedder.version}
+    )
 
 
 def _append_moves(store: Store, planned: Sequence[Planned], job: str) -> int:
     """Appends the events, each once, and returns the number of memories that they move."""
-    return sum(len(event.payload["memory_ids"]) for event in store.ledger.append_once(planned, actor=job))
+    return sum(
+        len(event.payload["memory_ids"]) for event in store.ledger.append_once(planned, actor=job)
+    )
 
 
 @per_partition
@@ -178,14 +252,24 @@ def insights(store: Store, _: str) -> Rows:
     """Says one cited sentence about each group of archived memories."""
     moves = store.ledger.events([ARCHIVED])
     archived_at = {id: event.at for event in moves for id in event.payload["memory_ids"]}
-    memories, known = store.tables.read("memories"), set(store.tables.read("insights", columns=["insight_id"])["insight_id"])
+    memories, known = (
+        store.tables.read("memories"),
+        set(store.tables.read("insights", columns=["insight_id"])["insight_id"]),
+    )
     rows = find_insights(memories, embeddings_in_use(store), archived_at)
     today = store.settings.today()
-    archived = sum(len(event.payload["memory_ids"]) for event in moves if _day_of(store, event) == today)
-    counts = {"archived": archived, "insights": rows.height, "new_insights": len(set(rows["insight_id"]) - known)}
+    archived = sum(
+        len(event.payload["memory_ids"]) for event in moves if _day_of(store, event) == today
+    )
+    counts = {
+        "archived": archived,
+        "insights": rows.height,
+        "new_insights": len(set(rows["insight_id"]) - known),
+    }
     summaries = store.tables.parts("category_summaries")
     line = (
-        f"Weekly run of {today}: {len(summaries):,} category summaries, {archived:,} memories archived, "
+        f"Weekly run of {today}: {len(summaries):,} category summaries, {archived:,} "
+        "memories archived, "
         f"{rows.height:,} insights ({counts['new_insights']:,} new)"
     )
     return Rows(rows, counts, log=[line])

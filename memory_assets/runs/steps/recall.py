@@ -13,7 +13,14 @@ from memory_assets.schema.tables import version_of
 from memory_assets.schema.vocabulary import Category
 from memory_assets.services.review import workspace_of
 from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
-from memory_assets.stages.recall.summaries import PAGES, page_of, pages_to_delete, render_page, replaced_page_of, summarise
+from memory_assets.stages.recall.summaries import (
+    PAGES,
+    page_of,
+    pages_to_delete,
+    render_page,
+    replaced_page_of,
+    summarise,
+)
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of, write_atomically
@@ -23,10 +30,14 @@ def category_summaries(store: Store, run: Run) -> Report:
     """Writes the summaries and the pages of the categories that changed, and commits the pages."""
     with store.lock():
         version = summaries_version(store)
-        found = summarise(store.tables.read("memories")).filter(pl.col("category").is_in(list(run.partitions)))
+        found = summarise(store.tables.read("memories")).filter(
+            pl.col("category").is_in(list(run.partitions))
+        )
         of_category = {name: found.filter(category=name) for name in run.partitions}
         written = [name for name, rows in of_category.items() if write_category(store, name, rows)]
-        pages = [path for name, rows in of_category.items() for path in write_page(store, name, rows)]
+        pages = [
+            path for name, rows in of_category.items() for path in write_page(store, name, rows)
+        ]
         if pages:
             workspace_of(store).commit("Summarise what is known", pages)
         if set(run.partitions) == set(get_args(Category)):
@@ -36,7 +47,9 @@ def category_summaries(store: Store, run: Run) -> Report:
         "pages_changed": len(pages),
         "tokens": int(found["tokens"].sum()),
         "facts_cited": int(found["memory_ids"].list.len().sum()),
-        "facts": dict(found.group_by("category").agg(pl.col("fact_count").sum()).sort("category").iter_rows()),
+        "facts": dict(
+            found.group_by("category").agg(pl.col("fact_count").sum()).sort("category").iter_rows()
+        ),
     }
     return Report(figures)
 
@@ -55,7 +68,9 @@ def write_category(store: Store, category: str, rows: pl.DataFrame) -> bool:
 
 
 def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
-    """Writes a category's page where it changed, keeps the replaced one beside it, and returns the paths that changed."""
+    """Writes a category's page where it changed, keeps the replaced one beside it, and returns the
+    paths that changed.
+    """
     path, page = page_of(category), render_page(category, rows)
     before = text_of(store.workspace / path)
     if page == before:
@@ -89,5 +104,8 @@ def recalls(store: Store, _: str) -> Rows:
 
 def _table(days: Sequence[tuple[date, int, dict[str, float]]]) -> Markdown:
     rows = [["day", "questions", *OUTCOMES], ["---", *["---:"] * (len(OUTCOMES) + 1)]]
-    rows += [[str(day), str(count), *(f"{share.get(name, 0):.0%}" for name in OUTCOMES)] for day, count, share in days]
+    rows += [
+        [str(day), str(count), *(f"{share.get(name, 0):.0%}" for name in OUTCOMES)]
+        for day, count, share in days
+    ]
     return Markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))

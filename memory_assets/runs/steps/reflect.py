@@ -1,4 +1,6 @@
-"""Builds reflections, distillates, the timeline, proposals, and the reflections of long sessions."""
+"""Builds reflections, distillates, the timeline, proposals, and the reflections of long
+sessions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,11 +25,15 @@ DROPPED = "dropped_facts"
 
 
 reflections = weekly_distillates = monthly_distillates = condense
-"""Condense the observations of a day, and a finished week or month from the reflections of its days."""
+"""Condense the observations of a day, and a finished week or month from the reflections of its
+days.
+"""
 
 
 def proposals(store: Store, _: Run) -> Builder:
-    """Proposes lines for MEMORY.md from a day's reflections; their numbers are written to the ledger first."""
+    """Proposes lines for MEMORY.md from a day's reflections; their numbers are written to the
+    ledger first.
+    """
     past, claims = Past(store), claims_of(store)
     return lambda day: propose_day(store, past, day, claims)
 
@@ -58,13 +64,19 @@ def propose_day(store: Store, past: Past, day: str, claims: Claims) -> pl.DataFr
 
 
 def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Report:
-    """Emits `observations.reflected` for each day with a reflection, again when the reflection changes."""
+    """Emits `observations.reflected` for each day with a reflection, again when the reflection
+    changes.
+    """
     proposed = store.tables.read(table, partitions, columns=["day"])
     for day, info in store.tables.parts("reflections", partitions).items():
         rows = store.tables.read("reflections", [day], columns=["input_tokens", "output_tokens"])
         if rows.height:
             read, written = int(rows["input_tokens"].sum()), int(rows["output_tokens"].sum())
-            sizes = {"inputTokens": read, "outputTokens": written, "compressionRatio": round(written / max(read, 1), 3)}
+            sizes = {
+                "inputTokens": read,
+                "outputTokens": written,
+                "compressionRatio": round(written / max(read, 1), 3),
+            }
             count = proposed.filter(day=date.fromisoformat(day)).height
             emit(store, REFLECTED, day, info.fingerprint, **sizes, proposalCount=count)
     return Report({"proposals": proposed.height})
@@ -74,29 +86,54 @@ def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Repor
 def session_reflections(store: Store, _: str) -> Rows:
     """Condenses what each long session established, for the session itself."""
     settings, tables = store.settings, store.tables
-    sessions = long_sessions(tables.read("windows"), context_tokens=settings.context_tokens, now=settings.clock())
+    sessions = long_sessions(
+        tables.read("windows"), context_tokens=settings.context_tokens, now=settings.clock()
+    )
     days = [day.isoformat() for day in sessions["days"].explode().unique().sort()]
-    observed = tables.scan("observations", days).filter(pl.col("session_id").is_in(sessions["session_id"].implode()))
-    memories = tables.read("memories", columns=["id", "observation_ids", "session_ids", "superseded_by", "state"])
+    observed = tables.scan("observations", days).filter(
+        pl.col("session_id").is_in(sessions["session_id"].implode())
+    )
+    memories = tables.read(
+        "memories", columns=["id", "observation_ids", "session_ids", "superseded_by", "state"]
+    )
     background, context = Background.of(memories), settings.context_tokens
     frame = reflect_on_sessions(sessions, observed.collect(), background, context_tokens=context)
-    return Rows(frame, {"tokens_most": max(frame["tokens"], default=0), "facts_told": int(frame["told_count"].sum())})
+    return Rows(
+        frame,
+        {
+            "tokens_most": max(frame["tokens"], default=0),
+            "facts_told": int(frame["told_count"].sum()),
+        },
+    )
 
 
 def dropped_facts(store: Store, _: Run) -> Report:
-    """Lists the facts that days, weeks and months leave out, for those written since the last listing."""
+    """Lists the facts that days, weeks and months leave out, for those written since the last
+    listing.
+    """
     with store.lock():
         written = sum(_list_again(store, span) for span in SPANS)
     found = store.tables.read(DROPPED, columns=["span", "reason"])
-    mix = {f"dropped_by_{span.name}": counts_of(found.filter(span=span.name), "reason") for span in SPANS}
+    mix = {
+        f"dropped_by_{span.name}": counts_of(found.filter(span=span.name), "reason")
+        for span in SPANS
+    }
     return Report({"parts_written": written, **mix})
 
 
 def _list_again(store: Store, span: Span) -> int:
-    """Lists the dropped facts of the span's partitions that changed; returns the number of these partitions."""
+    """Lists the dropped facts of the span's partitions that changed; returns the number of these
+    partitions.
+    """
     table, prefix = TABLE_OF[span.name], f"{span.name}-"
-    wanted = {f"{prefix}{part}": info.fingerprint for part, info in store.tables.parts(table).items()}
-    present = {part: info.inputs for part, info in store.tables.parts(DROPPED).items() if part.startswith(prefix)}
+    wanted = {
+        f"{prefix}{part}": info.fingerprint for part, info in store.tables.parts(table).items()
+    }
+    present = {
+        part: info.inputs
+        for part, info in store.tables.parts(DROPPED).items()
+        if part.startswith(prefix)
+    }
     for part in present.keys() - wanted.keys():
         store.tables.drop(DROPPED, part)
     due = [part for part, version in wanted.items() if present.get(part) != version]
@@ -113,15 +150,21 @@ def timeline(store: Store, part: str) -> pl.DataFrame:
     observed, segments, messages = (
         tables.read(name, days_of(WEEK, first)) for name in ("observations", "segments", "messages")
     )
-    return build_timeline(first, observed, segments, messages, tables.read("windows"), store.settings.zone)
+    return build_timeline(
+        first, observed, segments, messages, tables.read("windows"), store.settings.zone
+    )
 
 
 def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Report:
     """Writes the owner's chapters of the weeks where they changed, and commits them."""
     with store.lock():
-        changed = [path for part in partitions if (path := _write_chapter(store, date.fromisoformat(part)))]
+        changed = [
+            path for part in partitions if (path := _write_chapter(store, date.fromisoformat(part)))
+        ]
         if changed:
-            workspace_of(store).commit(f"Tell {len(changed)} week{'' if len(changed) == 1 else 's'}", changed)
+            workspace_of(store).commit(
+                f"Tell {len(changed)} week{'' if len(changed) == 1 else 's'}", changed
+            )
     return Report({"chapters_changed": len(changed)})
 
 

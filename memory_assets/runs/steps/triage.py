@@ -43,16 +43,22 @@ def amendments(store: Store, _: str) -> pl.DataFrame:
 def model_reviews(store: Store, _: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
     answers, model = triage_answers(store), open_model(store, "reflector")
-    outcome = _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
+    outcome = (
+        _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
+    )
     warnings = [outcome] if outcome.startswith("failed") else []
     return lambda _: Rows(read_verdicts(answers.every()), {"asked": outcome}, warnings=warnings)
 
 
 def _ask(store: Store, answers: AnswerStore, model: Model) -> str:
-    """Asks about proposals without a review and returns the outcome as text; raises `ModelSetupError` for a wrong setting."""
+    """Asks about proposals without a review and returns the outcome as text; raises
+    `ModelSetupError` for a wrong setting.
+    """
     waiting = review_questions(store, model.name)
     try:
-        Budget(store, model.name).check([question.request.estimated_tokens() for question in waiting])
+        Budget(store, model.name).check(
+            [question.request.estimated_tokens() for question in waiting]
+        )
         ask_in_batches(waiting, model, answers, store.settings.clock)
     except ModelSetupError:
         raise
@@ -65,14 +71,25 @@ def decisions(store: Store, _: Run) -> Builder:
     """Reads people's decisions from every review surface, and decides the rest by rules."""
     with store.lock():
         triage = triage_of(store)
-    seen, looked = read_settled_review(triage.workspace), read_task_snapshot(store)  # without the lock: the server may be slow
+    seen, looked = (
+        read_settled_review(triage.workspace),
+        read_task_snapshot(store),
+    )  # without the lock: the server may be slow
 
     def build(_: str) -> Rows:
         edits = triage.apply_review_edits(seen)
         changes = apply_task_changes(looked.found, triage)
-        warnings = [*edits.warnings, *changes.warnings, *([looked.problem] if looked.problem else [])]
+        warnings = [
+            *edits.warnings,
+            *changes.warnings,
+            *([looked.problem] if looked.problem else []),
+        ]
         frame = triage.decide_all()
-        return Rows(frame, {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings}, warnings=warnings)
+        return Rows(
+            frame,
+            {"heard": edits.counts, "tasks": changes.counts, "warnings": warnings},
+            warnings=warnings,
+        )
 
     return build
 
@@ -93,9 +110,16 @@ def memory_md(store: Store, run: Run) -> Report:
         promoted = triage.write_memory(frozenset(files.values()))
         texts = {scope: read_memory(workspace, file) for scope, file in files.items()}
     known = triage.rules.sections
-    outlines = {scope: Markdown(render_outline({files[scope]: text}, known)) for scope, text in texts.items()}
+    outlines = {
+        scope: Markdown(render_outline({files[scope]: text}, known))
+        for scope, text in texts.items()
+    }
     sizes = {
-        scope: {"entries": len(read_entries(text)), "bytes": len(text.encode()), "preview": outlines[scope]}
+        scope: {
+            "entries": len(read_entries(text)),
+            "bytes": len(text.encode()),
+            "preview": outlines[scope],
+        }
         for scope, text in texts.items()
     }
     figures = {
@@ -104,7 +128,9 @@ def memory_md(store: Store, run: Run) -> Report:
         "proposal_ids": promoted,
         "commit": workspace.head() or "-",
         "path": store.workspace / MEMORY_MD,
-        "all_files": Markdown(render_outline({files[scope]: text for scope, text in texts.items()}, known)),
+        "all_files": Markdown(
+            render_outline({files[scope]: text for scope, text in texts.items()}, known)
+        ),
     }
     return Report(figures, by_partition=sizes)
 
@@ -125,7 +151,9 @@ def entries(store: Store, _: str) -> Rows:
 
 
 def reflected_log(store: Store, _: Run) -> Report:
-    """Updates the section of the daily logs that says how the day was reflected on, and commits those that changed."""
+    """Updates the section of the daily logs that says how the day was reflected on, and commits
+    those that changed.
+    """
     reflected = store.tables.read("reflections").partition_by("day", as_dict=True)
     proposed: dict[str, list[dict[str, str]]] = {}
     for row in store.tables.read("decisions").sort("proposal_id").iter_rows(named=True):
@@ -141,7 +169,10 @@ def reflected_log(store: Store, _: Run) -> Report:
                 write_atomically(store.workspace / name, after.encode("utf-8", "surrogateescape"))
                 changed.append(name)
         if changed:
-            workspace_of(store).commit(f"Log the reflections of {len(changed)} day{'' if len(changed) == 1 else 's'}", changed)
+            workspace_of(store).commit(
+                f"Log the reflections of {len(changed)} day{'' if len(changed) == 1 else 's'}",
+                changed,
+            )
     return Report({"days_changed": len(changed)})
 
 
@@ -152,7 +183,9 @@ def review_md(store: Store, run: Run) -> Report:
         is_written = write_review(store, workspace)
         if is_written:
             store.note(run.table.name, triage_state(store))
-    edited = None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
+    edited = (
+        None if is_written else "REVIEW.md was edited meanwhile; the next triage reads the edit."
+    )
     problem = push_workspace(store) if store.settings.remote else None
     figures = {
         "pushed": problem or store.settings.remote or "no remote is set",
@@ -167,4 +200,8 @@ def review_tasks(store: Store, _: Run) -> Report:
     """Updates the owner's tasks in Todoist to the pending proposals, where a token is set."""
     done, problem = sync_task_list(store, shown_frictions(store))
     waiting = open_tasks(store.ledger.events(TASK_KINDS))
-    return Report({"waiting": len(waiting), **done}, [problem] if problem else [], checks={"are_in_step": problem})
+    return Report(
+        {"waiting": len(waiting), **done},
+        [problem] if problem else [],
+        checks={"are_in_step": problem},
+    )

@@ -10,9 +10,15 @@ from memory_assets.schema.records.base import Count, Record
 class SentEvent(Record):
     """An event that a harness, a person or a program sent through the spool; each event once."""
 
-    event_id: str = Field(description="The sender's id, prefixed with `spool-`; its ledger line has the same id.")
-    name: str = Field(description="Name of the event, such as `memory/session.ended`; docs/hooks.md lists them.")
-    subject: str = Field(description="What it is about: the id of a session or of a proposal, or a day.")
+    event_id: str = Field(
+        description="The sender's id, prefixed with `spool-`; its ledger line has the same id."
+    )
+    name: str = Field(
+        description="Name of the event, such as `memory/session.ended`; docs/hooks.md lists them."
+    )
+    subject: str = Field(
+        description="What it is about: the id of a session or of a proposal, or a day."
+    )
     harness: str | None = Field(description="Which coding agent sent it.")
     details: str = Field(description="Its other fields (counts, a reason), as JSON.")
     sent_at: datetime = Field(description="When it was sent.")

@@ -6,15 +6,27 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from memory_assets.schema.records.base import Count, Record, Score
-from memory_assets.schema.vocabulary import Author, Category, Priority, Relation, Scope, Sentiment, Strength, Trigger
+from memory_assets.schema.vocabulary import (
+    Author,
+    Category,
+    Priority,
+    Relation,
+    Scope,
+    Sentiment,
+    Strength,
+    Trigger,
+)
 
 Role = Literal["turn", "answer", "step"]
 MemoryState = Literal["active", "held", "superseded", "stale", "archived", "cold", "forgotten"]
 VALID_STATES = ("active", "stale", "archived", "cold")
-"""States of memories that nothing replaced, held or forgot; age and use decide which of them (`stages.maintain.states`)."""
+"""States of memories that nothing replaced, held or forgot; age and use decide which of them
+(`stages.maintain.states`).
+"""
 
 EntityKind = Literal[
-    "file", "folder", "command", "flag", "package", "service", "tool", "host", "repository", "person", "project", "adr",
+    "file", "folder", "command", "flag", "package", "service", "tool", "host", "repository",
+    "person", "project", "adr",
     "ticket", "standard", "branch", "commit", "variable", "identifier",
 ]  # fmt: skip
 
@@ -32,7 +44,9 @@ class Embedding(Record):
 
 
 class EmbeddingFailure(Record):
-    """A text that the embedding model could not encode; it is found by its words, and tried again after five minutes."""
+    """A text that the embedding model could not encode; it is found by its words, and tried again
+    after five minutes.
+    """
 
     key: ClassVar = ("text_hash", "model", "day")
     text_hash: str = Field(description="SHA-256 of the text, in hex.")
@@ -55,15 +69,22 @@ class Passage(Record):
     line: Count = Field(description="Record number of the message in its transcript.")
     number: Count = Field(description="Position in the message, from 0.")
     author: Author = Field(description="Who said it.")
-    role: Role = Field(description="turn (of the owner), answer (ends the assistant's turn) or step (before the answer).")
+    role: Role = Field(
+        description="turn (of the owner), answer (ends the assistant's turn) or step (before the "
+        "answer)."
+    )
     event_at: datetime = Field(description="When it was said.")
     char_from: Count = Field(description="First character in the message's text.")
     char_to: Count = Field(description="The character after the last.")
-    text_hash: str = Field(description="SHA-256 of the passage's text, in hex; the key of its vector.")
+    text_hash: str = Field(
+        description="SHA-256 of the passage's text, in hex; the key of its vector."
+    )
 
 
 class PassageVector(Record):
-    """The vector of one distinct passage and codes of its words; encoded last, because words find the passage until then."""
+    """The vector of one distinct passage and codes of its words; encoded last, because words find
+    the passage until then.
+    """
 
     key: ClassVar = ("text_hash", "model", "day")
     text_hash: str = Field(description="SHA-256 of the passage's text, in hex.")
@@ -71,29 +92,39 @@ class PassageVector(Record):
     model: str = Field(description="Model that made the vector.")
     model_version: str = Field(description="Hash of the model's weights, shortened.")
     vector: list[float] = Field(description="Unit-length vector, float32.")
-    words: bytes = Field(description="Contextual word codes, 48 signed bytes per word; empty if the model has none.")
+    words: bytes = Field(
+        description="Contextual word codes, 48 signed bytes per word; empty if the model has none."
+    )
 
 
 class MergeEdge(Record):
-    """Two observations that say the same or contradict each other, or are in doubt; memories are built from these edges."""
+    """Two observations that say the same or contradict each other, or are in doubt; memories are
+    built from these edges.
+    """
 
     key: ClassVar = ("newer_id", "older_id")
     newer_id: str = Field(description="The later observation, by event time.")
     older_id: str = Field(description="The earlier observation.")
     similarity: float = Field(description="Cosine of the two vectors.")
     relation: Relation = Field(
-        description="`same`: they merge; `conflict`: they contradict each other; `doubtful`: near, a model may decide."
+        description="`same`: they merge; `conflict`: they contradict each other; `doubtful`: "
+        "near, a model may decide."
     )
     reason: str = Field(
-        description="Why they merge, how they conflict (replaced, reversed, opposite, other value), or why not."
+        description="Why they merge, how they conflict (replaced, reversed, opposite, other "
+        "value), or why not."
     )
 
 
 class Memory(Record):
-    """The current state of a fact: observations and harness memories, combined with merges and the ledger."""
+    """The current state of a fact: observations and harness memories, combined with merges and the
+    ledger.
+    """
 
     id: str = Field(description="Id of the oldest observation of the cluster.")
-    state: MemoryState = Field(description="active, held, superseded, stale, archived, cold or forgotten.")
+    state: MemoryState = Field(
+        description="active, held, superseded, stale, archived, cold or forgotten."
+    )
     kind: Literal["fact", "narrative"] = Field(description="A fact, or a segment's narrative.")
     text: str = Field(description="Newest wording.")
     text_hash: str = Field(description="SHA-256 of the text; the key of its vector.")
@@ -104,7 +135,8 @@ class Memory(Record):
     priority: Priority = Field(description="The highest of its observations.")
     category: Category = Field(description="Category of the newest wording.")
     confidence: Score = Field(
-        description="Highest of its observations; +0.1 per confirming source, +0.05 each time a source repeats it, -0.2 per "
+        description="Highest of its observations; +0.1 per confirming source, +0.05 each time a "
+        "source repeats it, -0.2 per "
         "contradicting source."
     )
     confirmed_count: Count = Field(description="Other sources that confirm it.")
@@ -112,7 +144,9 @@ class Memory(Record):
     conflicts_with: list[str] = Field(description="Memories in an unresolved conflict with it.")
     strength: Strength = Field(description="The strongest of its observations.")
     sentiment: Sentiment = Field(description="Tone of the newest wording.")
-    author: Author = Field(description="Who said it; the owner, if the owner said any of its observations.")
+    author: Author = Field(
+        description="Who said it; the owner, if the owner said any of its observations."
+    )
     scope: Scope = Field(description="Where it applies.")
     project: str = Field(description="Project.")
     person: str = Field(description="The human of the session.")
@@ -123,40 +157,57 @@ class Memory(Record):
     session_id: str = Field(description="Session of the newest wording.")
     path: str = Field(description="Transcript of the newest wording.")
     lines: list[int] = Field(description="Evidence of the newest wording in that transcript.")
-    trigger: Trigger = Field(description="What closed the window of the newest wording; `ended` without a session.")
+    trigger: Trigger = Field(
+        description="What closed the window of the newest wording; `ended` without a session."
+    )
     superseded_by: str | None = Field(description="The memory that replaced it.")
     recall_count: Count = Field(description="Times it was recalled by a person or agent.")
     used_count: Count = Field(description="Model answers and sessions that used it.")
     last_used_at: datetime | None = Field(description="When it was last recalled or used.")
     boost: Annotated[float, Field(ge=-1, le=1)] = Field(
-        description="Rank adjustment from sessions, feedback and the nightly run, -0.3 to 0.3: +0.1 for each use and for each "
+        description="Rank adjustment from sessions, feedback and the nightly run, -0.3 to 0.3: "
+        "+0.1 for each use and for each "
         "day on which it was said, -0.05 for each time not used."
     )
 
 
 class Mention(Record):
-    """One name in one memory, recognised by shape or from a list, with the relations that the memory states."""
+    """One name in one memory, recognised by shape or from a list, with the relations that the
+    memory states.
+    """
 
     key: ClassVar = ("memory_id", "kind", "name")
     memory_id: str = Field(description="The memory; held and forgotten ones are left out.")
     kind: EntityKind = Field(description="Kind of the named thing.")
     name: str = Field(description="Its normalised name.")
     said: list[str] = Field(description="Its spellings in the memory.")
-    entity_id: str = Field(description="The entity; a bare file name belongs to the one path of the project that ends with it.")
+    entity_id: str = Field(
+        description="The entity; a bare file name belongs to the one path of the project that "
+        "ends with it."
+    )
     uses: list[str] = Field(description="Names, as kind/name, that the memory says it uses.")
-    part_of: list[str] = Field(description="Names, as kind/name, that the memory says it is part of.")
-    replaced_by: list[str] = Field(description="Names, as kind/name, that the memory says replaced it.")
+    part_of: list[str] = Field(
+        description="Names, as kind/name, that the memory says it is part of."
+    )
+    replaced_by: list[str] = Field(
+        description="Names, as kind/name, that the memory says replaced it."
+    )
     read_from: str = Field(description="Hash of the text that the names were extracted from.")
 
 
 class Entity(Record):
     """A file, command, package, service, person or id that memories name, with its other names."""
 
-    entity_id: str = Field(description="`ent_` and a hash of kind, name and, if it is local to a project, the project.")
+    entity_id: str = Field(
+        description="`ent_` and a hash of kind, name and, if it is local to a project, the project."
+    )
     kind: EntityKind = Field(description="Kind of the entity.")
     name: str = Field(description="Its usual name.")
     aliases: list[str] = Field(description="Other names, as memories or developers write it.")
-    project: str = Field(description="The project that a file, flag, ticket, branch or identifier belongs to; else empty.")
+    project: str = Field(
+        description="The project that a file, flag, ticket, branch or identifier belongs to; "
+        "else empty."
+    )
     projects: list[str] = Field(description="Projects whose memories name it.")
     memory_count: Count = Field(description="Memories that name it.")
     first_event_at: datetime = Field(description="When it was first named.")
@@ -167,14 +218,20 @@ class RelationRow(Record):
     """A relation between two entities, with the memories that state it."""
 
     key: ClassVar = ("source_id", "target_id", "kind")
-    source_id: str = Field(description="The entity that uses, is part of or was replaced by the target; else the smaller id.")
+    source_id: str = Field(
+        description="The entity that uses, is part of or was replaced by the target; else the "
+        "smaller id."
+    )
     target_id: str = Field(description="The other entity.")
     kind: Literal["mentioned_together", "uses", "part_of", "replaced_by"] = Field(
-        description="`mentioned_together`: in two memories, or in one that names few things; others: stated in a memory, or "
+        description="`mentioned_together`: in two memories, or in one that names few things; "
+        "others: stated in a memory, or "
         "derived from a path or a superseded memory."
     )
     memory_ids: list[str] = Field(description="The memories that support it.")
     memory_count: Count = Field(description="Number of these memories.")
-    weight: Score = Field(description="Their number divided by the geometric mean of the memories naming each entity.")
+    weight: Score = Field(
+        description="Their number divided by the geometric mean of the memories naming each entity."
+    )
     first_event_at: datetime = Field(description="When it was first said.")
     event_at: datetime = Field(description="When it was last said.")

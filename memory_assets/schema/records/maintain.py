@@ -1,4 +1,6 @@
-"""Rows of maintenance: what the nightly run found unread and counted, and insights about archived memories."""
+"""Rows of maintenance: what the nightly run found unread and counted, and insights about archived
+memories.
+"""
 
 from datetime import date, datetime
 from typing import ClassVar, Literal
@@ -12,12 +14,18 @@ MissedKind = Literal["session", "message", "note"]
 
 
 class Missed(Record):
-    """Something captured or saved on a day that no run had read when the nightly run looked; the same run reads it."""
+    """Something captured or saved on a day that no run had read when the nightly run looked; the
+    same run reads it.
+    """
 
     key: ClassVar = ("day", "kind", "id")
-    day: date = Field(description="Local day of the window or note; of a message in no window, the day of its capture.")
+    day: date = Field(
+        description="Local day of the window or note; of a message in no window, the day of its "
+        "capture."
+    )
     kind: MissedKind = Field(
-        description="`session`: a closed window without messages or segments; `message`: an archived message in no window; "
+        description="`session`: a closed window without messages or segments; `message`: an "
+        "archived message in no window; "
         "`note`: a note without a vector."
     )
     id: str = Field(description="Id of the window, of the message, or of the note's observation.")
@@ -37,9 +45,14 @@ class NightlyStats(Record):
     archived: Count = Field(description="Unused memories out of recall, unless asked for.")
     cold: Count = Field(description="Memories archived for long.")
     conflicts: Count = Field(description="Pairs of memories in an unresolved conflict.")
-    merged: Count = Field(description="Observations of the day that became part of a memory with another wording or source.")
+    merged: Count = Field(
+        description="Observations of the day that became part of a memory with another wording "
+        "or source."
+    )
     promoted: Count = Field(description="Facts of the day whose memories got 0.1 more boost.")
-    missed: Count = Field(description="Sessions, messages and notes of the day that no run had read.")
+    missed: Count = Field(
+        description="Sessions, messages and notes of the day that no run had read."
+    )
     extracted: Count = Field(description="Those of them that have been read since.")
     categories: list[Category] = Field(description="Categories of the active memories, sorted.")
     category_counts: list[int] = Field(description="Active memories of each of these categories.")
@@ -50,7 +63,9 @@ class Insight(Record):
 
     insight_id: str = Field(description="UUIDv5 of the memory with which the group began.")
     text: str = Field(description="The sentence, with the ids of the memories that it rests on.")
-    memory_ids: list[str] = Field(description="The memories of the group, in the order in which they were archived.")
+    memory_ids: list[str] = Field(
+        description="The memories of the group, in the order in which they were archived."
+    )
     memory_count: Count = Field(description="Number of these memories.")
     category: Category = Field(description="The most frequent category of the group.")
     scope: Scope = Field(description="Where its facts apply.")

@@ -38,7 +38,9 @@ class RecallEvent(Record):
     actor: str = Field(description="Who asked.")
     query: str = Field(description="Keyed hash of the question.")
     profile: str | None = Field(description="Profile it was asked with.")
-    outcome: RecallOutcome = Field(description="The tier that answered, `not in memory` if none did; `unrecorded` in old rows.")
+    outcome: RecallOutcome = Field(
+        description="The tier that answered, `not in memory` if none did; `unrecorded` in old rows."
+    )
     result_count: Count = Field(description="Memories returned.")
     is_budget: bool = Field(description="Asked in budget mode.")
     is_rewritten: bool = Field(description="A model rewrote the question.")

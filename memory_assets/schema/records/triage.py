@@ -10,23 +10,31 @@ from memory_assets.schema.records.reflect import Proposal
 from memory_assets.schema.vocabulary import Category
 
 FrictionKind = Literal[
-    "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift", "missing_skill", "stale_memory"
+    "repeated_correction", "recurring_failure", "tool_misuse", "configuration_drift",
+    "missing_skill", "stale_memory"
 ]  # fmt: skip
 
 
 class Friction(Proposal):
-    """A problem that recurs across sessions within seven days, with the exact change that would fix it."""
+    """A problem that recurs across sessions within seven days, with the exact change that would fix
+    it.
+    """
 
     proposal_id: str = Field(description="`f-YYYYMMDD-NNN`, never reused.")
     day: date = Field(description="Last local day of the seven in which it was first found.")
     kind: FrictionKind = Field(
-        description="`repeated_correction`: a person repeats a correction; `recurring_failure`: a call fails in the same way; "
-        "`tool_misuse`: a tool is used against a rule or wrongly; `configuration_drift`: a change is reverted repeatedly; "
-        "`missing_skill`: a procedure is worked out again; `stale_memory`: a line of MEMORY.md is contradicted."
+        description="`repeated_correction`: a person repeats a correction; `recurring_failure`: "
+        "a call fails in the same way; "
+        "`tool_misuse`: a tool is used against a rule or wrongly; `configuration_drift`: a "
+        "change is reverted repeatedly; "
+        "`missing_skill`: a procedure is worked out again; `stale_memory`: a line of "
+        "MEMORY.md is contradicted."
     )
     title: str = Field(description="What goes wrong.")
     target: str = Field(description="The file to change: `MEMORY.md`, or the path of another file.")
-    folder: str = Field(description="Folder of the project that the target belongs to; empty for MEMORY.md.")
+    folder: str = Field(
+        description="Folder of the project that the target belongs to; empty for MEMORY.md."
+    )
     section: str = Field(description="Section of the target, if it has sections.")
     text: str = Field(description="The proposed line; for other files, a summary of the change.")
     entry: str | None = Field(description="The line of MEMORY.md to replace.")
@@ -36,14 +44,18 @@ class Friction(Proposal):
     occurrence_count: Count = Field(description="How often it happened.")
     session_count: Count = Field(description="In how many sessions: its frequency.")
     week_session_count: Count = Field(description="Sessions of the seven days.")
-    minutes: Annotated[float, Field(ge=0)] = Field(description="Average minutes lost per occurrence: its impact.")
+    minutes: Annotated[float, Field(ge=0)] = Field(
+        description="Average minutes lost per occurrence: its impact."
+    )
     severity: Annotated[float, Field(ge=0)] = Field(description="Frequency times impact.")
     first_event_at: datetime = Field(description="When it first happened.")
     event_at: datetime = Field(description="When it last happened.")
 
 
 class Amendment(Proposal):
-    """A proposed change of a line of MEMORY.md: corrected, replaced, contradicted, or over the limit."""
+    """A proposed change of a line of MEMORY.md: corrected, replaced, contradicted, or over the
+    limit.
+    """
 
     text: str = Field(description="The new line, without date or bullet; empty to remove it.")
     entry: str = Field(description="The line to replace or remove.")
@@ -54,7 +66,9 @@ class ModelReview(Record):
     """A model's review of a proposal that rules left to a person; none without a model."""
 
     proposal_id: str = Field(description="The proposal.")
-    verdict: Literal["promote", "reject", "review"] = Field(description="promote, reject, or review: a person must decide.")
+    verdict: Literal["promote", "reject", "review"] = Field(
+        description="promote, reject, or review: a person must decide."
+    )
     text: str = Field(description="The final line, if promoted.")
     reason: str = Field(description="Why not, or the question for the owner.")
     text_hash: str = Field(description="SHA-256 of the proposed text that was shown.")
@@ -72,7 +86,9 @@ class TrustRow(Record):
     rejected: Count = Field(description="Proposals rejected.")
     acceptance: Score = Field(description="Share of approved proposals.")
     points: Count = Field(description="+1 for each approval, -3 for each rejection, at least 0.")
-    needed: Count = Field(description="Points from which high-priority proposals need no approval; 0: never.")
+    needed: Count = Field(
+        description="Points from which high-priority proposals need no approval; 0: never."
+    )
     is_trusted: bool = Field(description="Whether they need no approval now.")
     decided_at: datetime = Field(description="When the last one was decided.")
 
@@ -87,7 +103,8 @@ class EntryRow(Record):
     entry_on: date = Field(description="Its date.")
     text: str = Field(description="Its text.")
     state: Literal["candidate", "established", "proven", "deprecated"] = Field(
-        description="candidate; established: confirmed or used; proven: confirmed and used, three times in total; deprecated: "
+        description="candidate; established: confirmed or used; proven: confirmed and used, "
+        "three times in total; deprecated: "
         "its memory was replaced or is contradicted more than confirmed."
     )
     is_by_hand: bool = Field(description="A person wrote or reworded it.")
@@ -107,12 +124,18 @@ class Decision(Record):
     """The state of a proposal: promoted, merged, rejected, expired or pending."""
 
     proposal_id: str = Field(description="The proposal.")
-    state: Literal["promoted", "merged", "rejected", "expired", "pending"] = Field(description="Current state.")
+    state: Literal["promoted", "merged", "rejected", "expired", "pending"] = Field(
+        description="Current state."
+    )
     tier: Count = Field(description="1 rules, 2 model, 3 person.")
     reason: str = Field(description="Why.")
     actor: str = Field(description="Who decided: `rules`, a model's name or a person.")
     section: str = Field(description="Section of MEMORY.md.")
     text: str = Field(description="The text as decided (a person may have edited it).")
-    entry: str | None = Field(description="The line of MEMORY.md that it replaces, removes or repeats.")
+    entry: str | None = Field(
+        description="The line of MEMORY.md that it replaces, removes or repeats."
+    )
     decided_at: datetime | None = Field(description="When it was decided; empty while pending.")
-    expires_at: datetime | None = Field(description="When a pending one expires; empty until a person is asked about it.")
+    expires_at: datetime | None = Field(
+        description="When a pending one expires; empty until a person is asked about it."
+    )

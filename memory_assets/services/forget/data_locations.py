@@ -1,7 +1,8 @@
-"""The files of a store: which part of the store each belongs to, the texts in it, and masking forgotten words in it.
+"""The files of a store: which part of the store each belongs to, the texts in it, and masking
+forgotten words in it.
 
-Parquet, SQLite (with its WAL) and compressed files are decoded; every file is also read as plain bytes, where deleted rows may
-remain. Callers undo escapes and base64 themselves.
+Parquet, SQLite (with its WAL) and compressed files are decoded; every file is also read as plain
+bytes, where deleted rows may remain. Callers undo escapes and base64 themselves.
 """
 
 import gzip
@@ -69,7 +70,9 @@ class DataLocation:
 
 
 def data_locations(store: Store) -> Iterator[DataLocation]:
-    """Yields every file of the store except those of nested stores, git's objects and the settings file."""
+    """Yields every file of the store except those of nested stores, git's objects and the settings
+    file.
+    """
     for path in _files(store.root):
         place = path.relative_to(store.root)
         yield DataLocation(kind_of(place), path, place.as_posix())
@@ -90,7 +93,9 @@ def kind_of(path: Path) -> str:
 
 
 def read_texts(path: Path) -> Iterator[bytes]:
-    """Yields the decoded content of the file, then its raw bytes; nothing for a file that vanished."""
+    """Yields the decoded content of the file, then its raw bytes; nothing for a file that
+    vanished.
+    """
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -105,7 +110,8 @@ def read_texts(path: Path) -> Iterator[bytes]:
 
 
 def erase_file(path: Path, tombstones: Tombstones) -> bool:
-    """Masks forgotten words in the file, or deletes a compressed file that contains them; returns whether it contained any.
+    """Masks forgotten words in the file, or deletes a compressed file that contains them; returns
+    whether it contained any.
 
     Raises `StoreBusyError` while another process writes the database.
     """
@@ -150,13 +156,17 @@ def _sqlite_texts(path: Path) -> Iterator[bytes]:
         with closing(_open_sqlite(path)) as database:
             for table in _tables(database):
                 cells = {cell for row in database.execute(f"SELECT * FROM {table}") for cell in row}
-                yield from (decompressed(_encoded(cell)) for cell in cells if isinstance(cell, str | bytes))
+                yield from (
+                    decompressed(_encoded(cell)) for cell in cells if isinstance(cell, str | bytes)
+                )
     except sqlite3.DatabaseError:
         return
 
 
 def _erase_sqlite(path: Path, tombstones: Tombstones) -> bool:
-    """Masks every cell and leaves neither free pages nor a WAL behind; returns whether a cell changed."""
+    """Masks every cell and leaves neither free pages nor a WAL behind; returns whether a cell
+    changed.
+    """
     try:
         with closing(_open_sqlite(path)) as database:
             changed = sum(_erase_table(database, table, tombstones) for table in _tables(database))
@@ -165,13 +175,18 @@ def _erase_sqlite(path: Path, tombstones: Tombstones) -> bool:
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return changed > 0
     except sqlite3.OperationalError as error:
-        message = f"Cannot erase from {path}: {error}. Stop the Dagster UI that writes it; the next `memory ingest` continues."
+        message = (
+            f"Cannot erase from {path}: {error}. Stop the Dagster UI that writes it; the next "
+            "`memory ingest` continues."
+        )
         raise StoreBusyError(message) from error
 
 
 def _erase_table(database: sqlite3.Connection, table: str, tombstones: Tombstones) -> int:
     changed, masked_cell = 0, cache(partial(_masked, tombstones=tombstones))
-    columns = ", ".join(f"{_quoted(row[1])} = ?" for row in database.execute(f"PRAGMA table_info({table})"))
+    columns = ", ".join(
+        f"{_quoted(row[1])} = ?" for row in database.execute(f"PRAGMA table_info({table})")
+    )
     for rowid, *cells in database.execute(f"SELECT rowid, * FROM {table}").fetchall():
         masked = [masked_cell(cell) if isinstance(cell, str | bytes) else cell for cell in cells]
         if masked != cells:
@@ -203,7 +218,10 @@ def _encoded(cell: str | bytes) -> bytes:
 
 def _tables(database: sqlite3.Connection) -> list[str]:
     """Returns the names of the tables, quoted for SQL."""
-    return [_quoted(name) for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return [
+        _quoted(name)
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    ]
 
 
 def _quoted(name: str) -> str:

@@ -1,8 +1,10 @@
-"""Erases forgotten words from a store, down to the bytes. It only needs the tombstones, so any later run can finish the work.
+"""Erases forgotten words from a store, down to the bytes. It only needs the tombstones, so any
+later run can finish the work.
 
-Each step does nothing where it was already done, and the event `words.erased` is written last: a process that is killed
-leaves a `words.forgotten` without its `words.erased`, and the next run starts again. The order matters: the mapping of hashes
-needs the unmasked bytes, the mapping of ids the old tables.
+Each step does nothing where it was already done, and the event `words.erased` is written last: a
+process that is killed leaves a `words.forgotten` without its `words.erased`, and the next run
+starts again. The order matters: the mapping of hashes needs the unmasked bytes, the mapping of ids
+the old tables.
 """
 
 import shutil
@@ -28,14 +30,25 @@ from memory_assets.services.corpus import (
     passage_heads,
 )
 from memory_assets.services.documents import NOTED, erase_unknown_chunks
-from memory_assets.services.forget.data_locations import GIT, LEFT_OVER, DataLocation, data_locations, erase_file
+from memory_assets.services.forget.data_locations import (
+    GIT,
+    LEFT_OVER,
+    DataLocation,
+    data_locations,
+    erase_file,
+)
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
 from memory_assets.services.memory_ids import remove_ready_ids
 from memory_assets.services.model_questions import asked_about
 from memory_assets.services.shared_store import send_workspace
 from memory_assets.stages.capture.messages import build_messages
-from memory_assets.stages.capture.tombstones import Tombstones, read_tombstones, tombstones_of, unfinished
+from memory_assets.stages.capture.tombstones import (
+    Tombstones,
+    read_tombstones,
+    tombstones_of,
+    unfinished,
+)
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets.stages.embed.notes import note_rows
@@ -64,8 +77,13 @@ def finish(store: Store) -> Counter[str]:
         store.sync()
         tombstones = read_tombstones(events, store.key)
         with_history = any(event.payload["with_history"] for event in events)
-        changed = erase(store, tombstones, since=min(event.at for event in events), with_history=with_history)
-        done = [Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)}) for event in events]
+        changed = erase(
+            store, tombstones, since=min(event.at for event in events), with_history=with_history
+        )
+        done = [
+            Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)})
+            for event in events
+        ]
         send_workspace(store)
         store.ledger.append_once(done, actor="rules")
         if store.mirror is not None:
@@ -75,7 +93,9 @@ def finish(store: Store) -> Counter[str]:
 
 
 def _to_erase(store: Store) -> list[Event]:
-    """Returns what was forgotten and is not erased in this folder, which may be one of several of the same store."""
+    """Returns what was forgotten and is not erased in this folder, which may be one of several of
+    the same store.
+    """
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
     erased = store.mirror.erased() if store.mirror else None
     if erased is None:
@@ -83,24 +103,36 @@ def _to_erase(store: Store) -> list[Event]:
     return [event for event in events if event.kind == WORDS_FORGOTTEN and event.id not in erased]
 
 
-def erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool) -> Counter[str]:
-    """Erases the words, and what was made of ranges that were masked since the moment; returns the changes by kind."""
+def erase(
+    store: Store, tombstones: Tombstones, *, since: datetime, with_history: bool
+) -> Counter[str]:
+    """Erases the words, and what was made of ranges that were masked since the moment; returns the
+    changes by kind.
+    """
     changed: Counter[str] = Counter()
-    changed["branches"] = drop_all(store)  # copies of what is about to change; rebuilding one costs only time
+    changed["branches"] = drop_all(
+        store
+    )  # copies of what is about to change; rebuilding one costs only time
     changed["archive"] = _mask_archive(store, tombstones)
     sources = _masked_since(store, since)
     new_ids = changed_ids(store.archive, store.tables, sources)
-    changed["ledger"] = store.ledger.overwrite(lambda raw: tombstones.mask(replace_ids(new_ids, raw)))
+    changed["ledger"] = store.ledger.overwrite(
+        lambda raw: tombstones.mask(replace_ids(new_ids, raw))
+    )
     _rekey_answers(store, sources, new_ids)
     store.tables.write("resources", "all", store.archive.resources())
-    notes = pl.concat([note_rows(store.ledger.events(NOTES)), store.tables.read("harness_memories")])
+    notes = pl.concat(
+        [note_rows(store.ledger.events(NOTES)), store.tables.read("harness_memories")]
+    )
     rows = erase_rows(store.tables, tombstones, sources, notes)
     changed.update({f"table {name}": count for name, count in rows.items()})
     _erase_indexes(store)
     changed["workspace"] = _erase_workspace(store, tombstones)
     changed["other files"] = sum(_erase_other(one, tombstones) for one in data_locations(store))
     if with_history:
-        commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)  # earlier forgettings included
+        commits = GitHistory(store.workspace).rewrite(
+            tombstones_of(store).mask
+        )  # earlier forgettings included
         store.ledger.overwrite(lambda raw: replace_ids(commits, raw))
         changed["commits"] = len(commits)
     store.sync(is_erasing=True)
@@ -108,10 +140,17 @@ def erase(store: Store, tombstones: Tombstones, *, since: datetime, with_history
 
 
 def _mask_archive(store: Store, tombstones: Tombstones) -> int:
-    """Masks the archived ranges; the ledger is updated before each, while the old hashes can still be computed."""
+    """Masks the archived ranges; the ledger is updated before each, while the old hashes can still
+    be computed.
+    """
     masked = 0
-    for entry in track([entry for ranges in store.archive.sources().values() for entry in ranges], "Erasing from the archive"):
-        content = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+    for entry in track(
+        [entry for ranges in store.archive.sources().values() for entry in ranges],
+        "Erasing from the archive",
+    ):
+        content = store.archive.read(
+            entry.source_id, entry.generation, entry.byte_from, entry.byte_to
+        )
         after = tombstones.mask(content)
         if after != content:
             keep_hashes(store, content, after)
@@ -136,13 +175,21 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
 
 
 def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None:
-    """Files the stored answers about masked messages under the masked content, so that they are not paid for again."""
+    """Files the stored answers about masked messages under the masked content, so that they are not
+    paid for again.
+    """
     answers = AnswerStore(store.answers)
     if next(answers.root.glob("*.json"), None) is None:
         return
-    names = {old: new for pair in _contents(store, sources, new_ids) for old, new in answers.rekey(*pair).items()}
+    names = {
+        old: new
+        for pair in _contents(store, sources, new_ids)
+        for old, new in answers.rekey(*pair).items()
+    }
     for old, new in names.items():
-        store.ledger.overwrite(lambda raw, old=old, new=new: raw.replace(old.encode(), new.encode()))
+        store.ledger.overwrite(
+            lambda raw, old=old, new=new: raw.replace(old.encode(), new.encode())
+        )
 
 
 def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:
@@ -150,20 +197,34 @@ def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[
     asked = asked_about(store.tables.read("windows")).filter(pl.col("source_id").is_in(sources))
     for (day,), windows in asked.group_by("day"):
         before = store.tables.read("messages", [str(day)])
-        masked = pl.concat([empty("messages"), *build_messages(windows, store.tables, store.archive, store.settings.clock())])
+        masked = pl.concat(
+            [
+                empty("messages"),
+                *build_messages(windows, store.tables, store.archive, store.settings.clock()),
+            ]
+        )
         after = masked.with_columns(pl.col("message_id").replace(new_ids))
         for window in windows.iter_rows(named=True):
             contents = (_question_contents(store, window, messages) for messages in (before, after))
             yield from ((old, new) for old, new in zip(*contents, strict=False) if old != new)
 
 
-def _question_contents(store: Store, window: Mapping[str, Any], messages: pl.DataFrame) -> list[str]:
+def _question_contents(
+    store: Store, window: Mapping[str, Any], messages: pl.DataFrame
+) -> list[str]:
     own = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
-    return [one.key.content for one in questions_about(window, own, store.settings.model_of("observer"), store.settings.zone)]
+    return [
+        one.key.content
+        for one in questions_about(
+            window, own, store.settings.model_of("observer"), store.settings.zone
+        )
+    ]
 
 
 def _erase_indexes(store: Store) -> None:
-    """Publishes both indexes with the present rows only, and deletes everything else in their folder."""
+    """Publishes both indexes with the present rows only, and deletes everything else in their
+    folder.
+    """
     memories, vectors, texts = store.tables.read("memories"), open_vectors(store), open_texts(store)
     try:
         if vectors.generation() is not None:
@@ -171,7 +232,10 @@ def _erase_indexes(store: Store) -> None:
             vectors.update(kept, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:
             known = {*memories["id"], *passage_heads(store.tables)["id"]}
-            texts.update(memory_rows(memories.clear()), sorted({*texts.ids("memories"), *texts.ids("messages")} - known))
+            texts.update(
+                memory_rows(memories.clear()),
+                sorted({*texts.ids("memories"), *texts.ids("messages")} - known),
+            )
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
         make_folder(store.root / "index")
@@ -186,10 +250,16 @@ def _erase_indexes(store: Store) -> None:
 
 
 def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
-    """Erases from the files on disk and from the last commit, so that no spurious difference between the two remains."""
+    """Erases from the files on disk and from the last commit, so that no spurious difference
+    between the two remains.
+    """
     workspace = GitHistory(store.workspace)
     committed = {path: workspace.at_head(path) for path in workspace.paths()}
-    cleared = {path: _cleared(path, content, tombstones) for path, content in committed.items() if content is not None}
+    cleared = {
+        path: _cleared(path, content, tombstones)
+        for path, content in committed.items()
+        if content is not None
+    }
     changed = {path: content for path, content in cleared.items() if content != committed[path]}
     here = (one for one in data_locations(store) if one.top == "workspace" and one.kind != GIT)
     found = sum(_clear_on_disk(one.path, store, tombstones) for one in here)
@@ -198,12 +268,18 @@ def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
 
 
 def _cleared(path: str, content: bytes, tombstones: Tombstones) -> bytes:
-    """Returns a workspace file without the forgotten words: entries are removed, other text is masked."""
+    """Returns a workspace file without the forgotten words: entries are removed, other text is
+    masked.
+    """
     if not is_memory_file(path):
         return tombstones.mask(content)
     entries = {entry.number for entry in read_entries(content.decode("utf-8", "replace"))}
     lines = enumerate(content.split(b"\n"), 1)
-    return tombstones.mask(b"\n".join(line for number, line in lines if number not in entries or not tombstones.holds(line)))
+    return tombstones.mask(
+        b"\n".join(
+            line for number, line in lines if number not in entries or not tombstones.holds(line)
+        )
+    )
 
 
 def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
@@ -215,14 +291,20 @@ def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
         after = _cleared(name, content, tombstones)
         if replace_if_same(path, content, after):
             return after != content
-    raise ReviewError(f"{path} changed {ATTEMPTS} times while it was being cleared. Save it, then try again.")
+    raise ReviewError(
+        f"{path} changed {ATTEMPTS} times while it was being cleared. Save it, then try again."
+    )
 
 
 def _erase_other(one: DataLocation, tombstones: Tombstones) -> bool:
-    """Erases from a file that no other step handles; deletes half-written files, and damaged ones that were put aside."""
+    """Erases from a file that no other step handles; deletes half-written files, and damaged ones
+    that were put aside.
+    """
     if one.top in HANDLED_FOLDERS and (one.kind != LEFT_OVER or one.top == "workspace"):
         return False
-    if (one.path.suffix == ".tmp" and one.top != "spool") or (one.top == damage.FOLDER and one.path.name != damage.LIST):
+    if (one.path.suffix == ".tmp" and one.top != "spool") or (
+        one.top == damage.FOLDER and one.path.name != damage.LIST
+    ):
         one.path.unlink(missing_ok=True)
         return False
     return erase_file(one.path, tombstones)

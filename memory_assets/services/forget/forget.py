@@ -1,8 +1,10 @@
-"""The facade's verb `forget`: lists everything that contains a memory or words, and erases it from the store for good.
+"""The facade's verb `forget`: lists everything that contains a memory or words, and erases it from
+the store for good.
 
-An id stands for the memory's text, all its wordings and the sentences that it was extracted from; a phrase for those words
-anywhere. First a tombstone is written, which holds only hashes; from then on capture masks the words in new input. Then
-everything that contains them is erased (`forget.erase`) and searched once more.
+An id stands for the memory's text, all its wordings and the sentences that it was extracted from; a
+phrase for those words anywhere. First a tombstone is written, which holds only hashes; from then on
+capture masks the words in new input. Then everything that contains them is erased (`forget.erase`)
+and searched once more.
 """
 
 import re
@@ -32,7 +34,9 @@ SHORTEST_PHRASE = 4
 """Characters of a phrase to forget; shorter ones match too much."""
 
 SHORTEST_QUOTE = 4
-"""Words of a quote that is masked everywhere; shorter quotes (a yes, a name) also occur in other contexts."""
+"""Words of a quote that is masked everywhere; shorter quotes (a yes, a name) also occur in other
+contexts.
+"""
 
 _WHOLE_ID = re.compile(r"mem_\S*|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 """Targets that are taken as ids and not as words."""
@@ -50,7 +54,9 @@ class AffectedMemory:
 
 @dataclass(frozen=True)
 class Forgetting:
-    """Everything that contains what is to be forgotten and, once applied, what was erased and the second search."""
+    """Everything that contains what is to be forgotten and, once applied, what was erased and the
+    second search.
+    """
 
     target: str
     is_applied: bool
@@ -60,7 +66,9 @@ class Forgetting:
     """Messages that contain it, or that one of the memories was derived from."""
     segment_ids: tuple[str, ...]
     entry_lines: tuple[str, ...]
-    """Lines of MEMORY.md and of projects' files that contain it, as `MEMORY.md:12`; the entries among them are removed."""
+    """Lines of MEMORY.md and of projects' files that contain it, as `MEMORY.md:12`; the entries
+    among them are removed.
+    """
     wordings: tuple[str, ...]
     """How it is written, as words in lower case."""
     found: SearchReport
@@ -88,26 +96,40 @@ class Forgetting:
 
     def _to_pass_on(self) -> Iterator[str]:
         for url in self.servers if self.erased.get("archive") else ():
-            yield f"{url} has sessions of this store: run `memory data push {url}`, so that it is masked and erased there, too."
+            yield (
+                f"{url} has sessions of this store: run `memory data push {url}`, so that it is "
+                "masked and erased there, too."
+            )
 
     def _warnings(self, proof: SearchReport) -> Iterator[str]:
         for place in proof.places:
             if place.kind != GIT:
                 yield f"It is still in {place.kind}, for example {place.where}."
         if commits := proof.commit_count:
-            yield f"{commits:,} commits of the workspace still contain it; forget it with --history to rewrite them."
+            yield (
+                f"{commits:,} commits of the workspace still contain it; forget it with "
+                "--history to rewrite them."
+            )
         elif any(place.kind == GIT for place in proof.places):
-            yield "Objects of the workspace's git still contain it; forget it with --history to delete them."
+            yield (
+                "Objects of the workspace's git still contain it; forget it with --history to "
+                "delete them."
+            )
         elif self.erased.get("commits") and self.remotes:
             yield (
-                f"The history was rewritten, but {', '.join(self.remotes)} still has the old one. Run `git push --force "
-                f"{self.remotes[0]} main` in the workspace, clone other clones again, and ask the host's support to delete "
+                f"The history was rewritten, but {', '.join(self.remotes)} still has the "
+                "old one. Run `git push --force "
+                f"{self.remotes[0]} main` in the workspace, clone other clones again, and "
+                "ask the host's support to delete "
                 "unreachable commits."
             )
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs."""
-        return {**{one.name: getattr(self, one.name) for one in fields(self)}, "is_gone": self.is_gone}
+        return {
+            **{one.name: getattr(self, one.name) for one in fields(self)},
+            "is_gone": self.is_gone,
+        }
 
 
 @dataclass(frozen=True)
@@ -124,14 +146,16 @@ class _Target:
 
 
 def forget(store: Store, target: str, *, apply: bool = False, history: bool = False) -> Forgetting:
-    """Returns everything that contains the memory or the phrase; `apply` erases it, `history` also from git's history.
+    """Returns everything that contains the memory or the phrase; `apply` erases it, `history` also
+    from git's history.
 
-    Raises `NoteError` for a target that cannot be forgotten, `StoreBusyError` where another process uses a file that has to be
-    changed. A forgetting that was interrupted earlier is finished first.
+    Raises `NoteError` for a target that cannot be forgotten, `StoreBusyError` where another process
+    uses a file that has to be changed. A forgetting that was interrupted earlier is finished first.
     """
     if store.mirror is not None and history:
         raise NoteError(
-            f"The history of MEMORY.md is shared through {store.settings.remote}: other machines would push the old one again. "
+            f"The history of MEMORY.md is shared through {store.settings.remote}: other "
+            "machines would push the old one again. "
             "Forget it without --history, then rewrite the history as docs/scaling.md says."
         )
     if apply:
@@ -142,10 +166,17 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
     if not apply:
         return found
     tombstones = [make_tombstone(wording.split(" "), store.key) for wording in found.wordings]
-    store.append_event(WORDS_FORGOTTEN, "all", {"tombstones": rows_of(tombstones), "with_history": history})
+    store.append_event(
+        WORDS_FORGOTTEN, "all", {"tombstones": rows_of(tombstones), "with_history": history}
+    )
     _hide(store, selected)
     erased = finish(store)
-    return replace(found, is_applied=True, erased=dict(erased), proof=search(store, PhraseQuery.of(found.wordings)))
+    return replace(
+        found,
+        is_applied=True,
+        erased=dict(erased),
+        proof=search(store, PhraseQuery.of(found.wordings)),
+    )
 
 
 def _resolve(store: Store, target: str) -> _Target:
@@ -157,14 +188,23 @@ def _resolve(store: Store, target: str) -> _Target:
     if is_phrase:
         if len(target) < SHORTEST_PHRASE or not words_of(target):
             raise NoteError(
-                f"'{target}' matches too much. Give at least {SHORTEST_PHRASE} characters, or the id of a memory (mem_…)."
+                f"'{target}' matches too much. Give at least {SHORTEST_PHRASE} characters, "
+                "or the id of a memory (mem_…)."
             )
         phrases, rows = [target], _memories_with(memories, target)
-        whole = [row for row in rows if words_of(target) in map(words_of, [row["text"], *row["wordings"]])]
+        whole = [
+            row
+            for row in rows
+            if words_of(target) in map(words_of, [row["text"], *row["wordings"]])
+        ]
         phrases += _sentences_of(store, [id for row in whole for id in row["observation_ids"]])
     else:
         rows = [check_not_forgotten(find_memory(memories, target))]
-        phrases = [rows[0]["text"], *rows[0]["wordings"], *_sentences_of(store, rows[0]["observation_ids"])]
+        phrases = [
+            rows[0]["text"],
+            *rows[0]["wordings"],
+            *_sentences_of(store, rows[0]["observation_ids"]),
+        ]
     matching = _messages_with(store, PhraseQuery.of(phrases))
     observation_ids = [id for row in rows for id in row["observation_ids"]]
     observed = store.tables.scan("observations").filter(pl.col("id").is_in(observation_ids))
@@ -185,13 +225,17 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
     found = search(store, query)
     if not selected.memories and not selected.message_ids and not found.places:
         raise UnknownMemoryError(
-            f"Nothing in this store contains '{mask_text(target[:80])[0]}'. Recall the memory, then forget it by its id."
+            f"Nothing in this store contains '{mask_text(target[:80])[0]}'. Recall the "
+            "memory, then forget it by its id."
         )
     wordings = (*query.phrases, *(found.wordings if selected.is_phrase else ()))
     return Forgetting(
         target=mask_text(target)[0],
         is_applied=False,
-        memories=tuple(AffectedMemory(row["id"], row["state"], row["text"], row["project"]) for row in selected.memories),
+        memories=tuple(
+            AffectedMemory(row["id"], row["state"], row["text"], row["project"])
+            for row in selected.memories
+        ),
         observation_count=sum(len(row["observation_ids"]) for row in selected.memories),
         message_ids=tuple(selected.message_ids),
         segment_ids=tuple(selected.segment_ids),
@@ -200,37 +244,58 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         found=found,
         branches=tuple(place.name for place in branches_of(store)),
         servers=servers_pushed_to(store),
-        remotes=tuple(dict.fromkeys([*GitHistory(store.workspace).remotes(), *filter(None, [store.settings.remote])])),
+        remotes=tuple(
+            dict.fromkeys(
+                [*GitHistory(store.workspace).remotes(), *filter(None, [store.settings.remote])]
+            )
+        ),
     )
 
 
 def _hide(store: Store, selected: _Target) -> None:
-    """Hides the memories until they are erased, and for good those that rest on words too common to be masked.
+    """Hides the memories until they are erased, and for good those that rest on words too common to
+    be masked.
 
-    The events name no message of the observations, so that other facts of the same messages are not hidden with them.
+    The events name no message of the observations, so that other facts of the same messages are not
+    hidden with them.
     """
     hidden = [id for id in selected.message_ids if id not in selected.matching_ids]
     for row in selected.memories:
         ids = row["observation_ids"]
-        about = {"observation_ids": ids, "text_hashes": [""] * len(ids), "message_ids": [[] for _ in ids]}
+        about = {
+            "observation_ids": ids,
+            "text_hashes": [""] * len(ids),
+            "message_ids": [[] for _ in ids],
+        }
         store.append_event(FORGOTTEN, row["id"], {**about, "messages": hidden, "segments": []})
 
 
 def _memories_with(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:
     query = PhraseQuery.of([phrase])
     rows = memories.filter(pl.col("state") != "forgotten").select(COLUMNS).to_dicts()
-    return [row for row in rows if query.count_in("\n".join([row["text"], *row["wordings"]]).encode())]
+    return [
+        row for row in rows if query.count_in("\n".join([row["text"], *row["wordings"]]).encode())
+    ]
 
 
 def _messages_with(store: Store, query: PhraseQuery) -> list[str]:
-    messages = pl.concat([store.tables.read(table, columns=["message_id", "text"]) for table in ("messages", "messages_open")])
+    messages = pl.concat(
+        [
+            store.tables.read(table, columns=["message_id", "text"])
+            for table in ("messages", "messages_open")
+        ]
+    )
     return sorted({id for id, text in messages.iter_rows() if query.count_in(text.encode())})
 
 
 def _sentences_of(store: Store, observation_ids: list[str]) -> list[str]:
-    """Returns the sentences that the observations were extracted from, and the lines that were decided about them."""
+    """Returns the sentences that the observations were extracted from, and the lines that were
+    decided about them.
+    """
     quotes = _column(store, "observations", pl.col("id").is_in(observation_ids), "quote")
-    proposals = _column(store, "proposals", _overlaps("observation_ids", observation_ids), "proposal_id")
+    proposals = _column(
+        store, "proposals", _overlaps("observation_ids", observation_ids), "proposal_id"
+    )
     decided = _column(store, "decisions", pl.col("proposal_id").is_in(proposals), "text")
     return [*(quote for quote in quotes if len(words_of(quote)) >= SHORTEST_QUOTE), *decided]
 

@@ -1,7 +1,8 @@
-"""Maps old ids and hashes to new ones: they are derived from content, so masking a line changes them and all ids built on them.
+"""Maps old ids and hashes to new ones: they are derived from content, so masking a line changes
+them and all ids built on them.
 
-The ledger refers to messages, windows, segments, observations and records by these ids. With the map, decisions about other
-facts of the same session keep referring to those facts.
+The ledger refers to messages, windows, segments, observations and records by these ids. With the
+map, decisions about other facts of the same session keep referring to those facts.
 """
 
 import hashlib
@@ -21,12 +22,15 @@ IdMap = dict[str, str]
 """Old → new, both of the same length."""
 
 _ID = re.compile(
-    rb"msg_[0-9a-f]{20}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])"
+    rb"msg_[0-9a-f]{20}|(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{40}"
+    rb"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9a-f])"
 )
 
 
 def changed_hashes(before: bytes, after: bytes) -> Iterator[tuple[str, str]]:
-    """Yields old and new hash of each record that masking changed; the last one may still lack its newline."""
+    """Yields old and new hash of each record that masking changed; the last one may still lack its
+    newline.
+    """
     for old, new in zip(before.split(b"\n"), after.split(b"\n"), strict=True):
         if old != new:
             for end in (b"\n", b""):
@@ -34,10 +38,14 @@ def changed_hashes(before: bytes, after: bytes) -> Iterator[tuple[str, str]]:
 
 
 def changed_ids(archive: Archive, tables: ParquetTables, sources: list[str]) -> IdMap:
-    """Returns the ids that change with the masked bytes of the sources; the tables must still be the old ones."""
+    """Returns the ids that change with the masked bytes of the sources; the tables must still be
+    the old ones.
+    """
     messages: IdMap = {}
     for source in sources:
-        before = tables.read("records", [source], columns=["generation", "line", "message_id"]).drop_nulls()
+        before = tables.read(
+            "records", [source], columns=["generation", "line", "message_id"]
+        ).drop_nulls()
         both = before.join(read_ids(archive, source), on=["generation", "line"], suffix="_now")
         changed = both.filter(pl.col("message_id") != pl.col("message_id_now"))
         messages |= dict(changed.select("message_id", "message_id_now").iter_rows())
@@ -58,7 +66,9 @@ def _derived(messages: IdMap, tables: ParquetTables) -> IdMap:
     for id, session, trigger, first in tables.read("windows", columns=columns).iter_rows():
         if first in messages:
             windows[id] = window_key(session, trigger, messages[first])
-    for id, window, ids in tables.read("segments", columns=["segment_id", "window_id", "message_ids"]).iter_rows():
+    for id, window, ids in tables.read(
+        "segments", columns=["segment_id", "window_id", "message_ids"]
+    ).iter_rows():
         if window in windows or ids[0] in messages:
             segments[id] = _uuid(windows.get(window, window), messages.get(ids[0], ids[0]))
     columns = ["id", "window_id", "segment_id", "text_hash"]

@@ -1,9 +1,10 @@
 """Erases what a person forgot on the machine that pushes their sessions.
 
-The next push sends the pieces again in which words were masked. Nothing names these words: they are what the archived bytes had
-in the place of the new asterisks. They are masked there at once, and their tombstones are kept in `incoming/` until the next
-run has erased them from everything that was made of them. Words that others said too, in their sessions or notes, stay
-theirs: then only what was made of the person's own sessions is built again.
+The next push sends the pieces again in which words were masked. Nothing names these words: they are
+what the archived bytes had in the place of the new asterisks. They are masked there at once, and
+their tombstones are kept in `incoming/` until the next run has erased them from everything that was
+made of them. Words that others said too, in their sessions or notes, stay theirs: then only what
+was made of the person's own sessions is built again.
 """
 
 import json
@@ -19,7 +20,13 @@ import orjson
 
 from memory_assets.errors import PushError
 from memory_assets.services.forget.erase import REASON, erase, keep_hashes
-from memory_assets.stages.capture.tombstones import Tombstone, Tombstones, make_tombstone, rows_of, words_of
+from memory_assets.stages.capture.tombstones import (
+    Tombstone,
+    Tombstones,
+    make_tombstone,
+    rows_of,
+    words_of,
+)
 from memory_assets.store.archive import Range
 from memory_assets.store.ledger import NOTES
 from memory_assets.store.store import Store
@@ -46,23 +53,39 @@ class PassedOn:
 
 
 def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
-    """Masks in the archived range what is masked in the sent one; raises `PushError` where they differ in anything else."""
+    """Masks in the archived range what is masked in the sent one; raises `PushError` where they
+    differ in anything else.
+    """
     assert entry.pushed is not None
     before = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
     after = _covered(before, sent)
     if after is None:
         raise PushError(
-            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session {entry.pushed.session_id} differ from those that were "
+            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session "
+            f"{entry.pushed.session_id} differ from those that were "
             "sent before by more than masked words. The server keeps what it has."
         )
     now = store.settings.clock()
     if after != before:
-        phrases = [phrase for phrase in phrases_of(before, after) if len(" ".join(phrase)) >= SHORTEST_WORDS]
+        phrases = [
+            phrase
+            for phrase in phrases_of(before, after)
+            if len(" ".join(phrase)) >= SHORTEST_WORDS
+        ]
         tombstones = rows_of(dict.fromkeys(make_tombstone(phrase, store.key) for phrase in phrases))
         noted = {"at": now.isoformat(), "person": entry.pushed.person, "tombstones": tombstones}
-        write_atomically(make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json", json.dumps(noted).encode())
+        write_atomically(
+            make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json",
+            json.dumps(noted).encode(),
+        )
         keep_hashes(store, before, after)
-    store.archive.restate(entry.id, after, at=now, because=REASON, pushed=entry.pushed.model_copy(update={"sha256": sha256}))
+    store.archive.restate(
+        entry.id,
+        after,
+        at=now,
+        because=REASON,
+        pushed=entry.pushed.model_copy(update={"sha256": sha256}),
+    )
 
 
 def read_passed_on(store: Store) -> list[PassedOn]:
@@ -77,7 +100,12 @@ def finish_passed_on(store: Store) -> Counter[str]:
         if not waiting:
             return Counter()
         own = {one for passed in waiting for one in _only_of(store, passed)}
-        changed = erase(store, Tombstones(own, store.key), since=min(one.at for one in waiting), with_history=False)
+        changed = erase(
+            store,
+            Tombstones(own, store.key),
+            since=min(one.at for one in waiting),
+            with_history=False,
+        )
         for one in waiting:
             one.path.unlink()
         return changed
@@ -86,7 +114,8 @@ def finish_passed_on(store: Store) -> Counter[str]:
 def phrases_of(before: bytes, after: bytes) -> Iterator[Sequence[str]]:
     """Yields the words of each phrase that is masked in the second bytes and not in the first.
 
-    Masked words with nothing but spaces and punctuation between them, within a line, are one phrase.
+    Masked words with nothing but spaces and punctuation between them, within a line, are one
+    phrase.
     """
     marks = (_array(before) == _array(after)).astype(np.uint8).tobytes()
     start = end = -1
@@ -134,7 +163,9 @@ def _said_by_others(store: Store, person: str) -> Iterator[bytes]:
     for ranges in store.archive.sources().values():
         if ranges[0].pushed is None or ranges[0].pushed.person != person:
             for entry in ranges:
-                yield store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+                yield store.archive.read(
+                    entry.source_id, entry.generation, entry.byte_from, entry.byte_to
+                )
 
 
 def _read(path: Path) -> PassedOn:

@@ -1,7 +1,7 @@
 """Removes from the tables the rows that contain forgotten words, and the rows derived from them.
 
-Nothing is rebuilt here: a partition that lost rows gets an empty input version, so the next run rebuilds it from the archive,
-the ledger and the answers.
+Nothing is rebuilt here: a partition that lost rows gets an empty input version, so the next run
+rebuilds it from the archive, the ledger and the answers.
 """
 
 from collections import Counter
@@ -21,19 +21,29 @@ NO_INPUTS = "{}"
 """Input version of a partition that must be rebuilt."""
 
 
-def erase_rows(tables: ParquetTables, tombstones: Tombstones, sources: Iterable[str], notes: pl.DataFrame) -> Counter[str]:
-    """Removes the rows that contain forgotten words, and old files of the tables; returns the number of rows by table.
+def erase_rows(
+    tables: ParquetTables, tombstones: Tombstones, sources: Iterable[str], notes: pl.DataFrame
+) -> Counter[str]:
+    """Removes the rows that contain forgotten words, and old files of the tables; returns the
+    number of rows by table.
 
-    The records of `sources`, whose bytes were masked, are dropped, because their message ids changed. `notes` are the facts
-    that come from no session, as observations.
+    The records of `sources`, whose bytes were masked, are dropped, because their message ids
+    changed. `notes` are the facts that come from no session, as observations.
     """
     removed: Counter[str] = Counter()
-    for table, part in track([(name, part) for name in table_names() for part in tables.parts(name)], "Erasing from tables"):
+    for table, part in track(
+        [(name, part) for name in table_names() for part in tables.parts(name)],
+        "Erasing from tables",
+    ):
         frame = tables.read(table, [part])
         removed[table] += _keep(tables, table, part, frame, ~_is_forgotten(frame, tombstones))
-    observed = pl.concat([tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")])
+    observed = pl.concat(
+        [tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")]
+    )
     messages = tables.read("messages", columns=["message_id"])["message_id"]
-    said = tables.read("passages", columns=["message_id", "text_hash"]).filter(pl.col("message_id").is_in(messages.implode()))
+    said = tables.read("passages", columns=["message_id", "text_hash"]).filter(
+        pl.col("message_id").is_in(messages.implode())
+    )
     sources_left = {
         "embeddings": observed["text_hash"],
         "embedding_failures": observed["text_hash"],
@@ -45,30 +55,45 @@ def erase_rows(tables: ParquetTables, tombstones: Tombstones, sources: Iterable[
     for table, known in sources_left.items():
         for part in tables.parts(table):
             frame = tables.read(table, [part])
-            removed[table] += _keep(tables, table, part, frame, frame[known.name].is_in(known.implode()))
+            removed[table] += _keep(
+                tables, table, part, frame, frame[known.name].is_in(known.implode())
+            )
     for source in sources:
         tables.drop("records", source)
     tables.purge()
     return +removed
 
 
-def without_forgotten(made: Mapping[str, pl.DataFrame], tombstones: Tombstones) -> dict[str, pl.DataFrame]:
-    """Returns `segments`, `observations` and `verdicts` without forgotten words, which generated wording may repeat."""
+def without_forgotten(
+    made: Mapping[str, pl.DataFrame], tombstones: Tombstones
+) -> dict[str, pl.DataFrame]:
+    """Returns `segments`, `observations` and `verdicts` without forgotten words, which generated
+    wording may repeat.
+    """
     if not tombstones:
         return dict(made)
     is_forgotten = _is_forgotten(made["observations"], tombstones)
-    is_refused = pl.col("candidate_id").is_in(made["observations"].filter(is_forgotten)["id"].implode())
+    is_refused = pl.col("candidate_id").is_in(
+        made["observations"].filter(is_forgotten)["id"].implode()
+    )
     refusal = {"verdict": "discard", "reason": "forgotten"}
-    refused = [pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name) for name, word in refusal.items()]
+    refused = [
+        pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name)
+        for name, word in refusal.items()
+    ]
     narratives = [tombstones.mask_text(text) for text in made["segments"]["narrative"]]
     return {
-        "segments": made["segments"].with_columns(pl.Series("narrative", narratives, dtype=pl.String)),
+        "segments": made["segments"].with_columns(
+            pl.Series("narrative", narratives, dtype=pl.String)
+        ),
         "observations": made["observations"].filter(~is_forgotten),
         "verdicts": made["verdicts"].with_columns(refused),
     }
 
 
-def _keep(tables: ParquetTables, table: str, part: str, frame: pl.DataFrame, is_kept: pl.Series) -> int:
+def _keep(
+    tables: ParquetTables, table: str, part: str, frame: pl.DataFrame, is_kept: pl.Series
+) -> int:
     """Writes the partition without the other rows, and returns their number."""
     count = frame.height - int(is_kept.sum())
     if count:
@@ -82,5 +107,7 @@ def _is_forgotten(frame: pl.DataFrame, tombstones: Tombstones) -> pl.Series:
     for name, dtype in frame.schema.items():
         if dtype in (pl.String, pl.List(pl.String)) and name not in PATHS:
             texts = frame[name] if dtype == pl.String else frame[name].list.join("\n")
-            found = found | pl.Series([bool(text) and tombstones.holds(text.encode()) for text in texts], dtype=pl.Boolean)
+            found = found | pl.Series(
+                [bool(text) and tombstones.holds(text.encode()) for text in texts], dtype=pl.Boolean
+            )
     return found

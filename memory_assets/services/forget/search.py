@@ -1,7 +1,9 @@
-"""Searches everything in a store for phrases; used as the preview of a forgetting and, afterwards, to verify it.
+"""Searches everything in a store for phrases; used as the preview of a forgetting and, afterwards,
+to verify it.
 
-A phrase matches wherever its words follow each other, whatever is between them. Its first and last word may be part of a longer
-word, which then belongs to the wording that is found. The phrases exist in memory only and are never written to disk.
+A phrase matches wherever its words follow each other, whatever is between them. Its first and last
+word may be part of a longer word, which then belongs to the wording that is found. The phrases
+exist in memory only and are never written to disk.
 """
 
 import re
@@ -18,7 +20,8 @@ from memory_assets.stages.capture.tombstones import pieces_at, words_of, wrapped
 from memory_assets.store.store import Store
 
 NOT_TEXT = ("table ", "indexes", "Dagster's home", "temporary")
-"""Kinds whose files are not text: a match shows that the words are there, not how they are worded."""
+"""Kinds whose files are not text: a match shows that the words are there, not how they are worded.
+"""
 
 HEAD_BYTES = 4_096
 _WORDS = re.compile(r"[^\W_]+")
@@ -75,14 +78,22 @@ class PhraseQuery:
         return cls(tuple(phrase for phrase in found if phrase))
 
     def wordings_in(self, raw: bytes) -> Counter[Wording]:
-        """Returns the wordings of the phrases in the bytes, under any encoding or escaping, with their counts."""
+        """Returns the wordings of the phrases in the bytes, under any encoding or escaping, with
+        their counts.
+        """
         if is_binary(raw):
-            return self._wordings(raw) if any(needle and needle in raw.lower() for needle in self._needles) else Counter()
+            return (
+                self._wordings(raw)
+                if any(needle and needle in raw.lower() for needle in self._needles)
+                else Counter()
+            )
         found: Counter[Wording] = Counter()
         for piece in pieces_at(raw, self._candidates(raw)):
             here: Counter[Wording] = Counter()
             for view in piece.views():
-                here |= self._wordings(view.text)  # the same place may be readable under several encodings
+                here |= self._wordings(
+                    view.text
+                )  # the same place may be readable under several encodings
             found += here
         return found
 
@@ -91,7 +102,9 @@ class PhraseQuery:
         return self.wordings_in(raw).total()
 
     def _candidates(self, raw: bytes) -> Iterator[int]:
-        """Yields the offsets of each phrase's longest word and of encoded text; of all non-ASCII text for other phrases."""
+        """Yields the offsets of each phrase's longest word and of encoded text; of all non-ASCII
+        text for other phrases.
+        """
         for pattern in self._patterns:
             yield from (match.start() for match in pattern.finditer(raw))
         yield from wrapped_places(raw)
@@ -99,17 +112,24 @@ class PhraseQuery:
     @cached_property
     def _needles(self) -> list[bytes]:
         """The longest ASCII word of each phrase; empty where it has none."""
-        ascii_words = ([word.encode() for word in phrase if word.isascii()] for phrase in self.phrases)
+        ascii_words = (
+            [word.encode() for word in phrase if word.isascii()] for phrase in self.phrases
+        )
         return [max(words, key=len, default=b"") for words in ascii_words]
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[bytes]]:
-        return [re.compile(re.escape(needle) or rb"[\x80-\xff]+", re.IGNORECASE) for needle in self._needles]
+        return [
+            re.compile(re.escape(needle) or rb"[\x80-\xff]+", re.IGNORECASE)
+            for needle in self._needles
+        ]
 
     def _wordings(self, raw: bytes) -> Counter[Wording]:
         text = unicodedata.normalize("NFKC", raw.decode("utf-8", "replace")).casefold()
         joined = f" {' '.join(_WORDS.findall(text))} "
-        return Counter(wording for phrase in self.phrases for wording in _matches(joined, " ".join(phrase)))
+        return Counter(
+            wording for phrase in self.phrases for wording in _matches(joined, " ".join(phrase))
+        )
 
 
 def search(store: Store, query: PhraseQuery) -> SearchReport:
@@ -132,7 +152,10 @@ def search(store: Store, query: PhraseQuery) -> SearchReport:
         if count := query.count_in(one.content):
             objects[one.id] = count
     found |= {GIT: list(objects.items())} if objects else {}
-    places = tuple(Matches(kind, len(hits), sum(n for _, n in hits), hits[0][0]) for kind, hits in sorted(found.items()))
+    places = tuple(
+        Matches(kind, len(hits), sum(n for _, n in hits), hits[0][0])
+        for kind, hits in sorted(found.items())
+    )
     commits = history.commits_about(objects) if objects else 0
     return SearchReport(places, dict(sorted(examined.items())), commits, tuple(sorted(wordings)))
 
@@ -141,7 +164,10 @@ def is_binary(raw: bytes) -> bool:
     """Returns whether the bytes are not text, so that escapes in them mean nothing."""
     head = raw[:HEAD_BYTES]
     zeros = head.count(0)
-    return zeros > 0 and zeros not in (head[::2].count(0), head[1::2].count(0))  # in UTF-16 every other byte may be zero
+    return zeros > 0 and zeros not in (
+        head[::2].count(0),
+        head[1::2].count(0),
+    )  # in UTF-16 every other byte may be zero
 
 
 def _matches(joined: str, phrase: str) -> Iterator[Wording]:

@@ -1,8 +1,8 @@
 """Reads every byte that the store keeps and compares it with what was noted when it was written.
 
-`memory doctor --deep` reads everything; each night reads a share, so that a month reads all. What cannot be rebuilt (archive,
-ledger, answers, workspace) is named with what to do. Damaged files of tables, indexes and Dagster are put aside, and the next
-`memory ingest` rebuilds them.
+`memory doctor --deep` reads everything; each night reads a share, so that a month reads all. What
+cannot be rebuilt (archive, ledger, answers, workspace) is named with what to do. Damaged files of
+tables, indexes and Dagster are put aside, and the next `memory ingest` rebuilds them.
 """
 
 import hashlib
@@ -25,9 +25,15 @@ NIGHTS = 28
 
 SHOWN = 5
 BACKUP = "Restore the file from a backup; what else it holds is still used."
-SLOG_REMEDY = "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries are still used."
+SLOG_REMEDY = (
+    "`git show HEAD:slog.jsonl` in the workspace shows the committed lines; the other entries "
+    "are still used."
+)
 AGAIN = "Add the file again with `memory library add`, or restore its text from a backup."
-OBJECTS = "Run this on a machine whose data folder has the files, which sends them again, or restore them from a backup."
+OBJECTS = (
+    "Run this on a machine whose data folder has the files, which sends them again, or restore "
+    "them from a backup."
+)
 REBUILD = "They were put aside; run `memory ingest`, which rebuilds them."
 
 
@@ -35,7 +41,10 @@ def is_in_share(name: str, night: date | None) -> bool:
     """Returns whether the file belongs to the share of the night; True if no night is given."""
     if night is None:
         return True
-    return int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS == night.toordinal() % NIGHTS
+    return (
+        int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % NIGHTS
+        == night.toordinal() % NIGHTS
+    )
 
 
 def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
@@ -50,14 +59,24 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{one.place}: {one.reason}" for one in put_damaged_aside(store, tables)]
     yield _outcome(
-        "files", "every file of tables and of Dagster is as it was written", damaged, f"{len(tables)} tables", REBUILD
+        "files",
+        "every file of tables and of Dagster is as it was written",
+        damaged,
+        f"{len(tables)} tables",
+        REBUILD,
     )
     faults = [
         f"{index.folder.name}/{fault}"
         for index in (open_vectors(store), open_texts(store), open_document_texts(store))
         for fault in _faults(index)
     ]
-    yield _outcome("index files", "every array of the indexes is as it was written", faults, "every index", REBUILD)
+    yield _outcome(
+        "index files",
+        "every array of the indexes is as it was written",
+        faults,
+        "every index",
+        REBUILD,
+    )
 
 
 def _faults(index: Generations) -> list[str]:
@@ -71,9 +90,20 @@ def _faults(index: Generations) -> list[str]:
 
 def _archive(store: Store, night: date | None) -> Check:
     archive = store.archive
-    ranges = [one for entries in archive.sources().values() for one in entries if is_in_share(one.id, night)]
+    ranges = [
+        one
+        for entries in archive.sources().values()
+        for one in entries
+        if is_in_share(one.id, night)
+    ]
     damaged = [archive.place_of(one) for one in ranges if not archive.verify(one.id)]
-    return _outcome("archive", "every archived byte is as it was captured", damaged, f"{len(ranges):,} ranges", BACKUP)
+    return _outcome(
+        "archive",
+        "every archived byte is as it was captured",
+        damaged,
+        f"{len(ranges):,} ranges",
+        BACKUP,
+    )
 
 
 def _objects(store: Store, night: date | None) -> Check:
@@ -85,20 +115,30 @@ def _objects(store: Store, night: date | None) -> Check:
         damaged, count = store.mirror.faults(lambda path: is_in_share(path, night))
         swept = store.mirror.sweep(datetime.now(UTC))
     except ObjectStoreError as error:
-        return Check("objects", promise, False, str(error), "The copy in the data folder is used meanwhile.")
+        return Check(
+            "objects", promise, False, str(error), "The copy in the data folder is used meanwhile."
+        )
     whole = f"{count:,} objects" + (f"; {swept:,} that nothing used were deleted" if swept else "")
     return _outcome("objects", promise, damaged, whole, OBJECTS)
 
 
 def _answers(store: Store, night: date | None) -> Check:
-    paths = [path for path in sorted(store.answers.rglob("*.json")) if is_in_share(path.name, night)]
+    paths = [
+        path for path in sorted(store.answers.rglob("*.json")) if is_in_share(path.name, night)
+    ]
     damaged = []
     for path in paths:
         try:
             read_answer(path)
         except StoreError:
             damaged.append(str(path.relative_to(store.answers.parent)))
-    return _outcome("answers", "every stored answer of a model can be read", damaged, f"{len(paths):,} answers", BACKUP)
+    return _outcome(
+        "answers",
+        "every stored answer of a model can be read",
+        damaged,
+        f"{len(paths):,} answers",
+        BACKUP,
+    )
 
 
 def _workspace(store: Store) -> Check:
@@ -108,20 +148,32 @@ def _workspace(store: Store) -> Check:
     command = ["git", "-C", str(store.workspace), "fsck", "--no-dangling", "--no-progress"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
-    return _outcome("workspace", promise, said, "its whole history", "Restore `workspace/.git` from a backup.")
+    return _outcome(
+        "workspace", promise, said, "its whole history", "Restore `workspace/.git` from a backup."
+    )
 
 
 def _slog(store: Store) -> Check:
     damaged = [*store.slog.damaged(), *uncommitted_changes(store)]
     whole = f"{len(store.slog.entries()):,} entries"
-    return _outcome("slog", "every line of the slog is an entry, and none was changed", damaged, whole, SLOG_REMEDY)
+    return _outcome(
+        "slog",
+        "every line of the slog is an entry, and none was changed",
+        damaged,
+        whole,
+        SLOG_REMEDY,
+    )
 
 
 def _documents(store: Store, night: date | None) -> Check:
     ids = [id for id in store.documents.ids() if is_in_share(id, night)]
     damaged = list(store.documents.faults(ids))
     return _outcome(
-        "documents", "every kept text of a document is as it was written", damaged, f"{len(ids):,} documents", AGAIN
+        "documents",
+        "every kept text of a document is as it was written",
+        damaged,
+        f"{len(ids):,} documents",
+        AGAIN,
     )
 
 
@@ -129,4 +181,6 @@ def _outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy
     if not damaged:
         return Check(name, promise, True, whole)
     more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
-    return Check(name, promise, False, f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}", remedy)
+    return Check(
+        name, promise, False, f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}", remedy
+    )

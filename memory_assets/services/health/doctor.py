@@ -1,6 +1,8 @@
-"""The doctor: checks that the counts from files to facts add up, the indexes, and the store's environment.
+"""The doctor: checks that the counts from files to facts add up, the indexes, and the store's
+environment.
 
-Takes an open store and returns a report of checks. Changes nothing, except that a deep examination puts damaged files aside.
+Takes an open store and returns a report of checks. Changes nothing, except that a deep examination
+puts damaged files aside.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -83,28 +85,46 @@ def examine(
     is_deep: bool = False,
     night: date | None = None,
 ) -> Health:
-    """Returns the counts and checks of the store; a check that cannot run counts as failed, and the others run.
+    """Returns the counts and checks of the store; a check that cannot run counts as failed, and the
+    others run.
 
-    `tasks` is the owner's task list, if one is used; `deadlines` returns the checks of input that waits (`runs.freshness`).
-    With `is_deep`, every byte is read again, or the share of the `night`.
+    `tasks` is the owner's task list, if one is used; `deadlines` returns the checks of input that
+    waits (`runs.freshness`). With `is_deep`, every byte is read again, or the share of the `night`.
     """
     now = store.settings.clock()
     harnesses, sums = _sums(store)
-    asked = _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
+    asked = (
+        _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
+    )
     deep = _each("deep checks", lambda: deep_checks(store, night)) if is_deep else ()
     waiting = _each("deadlines", deadlines)
-    checks = (*sums, *_projected(store, projections), *_kept(store), *_surroundings(store, now), *waiting, *asked, *deep)
+    checks = (
+        *sums,
+        *_projected(store, projections),
+        *_kept(store),
+        *_surroundings(store, now),
+        *waiting,
+        *asked,
+        *deep,
+    )
     return Health(store.root, now, harnesses, checks)
 
 
 def _sums(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
-    """Returns the counts by harness and the equations between them; no counts where a table cannot be read."""
+    """Returns the counts by harness and the equations between them; no counts where a table cannot
+    be read.
+    """
     found: list[Sums] = []
 
     def count() -> Iterable[Check]:
-        noted = store.ledger.events([NOTED, CORRECTED]), store.tables.read("harness_memories", columns=["id"])
+        noted = (
+            store.ledger.events([NOTED, CORRECTED]),
+            store.tables.read("harness_memories", columns=["id"]),
+        )
         memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
-        found.append(read_sums(store.tables, store.archive.resources(), memories, sum(map(len, noted))))
+        found.append(
+            read_sums(store.tables, store.archive.resources(), memories, sum(map(len, noted)))
+        )
         return found[0].checks
 
     checks = tuple(_each("counts", count))
@@ -113,44 +133,88 @@ def _sums(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
 
 def _projected(store: Store, projections: Projections) -> Iterator[Check]:
     model = store.settings.embedding_model
-    yield from _run("embedding model", lambda: surroundings.check_model(model, projections.model_version))
+    yield from _run(
+        "embedding model", lambda: surroundings.check_model(model, projections.model_version)
+    )
     yield from _each("indexes", lambda: _indexes(store, projections))
 
 
 def _indexes(store: Store, projections: Projections) -> Iterator[Check]:
-    memories = store.tables.read("memories", columns=["id", "state", "text_hash"]).filter(pl.col("state").is_in(RETRIEVABLE))
+    memories = store.tables.read("memories", columns=["id", "state", "text_hash"]).filter(
+        pl.col("state").is_in(RETRIEVABLE)
+    )
     embedded = store.tables.read("embeddings", columns=["text_hash"])
-    recallable, near = set(memories["id"]), set(memories.join(embedded, on="text_hash", how="semi")["id"])
-    passages = {*store.tables.read("passages", columns=["id"])["id"], *cut_messages(store.tables.read("messages_open"))["id"]}
-    yield from _run("vector index", lambda: check_projection("vector", "memories", near, projections.vector_ids()))
+    recallable, near = (
+        set(memories["id"]),
+        set(memories.join(embedded, on="text_hash", how="semi")["id"]),
+    )
+    passages = {
+        *store.tables.read("passages", columns=["id"])["id"],
+        *cut_messages(store.tables.read("messages_open"))["id"],
+    }
+    yield from _run(
+        "vector index",
+        lambda: check_projection("vector", "memories", near, projections.vector_ids()),
+    )
     for corpus, wanted in (("memories", recallable), ("messages", passages)):
         found = partial(projections.text_ids, corpus)
-        yield from _run("text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f()))
+        yield from _run(
+            "text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f())
+        )
 
 
 def _kept(store: Store) -> Iterator[Check]:
     """Yields whether what cannot be rebuilt can be read line by line, and what was put aside."""
-    yield from _run("ledger", lambda: _check_lines("ledger", store.ledger.damaged(), f"{len(store.ledger.events()):,} events"))
+    yield from _run(
+        "ledger",
+        lambda: _check_lines(
+            "ledger", store.ledger.damaged(), f"{len(store.ledger.events()):,} events"
+        ),
+    )
     catalog = store.archive.damaged_lines
-    yield from _run("catalog", lambda: _check_lines("catalog", catalog(), f"{store.archive.resources().height:,} ranges"))
+    yield from _run(
+        "catalog",
+        lambda: _check_lines("catalog", catalog(), f"{store.archive.resources().height:,} ranges"),
+    )
     yield from _run("damage", lambda: _check_damage(store))
 
 
 def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
-    promise = f"every line of the {name if name == 'ledger' else 'catalog of the archive'} can be read"
+    promise = (
+        f"every line of the {name if name == 'ledger' else 'catalog of the archive'} can be read"
+    )
     if not damaged:
         return Check(name, promise, True, whole)
     listed = "".join(f"\n    {one}" for one in damaged)
-    return Check(name, promise, False, f"{len(damaged):,} cannot{listed}", "Restore these lines from a backup.")
+    return Check(
+        name,
+        promise,
+        False,
+        f"{len(damaged):,} cannot{listed}",
+        "Restore these lines from a backup.",
+    )
 
 
 def _check_damage(store: Store) -> Check:
     promise = "what was damaged and put aside is rebuilt"
     found, waiting = list_damage(store), missing_parts(store)
-    listed = "".join(f"\n    {one.found_at[:10]} {one.place} ({one.reason}): {one.aside}" for one in found)
+    listed = "".join(
+        f"\n    {one.found_at[:10]} {one.place} ({one.reason}): {one.aside}" for one in found
+    )
     if waiting:
-        return Check("damage", promise, False, f"{sum(map(len, waiting.values())):,} not{listed}", "Run `memory ingest`.")
-    return Check("damage", promise, True, f"{len(found):,} put aside so far{listed}" if found else "nothing was ever damaged")
+        return Check(
+            "damage",
+            promise,
+            False,
+            f"{sum(map(len, waiting.values())):,} not{listed}",
+            "Run `memory ingest`.",
+        )
+    return Check(
+        "damage",
+        promise,
+        True,
+        f"{len(found):,} put aside so far{listed}" if found else "nothing was ever damaged",
+    )
 
 
 def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
@@ -159,7 +223,9 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "permissions": lambda: surroundings.check_permissions(store.root),
         "models": lambda: surroundings.check_model_names(tuple(name_problems(store.settings))),
         "disk": lambda: surroundings.check_disk(store.root),
-        "disk use": lambda: surroundings.check_disk_use(disk_use(store.root), store.settings.disk_gb),
+        "disk use": lambda: surroundings.check_disk_use(
+            disk_use(store.root), store.settings.disk_gb
+        ),
         "MEMORY.md": lambda: surroundings.check_text(store.workspace / "MEMORY.md"),
         "REVIEW.md": lambda: surroundings.check_text(store.workspace / "REVIEW.md"),
         "ids": lambda: _check_ids(store),
@@ -171,7 +237,9 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
         "left out": lambda: surroundings.check_left_out(find_left_out(store)),
         "not read": lambda: surroundings.check_unread(find_unread(store)),
         "ignored": lambda: surroundings.check_ignored(find_ignored(store.settings)),
-        "record types": lambda: surroundings.check_record_types(store.tables.read("records", columns=RECORD_COLUMNS)),
+        "record types": lambda: surroundings.check_record_types(
+            store.tables.read("records", columns=RECORD_COLUMNS)
+        ),
     }
     for name, check in checks.items():
         yield from _run(name, check)
@@ -179,19 +247,36 @@ def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
 
 def _check_identity(store: Store, now: datetime) -> Check:
     log = store.workspace / "memory" / f"{now.astimezone(store.settings.zone):%Y-%m-%d}.md"
-    return check_identity(Path.home(), harness_homes(Path.home()), store.workspace / "MEMORY.md", log)
+    return check_identity(
+        Path.home(), harness_homes(Path.home()), store.workspace / "MEMORY.md", log
+    )
 
 
 def _check_forgetting(store: Store) -> Check:
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
     promise = "what is forgotten is erased everywhere"
     if waiting := unfinished(events):
-        return Check("forgetting", promise, False, f"{len(waiting)} interrupted", "Run `memory ingest`; it finishes it.")
+        return Check(
+            "forgetting",
+            promise,
+            False,
+            f"{len(waiting)} interrupted",
+            "Run `memory ingest`; it finishes it.",
+        )
     if passed := read_passed_on(store):
         return Check(
-            "forgetting", promise, False, f"{len(passed)} pushed by others wait", "Run `memory ingest`; it erases them."
+            "forgetting",
+            promise,
+            False,
+            f"{len(passed)} pushed by others wait",
+            "Run `memory ingest`; it erases them.",
         )
-    return Check("forgetting", promise, True, f"{sum(event.kind == WORDS_FORGOTTEN for event in events):,} forgettings")
+    return Check(
+        "forgetting",
+        promise,
+        True,
+        f"{sum(event.kind == WORDS_FORGOTTEN for event in events):,} forgettings",
+    )
 
 
 def _check_ids(store: Store) -> Check:
@@ -200,13 +285,24 @@ def _check_ids(store: Store) -> Check:
     present = set(store.tables.read("observations", columns=["id"])["id"])
     numbers = ids_by_number(store.ledger.events([NUMBERED]))
     gone = sorted(number for number, ids in numbers.items() if present.isdisjoint(ids))
-    moved = sorted(number for number, ids in numbers.items() if ids[0] not in present and number not in gone)
+    moved = sorted(
+        number for number, ids in numbers.items() if ids[0] not in present and number not in gone
+    )
     if not gone and not moved:
         return Check("ids", promise, True, f"{len(numbers):,} proposals")
-    kept = f"{len(moved):,} have another id and kept their number and decision{_first(moved)}" if moved else ""
+    kept = (
+        f"{len(moved):,} have another id and kept their number and decision{_first(moved)}"
+        if moved
+        else ""
+    )
     lost = f"{len(gone):,} have no memory any more{_first(gone)}" if gone else ""
-    remedy = "Ids change with new rules, or if a message moves to another session; `memory explain ID` shows what was decided."
-    return Check("ids", promise, False, "; ".join(filter(None, (kept, lost))), remedy, is_advice=True)
+    remedy = (
+        "Ids change with new rules, or if a message moves to another session; `memory explain "
+        "ID` shows what was decided."
+    )
+    return Check(
+        "ids", promise, False, "; ".join(filter(None, (kept, lost))), remedy, is_advice=True
+    )
 
 
 def _first(numbers: list[str]) -> str:
@@ -214,7 +310,9 @@ def _first(numbers: list[str]) -> str:
 
 
 def _run(name: str, check: Callable[[], Check]) -> Iterator[Check]:
-    """Yields the check, or that it cannot run: a damaged file can make any library fail in its own way."""
+    """Yields the check, or that it cannot run: a damaged file can make any library fail in its own
+    way.
+    """
     yield from _each(name, lambda: [check()])
 
 
@@ -222,6 +320,19 @@ def _each(name: str, checks: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
         yield from checks()
     except (Exception, pl.exceptions.PanicException) as error:
-        said = str(error) if isinstance(error, MemoryAssetsError | OSError) else f"{type(error).__name__}: {error}"
-        remedy = "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run `memory doctor` again."
-        yield Check(name, "can be checked", False, said.splitlines()[0] if said else type(error).__name__, remedy)
+        said = (
+            str(error)
+            if isinstance(error, MemoryAssetsError | OSError)
+            else f"{type(error).__name__}: {error}"
+        )
+        remedy = (
+            "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run "
+            "`memory doctor` again."
+        )
+        yield Check(
+            name,
+            "can be checked",
+            False,
+            said.splitlines()[0] if said else type(error).__name__,
+            remedy,
+        )

@@ -1,10 +1,12 @@
-"""Checks the identity files, which a person writes by hand and every harness reads at the start of a session.
+"""Checks the identity files, which a person writes by hand and every harness reads at the start of
+a session.
 
     ~/.agents/SOUL.md, IDENTITY.md, USER.md   voice and values, name and nature, about the owner
-    ~/.agents/AGENTS.md                       instructions; AGENTS.md in the folder of each harness is a link to it
+    ~/.agents/AGENTS.md                       instructions; AGENTS.md in the folder of each harness
+    is a link to it
 
-A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order (A21). This module changes none of these
-files: it reports each problem with a command that fixes it.
+A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order (A21). This module
+changes none of these files: it reports each problem with a command that fixes it.
 """
 
 import os
@@ -34,26 +36,37 @@ class _Problem:
 
 
 def check_identity(home: Path, harnesses: Mapping[str, Path], memory_md: Path, log: Path) -> Check:
-    """Returns the check that the files below `home` can be read and that each harness links to `AGENTS.md`.
+    """Returns the check that the files below `home` can be read and that each harness links to
+    `AGENTS.md`.
 
-    `harnesses` gives the folder of each harness by name. `memory_md` and `log` are the files that a session reads afterwards.
+    `harnesses` gives the folder of each harness by name. `memory_md` and `log` are the files that a
+    session reads afterwards.
     """
     folder = home / FOLDER
     if not any(os.path.lexists(folder / name) for name in (*ABOUT, INSTRUCTIONS)):
         return Check("identity", PROMISE, True, f"no identity files in {folder}")
-    problems = [*_unreadable(folder), *_missing(folder), *_unlinked(folder / INSTRUCTIONS, harnesses)]
+    problems = [
+        *_unreadable(folder),
+        *_missing(folder),
+        *_unlinked(folder / INSTRUCTIONS, harnesses),
+    ]
     if not problems:
         return Check("identity", PROMISE, True, _read_order(folder, memory_md, log))
     found = "".join(f"\n    {problem.text}: {problem.command}" for problem in problems)
     is_advice = all(problem.is_advice for problem in problems)
-    return Check("identity", PROMISE, False, found.lstrip("\n "), "Run the commands named.", is_advice)
+    return Check(
+        "identity", PROMISE, False, found.lstrip("\n "), "Run the commands named.", is_advice
+    )
 
 
 def _unreadable(folder: Path) -> Iterator[_Problem]:
     for name in (*ABOUT, INSTRUCTIONS):
         path = folder / name
         if path.is_symlink() and not path.exists():
-            yield _Problem(f"{path} is a link to {path.readlink()}, which does not exist", _line("ln", "-sfn", "FILE", path))
+            yield _Problem(
+                f"{path} is a link to {path.readlink()}, which does not exist",
+                _line("ln", "-sfn", "FILE", path),
+            )
             continue
         try:
             size = len(path.read_text("utf-8").encode())
@@ -61,7 +74,10 @@ def _unreadable(folder: Path) -> Iterator[_Problem]:
             continue
         except (OSError, UnicodeDecodeError) as error:
             text = f"{path} cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"
-            yield _Problem(text, _line("chmod", "u+r", path) if isinstance(error, OSError) else _line("file", path))
+            yield _Problem(
+                text,
+                _line("chmod", "u+r", path) if isinstance(error, OSError) else _line("file", path),
+            )
             continue
         if size > MOST_BYTES:
             text = f"{path} has {size:,} bytes; Codex reads only the first {MOST_BYTES:,}"
@@ -72,14 +88,22 @@ def _missing(folder: Path) -> Iterator[_Problem]:
     if any((folder / name).exists() for name in ABOUT):
         for name in READ_FIRST:
             if not os.path.lexists(folder / name):
-                yield _Problem(f"{folder / name} does not exist", f"$EDITOR {shlex.quote(str(folder / name))}", is_advice=True)
+                yield _Problem(
+                    f"{folder / name} does not exist",
+                    f"$EDITOR {shlex.quote(str(folder / name))}",
+                    is_advice=True,
+                )
 
 
 def _unlinked(instructions: Path, harnesses: Mapping[str, Path]) -> Iterator[_Problem]:
-    """Yields each harness whose AGENTS.md is missing or another file; it is only advice if no harness links to this one."""
+    """Yields each harness whose AGENTS.md is missing or another file; it is only advice if no
+    harness links to this one.
+    """
     if not instructions.exists():
         return
-    linked = {name: home / INSTRUCTIONS for name, home in sorted(harnesses.items()) if home.is_dir()}
+    linked = {
+        name: home / INSTRUCTIONS for name, home in sorted(harnesses.items()) if home.is_dir()
+    }
     is_advice = not any(_is_same(path, instructions) for path in linked.values())
     for name, path in linked.items():
         if _is_same(path, instructions):
@@ -87,7 +111,11 @@ def _unlinked(instructions: Path, harnesses: Mapping[str, Path]) -> Iterator[_Pr
         link = _line("ln", "-sfn", instructions, path)
         if path.exists():
             kept = _line("mv", path, path.with_name(f"{path.name}.before"))
-            yield _Problem(f"{name}: {path} is another file than {instructions}", f"{kept} && {link}", is_advice)
+            yield _Problem(
+                f"{name}: {path} is another file than {instructions}",
+                f"{kept} && {link}",
+                is_advice,
+            )
         else:
             text = "is a link to nothing" if path.is_symlink() else "does not exist"
             yield _Problem(f"{name}: {path} {text}", link, is_advice)
@@ -95,8 +123,12 @@ def _unlinked(instructions: Path, harnesses: Mapping[str, Path]) -> Iterator[_Pr
 
 def _read_order(folder: Path, memory_md: Path, log: Path) -> str:
     """Returns the files that a session reads, in order, with their sizes in bytes."""
-    files = [path for path in (*(folder / name for name in READ_FIRST), memory_md, log) if path.is_file()]
-    return "read in this order: " + ", ".join(f"{path.name} {path.stat().st_size:,} bytes" for path in files)
+    files = [
+        path for path in (*(folder / name for name in READ_FIRST), memory_md, log) if path.is_file()
+    ]
+    return "read in this order: " + ", ".join(
+        f"{path.name} {path.stat().st_size:,} bytes" for path in files
+    )
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -1,7 +1,8 @@
-"""The state of the store: what it contains, what is pending, how old it is, and where its files are.
+"""The state of the store: what it contains, what is pending, how old it is, and where its files
+are.
 
-Reads footers of tables and a few small columns. The rendered status can be saved beside the tables, for `entry` to print until
-a table changes.
+Reads footers of tables and a few small columns. The rendered status can be saved beside the tables,
+for `entry` to print until a table changes.
 """
 
 from collections import Counter
@@ -72,7 +73,9 @@ class Status:
     damaged_lines: int = 0
     """Lines of the ledger and of the archive's catalog that cannot be read."""
     objects: str = ""
-    """Address of the bucket that holds the store, while the folder is a copy; empty without a bucket."""
+    """Address of the bucket that holds the store, while the folder is a copy; empty without a
+    bucket.
+    """
     alarm: str | None = None
     """That events or other input wait for too long, if so, and what to do."""
 
@@ -123,30 +126,49 @@ def keep_status(store: Store, *, is_sample: bool = False) -> Status:
 
 
 def render_status(status: Status) -> str:
-    """Returns the status as text, with the command to run next; without the alarm, which is added when it is printed."""
+    """Returns the status as text, with the command to run next; without the alarm, which is added
+    when it is printed.
+    """
     if status.is_empty:
         was_up = (status.store / "VERSION").is_file()
-        following = "" if was_up and (status.unread or status.left_out) else " Run `memory up` to take in transcripts."
-        unread = f"\n{'not read':<{NAME_WIDTH}}  {_not_read(status)}" if status.unread or status.left_out else ""
-        unread += f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}" if status.ignored else ""
+        following = (
+            ""
+            if was_up and (status.unread or status.left_out)
+            else " Run `memory up` to take in transcripts."
+        )
+        unread = (
+            f"\n{'not read':<{NAME_WIDTH}}  {_not_read(status)}"
+            if status.unread or status.left_out
+            else ""
+        )
+        unread += (
+            f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}" if status.ignored else ""
+        )
         return f"There is no memory in {status.store} yet.{following}{unread}"
     shown = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
         **({"kept in": f"{status.objects}; the folder is a copy"} if status.objects else {}),
-        "days": f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet",
+        "days": f"{status.first_day} to {status.last_day}"
+        if status.first_day
+        else "none observed yet",
         "messages": f"{status.rows['messages']:,}",
         "facts": f"{status.rows['facts']:,} in {status.rows['sessions']:,} sessions",
         "open": f"{status.open_windows:,} sessions still going on",
         **({"not read": _not_read(status)} if status.unread or status.left_out else {}),
         **({"ignored": _ignored(status.ignored)} if status.ignored else {}),
-        **({"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"} if status.damaged_lines else {}),
+        **(
+            {"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"}
+            if status.damaged_lines
+            else {}
+        ),
         "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
         or f"none built yet; notes: {status.noted:,}",
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
         "model": f"{status.model}; may be sent: {_named(status.sent_projects)}"
         if status.model
-        else f"none: {'no text is sent to one' if status.objects else 'nothing leaves this machine'}",
+        else "none: "
+        f"{'no text is sent to one' if status.objects else 'nothing leaves this machine'}",
         **(
             {"not sent": f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"}
             if status.waiting_projects
@@ -155,20 +177,28 @@ def render_status(status: Status) -> str:
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }
-    following = "Next: `memory up` keeps watch and serves the Dagster UI; facts are taken from a session once it has ended."
+    following = (
+        "Next: `memory up` keeps watch and serves the Dagster UI; facts are taken from a "
+        "session once it has ended."
+    )
     if status.pending:
         following = "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
     elif status.memories or status.noted:
         following = (
-            'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch and serves the Dagster UI.'
+            'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch '
+            "and serves the Dagster UI."
         )
-    return "\n".join([*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following])
+    return "\n".join(
+        [*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following]
+    )
 
 
 def _ignored(files: Sequence[LeftOut]) -> str:
     """Returns how many transcripts each rule leaves out."""
     counts = Counter(one.reason for one in files).most_common()
-    return f"{len(files):,} transcripts: " + "; ".join(f"{count:,} {reason}" for reason, count in counts)
+    return f"{len(files):,} transcripts: " + "; ".join(
+        f"{count:,} {reason}" for reason, count in counts
+    )
 
 
 def _named(projects: Sequence[str]) -> str:
@@ -184,8 +214,13 @@ def _models(settings: Settings) -> str:
 
 
 def _not_read(status: Status) -> str:
-    """Returns what is not read, one per line, and the first files that are left out; the doctor lists all."""
-    lines = [*status.unread, *(f"{file.path}: {file.reason}" for file in status.left_out[:SHOWN_FILES])]
+    """Returns what is not read, one per line, and the first files that are left out; the doctor
+    lists all.
+    """
+    lines = [
+        *status.unread,
+        *(f"{file.path}: {file.reason}" for file in status.left_out[:SHOWN_FILES]),
+    ]
     if len(status.left_out) > SHOWN_FILES:
         lines.append(f"and {len(status.left_out) - SHOWN_FILES:,} more; `memory doctor` lists them")
     return f"\n{'':<{NAME_WIDTH}}  ".join(lines)
@@ -198,5 +233,12 @@ def _rows(tables: ParquetTables, name: str) -> int:
 
 
 def _count(tables: ParquetTables, table: str, column: str, *conditions: pl.Expr) -> dict[str, int]:
-    frame = tables.scan(table).filter(*conditions).group_by(column).agg(pl.len().alias("count")).sort(column).collect()
+    frame = (
+        tables.scan(table)
+        .filter(*conditions)
+        .group_by(column)
+        .agg(pl.len().alias("count"))
+        .sort(column)
+        .collect()
+    )
     return dict(frame.iter_rows())

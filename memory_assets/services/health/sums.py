@@ -1,4 +1,6 @@
-"""Counts files, records, messages and facts by harness, and checks that the numbers of each stage add up."""
+"""Counts files, records, messages and facts by harness, and checks that the numbers of each stage
+add up.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +28,9 @@ class HarnessCounts:
     broken: int
     unknown_types: dict[str, int]
     shared: int
-    """Messages repeated by a fork, a replay or an older generation; they belong to the session that has them first."""
+    """Messages repeated by a fork, a replay or an older generation; they belong to the session that
+    has them first.
+    """
     lost: int
     """Messages in no window; there should be none."""
     windows: dict[str, int]
@@ -34,7 +38,9 @@ class HarnessCounts:
     """Messages by the status of their window."""
     segments: int
     segment_messages: int
-    """Messages in segments of observed windows; short sessions have only those segments in which something was taught."""
+    """Messages in segments of observed windows; short sessions have only those segments in which
+    something was taught.
+    """
     facts: dict[str, int]
     candidates: dict[str, int]
 
@@ -44,7 +50,15 @@ Frames = Mapping[str, pl.DataFrame]
 
 COLUMNS = {
     "records": ["source_id", "generation", "line", "status", "record_type", "message_id"],
-    "windows": ["window_id", "session_id", "source_id", "harness", "status", "message_ids", "lines"],
+    "windows": [
+        "window_id",
+        "session_id",
+        "source_id",
+        "harness",
+        "status",
+        "message_ids",
+        "lines",
+    ],
     "messages": ["message_id", "window_id"],
     "messages_open": ["message_id", "window_id"],
     "segments": ["segment_id", "window_id", "message_ids"],
@@ -66,31 +80,51 @@ class Sums:
     checks: tuple[Check, ...]
 
 
-def read_sums(tables: ParquetTables, resources: pl.DataFrame, memories: pl.DataFrame, noted: int) -> Sums:
+def read_sums(
+    tables: ParquetTables, resources: pl.DataFrame, memories: pl.DataFrame, noted: int
+) -> Sums:
     """Returns the counts by harness and the outcome of every equation.
 
-    `resources` are the rows of the archive; `memories` the present ones, with what was saved since the last run; `noted` is the
-    number of notes in the ledger and of memories of harnesses, which are part of memories, too.
+    `resources` are the rows of the archive; `memories` the present ones, with what was saved since
+    the last run; `noted` is the number of notes in the ledger and of memories of harnesses, which
+    are part of memories, too.
     """
     frames = {"resources": resources, "memories": memories} | {
         name: tables.read(name, columns=columns) for name, columns in COLUMNS.items()
     }
     harness_of = resources.select("source_id", "harness").unique().sort("source_id")
     records = _located(frames).join(harness_of, on="source_id", how="left")
-    counts = tuple(_count(frames, records, harness) for harness in sorted(harness_of["harness"].unique()))
+    counts = tuple(
+        _count(frames, records, harness) for harness in sorted(harness_of["harness"].unique())
+    )
     return Sums(counts, tuple(_equations(frames, counts, noted)))
 
 
 def _located(frames: Frames) -> pl.DataFrame:
-    """Returns the records with the place of their message: in a window, a repetition (shared), or in no window (lost)."""
-    owned = frames["windows"].select("source_id", "message_ids", "lines").explode("message_ids", "lines").drop_nulls()
-    owned = owned.select("source_id", pl.col("message_ids").alias("message_id"), pl.col("lines").alias("line"))
-    records = frames["records"].join(owned.select("message_id").unique().with_columns(known=True), on="message_id", how="left")
-    records = records.join(owned.with_columns(own=True), on=["source_id", "line", "message_id"], how="left")
+    """Returns the records with the place of their message: in a window, a repetition (shared), or
+    in no window (lost).
+    """
+    owned = (
+        frames["windows"]
+        .select("source_id", "message_ids", "lines")
+        .explode("message_ids", "lines")
+        .drop_nulls()
+    )
+    owned = owned.select(
+        "source_id", pl.col("message_ids").alias("message_id"), pl.col("lines").alias("line")
+    )
+    records = frames["records"].join(
+        owned.select("message_id").unique().with_columns(known=True), on="message_id", how="left"
+    )
+    records = records.join(
+        owned.with_columns(own=True), on=["source_id", "line", "message_id"], how="left"
+    )
     first = pl.struct(pl.col("own").is_null(), *POSITION).rank("ordinal").over("message_id") == 1
     is_message, is_windowed = pl.col("status") == "message", pl.col("known").is_not_null()
     place = pl.when(~is_message).then(pl.lit("none")).when(~is_windowed).then(pl.lit("lost"))
-    return records.with_columns(place=place.when(first).then(pl.lit("window")).otherwise(pl.lit("shared")))
+    return records.with_columns(
+        place=place.when(first).then(pl.lit("window")).otherwise(pl.lit("shared"))
+    )
 
 
 def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts:
@@ -121,34 +155,86 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
 
 
 def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> list[Check]:
-    resources, records, verdicts, observations = (frames[name] for name in ("resources", "records", "verdicts", "observations"))
+    resources, records, verdicts, observations = (
+        frames[name] for name in ("resources", "records", "verdicts", "observations")
+    )
     lines = int((resources["line_to"] - resources["line_from"]).sum())
     with_status = sum(c.messages + c.known + c.unknown + c.broken for c in counts)
-    messages, shared, lost = (sum(getattr(c, name) for c in counts) for name in ("messages", "shared", "lost"))
+    messages, shared, lost = (
+        sum(getattr(c, name) for c in counts) for name in ("messages", "shared", "lost")
+    )
     windowed = sum(sum(c.window_messages.values()) for c in counts)
-    observed, opened = (sum(c.window_messages.get(status, 0) for c in counts) for status in ("observed", "open"))
+    observed, opened = (
+        sum(c.window_messages.get(status, 0) for c in counts) for status in ("observed", "open")
+    )
     segmented = sum(c.segment_messages for c in counts)
     kept = verdicts.filter(pl.col("verdict") != "discard").height
-    hashes, embedded = observations["text_hash"].unique(), frames["embeddings"]["text_hash"].unique()
+    hashes, embedded = (
+        observations["text_hash"].unique(),
+        frames["embeddings"]["text_hash"].unique(),
+    )
     merged = frames["memories"]["observation_ids"].explode().drop_nulls()
     states = _by(frames["decisions"], "state")
     proposed = sum(frames[name].height for name in ("proposals", "amendments", "friction"))
     loss = f"{lost:,} lost" if lost else ""
     return [
         _same("records", "every archived line has one record", lines, records.height),
-        _same("record status", "records = messages + known + unknown + broken", records.height, with_status),
-        _same("messages", "messages = in windows + shared with other sessions", messages, windowed + shared),
-        Check("no message lost", "every message is in a window", not lost, loss, REMEDY if lost else ""),
         _same(
-            "closed windows", "messages of closed windows are rows of `messages`", windowed - opened, frames["messages"].height
+            "record status",
+            "records = messages + known + unknown + broken",
+            records.height,
+            with_status,
         ),
-        _same("open windows", "messages of open windows are rows of `messages_open`", opened, frames["messages_open"].height),
-        _same("segments", "messages of observed windows = messages in segments", observed, segmented),
+        _same(
+            "messages",
+            "messages = in windows + shared with other sessions",
+            messages,
+            windowed + shared,
+        ),
+        Check(
+            "no message lost",
+            "every message is in a window",
+            not lost,
+            loss,
+            REMEDY if lost else "",
+        ),
+        _same(
+            "closed windows",
+            "messages of closed windows are rows of `messages`",
+            windowed - opened,
+            frames["messages"].height,
+        ),
+        _same(
+            "open windows",
+            "messages of open windows are rows of `messages_open`",
+            opened,
+            frames["messages_open"].height,
+        ),
+        _same(
+            "segments", "messages of observed windows = messages in segments", observed, segmented
+        ),
         _same("gate", "candidates allowed or held = observations", kept, observations.height),
-        _same("embeddings", "every observation has its vector", hashes.len(), int(hashes.is_in(embedded.implode()).sum())),
-        _same("memories", "every observation and note is in exactly one memory", observations.height + noted, merged.len()),
-        _same("memories once", "no observation is in two memories", merged.n_unique(), merged.len()),
-        _same("decisions", "proposals = " + (" + ".join(states) or "decisions"), proposed, sum(states.values())),
+        _same(
+            "embeddings",
+            "every observation has its vector",
+            hashes.len(),
+            int(hashes.is_in(embedded.implode()).sum()),
+        ),
+        _same(
+            "memories",
+            "every observation and note is in exactly one memory",
+            observations.height + noted,
+            merged.len(),
+        ),
+        _same(
+            "memories once", "no observation is in two memories", merged.n_unique(), merged.len()
+        ),
+        _same(
+            "decisions",
+            "proposals = " + (" + ".join(states) or "decisions"),
+            proposed,
+            sum(states.values()),
+        ),
     ]
 
 

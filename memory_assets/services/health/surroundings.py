@@ -1,4 +1,5 @@
-"""Checks the store's environment: folders and permissions, disk, git, the embedding model, MEMORY.md, types of records.
+"""Checks the store's environment: folders and permissions, disk, git, the embedding model,
+MEMORY.md, types of records.
 
 Takes paths and moments, returns checks. `sums` checks the tables.
 """
@@ -22,7 +23,9 @@ from memory_assets.stages.deliver.inbox import ASIDE
 from memory_assets.stages.maintain.checks import Check
 
 SPARE_BYTES = 1_000_000_000
-"""A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several hundred long sessions."""
+"""A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several
+hundred long sessions.
+"""
 
 MOST_UNKNOWN = 0.05
 """Share of unknown records in a file from which its harness has probably changed its format."""
@@ -36,7 +39,9 @@ def check_git() -> Check:
     """Checks that git can be run; MEMORY.md is kept in a repository."""
     promise = "git can be run, for the history of MEMORY.md"
     try:
-        version = subprocess.run(["git", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+        version = subprocess.run(
+            ["git", "--version"], check=True, capture_output=True, text=True
+        ).stdout.strip()
     except (OSError, subprocess.CalledProcessError) as error:
         return Check("git", promise, False, str(error), "Install git and make sure it is on PATH.")
     return Check("git", promise, True, version.removeprefix("git version "))
@@ -51,7 +56,13 @@ def check_permissions(root: Path) -> Check:
     if not wrong:
         return Check("permissions", promise, True)
     named = ", ".join(str(path.relative_to(root)) or "." for path in wrong[:SHOWN])
-    return Check("permissions", promise, False, f"{len(wrong):,} open to others: {named}", f"Run: chmod -R go-rwx '{root}'")
+    return Check(
+        "permissions",
+        promise,
+        False,
+        f"{len(wrong):,} open to others: {named}",
+        f"Run: chmod -R go-rwx '{root}'",
+    )
 
 
 def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
@@ -65,13 +76,17 @@ def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
 def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
     """Checks that the store is not above its cap; `sizes` are the bytes of each of its entries."""
     used = sum(sizes.values()) / GIGABYTE
-    largest = ", ".join(f"{name} {sizes[name] / GIGABYTE:.2f}" for name in sorted(sizes, key=lambda name: -sizes[name])[:SHOWN])
+    largest = ", ".join(
+        f"{name} {sizes[name] / GIGABYTE:.2f}"
+        for name in sorted(sizes, key=lambda name: -sizes[name])[:SHOWN]
+    )
     found = f"{used:.2f} GB: {largest}"
     if not most_gb:
         return Check("disk use", "the size of the store is not limited (disk_gb = 0)", True, found)
     promise = f"the store takes at most {most_gb:g} GB (setting disk_gb)"
     remedy = (
-        "The history of runs and leftovers are removed within an hour, or by `memory ingest`. What remains is the memory: set "
+        "The history of runs and leftovers are removed within an hour, or by `memory "
+        "ingest`. What remains is the memory: set "
         "disk_gb higher, or move the store to a larger disk (`memory data export --all`)."
     )
     is_below = used <= most_gb
@@ -80,13 +95,29 @@ def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
 
 def check_model(name: str, version: Callable[[], str]) -> Check:
     """Checks that the embedding model's weights are installed and unchanged."""
-    return Check("embedding model", f"the weights of {name} are here and unchanged", True, f"sha256 {version()}…")
+    return Check(
+        "embedding model",
+        f"the weights of {name} are here and unchanged",
+        True,
+        f"sha256 {version()}…",
+    )
 
 
 def check_model_names(problems: Sequence[str]) -> Check:
     """Checks that the configured models exist, as far as that is known without a question."""
-    remedy = "`memory model` shows what this machine offers, and `memory model use` chooses it." if problems else ""
-    return Check("models", "the configured models are known", not problems, " ".join(problems), remedy, is_advice=True)
+    remedy = (
+        "`memory model` shows what this machine offers, and `memory model use` chooses it."
+        if problems
+        else ""
+    )
+    return Check(
+        "models",
+        "the configured models are known",
+        not problems,
+        " ".join(problems),
+        remedy,
+        is_advice=True,
+    )
 
 
 def check_text(path: Path) -> Check:
@@ -97,7 +128,13 @@ def check_text(path: Path) -> Check:
     except FileNotFoundError:
         return Check(path.name, promise, True, "not written yet")
     except (OSError, UnicodeDecodeError) as error:
-        return Check(path.name, promise, False, str(error), f"Fix {path}, or restore it with git in its folder.")
+        return Check(
+            path.name,
+            promise,
+            False,
+            str(error),
+            f"Fix {path}, or restore it with git in its folder.",
+        )
     return Check(path.name, promise, True, f"{size:,} characters")
 
 
@@ -115,7 +152,13 @@ def check_spool(root: Path) -> Check:
     promise = "events that sessions send are taken in within hours"
     wrong = spool.alarm(str(root))
     waiting = sum(end - start for start, end in spool.unread(str(root)).values())
-    return Check("spool", promise, wrong is None, wrong or f"{waiting:,} bytes wait", "Run `memory ingest`." if wrong else "")
+    return Check(
+        "spool",
+        promise,
+        wrong is None,
+        wrong or f"{waiting:,} bytes wait",
+        "Run `memory ingest`." if wrong else "",
+    )
 
 
 def check_tasks(tasks: TaskList, now: datetime) -> Check:
@@ -136,19 +179,32 @@ def check_dead_letters(root: Path) -> Check:
 
 
 def check_left_out(files: Sequence[LeftOut]) -> Check:
-    """Checks that every file that looks like a transcript is taken in; lists the others, with the reason."""
+    """Checks that every file that looks like a transcript is taken in; lists the others, with the
+    reason.
+    """
     promise = "every file that looks like a transcript is taken in"
     if not files:
         return Check("left out", promise, True)
     listed = "".join(f"\n    {one.path}: {one.reason}" for one in files)
-    return Check("left out", promise, False, f"{len(files):,} not{listed}", "Fix, move or delete them.", is_advice=True)
+    return Check(
+        "left out",
+        promise,
+        False,
+        f"{len(files):,} not{listed}",
+        "Fix, move or delete them.",
+        is_advice=True,
+    )
 
 
 def check_unread(lines: Sequence[str]) -> Check:
-    """Checks that no session is too old to be read, or of a harness that has no reader yet; lists those that are."""
+    """Checks that no session is too old to be read, or of a harness that has no reader yet; lists
+    those that are.
+    """
     promise = "every session on this machine is read"
     listed = "".join(f"\n    {line}" for line in lines)
-    return Check("not read", promise, not lines, f"these are not{listed}" if lines else "", is_advice=True)
+    return Check(
+        "not read", promise, not lines, f"these are not{listed}" if lines else "", is_advice=True
+    )
 
 
 def check_ignored(files: Sequence[LeftOut]) -> Check:
@@ -159,7 +215,8 @@ def check_ignored(files: Sequence[LeftOut]) -> Check:
 
 
 def check_record_types(records: pl.DataFrame) -> Check:
-    """Checks that the readers know most records of each file; else the harness has probably changed its format.
+    """Checks that the readers know most records of each file; else the harness has probably changed
+    its format.
 
     `records` has `RECORD_COLUMNS`.
     """
@@ -176,17 +233,30 @@ def check_record_types(records: pl.DataFrame) -> Check:
     if wrong.is_empty():
         return Check("record types", promise, True, f"{files.height:,} files")
     listed = "".join(
-        f"\n    {row['source_id']}: {row['unknown']} of {row['lines']} ({', '.join(row['types'])}), "
+        f"\n    {row['source_id']}: {row['unknown']} of {row['lines']} "
+        f"({', '.join(row['types'])}), "
         f"written by {row['version'] or 'an unknown version'}"
         for row in wrong.head(SHOWN).iter_rows(named=True)
     )
-    remedy = "The harness may have changed its format: upgrade memory_assets, or report the types and the version."
-    return Check("record types", promise, False, f"{wrong.height:,} of {files.height:,} files{listed}", remedy, is_advice=True)
+    remedy = (
+        "The harness may have changed its format: upgrade memory_assets, or report the types "
+        "and the version."
+    )
+    return Check(
+        "record types",
+        promise,
+        False,
+        f"{wrong.height:,} of {files.height:,} files{listed}",
+        remedy,
+        is_advice=True,
+    )
 
 
 def _everything(root: Path) -> list[Path]:
     found = [root]
     for folder, names, files in os.walk(root):
-        names[:] = [name for name in names if name != ".git"]  # git sets the permissions of its objects; .git itself is closed
+        names[:] = [
+            name for name in names if name != ".git"
+        ]  # git sets the permissions of its objects; .git itself is closed
         found += [Path(folder, name) for name in (*names, *files)]
     return found

@@ -1,4 +1,6 @@
-"""Finds the words of questions among what a session said: the ledger keeps only keyed hashes of them."""
+"""Finds the words of questions among what a session said: the ledger keeps only keyed hashes of
+them.
+"""
 
 import json
 import re
@@ -12,7 +14,9 @@ _QUOTED = re.compile(r"""(["'])(.+?)\1""", re.DOTALL)
 
 
 def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) -> dict[str, str]:
-    """Returns the words of each hash that the texts of prompts and of calls of tools have; not those that masking changed."""
+    """Returns the words of each hash that the texts of prompts and of calls of tools have; not
+    those that masking changed.
+    """
     found: dict[str, str] = {}
     for text in texts:
         for words in _candidates(text):
@@ -24,7 +28,9 @@ def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) ->
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yields a prompt as its hook asks it, the strings among a tool's arguments, and what is quoted in them, as in a shell."""
+    """Yields a prompt as its hook asks it, the strings among a tool's arguments, and what is quoted
+    in them, as in a shell.
+    """
     yield squeezed(text)
     for _, given in calls_in(text):
         try:

@@ -99,7 +99,9 @@ class RecalledInSession:
     is_before: bool
     """It was made before this turn."""
     question: str
-    """Its words as the session has them; empty where it does not, because the ledger keeps only a keyed hash."""
+    """Its words as the session has them; empty where it does not, because the ledger keeps only a
+    keyed hash.
+    """
     memories: Mapping[str, str]
     """Id → present text; empty for a memory that was forgotten since."""
 

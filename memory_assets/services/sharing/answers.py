@@ -1,6 +1,8 @@
-"""What a shared memory answers besides recall: the briefing, dates, the state, and where a fact comes from.
+"""What a shared memory answers besides recall: the briefing, dates, the state, and where a fact
+comes from.
 
-Each is made from what the reader may read. The files that the pipeline prepared for the owner are not used.
+Each is made from what the reader may read. The files that the pipeline prepared for the owner are
+not used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +51,12 @@ class SharedStatus:
 def status_for(store: Store, reader: Reader, *, pending: int) -> SharedStatus:
     """Returns the state as the reader may know it."""
     states = present_of(store, reader).group_by("state").len().sort("state")
-    sessions = store.tables.scan("windows").filter(pl.col("person") == reader.person).select("session_id").unique()
+    sessions = (
+        store.tables.scan("windows")
+        .filter(pl.col("person") == reader.person)
+        .select("session_id")
+        .unique()
+    )
     written = [info.written_at for info in store.tables.parts("memories").values()]
     return SharedStatus(
         person=reader.person,
@@ -63,10 +70,18 @@ def status_for(store: Store, reader: Reader, *, pending: int) -> SharedStatus:
 
 
 def briefing_for(store: Store, reader: Reader) -> str:
-    """Returns the entries of the project's file and the reader's own active personal facts, within the tokens of a briefing."""
+    """Returns the entries of the project's file and the reader's own active personal facts, within
+    the tokens of a briefing.
+    """
     present = present_of(store, reader)
-    order = pl.col("priority").replace_strict({"high": 0, "medium": 1, "low": 2}, default=3, return_dtype=pl.Int8)
-    is_own = (pl.col("scope") == "person") & (pl.col("person") == reader.person) & (pl.col("state") == "active")
+    order = pl.col("priority").replace_strict(
+        {"high": 0, "medium": 1, "low": 2}, default=3, return_dtype=pl.Int8
+    )
+    is_own = (
+        (pl.col("scope") == "person")
+        & (pl.col("person") == reader.person)
+        & (pl.col("state") == "active")
+    )
     own = present.filter(is_own, kind="fact").sort(order, -pl.col("event_at").dt.epoch("ms"), "id")
     lines = memory_md_of(store, reader).split("\n")
     said = {normal(line.partition(") ")[2]) for line in lines}
@@ -92,18 +107,27 @@ def triggers_for(store: Store, reader: Reader, day: date | None) -> tuple[Trigge
 
 
 def readable_memory(store: Store, reader: Reader, name: str) -> dict[str, Any]:
-    """Returns the readable memory of that id; the error for an unreadable one is that for an unknown one."""
+    """Returns the readable memory of that id; the error for an unreadable one is that for an
+    unknown one.
+    """
     return find_memory(present_of(store, reader), name)
 
 
 def explained_memory(store: Store, reader: Reader, target: str) -> tuple[dict[str, Any], bool]:
-    """Returns the memory of that id and whether everything behind it was said in the reader's own sessions."""
+    """Returns the memory of that id and whether everything behind it was said in the reader's own
+    sessions.
+    """
     try:
         memory = readable_memory(store, reader, target)
     except (UnknownMemoryError, NoteError) as error:
         raise UnknownIdError(str(error)) from None
     row = present_of(store, reader).filter(pl.col("id") == memory["id"]).row(0, named=True)
-    windows = store.tables.scan("windows").filter(pl.col("session_id").is_in(row["session_ids"])).select("person").collect()
+    windows = (
+        store.tables.scan("windows")
+        .filter(pl.col("session_id").is_in(row["session_ids"]))
+        .select("person")
+        .collect()
+    )
     persons = {row["person"], *windows["person"]}
     return row, persons == {reader.person}
 
@@ -111,16 +135,32 @@ def explained_memory(store: Store, reader: Reader, target: str) -> tuple[dict[st
 def is_only_of(store: Store, reader: Reader, found: Forgetting) -> bool:
     """Returns whether only memories and messages of the reader would be erased."""
     readable = frozenset(present_of(store, reader)["id"])
-    messages = pl.concat([store.tables.scan(name).select("message_id", "window_id") for name in ("messages", "messages_open")])
+    messages = pl.concat(
+        [
+            store.tables.scan(name).select("message_id", "window_id")
+            for name in ("messages", "messages_open")
+        ]
+    )
     windows = store.tables.scan("windows").select("window_id", "person")
-    said = messages.filter(pl.col("message_id").is_in(list(found.message_ids))).join(windows, on="window_id", how="left")
+    said = messages.filter(pl.col("message_id").is_in(list(found.message_ids))).join(
+        windows, on="window_id", how="left"
+    )
     persons = set(said.select("person").collect()["person"])
     return persons <= {reader.person} and all(one.memory_id in readable for one in found.memories)
 
 
 def outline_of(target: str, row: Mapping[str, Any]) -> Explanation:
     """Returns where a memory of others comes from, without what was said."""
-    names = ("text", "state", "confidence", "category", "priority", "project", "person", "merged_count")
+    names = (
+        "text",
+        "state",
+        "confidence",
+        "category",
+        "priority",
+        "project",
+        "person",
+        "merged_count",
+    )
     facts = {name: row[name] for name in names} | {"said_at": row["event_at"].isoformat()}
     return Explanation(target, ProvenanceStep(SHARED, row["id"], facts))
 

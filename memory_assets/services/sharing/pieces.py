@@ -1,4 +1,6 @@
-"""Cuts archived transcripts into pieces of whole lines that fit into a request, from where a server's last piece ended."""
+"""Cuts archived transcripts into pieces of whole lines that fit into a request, from where a
+server's last piece ended.
+"""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -12,7 +14,9 @@ PIECE_BYTES = 1_500_000
 """Of lines that are joined in one piece."""
 
 LONGEST_STRING = 64_000
-"""Bytes of a string in a line that is longer than a piece by itself: a longer one, such as a picture, is sent as asterisks."""
+"""Bytes of a string in a line that is longer than a piece by itself: a longer one, such as a
+picture, is sent as asterisks.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,9 @@ class RawPiece:
     """SHA-256 of what the server has in its place; empty for a new piece."""
 
 
-def pieces_of(archive: Archive, ranges: Sequence[Range], held: Sequence[Held]) -> Iterator[RawPiece]:
+def pieces_of(
+    archive: Archive, ranges: Sequence[Range], held: Sequence[Held]
+) -> Iterator[RawPiece]:
     """Yields the pieces that the server has, to be compared, and new ones, in order.
 
     Raises `TranscriptError` where the archive does not have bytes that the server has.
@@ -38,7 +44,9 @@ def pieces_of(archive: Archive, ranges: Sequence[Range], held: Sequence[Held]) -
         lines = 0
         for _, first, last, sha256 in known:
             raw = archive.read(own[0].source_id, generation, first, last)
-            entry = next(one for one in own if one.byte_from <= first < one.byte_to)  # exists, as these bytes were read
+            entry = next(
+                one for one in own if one.byte_from <= first < one.byte_to
+            )  # exists, as these bytes were read
             piece = RawPiece(entry, first, lines, raw, sha256)
             lines += _lines_in(piece)
             yield piece
@@ -62,23 +70,36 @@ def packed(piece: RawPiece, content: bytes) -> Piece:
         line_from=piece.line_from,
         line_to=piece.line_from + _lines_in(piece),
         sha256=hashlib.sha256(content).hexdigest(),
-        repositories={mask_text(folder)[0]: mask_text(name)[0] for folder, name in (entry.repositories or {}).items()},
+        repositories={
+            mask_text(folder)[0]: mask_text(name)[0]
+            for folder, name in (entry.repositories or {}).items()
+        },
         starts_with_newline=_starts_with_newline(piece),
         content=pack(content),
     )
 
 
 def without_long_strings(content: bytes) -> bytes:
-    """Returns the lines of one piece; of a line that is longer than a piece, without what its longest strings say."""
+    """Returns the lines of one piece; of a line that is longer than a piece, without what its
+    longest strings say.
+    """
     if len(content) <= PIECE_BYTES:
         return content
-    long = [(start + 1, end - 1) for start, end in strings_of(content) or () if end - start > LONGEST_STRING]
+    long = [
+        (start + 1, end - 1)
+        for start, end in strings_of(content) or ()
+        if end - start > LONGEST_STRING
+    ]
     return cover(content, long)
 
 
 def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:
     content = archive.read(entry.source_id, entry.generation, start, entry.byte_to)
-    before = archive.read(entry.source_id, entry.generation, entry.byte_from, start) if start > entry.byte_from else b""
+    before = (
+        archive.read(entry.source_id, entry.generation, entry.byte_from, start)
+        if start > entry.byte_from
+        else b""
+    )
     line = entry.line_from + before.count(b"\n") - (entry.starts_with_newline and bool(before))
     at = 0
     while at < len(content):

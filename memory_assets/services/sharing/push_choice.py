@@ -1,4 +1,6 @@
-"""Chooses the sessions of this machine that may be pushed to a shared memory, and says why others are not."""
+"""Chooses the sessions of this machine that may be pushed to a shared memory, and says why others
+are not.
+"""
 
 import hashlib
 from collections import Counter
@@ -48,17 +50,23 @@ def choose(store: Store) -> tuple[list[PushSource], tuple[LeftOutSessions, ...]]
     left_out: Counter[str] = Counter()
     for source, ranges in store.archive.sources().items():
         projects, persons = facts.get(source, (frozenset(), frozenset()))
-        reason = _reason(store.settings, ranges, projects, persons) or _ignored(store, rules, ranges)
+        reason = _reason(store.settings, ranges, projects, persons) or _ignored(
+            store, rules, ranges
+        )
         if reason:
             left_out[reason] += 1
             continue
         bytes_ = "\x1f".join(f"{entry.id}:{entry.sha256}" for entry in ranges)
         fingerprint = hashlib.sha256(f"{masked_by}\x1f{bytes_}".encode()).hexdigest()[:32]
         chosen.append(PushSource(source, ranges, min(projects), fingerprint))
-    return chosen, tuple(LeftOutSessions(reason, count) for reason, count in sorted(left_out.items()))
+    return chosen, tuple(
+        LeftOutSessions(reason, count) for reason, count in sorted(left_out.items())
+    )
 
 
-def _reason(settings: Settings, ranges: Sequence[Range], projects: frozenset[str], persons: frozenset[str]) -> str:
+def _reason(
+    settings: Settings, ranges: Sequence[Range], projects: frozenset[str], persons: frozenset[str]
+) -> str:
     if ranges[0].pushed:
         return CAME_FROM_OTHERS
     if not persons:
@@ -72,11 +80,16 @@ def _reason(settings: Settings, ranges: Sequence[Range], projects: frozenset[str
 def _ignored(store: Store, rules: IgnoreRules, ranges: Sequence[Range]) -> str:
     first = ranges[0]
     lines = islice(store.archive.lines(first.source_id, ranges[-1].generation), HEADER_LINES)
-    return rules.reason_for_archived(first.path, first.harness, (line.content for line in lines)) or ""
+    return (
+        rules.reason_for_archived(first.path, first.harness, (line.content for line in lines)) or ""
+    )
 
 
 def _facts_of(store: Store) -> Mapping[str, tuple[frozenset[str], frozenset[str]]]:
     """Returns the projects and persons of the windows of each source."""
     windows = store.tables.read("windows", columns=["source_id", "project", "person"])
     found = windows.group_by("source_id").agg(pl.col("project", "person").unique())
-    return {source: (frozenset(projects), frozenset(persons)) for source, projects, persons in found.iter_rows()}
+    return {
+        source: (frozenset(projects), frozenset(persons))
+        for source, projects, persons in found.iter_rows()
+    }

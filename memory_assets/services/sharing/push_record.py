@@ -27,7 +27,8 @@ class PushRecord:
     held: dict[str, list[Held]] = field(default_factory=dict)
     """By source, in order."""
     fingerprints: dict[str, str] = field(default_factory=dict)
-    """By source, what its ranges and the rules of masking were when everything of it had been sent."""
+    """By source, what its ranges and the rules of masking were when everything of it had been sent.
+    """
 
     @property
     def digest(self) -> str:
@@ -35,10 +36,14 @@ class PushRecord:
         return digest_of(self.held)
 
     def replace_held(self, held: Mapping[str, Sequence[Sequence[int | str]]]) -> None:
-        """Takes over the server's list; compares a source again if the server has other pieces of it than this record says."""
+        """Takes over the server's list; compares a source again if the server has other pieces of
+        it than this record says.
+        """
         listed = {source: [_held_of(piece) for piece in pieces] for source, pieces in held.items()}
         same = {source for source, pieces in listed.items() if self.held.get(source) == pieces}
-        self.fingerprints = {source: one for source, one in self.fingerprints.items() if source in same}
+        self.fingerprints = {
+            source: one for source, one in self.fingerprints.items() if source in same
+        }
         self.held = listed
 
     def confirm(self, source: str, piece: Held) -> None:
@@ -58,7 +63,9 @@ def open_record(store: Store, url: str) -> PushRecord:
     path = store.root / FOLDER / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
     try:
         row = json.loads(path.read_bytes())
-        held = {source: [_held_of(piece) for piece in pieces] for source, pieces in row["held"].items()}
+        held = {
+            source: [_held_of(piece) for piece in pieces] for source, pieces in row["held"].items()
+        }
         return PushRecord(path, url, True, held, dict(row["fingerprints"]))
     except FileNotFoundError:
         return PushRecord(path, url)

@@ -1,9 +1,11 @@
-"""Takes in what a person's machine pushes: pieces of its masked archive, verified, masked again, and kept apart by person.
+"""Takes in what a person's machine pushes: pieces of its masked archive, verified, masked again,
+and kept apart by person.
 
-A client is not trusted: hashes are checked, bytes are masked with this store's rules and forgotten words, and the person is
-that of the token. Sources, sessions and messages get ids of their own (`pushed_ids`). What is appended becomes part of the
-archive and is distilled by the next ingest. A piece that the client masked further replaces the earlier one:
-`services/forget/passed_on.py` erases what was masked from everything that was made of it.
+A client is not trusted: hashes are checked, bytes are masked with this store's rules and forgotten
+words, and the person is that of the token. Sources, sessions and messages get ids of their own
+(`pushed_ids`). What is appended becomes part of the archive and is distilled by the next ingest. A
+piece that the client masked further replaces the earlier one: `services/forget/passed_on.py` erases
+what was masked from everything that was made of it.
 """
 
 import hashlib
@@ -33,7 +35,9 @@ GIGABYTE = 1_000_000_000
 
 
 def holdings_of(store: Store, reader: Reader, client: str, *, is_listed: bool = False) -> Holdings:
-    """Returns what the store has of the person's client; the list of pieces only if it is wanted."""
+    """Returns what the store has of the person's client; the list of pieces only if it is
+    wanted.
+    """
     if not (len(client) == 16 and set(client) <= set("0123456789abcdef")):
         raise QuestionError("client must be 16 hex digits: the id of the store that pushes.")
     own: dict[str, list[Held]] = {}
@@ -44,14 +48,16 @@ def holdings_of(store: Store, reader: Reader, client: str, *, is_listed: bool = 
         if entry.pushed.client == client:
             own.setdefault(entry.pushed.source_id, []).append(_held(entry))
     count = sum(map(len, own.values()))
-    return Holdings(reader.person, reader.project, digest_of(own), count, size, own if is_listed else None)
+    return Holdings(
+        reader.person, reader.project, digest_of(own), count, size, own if is_listed else None
+    )
 
 
 def take_in(store: Store, reader: Reader, given: Mapping[str, Any]) -> Stored:
     """Archives the pieces of one request, in order; those before one that is refused stay.
 
-    Raises `PushError` for a piece that is not as it says or does not fit, `QuotaError` beyond the person's limit, and
-    `StoreBusyError` while another process writes.
+    Raises `PushError` for a piece that is not as it says or does not fit, `QuotaError` beyond the
+    person's limit, and `StoreBusyError` while another process writes.
     """
     push = _parsed(given)
     contents = [_content_of(piece) for piece in push.pieces]
@@ -67,17 +73,29 @@ def take_in(store: Store, reader: Reader, given: Mapping[str, Any]) -> Stored:
     return done
 
 
-def _place(store: Store, reader: Reader, client: str, piece: Piece, content: bytes, count: int, used: int) -> bool | None:
-    """Archives the piece; returns True if it is new, False if it replaced an earlier one, None if it was known."""
+def _place(
+    store: Store, reader: Reader, client: str, piece: Piece, content: bytes, count: int, used: int
+) -> bool | None:
+    """Archives the piece; returns True if it is new, False if it replaced an earlier one, None if
+    it was known.
+    """
     source = pushed_source(piece.source_id, client, reader.person)
     ranges = store.archive.ranges(source)
-    known = next((one for one in ranges if (one.generation, one.byte_from) == (piece.generation, piece.byte_from)), None)
+    known = next(
+        (
+            one
+            for one in ranges
+            if (one.generation, one.byte_from) == (piece.generation, piece.byte_from)
+        ),
+        None,
+    )
     if known is not None:
         if _held(known) == piece.held:
             return None
         if known.byte_to != piece.byte_to:
             raise PushError(
-                f"{_name(piece)} was sent with another end before. Run `memory data push` again: it asks for the list."
+                f"{_name(piece)} was sent with another end before. Run `memory data push` "
+                "again: it asks for the list."
             )
         mask_as_sent(store, known, content, piece.sha256)
         return False
@@ -85,14 +103,18 @@ def _place(store: Store, reader: Reader, client: str, piece: Piece, content: byt
     limit = store.settings.pushed_gb * GIGABYTE
     if limit and used + len(content) > limit:
         raise QuotaError(
-            f"The server has {used / GIGABYTE:.2f} GB of {reader.person}, and its setting `pushed_gb` allows "
-            f"{store.settings.pushed_gb:g}. What was sent before is safe. Ask its owner to raise the limit."
+            f"The server has {used / GIGABYTE:.2f} GB of {reader.person}, and its setting "
+            "`pushed_gb` allows "
+            f"{store.settings.pushed_gb:g}. What was sent before is safe. Ask its owner to "
+            "raise the limit."
         )
     store.archive.append(_range(store, reader, client, source, piece, content, count), content)
     return True
 
 
-def _range(store: Store, reader: Reader, client: str, source: str, piece: Piece, content: bytes, count: int) -> Range:
+def _range(
+    store: Store, reader: Reader, client: str, source: str, piece: Piece, content: bytes, count: int
+) -> Range:
     first, last = times_of(content)
     return Range(
         id=range_id(source, piece.generation, piece.byte_from),
@@ -113,7 +135,9 @@ def _range(store: Store, reader: Reader, client: str, source: str, piece: Piece,
         masked_count=count,
         masking_version=version_of("resources"),
         starts_with_newline=piece.starts_with_newline,
-        repositories={mask_text(folder)[0]: mask_text(name)[0] for folder, name in piece.repositories.items()},
+        repositories={
+            mask_text(folder)[0]: mask_text(name)[0] for folder, name in piece.repositories.items()
+        },
         pushed=Pushed(
             person=reader.person,
             client=client,
@@ -125,29 +149,43 @@ def _range(store: Store, reader: Reader, client: str, source: str, piece: Piece,
 
 
 def _check_follows(piece: Piece, ranges: Sequence[Range]) -> None:
-    """Raises `PushError` unless the piece continues the source, or begins a new generation of it."""
+    """Raises `PushError` unless the piece continues the source, or begins a new generation of
+    it.
+    """
     last = ranges[-1] if ranges else None
     is_next = last is not None and (piece.generation, piece.byte_from, piece.line_from) == (
         last.generation,
         last.byte_to,
         last.line_to,
     )
-    begins = (piece.byte_from, piece.line_from) == (0, 0) and (last is None or piece.generation > last.generation)
+    begins = (piece.byte_from, piece.line_from) == (0, 0) and (
+        last is None or piece.generation > last.generation
+    )
     if not is_next and not begins:
         raise PushError(
-            f"{_name(piece)} does not follow what the server has. Run `memory data push` again: it asks for the list."
+            f"{_name(piece)} does not follow what the server has. Run `memory data push` "
+            "again: it asks for the list."
         )
 
 
 def _content_of(piece: Piece) -> bytes:
-    """Returns the bytes of the piece; raises `PushError` where they or their lines are not what it says."""
+    """Returns the bytes of the piece; raises `PushError` where they or their lines are not what it
+    says.
+    """
     try:
         raw = piece.read()
     except ValueError as error:
-        raise PushError(f"{_name(piece)} cannot be taken in: {error}. Run `memory data push` again.") from None
+        raise PushError(
+            f"{_name(piece)} cannot be taken in: {error}. Run `memory data push` again."
+        ) from None
     lines = raw[1:] if piece.starts_with_newline else raw
-    if lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n")) != piece.line_to - piece.line_from:
-        raise PushError(f"{_name(piece)} cannot be taken in: it has another number of lines than it says.")
+    if (
+        lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
+        != piece.line_to - piece.line_from
+    ):
+        raise PushError(
+            f"{_name(piece)} cannot be taken in: it has another number of lines than it says."
+        )
     return raw
 
 
@@ -156,12 +194,19 @@ def _parsed(given: Mapping[str, Any]) -> Push:
         return Push.model_validate(given)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        raise PushError(f"The request is no push: {'.'.join(map(str, fault['loc']))}: {fault['msg']}.") from None
+        raise PushError(
+            f"The request is no push: {'.'.join(map(str, fault['loc']))}: {fault['msg']}."
+        ) from None
 
 
 def _ranges_of(store: Store, person: str) -> list[Range]:
     every = store.archive.sources().values()
-    return [entry for ranges in every for entry in ranges if entry.pushed and entry.pushed.person == person]
+    return [
+        entry
+        for ranges in every
+        for entry in ranges
+        if entry.pushed and entry.pushed.person == person
+    ]
 
 
 def _held(entry: Range) -> Held:
@@ -170,4 +215,6 @@ def _held(entry: Range) -> Held:
 
 
 def _name(piece: Piece) -> str:
-    return f"The piece from byte {piece.byte_from:,} of session {mask_text(piece.session_id[:80])[0]}"
+    return (
+        f"The piece from byte {piece.byte_from:,} of session {mask_text(piece.session_id[:80])[0]}"
+    )

@@ -1,9 +1,10 @@
 """Restricts a store to what one person may read, before anything is searched.
 
-A person may read the facts of projects and of everyone. Of what concerns a person (preferences, people, health, hobbies) and of
-sessions (messages, narratives) they may read only their own. The rest is removed from the memories, from both indexes and from
-the passages, so that neither scores, frequencies of words, lists of what was left out nor counts depend on it. What is not
-known to be readable is removed, too.
+A person may read the facts of projects and of everyone. Of what concerns a person (preferences,
+people, health, hobbies) and of sessions (messages, narratives) they may read only their own. The
+rest is removed from the memories, from both indexes and from the passages, so that neither scores,
+frequencies of words, lists of what was left out nor counts depend on it. What is not known to be
+readable is removed, too.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -36,7 +37,9 @@ ELSEWHERE = "elsewhere"
 
 def is_visible(person: str) -> pl.Expr:
     """Returns whether the person may read a memory."""
-    return (pl.col("person") == person) | ((pl.col("scope") != "person") & (pl.col("kind") != "narrative"))
+    return (pl.col("person") == person) | (
+        (pl.col("scope") != "person") & (pl.col("kind") != "narrative")
+    )
 
 
 def visible_memories(memories: pl.DataFrame, person: str) -> pl.DataFrame:
@@ -46,7 +49,8 @@ def visible_memories(memories: pl.DataFrame, person: str) -> pl.DataFrame:
     conflicts = [[id for id in others if id in ids] for others in shown["conflicts_with"]]
     newer = [id if id in ids else None for id in shown["superseded_by"]]
     return shown.with_columns(
-        conflicts_with=pl.Series(conflicts, dtype=pl.List(pl.String)), superseded_by=pl.Series(newer, dtype=pl.String)
+        conflicts_with=pl.Series(conflicts, dtype=pl.List(pl.String)),
+        superseded_by=pl.Series(newer, dtype=pl.String),
     )
 
 
@@ -119,7 +123,9 @@ class _Restricted:
 
 
 _restricted: dict[tuple[Path, str], _Restricted] = {}
-"""By store and person, kept until the memories or the passages change: the same objects keep the caches of the search valid."""
+"""By store and person, kept until the memories or the passages change: the same objects keep the
+caches of the search valid.
+"""
 
 
 def readable_by(store: Store, reader: Reader) -> Readable:
@@ -128,16 +134,23 @@ def readable_by(store: Store, reader: Reader) -> Readable:
     corpus = every.corpus
     own = _restrict(store, corpus.memories, corpus.texts, reader.person)
     hidden_count = corpus.memories.height - own.visible.height
-    factors = (*corpus.factors, *((ELSEWHERE,) if reader.project and ELSEWHERE not in corpus.factors else ()))
+    factors = (
+        *corpus.factors,
+        *((ELSEWHERE,) if reader.project and ELSEWHERE not in corpus.factors else ()),
+    )
     read_passages, select_passages = corpus.read_passages, corpus.select_passages
     assert read_passages is not None and select_passages is not None
     restricted = replace(
         corpus,
         memories=own.visible,
         texts=own.texts,
-        vectors=VisibleVectors(corpus.vectors, own.allowed, hidden_count) if corpus.vectors else None,
+        vectors=VisibleVectors(corpus.vectors, own.allowed, hidden_count)
+        if corpus.vectors
+        else None,
         read_passages=lambda ids: read_passages([id for id in ids if id in own.passage_ids]),
-        select_passages=lambda filters: [id for id in select_passages(filters) if id in own.passage_ids],
+        select_passages=lambda filters: [
+            id for id in select_passages(filters) if id in own.passage_ids
+        ],
         factors=factors,
         unmerged=own.allowed.intersection(corpus.unmerged),
     )
@@ -175,27 +188,45 @@ def present_of(store: Store, reader: Reader) -> pl.DataFrame:
 
 
 def memory_md_of(store: Store, reader: Reader) -> str:
-    """Returns what the reader may read of the file of entries of their project; without a project, of MEMORY.md."""
+    """Returns what the reader may read of the file of entries of their project; without a project,
+    of MEMORY.md.
+    """
     path = path_of(reader.project) if reader.project else MEMORY_MD
     return "\n".join(_rendered(reader.project or "MEMORY.md", visible_entries(store, reader, path)))
 
 
 def visible_entries(store: Store, reader: Reader, path: str) -> list[Entry]:
-    """Returns the dated entries of the file, without personal sections of others and lines of hidden memories."""
+    """Returns the dated entries of the file, without personal sections of others and lines of
+    hidden memories.
+    """
     settings, hidden = store.settings, _hidden_texts(store, reader)
     personal = {section_of(category, settings.sections, settings.owner) for category in PERSONAL}
-    closed = frozenset() if reader.person == settings.owner else frozenset(map(str.casefold, personal))
+    closed = (
+        frozenset() if reader.person == settings.owner else frozenset(map(str.casefold, personal))
+    )
     entries = read_entries(mask_record(text_of(store.workspace / path)))
-    return [one for one in entries if one.section.casefold() not in closed and normal(one.text) not in hidden]
+    return [
+        one
+        for one in entries
+        if one.section.casefold() not in closed and normal(one.text) not in hidden
+    ]
 
 
 def _hidden_texts(store: Store, reader: Reader) -> frozenset[str]:
-    rows = read_present(store.tables, store.ledger).filter(~is_visible(reader.person)).select("text", "wordings")
-    return frozenset(normal(text) for text, wordings in rows.iter_rows() for text in (text, *wordings))
+    rows = (
+        read_present(store.tables, store.ledger)
+        .filter(~is_visible(reader.person))
+        .select("text", "wordings")
+    )
+    return frozenset(
+        normal(text) for text, wordings in rows.iter_rows() for text in (text, *wordings)
+    )
 
 
 def visible_proposals(store: Store, reader: Reader, rows: Iterable[Row]) -> list[Row]:
-    """Returns the proposals that the reader may see: neither about another person nor with words of a hidden memory."""
+    """Returns the proposals that the reader may see: neither about another person nor with words of
+    a hidden memory.
+    """
     hidden = [text for text in _hidden_texts(store, reader) if text]
     return [row for row in rows if _is_visible_proposal(row, reader.person, hidden)]
 

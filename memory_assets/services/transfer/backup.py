@@ -54,9 +54,11 @@ class BackedUp:
 
 
 def back_up(store: Store, target: Path) -> BackedUp:
-    """Writes the backup beside its place and renames it; into a folder under a name with the present moment.
+    """Writes the backup beside its place and renames it; into a folder under a name with the
+    present moment.
 
-    Waits for the store's lock. Raises `StoreError` where the file cannot be written; an older backup of that name is then kept.
+    Waits for the store's lock. Raises `StoreError` where the file cannot be written; an older
+    backup of that name is then kept.
     """
     path = target.expanduser().absolute()
     if path.is_dir():
@@ -67,7 +69,8 @@ def back_up(store: Store, target: Path) -> BackedUp:
             manifest = _write(file, store)
     except OSError as error:
         raise StoreError(
-            f"Cannot write the backup {path}: {error.strerror or error}. Free space, or name another file; "
+            f"Cannot write the backup {path}: {error.strerror or error}. Free space, or "
+            "name another file; "
             "nothing was replaced."
         ) from error
     return BackedUp(path, path.stat().st_size, len(manifest.files))
@@ -76,7 +79,8 @@ def back_up(store: Store, target: Path) -> BackedUp:
 def restore(path: Path, settings: Settings) -> Placed:
     """Makes the store of the settings from the backup; the tables are built by the next run.
 
-    Raises `StoreError` where the backup is damaged or cut off, or where there is a store already; then nothing is changed.
+    Raises `StoreError` where the backup is damaged or cut off, or where there is a store already;
+    then nothing is changed.
     """
     path = path.expanduser().absolute()
     if not path.is_file():
@@ -95,14 +99,18 @@ def restore(path: Path, settings: Settings) -> Placed:
 
 def _check_target(path: Path, store: Store) -> None:
     if path.is_relative_to(store.root):
-        raise StoreError(f"A backup belongs outside of the data folder; {path} is inside. Name another file.")
+        raise StoreError(
+            f"A backup belongs outside of the data folder; {path} is inside. Name another file."
+        )
     if path.exists() and not (path.is_file() and path.open("rb").read(4) == MAGIC):
         raise StoreError(f"{path} exists and is no backup. Name another file.")
 
 
 @contextmanager
 def _written_beside(path: Path) -> Iterator[IO[bytes]]:
-    """Yields a file of mode 0600 beside the path, which takes its place; removes those that killed backups left."""
+    """Yields a file of mode 0600 beside the path, which takes its place; removes those that killed
+    backups left.
+    """
     folder = make_folder(path.parent)
     for left in folder.glob(f".{path.name}.*.tmp"):
         left.unlink(missing_ok=True)
@@ -122,9 +130,14 @@ def _written_beside(path: Path) -> Iterator[IO[bytes]]:
 def _write(file: IO[bytes], store: Store) -> Manifest:
     manifest, hashes = manifest_of(store), {}
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-    with compressor.stream_writer(file, closefd=False) as stream, tarfile.open(fileobj=stream, mode="w|") as tar:
+    with (
+        compressor.stream_writer(file, closefd=False) as stream,
+        tarfile.open(fileobj=stream, mode="w|") as tar,
+    ):
         _add(tar, HEADER, manifest.to_json())
-        for name, content in track(permanent_files(store.root, is_sample=manifest.is_sample), "Backing up"):
+        for name, content in track(
+            permanent_files(store.root, is_sample=manifest.is_sample), "Backing up"
+        ):
             _add(tar, name, content)
             hashes[name] = hash_of(content)
         manifest = replace(manifest, files=hashes)
@@ -170,7 +183,9 @@ def _content(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
 
 
 def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) -> None:
-    """Writes the files into the folder; raises `StoreError` unless they are exactly those of the manifest."""
+    """Writes the files into the folder; raises `StoreError` unless they are exactly those of the
+    manifest.
+    """
     hashes: dict[str, str] = {}
     manifest: Manifest | None = None
     for name, content in track(members, "Unpacking"):
@@ -194,5 +209,6 @@ def _as_damage(path: Path) -> Iterator[None]:
         yield
     except (tarfile.TarError, zstandard.ZstdError, EOFError, ValueError) as error:
         raise StoreError(
-            f"The backup {path} is damaged or cut off ({error}). Nothing was restored; use another backup."
+            f"The backup {path} is damaged or cut off ({error}). Nothing was restored; use "
+            "another backup."
         ) from error

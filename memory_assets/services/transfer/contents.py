@@ -1,7 +1,9 @@
-"""What a backup or an export of everything contains: the files of a store that cannot be rebuilt, and their manifest.
+"""What a backup or an export of everything contains: the files of a store that cannot be rebuilt,
+and their manifest.
 
-Left out is what is derived (tables, indexes, Dagster's history, briefings), what-if branches and damaged files. Callers hold
-the store's lock, which every writer of several files holds; lines that are appended meanwhile are there as a whole or not.
+Left out is what is derived (tables, indexes, Dagster's history, briefings), what-if branches and
+damaged files. Callers hold the store's lock, which every writer of several files holds; lines that
+are appended meanwhile are there as a whole or not.
 """
 
 import hashlib
@@ -54,7 +56,9 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """Returns it as JSON."""
-        return orjson.dumps({"format": FORMAT, **vars(self)}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+        return orjson.dumps(
+            {"format": FORMAT, **vars(self)}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+        )
 
 
 def manifest_of(store: Store) -> Manifest:
@@ -64,15 +68,22 @@ def manifest_of(store: Store) -> Manifest:
 
 
 def parse_manifest(content: bytes, origin: Path) -> Manifest:
-    """Returns the manifest; raises `StoreVersionError` if a newer release made it, `StoreError` if it is not one."""
+    """Returns the manifest; raises `StoreVersionError` if a newer release made it, `StoreError` if
+    it is not one.
+    """
     try:
         found: dict[str, Any] = orjson.loads(content)
         layout, made_by = found.pop("format"), found["release"]
         if layout <= FORMAT and found["store_version"] <= VERSION:
             return Manifest(**{**found, "made_at": datetime.fromisoformat(found["made_at"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"{origin} is damaged: its manifest cannot be read ({error}). Use another one.") from error
-    raise StoreVersionError(f"{origin} was made by a newer release ({made_by}, this is {RELEASE}). Upgrade memory_assets.")
+        raise StoreError(
+            f"{origin} is damaged: its manifest cannot be read ({error}). Use another one."
+        ) from error
+    raise StoreVersionError(
+        f"{origin} was made by a newer release ({made_by}, this is {RELEASE}). Upgrade "
+        "memory_assets."
+    )
 
 
 def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes]]:
@@ -82,13 +93,23 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
     paths += [path for folder in folders for path in sorted((root / folder).rglob("*"))]
     for path in paths:
         name = path.relative_to(root).as_posix()
-        if name.endswith(_PASSING) or name.startswith(DERIVED) or path.is_symlink() or not path.is_file():
+        if (
+            name.endswith(_PASSING)
+            or name.startswith(DERIVED)
+            or path.is_symlink()
+            or not path.is_file()
+        ):
             continue
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             continue  # the spool was read meanwhile
-        yield name, _whole_lines(content) if name.startswith(("ledger/", "spool/", f"workspace/{SLOG}")) else content
+        yield (
+            name,
+            _whole_lines(content)
+            if name.startswith(("ledger/", "spool/", f"workspace/{SLOG}"))
+            else content,
+        )
 
 
 def _whole_lines(content: bytes) -> bytes:
@@ -104,12 +125,24 @@ def hash_of(content: bytes) -> str:
 def is_safe(name: str, *, allowed: Iterable[str] = (*FOLDERS, *FILES, *OF_SAMPLE)) -> bool:
     """Returns whether the name is that of a file of a store, and of none outside of it."""
     path = PurePosixPath(name)
-    is_below = not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
+    is_below = (
+        not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
+    )
     return is_below and path.parts[:1] != () and path.parts[0] in set(allowed)
 
 
 def differences(found: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
-    """Returns what is wrong with the files, one text each; empty where all are as in the manifest."""
+    """Returns what is wrong with the files, one text each; empty where all are as in the
+    manifest.
+    """
     missing = [f"{name} is missing" for name in expected if name not in found]
-    changed = [f"{name} has changed" for name, value in expected.items() if name in found and found[name] != value]
-    return [*missing, *changed, *(f"{name} is not in the manifest" for name in found if name not in expected)]
+    changed = [
+        f"{name} has changed"
+        for name, value in expected.items()
+        if name in found and found[name] != value
+    ]
+    return [
+        *missing,
+        *changed,
+        *(f"{name} is not in the manifest" for name in found if name not in expected),
+    ]

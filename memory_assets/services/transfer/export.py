@@ -1,4 +1,5 @@
-"""Exports everything into a folder that people and programs can read, and makes a store from such a folder.
+"""Exports everything into a folder that people and programs can read, and makes a store from such a
+folder.
 
 manifest.json            versions, and the hash of each file
 README.md                what is in the folder
@@ -48,7 +49,7 @@ Made on {day} by release {release}. `memory data import FOLDER` makes a store fr
 - `memory.toml`: the settings; `manifest.json`: the hash of each file
 
 It holds everything that the store holds: keep it as private. `memory forget` does not reach it.
-"""
+"""  # noqa: E501
 OF_RUNS = frozenset({"telemetry", "events"})
 """Tables about runs themselves: each run adds rows to them."""
 
@@ -68,11 +69,14 @@ class Exported:
 def export_all(store: Store, target: Path) -> Exported:
     """Writes everything into a new folder: beside its place, then renamed.
 
-    Waits for the store's lock. Raises `StoreError` where the folder exists and is not empty, or cannot be written.
+    Waits for the store's lock. Raises `StoreError` where the folder exists and is not empty, or
+    cannot be written.
     """
     path = target.expanduser().absolute()
     if path.is_relative_to(store.root):
-        raise StoreError(f"An export belongs outside of the data folder; {path} is inside. Name another folder.")
+        raise StoreError(
+            f"An export belongs outside of the data folder; {path} is inside. Name another folder."
+        )
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise StoreError(f"{path} exists and is not an empty folder. Name another one.")
     try:
@@ -80,15 +84,20 @@ def export_all(store: Store, target: Path) -> Exported:
             manifest, left_out = _write_all(store, folder)
     except OSError as error:
         raise StoreError(
-            f"Cannot export to {path}: {error.strerror or error}. Free space, or name another folder; nothing was written."
+            f"Cannot export to {path}: {error.strerror or error}. Free space, or name "
+            "another folder; nothing was written."
         ) from error
-    return Exported(path, len(manifest.files), len(manifest.rows), sum(manifest.rows.values()), left_out)
+    return Exported(
+        path, len(manifest.files), len(manifest.rows), sum(manifest.rows.values()), left_out
+    )
 
 
 def import_all(path: Path, settings: Settings) -> Placed:
-    """Makes the store of the settings from an exported folder; the tables are built by the next run.
+    """Makes the store of the settings from an exported folder; the tables are built by the next
+    run.
 
-    Raises `StoreError` where a file is missing or has changed, or where there is a store already; then nothing is changed.
+    Raises `StoreError` where a file is missing or has changed, or where there is a store already;
+    then nothing is changed.
     """
     path = path.expanduser().absolute()
     manifest = read_export(path)
@@ -104,13 +113,16 @@ def read_export(path: Path) -> Manifest:
     """Returns the manifest of the exported folder; raises `StoreError` if it is none."""
     if not (path / MANIFEST).is_file():
         raise StoreError(
-            f"{path} is not an export of memory_assets: it has no {MANIFEST}. `memory data export --all` writes one."
+            f"{path} is not an export of memory_assets: it has no {MANIFEST}. `memory data "
+            "export --all` writes one."
         )
     return parse_manifest((path / MANIFEST).read_bytes(), path)
 
 
 def changed_tables(store: Store, path: Path) -> list[str]:
-    """Returns the tables of the store whose rows differ from the exported ones; those about runs are not compared."""
+    """Returns the tables of the store whose rows differ from the exported ones; those about runs
+    are not compared.
+    """
     import polars as pl
 
     found = []
@@ -125,7 +137,9 @@ def changed_tables(store: Store, path: Path) -> list[str]:
 
 @contextmanager
 def _folder_beside(path: Path) -> Iterator[Path]:
-    """Yields a folder beside the path, which takes its place; removes those that killed exports left."""
+    """Yields a folder beside the path, which takes its place; removes those that killed exports
+    left.
+    """
     parent = make_folder(path.parent)
     for left in parent.glob(f".{path.name}.*.tmp"):
         shutil.rmtree(left, ignore_errors=True)
@@ -147,12 +161,17 @@ def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
         write_below(folder, name, content)
         hashes[name] = hash_of(content)
 
-    for name, content in track(permanent_files(store.root, is_sample=manifest.is_sample), "Exporting files"):
+    for name, content in track(
+        permanent_files(store.root, is_sample=manifest.is_sample), "Exporting files"
+    ):
         if name not in OF_MACHINE:
             add(name, content)
     settings, left_out = render_settings(store.settings)
     add(SETTINGS_FILE, settings)
-    add("README.md", README.format(day=f"{manifest.made_at:%Y-%m-%d}", release=manifest.release).encode())
+    add(
+        "README.md",
+        README.format(day=f"{manifest.made_at:%Y-%m-%d}", release=manifest.release).encode(),
+    )
     rows = {}
     for table in track(table_names(), "Exporting tables"):
         file = make_folder(folder / TABLES) / f"{table}.parquet"
@@ -166,14 +185,20 @@ def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
 
 
 def _checked(path: Path, name: str, expected: str) -> bytes:
-    """Returns the content of an exported file; raises `StoreError` where it is not as it was written."""
+    """Returns the content of an exported file; raises `StoreError` where it is not as it was
+    written.
+    """
     if not is_safe(name) and name not in ("README.md",) and not is_safe(name, allowed=(TABLES,)):
-        raise StoreError(f"The export {path} is damaged: {name} is not a file of an export. Nothing was imported.")
+        raise StoreError(
+            f"The export {path} is damaged: {name} is not a file of an export. Nothing was "
+            "imported."
+        )
     file = path / name
     if not file.is_file() or hash_of(content := file.read_bytes()) != expected:
         what = "has changed since it was exported" if file.is_file() else "is missing"
         raise StoreError(
-            f"The export {path} is damaged: {name} {what}. Nothing was imported; export again, or use another copy."
+            f"The export {path} is damaged: {name} {what}. Nothing was imported; export "
+            "again, or use another copy."
         )
     return content
 
@@ -188,5 +213,6 @@ def _warnings(root: Path, before: Settings) -> tuple[str, ...]:
     if not models or before.uses_models:
         return ()
     return (
-        f"The imported settings name {' and '.join(models)}: sessions may be sent there. `memory model use rules` ends that.",
+        f"The imported settings name {' and '.join(models)}: sessions may be sent there. "
+        "`memory model use rules` ends that.",
     )

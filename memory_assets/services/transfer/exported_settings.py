@@ -1,4 +1,6 @@
-"""Renders the settings of a store for another machine: those that differ from the defaults, without secrets and paths."""
+"""Renders the settings of a store for another machine: those that differ from the defaults, without
+secrets and paths.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ ALWAYS = ("timezone", "owner")
 
 
 def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
-    """Returns the text of a `memory.toml`, and the names of the settings that are left out of it."""
+    """Returns the text of a `memory.toml`, and the names of the settings that are left out of
+    it.
+    """
     import tomlkit
 
     document, left_out = tomlkit.document(), []
@@ -34,13 +38,21 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _is_folder(name: str, value: Any) -> bool:
-    return name == "embedding_model" and value != USUAL_EMBEDDING_MODEL and Path(str(value)).is_absolute()
+    return (
+        name == "embedding_model"
+        and value != USUAL_EMBEDDING_MODEL
+        and Path(str(value)).is_absolute()
+    )
 
 
 def _has_secret(value: Any) -> bool:
-    """Returns whether a text in the value would be masked, or an address names a user or a password."""
+    """Returns whether a text in the value would be masked, or an address names a user or a
+    password.
+    """
     if isinstance(value, dict):
         return any(_has_secret(one) for one in (*value, *value.values()))
     if isinstance(value, list):
         return any(map(_has_secret, value))
-    return isinstance(value, str) and (mask_text(value)[1] > 0 or ("://" in value and "@" in urlsplit(value).netloc))
+    return isinstance(value, str) and (
+        mask_text(value)[1] > 0 or ("://" in value and "@" in urlsplit(value).netloc)
+    )

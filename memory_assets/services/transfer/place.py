@@ -31,20 +31,24 @@ class Placed:
 
 
 def root_of(settings: Settings, manifest: Manifest) -> Path:
-    """Returns the folder that the store belongs into; the bundled sample's never takes the place of the owner's."""
+    """Returns the folder that the store belongs into; the bundled sample's never takes the place of
+    the owner's.
+    """
     return settings.data / SAMPLE if manifest.is_sample else settings.data
 
 
 @contextmanager
 def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Path]:
-    """Yields a folder for the files; what is in it at the end becomes the store, and on an error nothing does.
+    """Yields a folder for the files; what is in it at the end becomes the store, and on an error
+    nothing does.
 
     Raises `StoreError` where a store is there already, or the disk fails.
     """
     root = root_of(settings, manifest)
     if settings.store:
         raise StoreError(
-            f"The store is in {settings.store}, so nothing can be placed in {root}. Run `memory config unset store`, do this "
+            f"The store is in {settings.store}, so nothing can be placed in {root}. Run "
+            "`memory config unset store`, do this "
             "again, then set `store` to a prefix without objects, which the next run fills."
         )
     try:
@@ -69,7 +73,8 @@ def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Pa
         raise
     except OSError as error:
         raise StoreError(
-            f"Cannot make the store {root} from {origin}: {error.strerror or error}. Free space or fix the permissions, "
+            f"Cannot make the store {root} from {origin}: {error.strerror or error}. Free "
+            "space or fix the permissions, "
             "then run the same command again."
         ) from error
 
@@ -85,6 +90,9 @@ def write_below(folder: Path, name: str, content: bytes) -> None:
 def _check_empty(root: Path) -> None:
     if found := staged.strangers(root):
         raise StoreError(
-            f"{root} is not empty: it has {', '.join(found[:3])}{' and more' if found[3:] else ''}. Nothing was changed. "
-            f"Move it away (`mv '{root}' '{root}.old'`), or name another folder with --store, then run the same command again."
+            f"{root} is not empty: it has "
+            f"{', '.join(found[:3])}{' and more' if found[3:] else ''}. Nothing was "
+            "changed. "
+            f"Move it away (`mv '{root}' '{root}.old'`), or name another folder with "
+            "--store, then run the same command again."
         )

@@ -1,12 +1,14 @@
 """Renders the briefing: what the next session should know at once, kept ready as a file.
 
-Takes MEMORY.md and a project's file as they are on disk, the present memories, the number of pending proposals, and what the
-project's last sessions left open, its lessons, and its triggers of that day or the next. Without a project, nothing of any
-project is shown but the names of the active ones. It contains no clock time, so it stays the same byte for byte until its
-content changes, and prompt caches survive. It keeps within its budget in order of importance: triggers, rules, lessons, the
-rest of both files, what is open, recent facts. It names what was cut. The full one has a larger budget, which derives from the
-context, and in place of a few recent facts all that fit, ranked by ln(priority) + ln(bias) + last use over half-life. Texts are
-quoted material: no line can open or close markup.
+Takes MEMORY.md and a project's file as they are on disk, the present memories, the number of
+pending proposals, and what the project's last sessions left open, its lessons, and its triggers of
+that day or the next. Without a project, nothing of any project is shown but the names of the active
+ones. It contains no clock time, so it stays the same byte for byte until its content changes, and
+prompt caches survive. It keeps within its budget in order of importance: triggers, rules, lessons,
+the rest of both files, what is open, recent facts. It names what was cut. The full one has a larger
+budget, which derives from the context, and in place of a few recent facts all that fit, ranked by
+ln(priority) + ln(bias) + last use over half-life. Texts are quoted material: no line can open or
+close markup.
 """
 
 import math
@@ -30,7 +32,12 @@ from memory_assets.stages.recall.results import one_line
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.stages.triage.memory_md import FILE_HINT
 from memory_assets.stages.triage.refusal import why_refused
-from memory_assets.stages.triage.wording import general_line, is_about_unnamed, line_of, question_about
+from memory_assets.stages.triage.wording import (
+    general_line,
+    is_about_unnamed,
+    line_of,
+    question_about,
+)
 from memory_assets.text.words import CHARS_A_TOKEN
 
 BUDGET_TOKENS = 2_000
@@ -43,7 +50,9 @@ RECENT = timedelta(days=30)
 
 WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
 HALF_LIFE_DAYS = 100
-"""Days since its last use over this are taken from a fact's weight: a 🔴 fact ranks as a 🟡 one used 41 days later (DUET)."""
+"""Days since its last use over this are taken from a fact's weight: a 🔴 fact ranks as a 🟡 one
+used 41 days later (DUET).
+"""
 
 REFLECTION_BIAS = 1.3
 """Of a fact that the reflection of its day kept (DUET)."""
@@ -54,22 +63,31 @@ RECALLED_WITH_EACH = 2
 WHOLE_LINE = 2_000
 """Characters of a line; people may write long ones into MEMORY.md."""
 
-THE_REST = "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
+THE_REST = (
+    "All of it is in MEMORY.md and the daily logs; `memory recall QUESTION` finds what helps."
+)
 IN_FULL = f"`memory brief --full` has more. {THE_REST}"
 THIS_SESSION = "## This session so far"
 FIRST_SECTIONS = ("Hard Rules",)
-"""Sections of MEMORY.md that come first, wherever they are in the file; the owner's follows them."""
+"""Sections of MEMORY.md that come first, wherever they are in the file; the owner's follows them.
+"""
 
 
 SHORTEST = 12
 """Characters of a recent fact."""
 
 _TO_DO = re.compile(
-    r"(?i)\b(?:must|never|always|do not|don't|should|needs?|requires?|only|instead of|rather than)\b|^(?:use|run|set|pin)\b"
+    r"(?i)\b(?:must|never|always|do not|don't|should|needs?|requires?|only|instead of"
+    r"|rather than)\b|^(?:use|run|set|pin)\b"
 )
-_WHY = re.compile(r"(?i)\b(?:because|so that|otherwise|or else|without (?:it|that)|unless|, so|root cause)\b|: it \w")
+_WHY = re.compile(
+    r"(?i)\b(?:because|so that|otherwise|or else|without (?:it|that)|unless|, so|root "
+    r"cause)\b|: it \w"
+)
 
-_LABELS = re.compile(r"(?i)(?:^|;\s*)(?:primary|(?P<is_second>secondary)):\s*(?P<is_none>(?:none|nothing)\b.*)?")
+_LABELS = re.compile(
+    r"(?i)(?:^|;\s*)(?:primary|(?P<is_second>secondary)):\s*(?P<is_none>(?:none|nothing)\b.*)?"
+)
 """How a model names the task and what else is open."""
 
 
@@ -112,20 +130,33 @@ def render_briefing(
 ) -> str:
     """Returns the briefing within the budget; `as_of` is the day of the newest memory.
 
-    Of `tasks` (what sessions left open, the latest first), `due` triggers and active `lessons`, those of the project are shown;
-    the sections of its file (`project_md`) follow those of MEMORY.md. Lessons and facts that triage `refused` as lines of the
-    project are not shown; `reflected` are the memories that reflections kept. `active` projects are named where there is no
-    project. Of the `pending` proposals, `expiring` has the days on which some expire soon.
+    Of `tasks` (what sessions left open, the latest first), `due` triggers and active `lessons`,
+    those of the project are shown; the sections of its file (`project_md`) follow those of
+    MEMORY.md. Lessons and facts that triage `refused` as lines of the project are not shown;
+    `reflected` are the memories that reflections kept. `active` projects are named where there is
+    no project. Of the `pending` proposals, `expiring` has the days on which some expire soon.
     """
     of = f": {one_line(project)}" if project else ""
     own = [one for one in tasks if one["project"] == project]
     as_of = max((day for day in (as_of, *(one["day"] for one in own)) if day), default=None)
     head = [f"{BRIEFING}{of}{f' (known up to {as_of})' if as_of else ''}"]
     if pending:
-        soon = f" {len(expiring)} of them expire{'s' if len(expiring) == 1 else ''} by {max(expiring)}." if expiring else ""
-        head.append(f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in REVIEW.md: review when ready.{soon}")
+        soon = (
+            f" {len(expiring)} of them expire{'s' if len(expiring) == 1 else ''} by "
+            f"{max(expiring)}."
+            if expiring
+            else ""
+        )
+        head.append(
+            f"📋 {pending} pending memory proposal{'' if pending == 1 else 's'} in "
+            f"REVIEW.md: review when ready.{soon}"
+        )
     of_memory = _memory_parts(_joined(memory_md, project_md), owner)
-    rules = [part for part in of_memory if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}]
+    rules = [
+        part
+        for part in of_memory
+        if part.title.casefold() in {"", *(name.casefold() for name in FIRST_SECTIONS)}
+    ]
     said = [line for part in of_memory for line in part.lines]
     learned = lesson_lines([one for one in lessons if one["project"] == project], [*said, *refused])
     above = [*said, *learned, *refused]
@@ -137,19 +168,27 @@ def render_briefing(
         BriefingSection("Lessons", learned),
         *(part for part in of_memory if part not in rules),
         BriefingSection("Left open", left),
-        BriefingSection("Active projects", [] if project else [project_line(one) for one in active]),
+        BriefingSection(
+            "Active projects", [] if project else [project_line(one) for one in active]
+        ),
         BriefingSection("What is known", _known(facts, above, reflected))
         if is_full
         else BriefingSection("Recent facts", _recent(facts, above, left, project, as_of)),
     ]
     rest = THE_REST if is_full else IN_FULL
-    return _fit(head, [_quoted(part) for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN, rest)
+    return _fit(
+        head, [_quoted(part) for part in parts if part.lines], budget_tokens * CHARS_A_TOKEN, rest
+    )
 
 
 def _quoted(part: BriefingSection) -> BriefingSection:
-    """Returns the section with lines that cannot open or close markup or hide characters; their indentation stays."""
+    """Returns the section with lines that cannot open or close markup or hide characters; their
+    indentation stays.
+    """
     lines = (line.expandtabs(4) for line in part.lines)
-    quoted = [f"{line[: len(line) - len(line.lstrip())]}{one_line(line, WHOLE_LINE)}" for line in lines]
+    quoted = [
+        f"{line[: len(line) - len(line.lstrip())]}{one_line(line, WHOLE_LINE)}" for line in lines
+    ]
     return BriefingSection(one_line(part.title), quoted)
 
 
@@ -157,15 +196,22 @@ def project_line(project: ActiveProject) -> str:
     """Returns the name of an active project with its last sessions."""
     sessions = f"{project.session_count} session{'' if project.session_count == 1 else 's'}"
     since = (
-        f" since {project.first_on}, the last on {project.last_on}" if project.session_count > 1 else f" on {project.last_on}"
+        f" since {project.first_on}, the last on {project.last_on}"
+        if project.session_count > 1
+        else f" on {project.last_on}"
     )
     return f"- {project.name}: {sessions}{since}"
 
 
 def work_line(work: Row) -> str:
-    """Returns what a session left open, in one line, with its day and branch, so that a reader can tell how old it is."""
+    """Returns what a session left open, in one line, with its day and branch, so that a reader can
+    tell how old it is.
+    """
     where = f"{work['day']}, branch {work['branch']}" if work["branch"] else work["day"]
-    return f"- ({where}) {task_line({name: one_line(str(text), WHOLE_LINE) for name, text in work.items()})}"
+    return (
+        f"- ({where}) "
+        f"{task_line({name: one_line(str(text), WHOLE_LINE) for name, text in work.items()})}"
+    )
 
 
 def _relabelled(label: re.Match[str]) -> str:
@@ -185,25 +231,36 @@ def task_line(work: Row) -> str:
 
 
 def render_session(row: Row, task: Row | None = None, *, is_full: bool = False) -> str:
-    """Returns the part of a continued session, which follows the briefing; `row` is from `session_reflections`."""
+    """Returns the part of a continued session, which follows the briefing; `row` is from
+    `session_reflections`.
+    """
     text = row["full_text"] if is_full else row["text"]
-    left_out, asked = row["fact_count"] - len(text.splitlines()), f"--session {row['session_id']} --include held"
+    left_out, asked = (
+        row["fact_count"] - len(text.splitlines()),
+        f"--session {row['session_id']} --include held",
+    )
     more = f"\n_{left_out} more: `memory recall QUESTION {asked}` finds them._" if left_out else ""
     ends = f"\nIn progress: {one_line(task_line(task))}" if task and task["task"] else ""
     return f"{THIS_SESSION}\n{text}{more}{ends}\n"
 
 
 def due_lines(due: Sequence[Trigger]) -> list[str]:
-    """Returns the due triggers with their memories; the day is a date, so that the lines are the same today and tomorrow."""
+    """Returns the due triggers with their memories; the day is a date, so that the lines are the
+    same today and tomorrow.
+    """
     lines = []
     for one in due[:MOST_DUE]:
-        lines.append(f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” (said {one.said_at:%Y-%m-%d})")
+        lines.append(
+            f"- ⏰ {one.trigger_on:%a %Y-%m-%d}: “{one.text}” (said {one.said_at:%Y-%m-%d})"
+        )
         lines += [f"  - {text}" for text in one.memories[:RECALLED_WITH_EACH]]
     return lines
 
 
 def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int, rest: str) -> str:
-    """Returns the sections in order, each as far as it fits; a line that does not fit ends its section, not the briefing."""
+    """Returns the sections in order, each as far as it fits; a line that does not fit ends its
+    section, not the briefing.
+    """
     everything = [*head, *(line for part in parts for line in _block(part, part.lines))]
     if _length(everything) <= budget:
         return "\n".join(everything) + "\n"
@@ -211,7 +268,10 @@ def _fit(head: Sequence[str], parts: Sequence[BriefingSection], budget: int, res
     lines, cut = [*head], []
     for part in parts:
         taken: list[str] = []
-        while len(taken) < len(part.lines) and _length(_block(part, [*taken, part.lines[len(taken)]])) <= left:
+        while (
+            len(taken) < len(part.lines)
+            and _length(_block(part, [*taken, part.lines[len(taken)]])) <= left
+        ):
             taken.append(part.lines[len(taken)])
         if len(taken) < len(part.lines):
             cut.append(part)
@@ -233,7 +293,9 @@ def _cut_note(parts: Sequence[BriefingSection], rest: str) -> str:
 
 
 def _longest_note(parts: Sequence[BriefingSection], rest: str) -> str:
-    """Returns the longest possible note on cut sections, to reserve room before the cuts are known."""
+    """Returns the longest possible note on cut sections, to reserve room before the cuts are
+    known.
+    """
     return _cut_note(sorted(parts, key=lambda part: len(_name(part)), reverse=True), rest)
 
 
@@ -246,7 +308,9 @@ def _length(lines: Sequence[str]) -> int:
 
 
 def _joined(memory_md: str, project_md: str) -> str:
-    """Returns MEMORY.md followed by the sections of a project's file, without the text above them."""
+    """Returns MEMORY.md followed by the sections of a project's file, without the text above
+    them.
+    """
     plain = project_md.removeprefix("\ufeff").replace("\r\n", "\n")
     sections = plain[plain.find("## ") :] if "## " in plain else ""
     return f"{memory_md}\n{sections}" if sections else memory_md
@@ -268,15 +332,26 @@ def _memory_parts(memory_md: str, owner: str) -> list[BriefingSection]:
 
 
 def _shown(memories: pl.DataFrame, owner: str, project: str | None) -> pl.DataFrame:
-    """Returns the active facts of the project, without those of documents, and the owner's personal ones from everywhere."""
+    """Returns the active facts of the project, without those of documents, and the owner's personal
+    ones from everywhere.
+    """
     is_own = (pl.col("scope") == "person") & (pl.col("person") == owner)
     is_of_project = (pl.col("scope") != "person") & (pl.col("project") == (project or ""))
     is_said = ~pl.col("session_ids").list.eval(pl.element().is_in(OF_DOCUMENTS)).list.any()
-    return memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact") & (is_own | is_of_project) & is_said)
+    return memories.filter(
+        (pl.col("state") == "active")
+        & (pl.col("kind") == "fact")
+        & (is_own | is_of_project)
+        & is_said
+    )
 
 
 def _recent(
-    facts: pl.DataFrame, said: Sequence[str], left: Sequence[str], project: str | None, as_of: date | None
+    facts: pl.DataFrame,
+    said: Sequence[str],
+    left: Sequence[str],
+    project: str | None,
+    as_of: date | None,
 ) -> list[str]:
     """Returns the newest 🔴 facts of the project's last month, of a day the most useful first.
 
@@ -284,25 +359,41 @@ def _recent(
     """
     since = as_of - RECENT if as_of else date.min
     near = facts.filter(pl.col("event_at").dt.date() >= since)
-    own = near.filter(project=project or "", priority="high").sort(["event_at", "id"], descending=[True, False])
+    own = near.filter(project=project or "", priority="high").sort(
+        ["event_at", "id"], descending=[True, False]
+    )
     is_said, is_left = said_in(said), repeated_in(left)
     shown: list[tuple[Row, str]] = []
     for row in own.iter_rows(named=True):
         line = fact_line(row)
-        is_new = line and not is_said(line) and not is_left(line) and not said_in([text for _, text in shown])(line)
+        is_new = (
+            line
+            and not is_said(line)
+            and not is_left(line)
+            and not said_in([text for _, text in shown])(line)
+        )
         if is_new and not any(find_conflict(text, line) for _, text in shown):
             shown.append((row, line))
-    best = sorted(shown, key=lambda one: (one[0]["event_at"].date(), _usefulness(*one)), reverse=True)[:RECENT_FACTS]
-    return [f"- {'🔴 ' if _is_confirmed(row) else ''}({row['event_at']:%Y-%m-%d}) {line}" for row, line in best]
+    best = sorted(
+        shown, key=lambda one: (one[0]["event_at"].date(), _usefulness(*one)), reverse=True
+    )[:RECENT_FACTS]
+    return [
+        f"- {'🔴 ' if _is_confirmed(row) else ''}({row['event_at']:%Y-%m-%d}) {line}"
+        for row, line in best
+    ]
 
 
 def fact_line(memory: Row) -> str:
-    """Returns the fact as a line of MEMORY.md; empty if triage would refuse it, or if it does not stand alone."""
+    """Returns the fact as a line of MEMORY.md; empty if triage would refuse it, or if it does not
+    stand alone.
+    """
     text, line = memory["text"], line_of(memory["text"])
     is_own_rule = memory["author"] == "owner" and memory["category"] in NORMS
     if is_own_rule and not general_line(text):
         return ""
-    refused = why_refused({**memory, "text": line, "said": text}, is_repeated=_is_confirmed(memory), shortest=SHORTEST)
+    refused = why_refused(
+        {**memory, "text": line, "said": text}, is_repeated=_is_confirmed(memory), shortest=SHORTEST
+    )
     is_unclear = question_about(line) is not None or is_about_unnamed(line)
     return "" if refused or is_unclear or not what_holds(line) else line
 
@@ -314,15 +405,26 @@ def _is_confirmed(memory: Row) -> bool:
 
 def _usefulness(memory: Row, line: str) -> int:
     """Returns how much a fact helps: it is confirmed, the owner's own, says what to do, or why."""
-    signs = (_is_confirmed(memory), memory["author"] == "owner", _TO_DO.search(line), _WHY.search(line))
+    signs = (
+        _is_confirmed(memory),
+        memory["author"] == "owner",
+        _TO_DO.search(line),
+        _WHY.search(line),
+    )
     return sum(map(bool, signs))
 
 
 def _known(facts: pl.DataFrame, said: Sequence[str], reflected: Collection[str]) -> list[str]:
-    """Returns the facts that nothing above them says, the most important and most recently used first."""
+    """Returns the facts that nothing above them says, the most important and most recently used
+    first.
+    """
     used = pl.max_horizontal("event_at", "last_used_at").dt.epoch("s") / 86_400
-    priority = pl.col("priority").replace_strict({name: math.log(of) for name, of in WEIGHT.items()}, return_dtype=pl.Float64)
-    bias = pl.when(pl.col("id").is_in(list(reflected))).then(math.log(REFLECTION_BIAS)).otherwise(0.0)
+    priority = pl.col("priority").replace_strict(
+        {name: math.log(of) for name, of in WEIGHT.items()}, return_dtype=pl.Float64
+    )
+    bias = (
+        pl.when(pl.col("id").is_in(list(reflected))).then(math.log(REFLECTION_BIAS)).otherwise(0.0)
+    )
     ordered = facts.sort(-(priority + bias + used / HALF_LIFE_DAYS), "id").head(MOST_KNOWN)
     is_said = said_in(said)
     return [

@@ -1,6 +1,8 @@
-"""Finds the triggers due on a day: on their date and the day before, never those that were past at capture.
+"""Finds the triggers due on a day: on their date and the day before, never those that were past at
+capture.
 
-Takes the tables `triggers` and `memories` and a day in the owner's zone; returns triggers with the memories to recall.
+Takes the tables `triggers` and `memories` and a day in the owner's zone; returns triggers with the
+memories to recall.
 """
 
 from collections.abc import Collection
@@ -51,14 +53,22 @@ class Triggers:
 
 
 def find_due(
-    triggers: pl.DataFrame, memories: pl.DataFrame, *, today: date, is_all: bool = False, hidden: Collection[str] = ()
+    triggers: pl.DataFrame,
+    memories: pl.DataFrame,
+    *,
+    today: date,
+    is_all: bool = False,
+    hidden: Collection[str] = (),
 ) -> tuple[Trigger, ...]:
-    """Returns the triggers due on the day, the earliest first; with `is_all` those still waiting, too.
+    """Returns the triggers due on the day, the earliest first; with `is_all` those still waiting,
+    too.
 
     `hidden` are messages with forgotten content.
     """
     is_ahead = pl.col("trigger_on").is_between(today, date.max if is_all else today + AHEAD)
-    due = triggers.filter((pl.col("state") == "due") & is_ahead & ~pl.col("message_id").is_in(list(hidden)))
+    due = triggers.filter(
+        (pl.col("state") == "due") & is_ahead & ~pl.col("message_id").is_in(list(hidden))
+    )
     chosen = due.sort("trigger_on", "said_at", "trigger_id").to_dicts()
     known = _known(memories, {id for row in chosen for id in row["memory_ids"]})
     return tuple(_trigger(row, known, today) for row in chosen)
@@ -75,7 +85,18 @@ def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
 
 def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date) -> Trigger:
     found = dict(known[id] for id in row["memory_ids"] if id in known)
-    same = ("trigger_id", "trigger_on", "expression", "said_at", "author", "message_id", "path", "line", "project", "person")
+    same = (
+        "trigger_id",
+        "trigger_on",
+        "expression",
+        "said_at",
+        "author",
+        "message_id",
+        "path",
+        "line",
+        "project",
+        "person",
+    )
     return Trigger(
         **{name: row[name] for name in same},
         text=row["quote"],
@@ -88,6 +109,10 @@ def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date
 
 def _known(memories: pl.DataFrame, observation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
     """Returns the memory of each observation: its id and text."""
-    shown = memories.filter(pl.col("state").is_in(VALID_STATES)).select("id", "text", "observation_ids")
-    found = shown.explode("observation_ids").filter(pl.col("observation_ids").is_in(sorted(observation_ids)))
+    shown = memories.filter(pl.col("state").is_in(VALID_STATES)).select(
+        "id", "text", "observation_ids"
+    )
+    found = shown.explode("observation_ids").filter(
+        pl.col("observation_ids").is_in(sorted(observation_ids))
+    )
     return {observation: (id, text) for id, text, observation in found.iter_rows()}

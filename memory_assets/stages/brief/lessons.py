@@ -1,6 +1,8 @@
-"""Selects the active lessons: what the owner taught, without what they took back, each once and the newest first.
+"""Selects the active lessons: what the owner taught, without what they took back, each once and the
+newest first.
 
-Takes the table `lessons`; returns the active ones, the lines of the briefing, and the file lessons.md.
+Takes the table `lessons`; returns the active ones, the lines of the briefing, and the file
+lessons.md.
 """
 
 import re
@@ -28,14 +30,18 @@ HEAD = """# Lessons
 
 What corrections and rules taught, the newest first. This file is rebuilt from your sessions: to keep or change a line for good,
 write it into MEMORY.md or say it in a session.
-"""
+"""  # noqa: E501
 
 
 def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = ()) -> list[Row]:
-    """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced content."""
+    """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced
+    content.
+    """
     own = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
     kept: list[Row] = []
-    for lesson in own.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(named=True):
+    for lesson in own.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(
+        named=True
+    ):
         if not any(_replaces(later, lesson) for later in kept):
             kept.append(lesson)
     return kept
@@ -48,11 +54,14 @@ def _replaces(later: Row, earlier: Row) -> bool:
     if later["text"].lower() == earlier["text"].lower():
         return True
     sets_apart = bool(later["wanted"] and earlier["wanted"])
-    return sets_apart and (later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"])
+    return sets_apart and (
+        later["wanted"] == earlier["unwanted"] or later["unwanted"] == earlier["wanted"]
+    )
 
 
 def lesson_lines(lessons: Sequence[Row], said: Sequence[str]) -> list[str]:
-    """Returns the lines of the briefing: lessons that stand alone and hold in general, each once, worded as in MEMORY.md.
+    """Returns the lines of the briefing: lessons that stand alone and hold in general, each once,
+    worded as in MEMORY.md.
 
     What `said`, the lines of MEMORY.md, have is left out.
     """
@@ -64,7 +73,9 @@ def lesson_lines(lessons: Sequence[Row], said: Sequence[str]) -> list[str]:
 
 
 def said_in(lines: Sequence[str]) -> Callable[[str], bool]:
-    """Returns a test whether one of the lines says a text in nearly the same words; "uv, not pip" and "pip, not uv" differ."""
+    """Returns a test whether one of the lines says a text in nearly the same words; "uv, not pip"
+    and "pip, not uv" differ.
+    """
     known = [words for words in map(_words, lines) if words]
 
     def is_said(text: str) -> bool:
@@ -88,7 +99,9 @@ def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
 def _is_near(words: Sequence[str], other: Sequence[str]) -> bool:
     """Returns whether nearly all words are common, in one order, and no number differs."""
     own, others = {*words}, {*other}
-    if 2 * len(own & others) < SAME * (len(own) + len(others)) or any(map(str.isdigit, "".join(own ^ others))):
+    if 2 * len(own & others) < SAME * (len(own) + len(others)) or any(
+        map(str.isdigit, "".join(own ^ others))
+    ):
         return False
     return SequenceMatcher(None, words, other, autojunk=False).ratio() >= SAME
 
@@ -112,4 +125,6 @@ def render_lessons(lessons: Sequence[Row]) -> str:
 
 def _line(lesson: Row) -> str:
     where = f"session {lesson['session_id']}, record {lesson['line']}"
-    return f"- ({lesson['said_at']:%Y-%m-%d}) {lesson['text']} <!-- {lesson['lesson_id']}: {where} -->"
+    return (
+        f"- ({lesson['said_at']:%Y-%m-%d}) {lesson['text']} <!-- {lesson['lesson_id']}: {where} -->"
+    )

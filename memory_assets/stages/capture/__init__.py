@@ -1,1 +1,3 @@
-"""Transcripts in, messages out: finds, archives and masks them, reads three formats into one normal form."""
+"""Transcripts in, messages out: finds, archives and masks them, reads three formats into one normal
+form.
+"""

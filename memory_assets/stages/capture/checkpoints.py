@@ -1,13 +1,15 @@
 """Cuts sessions into turns: which messages each turn has, and the state of the session at its end.
 
-A turn begins with what the person typed and ends before the next one. Turns are numbered in the session's own messages, in the
-order of the transcript; what a fork copied belongs to the session that it was copied from. Number 0 has what comes before the
-first turn, and all of a sub-agent's session, which nobody typed in.
+A turn begins with what the person typed and ends before the next one. Turns are numbered in the
+session's own messages, in the order of the transcript; what a fork copied belongs to the session
+that it was copied from. Number 0 has what comes before the first turn, and all of a sub-agent's
+session, which nobody typed in.
 
-A turn is a row of the day whose window it begins in. A window may be closed in the middle of a turn, by a compaction or because
-the assistant was silent for long: the row also has the messages of the closed windows after it, so a day is made from its own
-windows, from the number of turns before them, and from the windows that go on with its last turn. Once the next turn has begun,
-nothing of this changes. Texts stay in `messages`.
+A turn is a row of the day whose window it begins in. A window may be closed in the middle of a
+turn, by a compaction or because the assistant was silent for long: the row also has the messages of
+the closed windows after it, so a day is made from its own windows, from the number of turns before
+them, and from the windows that go on with its last turn. Once the next turn has begun, nothing of
+this changes. Texts stay in `messages`.
 """
 
 from collections import defaultdict
@@ -24,7 +26,15 @@ from memory_assets.stages.capture.ownership import PLACE, conversation, in_order
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
 
-WINDOW_COLUMNS = ("session_id", "source_id", "day", "started_at", "line_from", "user_turn_count", "fingerprint")
+WINDOW_COLUMNS = (
+    "session_id",
+    "source_id",
+    "day",
+    "started_at",
+    "line_from",
+    "user_turn_count",
+    "fingerprint",
+)
 """Columns of windows that `versions_of_days` needs."""
 
 STATE = {"folder": "cwd", "branch": "branch", "model": "model", "version": "version"}
@@ -73,14 +83,24 @@ class _Part:
     """No window is before them."""
 
 
-def build_checkpoints(tables: ParquetTables, archive: Archive, now: datetime, day: str) -> pl.DataFrame:
+def build_checkpoints(
+    tables: ParquetTables, archive: Archive, now: datetime, day: str
+) -> pl.DataFrame:
     """Returns the turns that begin in the windows that closed on the day."""
-    on, windows = date.fromisoformat(day), tables.scan("windows").filter(pl.col("day").is_not_null())
+    on, windows = (
+        date.fromisoformat(day),
+        tables.scan("windows").filter(pl.col("day").is_not_null()),
+    )
     sessions = windows.filter(pl.col("day") == on).select("session_id").unique()
     closed = windows.join(sessions, on="session_id", how="semi").collect()
-    parts = {own[0]["session_id"]: _part_of(own, on) for own in _by_session(closed.select("window_id", *WINDOW_COLUMNS))}
+    parts = {
+        own[0]["session_id"]: _part_of(own, on)
+        for own in _by_session(closed.select("window_id", *WINDOW_COLUMNS))
+    }
     needed = [id for part in parts.values() for id in part.windows]
-    return _turns(closed.filter(pl.col("window_id").is_in(needed)), parts, tables, archive, now).filter(pl.col("day") == on)
+    return _turns(
+        closed.filter(pl.col("window_id").is_in(needed)), parts, tables, archive, now
+    ).filter(pl.col("day") == on)
 
 
 def _part_of(windows: Sequence[dict[str, Any]], day: date) -> _Part:
@@ -92,26 +112,42 @@ def _part_of(windows: Sequence[dict[str, Any]], day: date) -> _Part:
 
 
 def open_checkpoints(tables: ParquetTables, archive: Archive, now: datetime) -> pl.DataFrame:
-    """Returns the turns that have messages in open windows, whole, also where they begin in a closed one."""
+    """Returns the turns that have messages in open windows, whole, also where they begin in a
+    closed one.
+    """
     windows = tables.scan("windows")
     growing = windows.filter(status="open").select("session_id").unique()
     own = windows.join(growing, on="session_id", how="semi").collect()
     still = set(own.filter(status="open")["message_ids"].explode().drop_nulls())
     found = _turns(own, {}, tables, archive, now)
-    return found.filter(pl.Series([not still.isdisjoint(ids) for ids in found["message_ids"]], dtype=pl.Boolean))
+    return found.filter(
+        pl.Series([not still.isdisjoint(ids) for ids in found["message_ids"]], dtype=pl.Boolean)
+    )
 
 
 def _turns(
-    windows: pl.DataFrame, parts: Mapping[str, _Part], tables: ParquetTables, archive: Archive, now: datetime
+    windows: pl.DataFrame,
+    parts: Mapping[str, _Part],
+    tables: ParquetTables,
+    archive: Archive,
+    now: datetime,
 ) -> pl.DataFrame:
-    """Returns the turns that begin in these windows, in order; `parts` are those of sessions that are not whole."""
+    """Returns the turns that begin in these windows, in order; `parts` are those of sessions that
+    are not whole.
+    """
     rows, of_session = _messages(windows, tables, archive, now), ("session_id", "turn")
     offsets = {id: part.turns_before for id, part in parts.items()}
-    is_continued = pl.col("session_id").is_in([id for id, part in parts.items() if not part.is_beginning])
-    local = pl.col("is_user_turn").fill_null(value=False).cast(pl.Int64).cum_sum().over("session_id")
+    is_continued = pl.col("session_id").is_in(
+        [id for id, part in parts.items() if not part.is_beginning]
+    )
+    local = (
+        pl.col("is_user_turn").fill_null(value=False).cast(pl.Int64).cum_sum().over("session_id")
+    )
     offset = pl.col("session_id").replace_strict(offsets, default=0, return_dtype=pl.Int64)
     rows = (
-        rows.with_columns(local=local).filter(~is_continued | (pl.col("local") > 0)).with_columns(turn=pl.col("local") + offset)
+        rows.with_columns(local=local)
+        .filter(~is_continued | (pl.col("local") > 0))
+        .with_columns(turn=pl.col("local") + offset)
     )
     is_message = pl.col("message_id").is_not_null()
     found = rows.group_by(of_session, maintain_order=True).agg(
@@ -125,25 +161,39 @@ def _turns(
         (pl.col("kind") == "tool_result").sum().alias("result_count"),
         pl.col("boundary").is_not_null().any().alias("is_compacted"),
         pl.col(*STATE).filter(is_message).last(),
-        pl.col(*FILES).list.explode(keep_nulls=False, empty_as_null=False).unique(maintain_order=True),
+        pl.col(*FILES)
+        .list.explode(keep_nulls=False, empty_as_null=False)
+        .unique(maintain_order=True),
     )
     found = found.filter(pl.col("message_ids").list.len() > 0)
     return frame_of("checkpoints", found.with_columns(pl.col("folder").fill_null("")).to_dicts())
 
 
-def _messages(windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime) -> pl.DataFrame:
-    """Returns the messages of the windows, and the boundaries between them, in the order of their sessions."""
+def _messages(
+    windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
+) -> pl.DataFrame:
+    """Returns the messages of the windows, and the boundaries between them, in the order of their
+    sessions.
+    """
     sources = windows["source_id"].unique().sort()
     records = tables.scan("records", sources)
-    captured = pl.concat([archive.resources(source) for source in sources]) if sources.len() else archive.resources("")
-    rows = conversation(records, captured, now, extra=FILES)
-    owned = windows.select("session_id", "source_id", "day", message_id="message_ids", line="lines").explode(
-        "message_id", "line"
+    captured = (
+        pl.concat([archive.resources(source) for source in sources])
+        if sources.len()
+        else archive.resources("")
     )
-    rows = rows.drop("session_id").join(owned, on=["source_id", "message_id", "line"], how="left", maintain_order="left")
+    rows = conversation(records, captured, now, extra=FILES)
+    owned = windows.select(
+        "session_id", "source_id", "day", message_id="message_ids", line="lines"
+    ).explode("message_id", "line")
+    rows = rows.drop("session_id").join(
+        owned, on=["source_id", "message_id", "line"], how="left", maintain_order="left"
+    )
     is_boundary = pl.col("message_id").is_null() & pl.col("boundary").is_not_null()
     rows = rows.filter(is_boundary | pl.col("session_id").is_not_null()).unique(
-        ["source_id", "message_id", "line", "boundary", "event_at"], keep="first", maintain_order=True
+        ["source_id", "message_id", "line", "boundary", "event_at"],
+        keep="first",
+        maintain_order=True,
     )
     sessions = windows.group_by("source_id").agg(
         pl.first("session_id").alias("of_source"), pl.min("started_at").alias("begins")
@@ -158,4 +208,7 @@ def _messages(windows: pl.DataFrame, tables: ParquetTables, archive: Archive, no
 def _states(records: pl.LazyFrame) -> pl.DataFrame:
     """Returns the last known folder, branch, model and version at each record."""
     known = in_order(records.select(*PLACE, *STATE.values()).collect())
-    return known.select(*PLACE, *(pl.col(name).forward_fill().over("source_id").alias(as_) for as_, name in STATE.items()))
+    return known.select(
+        *PLACE,
+        *(pl.col(name).forward_fill().over("source_id").alias(as_) for as_, name in STATE.items()),
+    )

@@ -1,9 +1,12 @@
-"""Finds transcript files in the harnesses' usual folders and in configured folders, and reads their raw bytes.
+"""Finds transcript files in the harnesses' usual folders and in configured folders, and reads their
+raw bytes.
 
-A transcript is recognised by its first records (`formats.recognisers`), whatever it is called: copies, backups and exports are
-transcripts, too. What looks like one and cannot be read is listed with the reason, and so is each file that was named itself.
-Files of harnesses without a reader are counted. Only regular files are opened. `intake` finds what is new in a file. Offsets
-are those of the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer line makes a longer chunk.
+A transcript is recognised by its first records (`formats.recognisers`), whatever it is called:
+copies, backups and exports are transcripts, too. What looks like one and cannot be read is listed
+with the reason, and so is each file that was named itself. Files of harnesses without a reader are
+counted. Only regular files are opened. `intake` finds what is new in a file. Offsets are those of
+the decompressed bytes. Only one chunk of whole lines is in memory at a time; a longer line makes a
+longer chunk.
 """
 
 import gzip
@@ -32,11 +35,13 @@ from memory_assets.store.places import harness_homes
 from memory_assets.text.files import UTF8_BOM
 
 DEEPEST = 12
-"""Levels of folders that are searched below a configured one; from a home folder to sub-agents of Claude Code there are 7."""
+"""Levels of folders that are searched below a configured one; from a home folder to sub-agents of
+Claude Code there are 7.
+"""
 
 JUDGED_RECORDS = 50
-"""First records by which a file is judged. Claude Code writes a prompt or a snapshot of files before the conversation, and a
-fork of forks in Codex repeats one header per generation."""
+"""First records by which a file is judged. Claude Code writes a prompt or a snapshot of files
+before the conversation, and a fork of forks in Codex repeats one header per generation."""
 
 CHUNK_BYTES = 8_000_000
 
@@ -45,11 +50,15 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", ".git", ".venv", "tool-results", "
 
 _UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 _LINES = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9])", re.IGNORECASE)
-_OF_SESSION = re.compile(rf"rollout-\d{{4}}-|\d{{4}}-\d\d-\d\dT[\d.:-]+Z?_|{_UUID}|\bagent-[0-9a-f]{{6,}}")
+_OF_SESSION = re.compile(
+    rf"rollout-\d{{4}}-|\d{{4}}-\d\d-\d\dT[\d.:-]+Z?_|{_UUID}|\bagent-[0-9a-f]{{6,}}"
+)
 """Names that harnesses give to transcripts, with anything around them."""
 
 _RENAMED = (".json", ".txt", ".log", ".bak", ".old", ".orig", ".gz", ".zst")
-"""Endings of a copy that is not called `.jsonl`; it is taken in where its name has a session's id and its records are known."""
+"""Endings of a copy that is not called `.jsonl`; it is taken in where its name has a session's id
+and its records are known.
+"""
 
 _UNFINISHED = (".lock", ".tmp", ".swp", ".part", ".crdownload")
 
@@ -118,7 +127,9 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """The transcripts in some folders, and what looks like one and is not taken in, each sorted by path."""
+    """The transcripts in some folders, and what looks like one and is not taken in, each sorted by
+    path.
+    """
 
     transcripts: list[TranscriptFile] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -127,10 +138,14 @@ class FoundFiles:
     unread: Mapping[str, int] = field(default_factory=dict)
     """The number of files of each harness that has no reader yet."""
     ignored: list[LeftOut] = field(default_factory=list)
-    """Transcripts that are left out on purpose: by the owner's `.memoryignore`, or marked by their harness."""
+    """Transcripts that are left out on purpose: by the owner's `.memoryignore`, or marked by their
+    harness.
+    """
 
 
-def find_transcripts(folders: Sequence[Path], *, since: datetime | None = None) -> list[TranscriptFile]:
+def find_transcripts(
+    folders: Sequence[Path], *, since: datetime | None = None
+) -> list[TranscriptFile]:
     """Returns the transcripts in and below the folders that changed since then, sorted by path.
 
     Raises `TranscriptError` for a configured folder that cannot be read.
@@ -139,7 +154,9 @@ def find_transcripts(folders: Sequence[Path], *, since: datetime | None = None) 
 
 
 def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> FoundFiles:
-    """Returns the transcripts as `find_transcripts` does, and the files that are left out, with the reason."""
+    """Returns the transcripts as `find_transcripts` does, and the files that are left out, with the
+    reason.
+    """
     found: dict[Path, TranscriptFile] = {}
     left_out: dict[Path, str] = {}
     unread: dict[Path, str] = {}
@@ -162,7 +179,11 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     oldest = since.timestamp() * 1e9 if since else 0
     recent = [path for path, file in found.items() if file.mtime_ns >= oldest]
     older = [path for path, file in found.items() if file.mtime_ns < oldest]
-    missed = (LeftOut(str(path), reason) for path, reason in left_out.items() if _changed_at(path) >= oldest)
+    missed = (
+        LeftOut(str(path), reason)
+        for path, reason in left_out.items()
+        if _changed_at(path) >= oldest
+    )
     return FoundFiles(
         [found[path] for path in _without_twins(recent)],
         sorted(missed, key=lambda file: file.path),
@@ -174,7 +195,10 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
 def _without_twins(paths: Collection[Path]) -> list[Path]:
     """Returns the paths in order, without compressed files that lie beside the plain one."""
     plain = set(paths)
-    return sorted((path for path in paths if not (path.suffix in _TWINS and path.with_suffix("") in plain)), key=str)
+    return sorted(
+        (path for path in paths if not (path.suffix in _TWINS and path.with_suffix("") in plain)),
+        key=str,
+    )
 
 
 def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -183,11 +207,18 @@ def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def all_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the folders in which the three harnesses store transcripts, whether or not they exist."""
+    """Returns the folders in which the three harnesses store transcripts, whether or not they
+    exist.
+    """
     homes = harness_homes(home, environ)
     codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
     pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
-    return [homes["claude_code"] / "projects", codex / "sessions", codex / "archived_sessions", pi_sessions]
+    return [
+        homes["claude_code"] / "projects",
+        codex / "sessions",
+        codex / "archived_sessions",
+        pi_sessions,
+    ]
 
 
 def unread_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -207,7 +238,8 @@ def harness_of(path: Path) -> Harness | None:
 
 
 def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
-    """Yields the files in and below the folder that may be transcripts; skips linked folders, which may be cycles.
+    """Yields the files in and below the folder that may be transcripts; skips linked folders, which
+    may be cycles.
 
     Adds folders below it that cannot be read to those that are left out.
     """
@@ -226,13 +258,22 @@ def _walk(folder: Path, left_out: dict[Path, str]) -> Iterator[Path]:
         return
     for parent, folders, names in os.walk(folder, onerror=fail):
         is_deepest = len(Path(parent).parts) - len(folder.parts) == DEEPEST
-        folders[:] = [] if is_deepest else [name for name in folders if name not in _SKIPPED_FOLDERS]
+        folders[:] = (
+            [] if is_deepest else [name for name in folders if name not in _SKIPPED_FOLDERS]
+        )
         yield from (Path(parent, name) for name in names if _is_candidate(name))
 
 
 def _missing(path: Path, error: OSError) -> TranscriptError:
-    why = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-    return TranscriptError(f"The transcript path {path} {why}. Correct or remove it in MEMORY_SOURCES, or grant reading.")
+    why = (
+        "does not exist"
+        if isinstance(error, FileNotFoundError)
+        else f"cannot be read ({error.strerror})"
+    )
+    return TranscriptError(
+        f"The transcript path {path} {why}. Correct or remove it in MEMORY_SOURCES, or "
+        "grant reading."
+    )
 
 
 def _changed_at(path: Path) -> float:
@@ -246,11 +287,17 @@ def _is_candidate(name: str) -> bool:
     """Returns whether the file is worth a look."""
     if name in _NOT_TRANSCRIPTS or name.startswith(".") or name.endswith(_UNFINISHED):
         return False
-    return bool(_LINES.search(name) or name.endswith(_DATABASES) or (name.endswith(_RENAMED) and _OF_SESSION.search(name)))
+    return bool(
+        _LINES.search(name)
+        or name.endswith(_DATABASES)
+        or (name.endswith(_RENAMED) and _OF_SESSION.search(name))
+    )
 
 
 def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
-    """Returns the transcript; None for a file that is none, has not the name of one, and was not given itself."""
+    """Returns the transcript; None for a file that is none, has not the name of one, and was not
+    given itself.
+    """
     if not (is_given or _is_candidate(path.name)):
         return None
     found = path.stat()
@@ -265,19 +312,25 @@ def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
         return None
     if recogniser.harness is None:
         raise _NoReaderError(recogniser.title)
-    return TranscriptFile(path, recogniser.harness, found.st_size, found.st_mtime_ns, found.st_ino, compression)
+    return TranscriptFile(
+        path, recogniser.harness, found.st_size, found.st_mtime_ns, found.st_ino, compression
+    )
 
 
 @lru_cache(maxsize=100_000)
 def _judge(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
-    """Returns the harness and the compression by the first records of the file, once for each of its states."""
+    """Returns the harness and the compression by the first records of the file, once for each of
+    its states.
+    """
     if not size:
         raise _NotTakenInError("it is empty")
     with Path(path).open("rb") as stream:
         begins = stream.read(len(_SQLITE))
     if begins == _SQLITE:
         return _judge_database(Path(path)), ""
-    compression = next((known for magic, known in _COMPRESSED.items() if begins.startswith(magic)), "")
+    compression = next(
+        (known for magic, known in _COMPRESSED.items() if begins.startswith(magic)), ""
+    )
     if compression not in ("", "zstd", "gzip"):
         raise _NotTakenInError(f"it is compressed with {compression}; unpack it")
     count, line = 0, b""
@@ -299,10 +352,17 @@ def _judge(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
 
 def _judge_database(path: Path) -> Recogniser:
     """Returns the harness by the tables of the SQLite file, which is not changed."""
-    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"  # without a log, `ro` would create one
+    mode = (
+        "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
+    )  # without a log, `ro` would create one
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as database:
-            names = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            names = [
+                name
+                for (name,) in database.execute(
+                    "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                )
+            ]
     except sqlite3.Error as error:
         raise _NotTakenInError(f"it is an SQLite file that cannot be opened: {error}") from error
     recogniser = recognise_tables(names)
@@ -318,7 +378,9 @@ def _open(path: Path, compression: str) -> BinaryIO:
     stream = path.open("rb")
     if not compression:
         return stream
-    reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True, closefd=True)
+    reader = zstandard.ZstdDecompressor().stream_reader(
+        stream, read_across_frames=True, closefd=True
+    )
     return io.BufferedReader(cast(io.RawIOBase, reader))
 
 
@@ -333,7 +395,9 @@ def skip_to(stream: BinaryIO, position: int) -> None:
 
 
 def line_chunks(stream: BinaryIO) -> Iterator[bytes]:
-    """Yields the rest of a stream in chunks of whole lines, then the bytes after the last newline, if any."""
+    """Yields the rest of a stream in chunks of whole lines, then the bytes after the last newline,
+    if any.
+    """
     pieces: list[bytes] = []
     while chunk := stream.read(CHUNK_BYTES):
         end = chunk.rfind(b"\n") + 1

@@ -1,7 +1,8 @@
 """Builds the table `records` from the archive: one small row for each line, without its text.
 
-Only new lines are read. The state of a reader is stored in the `inputs` of its partition, so that reading continues where it
-stopped; where that is not possible the source is read again from its start.
+Only new lines are read. The state of a reader is stored in the `inputs` of its partition, so that
+reading continues where it stopped; where that is not possible the source is read again from its
+start.
 """
 
 from collections.abc import Iterator
@@ -49,12 +50,18 @@ def read_ids(archive: Archive, source: str) -> pl.DataFrame:
     """Returns generation, line and id of each message in the archived bytes of the source."""
     rows = _new_rows(archive, archive.ranges(source), _State())
     ids = [(row["generation"], row["line"], row["message_id"]) for row in rows if row["message_id"]]
-    return pl.DataFrame(ids, schema={"generation": pl.Int64, "line": pl.Int64, "message_id": pl.String}, orient="row")
+    return pl.DataFrame(
+        ids,
+        schema={"generation": pl.Int64, "line": pl.Int64, "message_id": pl.String},
+        orient="row",
+    )
 
 
 @dataclass
 class _State:
-    """The point that reading continues from: the ranges that were read, and the states of reader and identifier."""
+    """The point that reading continues from: the ranges that were read, and the states of reader
+    and identifier.
+    """
 
     ranges: int = 0
     generation: int = -1
@@ -75,11 +82,17 @@ class _State:
 
 
 class _CannotContinueError(Exception):
-    """Earlier lines are needed: a compaction kept one of them, or they were read too early to know the root session."""
+    """Earlier lines are needed: a compaction kept one of them, or they were read too early to know
+    the root session.
+    """
 
 
-def _write(archive: Archive, tables: ParquetTables, source: str, ranges: list[Range], state: _State) -> None:
-    """Adds the rows of the ranges after the state to those of the source; replaces them if the state is empty."""
+def _write(
+    archive: Archive, tables: ParquetTables, source: str, ranges: list[Range], state: _State
+) -> None:
+    """Adds the rows of the ranges after the state to those of the source; replaces them if the
+    state is empty.
+    """
     before = [tables.read("records", [source])] if state.ranges else []
     rows = _new_rows(archive, ranges, state)
     batches = iter(lambda: list(islice(rows, BATCH_ROWS)), [])
@@ -102,15 +115,26 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     continues = first.generation == state.generation
     if continues and seed != state.seed:
         raise _CannotContinueError
-    own_id, sender = original_session(first.conversation_id), first.pushed.client if first.pushed else ""
-    reader = open_reader(first.harness, first.path, state.reader if continues else None, session_id=own_id)
+    own_id, sender = (
+        original_session(first.conversation_id),
+        first.pushed.client if first.pushed else "",
+    )
+    reader = open_reader(
+        first.harness, first.path, state.reader if continues else None, session_id=own_id
+    )
     ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
     identifier = Identifier(seed, state.chain if continues else None)
     line_of: dict[str, int] = {}
     for line in archive.lines(first.source_id, first.generation, first.line_from):
         parsed = reader.read(line.content)
-        message_id = pushed_message(identifier.identify(parsed), sender) if parsed.status == "message" else None
-        parsed.parent_session_id = parsed.parent_session_id and pushed_session(parsed.parent_session_id, sender)
+        message_id = (
+            pushed_message(identifier.identify(parsed), sender)
+            if parsed.status == "message"
+            else None
+        )
+        parsed.parent_session_id = parsed.parent_session_id and pushed_session(
+            parsed.parent_session_id, sender
+        )
         if parsed.native_id is not None:
             line_of.setdefault(parsed.native_id, line.number)
         kept_from_line = line_of.get(parsed.kept_from) if parsed.kept_from else None
@@ -119,16 +143,24 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         if parsed.repository is None and parsed.cwd is not None:
             parsed.repository = (ranges[line.resource_id].repositories or {}).get(parsed.cwd)
         yield _row(first, line, parsed, message_id, kept_from_line)
-    state.generation, state.seed, state.reader, state.chain = first.generation, seed, reader.state, identifier.state
+    state.generation, state.seed, state.reader, state.chain = (
+        first.generation,
+        seed,
+        reader.state,
+        identifier.state,
+    )
 
 
 _COPIED = (
-    "record_type", "status", "is_user_turn", "event_at", "boundary", "parent_session_id", "cwd", "branch", "repository",
+    "record_type", "status", "is_user_turn", "event_at", "boundary", "parent_session_id", "cwd",
+    "branch", "repository",
     "title", "version", "model",
 )  # fmt: skip
 
 
-def _row(first: Range, line: Line, parsed: Parsed, message_id: str | None, kept_from_line: int | None) -> dict[str, Any]:
+def _row(
+    first: Range, line: Line, parsed: Parsed, message_id: str | None, kept_from_line: int | None
+) -> dict[str, Any]:
     return {
         **{name: getattr(parsed, name) for name in _COPIED},
         **{name: getattr(line, name) for name in ("byte_from", "byte_to", "resource_id")},

@@ -1,10 +1,12 @@
 """Archives new bytes of transcripts, secrets masked, exactly once.
 
-Ranges of several files are masked together, because masking costs as much for a short text as for a megabyte. Only whole
-lines are archived: a torn last line waits, unless the file has not changed for ten minutes and the line is a whole JSON object
-(some writers omit the last newline; when it comes later it belongs to the line before it). A file whose beginning changed is
-a new generation, read from its start; messages that it repeats keep their ids. Two files of one session are one source while
-one continues the other, and two sources where they differ. A file that cannot be read is reported and does not stop others.
+Ranges of several files are masked together, because masking costs as much for a short text as for a
+megabyte. Only whole lines are archived: a torn last line waits, unless the file has not changed for
+ten minutes and the line is a whole JSON object (some writers omit the last newline; when it comes
+later it belongs to the line before it). A file whose beginning changed is a new generation, read
+from its start; messages that it repeats keep their ids. Two files of one session are one source
+while one continues the other, and two sources where they differ. A file that cannot be read is
+reported and does not stop others.
 """
 
 import hashlib
@@ -32,7 +34,9 @@ from memory_assets.text.masking.redact import mask_all
 from memory_assets.text.moments import event_time
 
 COMPARED_BYTES = 4_000_000
-"""Of an archived file that grew: bytes between its first and its last range that are compared with the file at each append."""
+"""Of an archived file that grew: bytes between its first and its last range that are compared with
+the file at each append.
+"""
 
 QUIET = timedelta(minutes=10)
 """Time without a change after which a whole last line without its newline is archived."""
@@ -43,28 +47,42 @@ Mask = Callable[[Sequence[bytes]], Sequence[tuple[bytes, int]]]
 WAITS_FOR_QUIET = 1
 """In the recorded state of a file: its last line is whole but for the newline."""
 
-_TIMESTAMP = re.compile(rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"')
+_TIMESTAMP = re.compile(
+    rb'"timestamp":\s?"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d{1,6})?)Z"'
+)
 _CWD = re.compile(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine on which transcripts are taken in: its home folder, and the folders of its harnesses' transcripts."""
+    """The machine on which transcripts are taken in: its home folder, and the folders of its
+    harnesses' transcripts.
+    """
 
     home: Path
     harness_folders: tuple[Path, ...] = ()
 
     def facts_of(self, path: str, lines: bytes) -> dict[str, Any]:
-        """Returns whether the lines are the owner's (`is_own`), and the `repositories` of the working folders that they name.
+        """Returns whether the lines are the owner's (`is_own`), and the `repositories` of the
+        working folders that they name.
 
-        Both are stored, because worktrees are deleted and stores move to other machines. Folders that somebody else's
-        transcript names are not looked up here.
+        Both are stored, because worktrees are deleted and stores move to other machines. Folders
+        that somebody else's transcript names are not looked up here.
         """
-        folders = sorted(orjson.loads(written) for written in set(_CWD.findall(lines)) if _is_json(written))
+        folders = sorted(
+            orjson.loads(written) for written in set(_CWD.findall(lines)) if _is_json(written)
+        )
         is_here = any(Path(path).is_relative_to(folder) for folder in self.harness_folders)
         is_own = is_here or any(Path(folder).is_relative_to(self.home) for folder in folders)
-        found = {folder: find_repository(folder, str(self.home)) for folder in folders} if is_own else {}
-        return {"is_own": is_own, "repositories": {folder: name for folder, name in found.items() if name}}
+        found = (
+            {folder: find_repository(folder, str(self.home)) for folder in folders}
+            if is_own
+            else {}
+        )
+        return {
+            "is_own": is_own,
+            "repositories": {folder: name for folder, name in found.items() if name},
+        }
 
 
 @dataclass
@@ -97,7 +115,9 @@ class _Intake:
     machine: Machine
     report: IntakeReport = field(default_factory=IntakeReport)
     waiting: list[tuple[Range, bytes]] = field(default_factory=list)
-    """Ranges that are not masked yet, without the hash and count that masking gives, and their bytes."""
+    """Ranges that are not masked yet, without the hash and count that masking gives, and their
+    bytes.
+    """
 
 
 @dataclass
@@ -112,8 +132,11 @@ class _Position:
     """The last archived line has no newline yet."""
 
 
-def changed_files(files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None) -> list[TranscriptFile]:
-    """Returns the files whose size, time or inode changed since they were last read, without reading them.
+def changed_files(
+    files: Sequence[TranscriptFile], archive: Archive, now: datetime | None = None
+) -> list[TranscriptFile]:
+    """Returns the files whose size, time or inode changed since they were last read, without
+    reading them.
 
     With `now`, also files whose last line waited for the file to be quiet, and that are quiet now.
     """
@@ -125,23 +148,35 @@ def masked_paths(files: Sequence[TranscriptFile]) -> dict[Path, str]:
     """Returns the paths as the store may hold them: a folder may be named after a token."""
     masked = mask_all([f"{file.path}\n".encode("utf-8", "surrogateescape") for file in files])
     return {
-        file.path: content.removesuffix(b"\n").decode("utf-8", "surrogateescape") if count else str(file.path)
+        file.path: content.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+        if count
+        else str(file.path)
         for file, (content, count) in zip(files, masked, strict=True)
     }
 
 
-def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask, machine: Machine) -> IntakeReport:
+def ingest_files(
+    files: Sequence[TranscriptFile], store: Store, *, now: datetime, mask: Mask, machine: Machine
+) -> IntakeReport:
     """Archives the new bytes of the files and returns a report."""
     _describe_older_ranges(store.archive, machine)
     names = masked_paths(files)
     intake = _Intake(store, {names[file.path]: file for file in files}, names, now, mask, machine)
-    changed, seen, report = changed_files(files, store.archive, now), store.archive.seen(), intake.report
+    changed, seen, report = (
+        changed_files(files, store.archive, now),
+        store.archive.seen(),
+        intake.report,
+    )
     # The longest first, so that a shorter copy of a session is recognised as one.
-    for file in track(sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"):
+    for file in track(
+        sorted(changed, key=lambda file: (-file.size, str(file.path))), "Reading transcripts"
+    ):
         try:
             seen[names[file.path]] = _ingest_file(file, intake)
         except (OSError, EOFError, zstandard.ZstdError, TranscriptError) as error:
-            report.unreadable.append((names[file.path], str(getattr(error, "strerror", None) or error)))
+            report.unreadable.append(
+                (names[file.path], str(getattr(error, "strerror", None) or error))
+            )
             seen.pop(names[file.path], None)
     _archive_waiting(intake)
     if changed:
@@ -152,11 +187,18 @@ def ingest_files(files: Sequence[TranscriptFile], store: Store, *, now: datetime
 
 def _describe_older_ranges(archive: Archive, machine: Machine) -> None:
     """Adds what `Machine` finds to ranges that an earlier release archived."""
-    older = [entry for ranges in archive.sources().values() for entry in ranges if entry.repositories is None]
+    older = [
+        entry
+        for ranges in archive.sources().values()
+        for entry in ranges
+        if entry.repositories is None
+    ]
     facts: dict[str, dict[str, Any]] = {}
     for entry in older:
         try:
-            content = archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+            content = archive.read(
+                entry.source_id, entry.generation, entry.byte_from, entry.byte_to
+            )
         except TranscriptError:
             content = b""  # the doctor reports missing bytes
         facts[entry.id] = machine.facts_of(entry.path, content)
@@ -165,8 +207,12 @@ def _describe_older_ranges(archive: Archive, machine: Machine) -> None:
 
 
 def source_id_of(file: TranscriptFile, session_id: str, apart: str = "") -> str:
-    """Returns the id of the source: the session's, so that a moved, archived or compressed file stays the same source."""
-    return hashlib.sha256("\x1f".join([file.harness, session_id, *([apart] if apart else [])]).encode()).hexdigest()[:20]
+    """Returns the id of the source: the session's, so that a moved, archived or compressed file
+    stays the same source.
+    """
+    return hashlib.sha256(
+        "\x1f".join([file.harness, session_id, *([apart] if apart else [])]).encode()
+    ).hexdigest()[:20]
 
 
 def _is_changed(file: TranscriptFile, known: list[int], now: datetime | None) -> bool:
@@ -207,7 +253,9 @@ def _ingest_file(file: TranscriptFile, intake: _Intake) -> list[int]:
 
 
 def _find_position(file: TranscriptFile, session: str, intake: _Intake) -> _Position | None:
-    """Returns where reading the file continues, or None where another file of the session begins with all of it."""
+    """Returns where reading the file continues, or None where another file of the session begins
+    with all of it.
+    """
     if any(entry.conversation_id == session for entry, _ in intake.waiting):
         _archive_waiting(intake)
     apart = source_id_of(file, session, apart=str(file.path))
@@ -236,13 +284,16 @@ def _continues(file: TranscriptFile, ranges: Sequence[Range], key: bytes) -> boo
         for entry in _compared(ranges):
             skip_to(stream, entry.byte_from)
             raw = stream.read(entry.byte_to - entry.byte_from)
-            if not hmac.compare_digest(hmac.new(key, raw, hashlib.sha256).hexdigest(), entry.raw_hmac):
+            if not hmac.compare_digest(
+                hmac.new(key, raw, hashlib.sha256).hexdigest(), entry.raw_hmac
+            ):
                 return False
     return True
 
 
 def _compared(ranges: Sequence[Range]) -> list[Range]:
-    """Returns the ranges to compare with the file, in order: the first, the last, and `COMPARED_BYTES` of the others.
+    """Returns the ranges to compare with the file, in order: the first, the last, and
+    `COMPARED_BYTES` of the others.
 
     Reading a whole long file at each append would cost too much; others are compared each time.
     """
@@ -256,7 +307,9 @@ def _compared(ranges: Sequence[Range]) -> list[Range]:
     return [chosen[byte] for byte in sorted(chosen)]
 
 
-def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake) -> None:
+def _queue_range(
+    raw: bytes, file: TranscriptFile, session: str, position: _Position, intake: _Intake
+) -> None:
     """Adds the bytes at the position to the waiting ranges, and advances the position."""
     closes_a_line = position.is_mid_line and raw.startswith(b"\n")
     lines = raw[1:] if closes_a_line else raw
@@ -285,7 +338,11 @@ def _queue_range(raw: bytes, file: TranscriptFile, session: str, position: _Posi
     if sum(len(waiting) for _, waiting in intake.waiting) + len(raw) > CHUNK_BYTES:
         _archive_waiting(intake)
     intake.waiting.append((entry, raw))
-    position.byte, position.line, position.is_mid_line = entry.byte_to, entry.line_to, not raw.endswith(b"\n")
+    position.byte, position.line, position.is_mid_line = (
+        entry.byte_to,
+        entry.line_to,
+        not raw.endswith(b"\n"),
+    )
 
 
 def _archive_waiting(intake: _Intake) -> None:
@@ -314,6 +371,10 @@ def _is_json(text: bytes) -> bool:
 
 
 def times_of(lines: bytes) -> tuple[datetime | None, datetime | None]:
-    """Returns the first and the last time stamp; impossible ones, such as 30 February, do not count."""
-    moments = [moment for stamp in set(_TIMESTAMP.findall(lines)) if (moment := event_time(stamp.decode()))]
+    """Returns the first and the last time stamp; impossible ones, such as 30 February, do not
+    count.
+    """
+    moments = [
+        moment for stamp in set(_TIMESTAMP.findall(lines)) if (moment := event_time(stamp.decode()))
+    ]
     return min(moments, default=None), max(moments, default=None)

@@ -1,8 +1,10 @@
-"""Reads the messages of windows from the archive, with their text, and summarises the sessions of a day.
+"""Reads the messages of windows from the archive, with their text, and summarises the sessions of a
+day.
 
-Texts are read from the archive by a new reader that gets every line from the first to the last of the window; ids, places and
-times are those of `records`. Readers leave out, join and shorten what was masked in the raw line, so texts are masked again,
-as the check for secrets reads them. The middle of tool output over 4,000 characters is cut; the archive has all of it.
+Texts are read from the archive by a new reader that gets every line from the first to the last of
+the window; ids, places and times are those of `records`. Readers leave out, join and shorten what
+was masked in the raw line, so texts are masked again, as the check for secrets reads them. The
+middle of tool output over 4,000 characters is cut; the archive has all of it.
 """
 
 from collections import defaultdict
@@ -26,25 +28,29 @@ from memory_assets.text.masking.redact import mask_frame
 from memory_assets.text.words import shortened, squeezed
 
 TOOL_OUTPUT_CHARS = 4_000
-"""Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output."""
+"""Longest tool output: more is seldom read again, and nine tenths of a transcript are tool output.
+"""
 
 PLACED = ("byte_from", "byte_to", "author", "model", "version")
 
 LINES_BEFORE = 100
-"""Lines before a window that its reader gets, because results refer to calls in them. In 149 real transcripts the furthest
-such call was 15 lines back."""
+"""Lines before a window that its reader gets, because results refer to calls in them. In 149 real
+transcripts the furthest such call was 15 lines back."""
 
 NAME_CHARS = 72
 FILES = ("files_read", "files_modified")
 OF_LAST_WINDOW = (
-    "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id", "version", "title",
+    "day", "harness", "path", "project", "folder", "person", "branch", "parent_session_id",
+    "version", "title",
 )  # fmt: skip
 BATCH_ROWS = 1_000
 
 
 def inputs_of(windows: pl.DataFrame) -> str:
     """Returns the hash of what the messages of these windows are made from."""
-    return schemas.hash_of(INDEX_VERSION, version_of("resources"), *windows.sort("window_id")["fingerprint"])
+    return schemas.hash_of(
+        INDEX_VERSION, version_of("resources"), *windows.sort("window_id")["fingerprint"]
+    )
 
 
 def windows_of(tables: ParquetTables, day: str) -> pl.DataFrame:
@@ -52,23 +58,42 @@ def windows_of(tables: ParquetTables, day: str) -> pl.DataFrame:
     return tables.read("windows").filter(pl.col("day") == pl.lit(day).str.to_date())
 
 
-def build_messages(windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime) -> Iterator[pl.DataFrame]:
+def build_messages(
+    windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
+) -> Iterator[pl.DataFrame]:
     """Yields the messages of the windows as frames of the table, in batches."""
     messages = (
         row
-        for (source,), own in windows.sort("source_id", "window_id").group_by("source_id", maintain_order=True)
+        for (source,), own in windows.sort("source_id", "window_id").group_by(
+            "source_id", maintain_order=True
+        )
         for row in _messages_of(str(source), own, tables, archive, now)
     )
     while rows := list(islice(messages, BATCH_ROWS)):
         yield mask_frame(schemas.frame_of("messages", rows))
 
 
-def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: ParquetTables) -> pl.DataFrame:
+def build_sessions(
+    windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame, tables: ParquetTables
+) -> pl.DataFrame:
     """Returns one row for each session that closed a window on the day."""
-    turns = messages.lazy().filter("is_user_turn").select("session_id", "event_at", "ordinal", "text").collect()
-    first_turns = turns.sort("event_at", "ordinal").group_by("session_id", maintain_order=True).agg(pl.first("text"))
-    placed = windows.select("session_id", "source_id", pl.col("message_ids").alias("message_id")).explode("message_id")
-    records = tables.scan("records", windows["source_id"].unique()).select("source_id", "message_id", *FILES)
+    turns = (
+        messages.lazy()
+        .filter("is_user_turn")
+        .select("session_id", "event_at", "ordinal", "text")
+        .collect()
+    )
+    first_turns = (
+        turns.sort("event_at", "ordinal")
+        .group_by("session_id", maintain_order=True)
+        .agg(pl.first("text"))
+    )
+    placed = windows.select(
+        "session_id", "source_id", pl.col("message_ids").alias("message_id")
+    ).explode("message_id")
+    records = tables.scan("records", windows["source_id"].unique()).select(
+        "source_id", "message_id", *FILES
+    )
     touched = records.filter(pl.any_horizontal(pl.col(FILES).list.len() > 0)).collect()
     files = (
         placed.join(touched, on=("source_id", "message_id"))
@@ -76,22 +101,32 @@ def build_sessions(windows: pl.DataFrame, messages: pl.DataFrame | pl.LazyFrame,
         .agg(pl.col(FILES).list.explode().drop_nulls().unique().sort())
     )
     found = windows.sort("started_at", "window_id").group_by("session_id").agg(
-        pl.last(*OF_LAST_WINDOW), pl.min("started_at"), pl.max("ended_at"), pl.sum("message_count", "user_turn_count"),
+        pl.last(*OF_LAST_WINDOW), pl.min("started_at"), pl.max("ended_at"), pl.sum("message_count",
+        "user_turn_count"),
         window_count=pl.len(),
     )  # fmt: skip
-    rows = found.join(first_turns, on="session_id", how="left").join(files, on="session_id", how="left")
+    rows = found.join(first_turns, on="session_id", how="left").join(
+        files, on="session_id", how="left"
+    )
     return schemas.frame_of("sessions", (_session(row) for row in rows.iter_rows(named=True)))
 
 
 def _messages_of(
     source: str, windows: pl.DataFrame, tables: ParquetTables, archive: Archive, now: datetime
 ) -> Iterator[dict[str, Any]]:
-    placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode("message_id")
+    placed = windows.select("window_id", pl.col("message_ids").alias("message_id")).explode(
+        "message_id"
+    )
     rows = own_messages(_rows_of(source, placed["message_id"], tables, archive, now))
     wanted = placed.join(rows, on="message_id").sort("window_id", "generation", "line")
-    window_of = {window["window_id"]: window for window in windows.drop("message_ids", "lines").iter_rows(named=True)}
+    window_of = {
+        window["window_id"]: window
+        for window in windows.drop("message_ids", "lines").iter_rows(named=True)
+    }
     ordinal: dict[str, int] = defaultdict(int)
-    for (window_id, generation), group in wanted.group_by("window_id", "generation", maintain_order=True):
+    for (window_id, generation), group in wanted.group_by(
+        "window_id", "generation", maintain_order=True
+    ):
         window = window_of[window_id]
         record_at = {row["line"]: row for row in group.iter_rows(named=True)}
         for number, parsed in _parsed_lines(window, archive, int(str(generation)), record_at):
@@ -99,20 +134,35 @@ def _messages_of(
             ordinal[window["window_id"]] += 1
 
 
-def _rows_of(source: str, ids: pl.Series, tables: ParquetTables, archive: Archive, now: datetime) -> pl.DataFrame:
-    """Returns the rows of the messages; the whole source is read only where a time has to be guessed."""
+def _rows_of(
+    source: str, ids: pl.Series, tables: ParquetTables, archive: Archive, now: datetime
+) -> pl.DataFrame:
+    """Returns the rows of the messages; the whole source is read only where a time has to be
+    guessed.
+    """
     records, captured = tables.scan("records", [source]), archive.resources(source)
     is_wanted = pl.col("message_id").is_in(ids.implode())
     rows = conversation(records.filter(is_wanted), captured, now, extra=PLACED)
-    return conversation(records, captured, now, extra=PLACED).filter(is_wanted) if rows["is_guessed"].any() else rows
+    return (
+        conversation(records, captured, now, extra=PLACED).filter(is_wanted)
+        if rows["is_guessed"].any()
+        else rows
+    )
 
 
 def _parsed_lines(
-    window: Mapping[str, Any], archive: Archive, generation: int, wanted: Mapping[int, Mapping[str, Any]]
+    window: Mapping[str, Any],
+    archive: Archive,
+    generation: int,
+    wanted: Mapping[int, Mapping[str, Any]],
 ) -> Iterator[tuple[int, Parsed]]:
-    """Yields the wanted lines; the reader gets all lines between them, and some before them for open calls."""
+    """Yields the wanted lines; the reader gets all lines between them, and some before them for
+    open calls.
+    """
     first, last = min(wanted), max(wanted)
-    reader = open_reader(window["harness"], window["path"], session_id=original_session(window["session_id"]))
+    reader = open_reader(
+        window["harness"], window["path"], session_id=original_session(window["session_id"])
+    )
     for line in archive.lines(window["source_id"], generation, from_line=first - LINES_BEFORE):
         if line.number > last:
             return
@@ -122,8 +172,19 @@ def _parsed_lines(
                 yield line.number, parsed
 
 
-def _message(window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int) -> dict[str, Any]:
-    copied = ("message_id", "line", "byte_from", "byte_to", "resource_id", "author", "kind", "is_user_turn")
+def _message(
+    window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parsed, ordinal: int
+) -> dict[str, Any]:
+    copied = (
+        "message_id",
+        "line",
+        "byte_from",
+        "byte_to",
+        "resource_id",
+        "author",
+        "kind",
+        "is_user_turn",
+    )
     return {
         **{name: window[name] for name in ("session_id", "window_id", "day")},
         **{name: record[name] for name in copied},
@@ -133,7 +194,9 @@ def _message(window: Mapping[str, Any], record: Mapping[str, Any], parsed: Parse
         "ordinal": ordinal,
         "event_at": record["at"],
         "is_time_guessed": record["is_guessed"],
-        "text": parsed.text if record["kind"] == "text" else cut_middle(parsed.text, TOOL_OUTPUT_CHARS),
+        "text": parsed.text
+        if record["kind"] == "text"
+        else cut_middle(parsed.text, TOOL_OUTPUT_CHARS),
         "text_chars": len(parsed.text),
     }
 
@@ -151,4 +214,9 @@ def _session(row: dict[str, Any]) -> dict[str, Any]:
     title, turn = row.pop("title"), row.pop("text")
     name = title or shortened(squeezed(turn or ""), NAME_CHARS) or row["session_id"]
     duration = (row["ended_at"] - row["started_at"]).total_seconds()
-    return {**row, "name": name, "duration_seconds": duration, **{kind: row[kind] or [] for kind in FILES}}
+    return {
+        **row,
+        "name": name,
+        "duration_seconds": duration,
+        **{kind: row[kind] or [] for kind in FILES},
+    }

@@ -1,6 +1,8 @@
-"""The facts that the records of a session state: its folder, repository, branch, title and version, and whose it is.
+"""The facts that the records of a session state: its folder, repository, branch, title and version,
+and whose it is.
 
-Each holds from the line on that states it, so that later lines of a session change no earlier window.
+Each holds from the line on that states it, so that later lines of a session change no earlier
+window.
 """
 
 import re
@@ -63,7 +65,8 @@ def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, 
 
 
 def person_of(folder: str, people: Mapping[str, str], owner: str, *, is_own: bool) -> str:
-    """Returns the person of a session: by the people map, else the owner of this machine's own sessions.
+    """Returns the person of a session: by the people map, else the owner of this machine's own
+    sessions.
 
     A session from elsewhere is that of the person whose home folder it names.
     """

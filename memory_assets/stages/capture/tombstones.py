@@ -1,9 +1,10 @@
 """Finds forgotten words, which are stored as keyed hashes only, and masks them everywhere.
 
-Words are runs of letters and digits, compared without case; the characters between them (spaces, markup, line ends, escapes)
-do not matter. A tombstone holds a keyed hash of the whole phrase, the number of its words, and a short hash of its longest
-word, which excludes most text quickly. As with secrets, every masked byte becomes an asterisk, so lengths and offsets stay,
-and only words are masked, so the text around them keeps its form.
+Words are runs of letters and digits, compared without case; the characters between them (spaces,
+markup, line ends, escapes) do not matter. A tombstone holds a keyed hash of the whole phrase, the
+number of its words, and a short hash of its longest word, which excludes most text quickly. As with
+secrets, every masked byte becomes an asterisk, so lengths and offsets stay, and only words are
+masked, so the text around them keeps its form.
 """
 
 import hashlib
@@ -34,7 +35,8 @@ _RAW_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 _AFTER_ESCAPE = re.compile(rb"\\[bfnrt]([0-9A-Za-z\x80-\xff]+)")
 """In `\\nuv` the word may be `uv`."""
 _WRAPPED = re.compile(
-    rb"\\u[0-9a-fA-F]{4}|\x00|\x1b\[|\\(?:033|x1[bB]|e)\[|%[0-9A-Fa-f]{2}|&(?:[a-z]{2,4}|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
+    rb"\\u[0-9a-fA-F]{4}|\x00|\x1b\[|\\(?:033|x1[bB]|e)\[|%[0-9A-Fa-f]{2}|&(?:[a-z]{2,4}"
+    rb"|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
 )
 """Escaped characters, colours, percent codes and HTML entities: they may be inside a word."""
 _NAME = re.compile(rb"[A-Za-z_$]+")
@@ -86,12 +88,16 @@ class Tombstones:
         for piece in pieces_at(raw, self._suspects(raw)) if self else ():
             for view in piece.views():
                 if self._anchors_in(view.text):
-                    yield from (piece.span(view.span(*span)) for span in self._spans_of_words(view.text))
+                    yield from (
+                        piece.span(view.span(*span)) for span in self._spans_of_words(view.text)
+                    )
 
     def _suspects(self, raw: bytes) -> Iterator[int]:
         """Yields where anchors, or wrapped text, begin."""
         if anchors := sorted(self._anchors_in(raw), key=len, reverse=True):
-            yield from (match.start() for match in re.finditer(b"|".join(map(re.escape, anchors)), raw))
+            yield from (
+                match.start() for match in re.finditer(b"|".join(map(re.escape, anchors)), raw)
+            )
         yield from wrapped_places(raw)
 
     def _anchors_in(self, raw: bytes) -> list[bytes]:
@@ -108,14 +114,20 @@ class Tombstones:
         return self._known[word]
 
     def _spans_of_words(self, raw: bytes) -> Iterator[Span]:
-        """Yields the spans of the words of each forgotten phrase; words with only spaces between them have one span."""
+        """Yields the spans of the words of each forgotten phrase; words with only spaces between
+        them have one span.
+        """
         text = raw.decode("utf-8", "surrogateescape")
         words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
         normal = [_normal(text[start:end]) for start, end in words]
         for at, word in enumerate(normal):
             for one in self._by_anchor.get(_anchor_of(word, self._key), ()):
                 first, end = at - one.place, at - one.place + one.words
-                if first >= 0 and end <= len(words) and _digest_of(normal[first:end], self._key) == one.digest:
+                if (
+                    first >= 0
+                    and end <= len(words)
+                    and _digest_of(normal[first:end], self._key) == one.digest
+                ):
                     yield from (_in_bytes(text, span) for span in _joined(text, words[first:end]))
 
 
@@ -142,7 +154,9 @@ class Piece:
 
 
 def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
-    """Yields the pieces around the places: content strings of a JSON line, else the neighbouring lines of text."""
+    """Yields the pieces around the places: content strings of a JSON line, else the neighbouring
+    lines of text.
+    """
     starts = list(accumulate(map(len, raw.splitlines(keepends=True)), initial=0))
     text: list[int] = []
     for number in sorted({bisect_right(starts, place) - 1 for place in places}):
@@ -152,7 +166,10 @@ def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
             text.append(number)
         for start, end in _content_strings(line, strings or ()):
             yield Piece(line[start + 1 : end - 1], starts[number] + start + 1, is_json=True)
-    near = [(starts[max(number - REACH, 0)], starts[min(number + REACH, len(starts) - 2) + 1]) for number in text]
+    near = [
+        (starts[max(number - REACH, 0)], starts[min(number + REACH, len(starts) - 2) + 1])
+        for number in text
+    ]
     for start, end in merged(near):
         yield Piece(raw[start:end], start, is_json=False)
 
@@ -161,13 +178,17 @@ def make_tombstone(words: Sequence[str], key: bytes) -> Tombstone:
     """Returns the tombstone of a phrase of at least one word."""
     hashed, normal = hashlib.sha256(key).digest(), [_normal(word) for word in words]
     place = max(range(len(normal)), key=lambda at: min(len(normal[at]), LONGEST_WORD))
-    return Tombstone(_digest_of(normal, hashed), len(normal), _anchor_of(normal[place], hashed), place)
+    return Tombstone(
+        _digest_of(normal, hashed), len(normal), _anchor_of(normal[place], hashed), place
+    )
 
 
 @lru_cache(200_000)
 def _anchor_of(word: str, key: bytes) -> str:
     """Returns the short hash of a normal word; cached, because texts repeat words."""
-    return hashlib.blake2b(word[:LONGEST_WORD].encode(), key=key, person=b"word", digest_size=3).hexdigest()
+    return hashlib.blake2b(
+        word[:LONGEST_WORD].encode(), key=key, person=b"word", digest_size=3
+    ).hexdigest()
 
 
 def _digest_of(words: Sequence[str], key: bytes) -> str:
@@ -183,7 +204,12 @@ def tombstones_of(store: Store) -> Tombstones:
 
 def read_tombstones(events: Iterable[Event], key: bytes) -> Tombstones:
     """Returns the tombstones in the events of the ledger."""
-    rows = (row for event in events if event.kind == WORDS_FORGOTTEN for row in event.payload["tombstones"])
+    rows = (
+        row
+        for event in events
+        if event.kind == WORDS_FORGOTTEN
+        for row in event.payload["tombstones"]
+    )
     return Tombstones((Tombstone(**row) for row in rows), key)
 
 
@@ -194,7 +220,9 @@ def unfinished(events: Sequence[Event]) -> list[Event]:
 
 
 def masking(tombstones: Tombstones) -> Callable[[Sequence[bytes]], list[tuple[bytes, int]]]:
-    """Returns what masks chunks of lines as capture does: secrets, which it counts, and then forgotten words."""
+    """Returns what masks chunks of lines as capture does: secrets, which it counts, and then
+    forgotten words.
+    """
     return lambda chunks: [(tombstones.mask(content), count) for content, count in mask_all(chunks)]
 
 

@@ -1,18 +1,22 @@
 """Cuts sessions into windows: the messages that are observed together, and what closed them.
 
-A window is closed by a compaction, by the end of the session (no message for longer than the idle time, in event time), or
-by its size when a new user turn begins. A session is short while it has had fewer than `short_turns` user turns and no window
-was closed by a compaction or its size: its end closes no window for good, and when it resumes, its messages are part of the
-next window. An ended session that is still short has the status `short`: it is searchable, and read for the owner's corrections
-and rules alone. Every closed window of another session is `observed`, the last one and a fork's own part included; a fork has
-the turns of the session that it repeats, too. A session without a user turn is never observed (sub-agents, automated sessions),
-and a compaction does not close a window without one. Messages that a compaction kept in context belong to the next window. A
-hook may report that a session ended, or that a compaction begins: this closes the window at that moment, before the transcript
-shows it; sub-agents of the session end with it. The window's key is a hash of session, trigger and first message; later
-messages never change it, and no window that was observed changes when the session resumes.
+A window is closed by a compaction, by the end of the session (no message for longer than the idle
+time, in event time), or by its size when a new user turn begins. A session is short while it has
+had fewer than `short_turns` user turns and no window was closed by a compaction or its size: its
+end closes no window for good, and when it resumes, its messages are part of the next window. An
+ended session that is still short has the status `short`: it is searchable, and read for the owner's
+corrections and rules alone. Every closed window of another session is `observed`, the last one and
+a fork's own part included; a fork has the turns of the session that it repeats, too. A session
+without a user turn is never observed (sub-agents, automated sessions), and a compaction does not
+close a window without one. Messages that a compaction kept in context belong to the next window. A
+hook may report that a session ended, or that a compaction begins: this closes the window at that
+moment, before the transcript shows it; sub-agents of the session end with it. The window's key is a
+hash of session, trigger and first message; later messages never change it, and no window that was
+observed changes when the session resumes.
 
-A window has the folder, branch, title, project and person of its session at its end, so that later lines of a session change no
-earlier window. Everything here is a pure function of the records, the rules and `now`, so the order of arrival does not matter.
+A window has the folder, branch, title, project and person of its session at its end, so that later
+lines of a session change no earlier window. Everything here is a pure function of the records, the
+rules and `now`, so the order of arrival does not matter.
 """
 
 import hashlib
@@ -35,7 +39,13 @@ from memory_assets.stages.capture.ownership import (
     sources_of_shared,
     with_turns,
 )
-from memory_assets.stages.capture.session_facts import FOREVER, Place, SessionFacts, find_facts, person_of
+from memory_assets.stages.capture.session_facts import (
+    FOREVER,
+    Place,
+    SessionFacts,
+    find_facts,
+    person_of,
+)
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.projects import project_of
 
@@ -45,7 +55,9 @@ TOOL_CHARS = 1_500
 
 @dataclass(frozen=True)
 class HookSignals:
-    """What the hooks of a harness reported of a session: the moments at which it ended, and before it was compacted."""
+    """What the hooks of a harness reported of a session: the moments at which it ended, and before
+    it was compacted.
+    """
 
     ended: tuple[datetime, ...] = ()
     compacting: tuple[datetime, ...] = ()
@@ -65,7 +77,9 @@ class WindowRules:
     own_sources: frozenset[str] = frozenset()
     """Sources that were written on this machine."""
     pushers: Mapping[str, str] = field(default_factory=dict)
-    """Sources that other machines pushed, with the person who did: the sessions are theirs, whatever folder they name."""
+    """Sources that other machines pushed, with the person who did: the sessions are theirs,
+    whatever folder they name.
+    """
     flushes: tuple[datetime, ...] = ()
     """Moments at which a person ended every open session (`memory data flush`)."""
     signals: Mapping[str, HookSignals] = field(default_factory=dict)
@@ -74,13 +88,19 @@ class WindowRules:
     """Signals before a compaction of the one session that is cut."""
 
     def of(self, session_id: str, spawned_by: str | None = None) -> "WindowRules":
-        """Returns the rules for one session, with its signals; a sub-agent ends with the session that it was spawned by."""
-        signals, above = (self.signals.get(one, HookSignals()) for one in (session_id, spawned_by or ""))
+        """Returns the rules for one session, with its signals; a sub-agent ends with the session
+        that it was spawned by.
+        """
+        signals, above = (
+            self.signals.get(one, HookSignals()) for one in (session_id, spawned_by or "")
+        )
         ended = (*self.flushes, *signals.ended, *above.ended)
         return replace(self, flushes=ended, compacting=tuple(sorted(signals.compacting)))
 
     def ends(self, latest: datetime, at: datetime) -> bool:
-        """Returns whether a session silent since `latest` has ended by `at`: idle for long enough, or flushed meanwhile."""
+        """Returns whether a session silent since `latest` has ended by `at`: idle for long enough,
+        or flushed meanwhile.
+        """
         return at - latest > self.idle or any(latest <= moment <= at for moment in self.flushes)
 
 
@@ -133,7 +153,12 @@ class _OpenWindow:
 
     def next(self, *, is_continued: bool) -> "_OpenWindow":
         """Returns the window after this one."""
-        return _OpenWindow([], session_turns=self.session_turns, is_continued=is_continued, compacted_at=self.compacted_at)
+        return _OpenWindow(
+            [],
+            session_turns=self.session_turns,
+            is_continued=is_continued,
+            compacted_at=self.compacted_at,
+        )
 
     def is_short(self, rules: WindowRules) -> bool:
         """Returns whether the session is short so far."""
@@ -149,35 +174,59 @@ class _CutWindow:
     rows: list[_Row]
 
 
-def plan_windows(records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules) -> pl.DataFrame:
-    """Returns the table `windows`: every message that a session owns, in exactly one window, in order.
+def plan_windows(
+    records: pl.DataFrame | pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules
+) -> pl.DataFrame:
+    """Returns the table `windows`: every message that a session owns, in exactly one window, in
+    order.
 
     Pass `records` as a lazy frame where there are many: half of the columns are never read.
     """
     records = records.lazy()
     rows = with_turns(conversation(records, resources, rules.now))
     shared = sources_of_shared(rows)
-    owned = own_messages(rows, find_beginnings(records, shared, rules.now) if shared.height else None)
+    owned = own_messages(
+        rows, find_beginnings(records, shared, rules.now) if shared.height else None
+    )
     return _with_sharing(cut_sessions(owned, records, resources, rules), shared)
 
 
 def _with_sharing(windows: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
     """Returns the windows with the other files that have messages of theirs."""
     repeated = (
-        windows.select("window_id", "source_id", message_id="message_ids").explode("message_id").join(shared, "message_id")
+        windows.select("window_id", "source_id", message_id="message_ids")
+        .explode("message_id")
+        .join(shared, "message_id")
     )
-    others = repeated.explode("sources").filter(pl.col("sources") != pl.col("source_id")).group_by("window_id")
-    found = windows.drop("shared_with").join(others.agg(shared_with=pl.col("sources").unique().sort()), "window_id", "left")
-    return found.with_columns(pl.col("shared_with").fill_null([])).select(windows.columns).sort("window_id")
+    others = (
+        repeated.explode("sources")
+        .filter(pl.col("sources") != pl.col("source_id"))
+        .group_by("window_id")
+    )
+    found = windows.drop("shared_with").join(
+        others.agg(shared_with=pl.col("sources").unique().sort()), "window_id", "left"
+    )
+    return (
+        found.with_columns(pl.col("shared_with").fill_null([]))
+        .select(windows.columns)
+        .sort("window_id")
+    )
 
 
-def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules) -> pl.DataFrame:
+def cut_sessions(
+    owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataFrame, rules: WindowRules
+) -> pl.DataFrame:
     """Returns the windows of the messages that sessions own."""
-    origins = {row["source_id"]: row for row in resources.unique("source_id", keep="last", maintain_order=True).to_dicts()}
+    origins = {
+        row["source_id"]: row
+        for row in resources.unique("source_id", keep="last", maintain_order=True).to_dicts()
+    }
     facts = find_facts(records)
     found = []
     for source, rows in _rows_by_source(owned):
-        closed = list(_cut(rows, rules.of(origins[source]["conversation_id"], _spawner(rows, facts[source]))))
+        closed = list(
+            _cut(rows, rules.of(origins[source]["conversation_id"], _spawner(rows, facts[source])))
+        )
         nexts = [window.rows[0].place for window in closed[1:]]
         for window, until in zip(closed, [*nexts, FOREVER], strict=True):
             found.append(_window(window, until, origins[source], facts[source], rules))
@@ -185,7 +234,9 @@ def cut_sessions(owned: pl.DataFrame, records: pl.LazyFrame, resources: pl.DataF
 
 
 def _spawner(rows: Sequence[_Row], facts: SessionFacts) -> str | None:
-    """Returns the session that a sub-agent was spawned by; a fork has turns of its person that are its own, it has none."""
+    """Returns the session that a sub-agent was spawned by; a fork has turns of its person that are
+    its own, it has none.
+    """
     return None if any(row.is_user_turn for row in rows) else facts.first("parent_session_id")
 
 
@@ -206,7 +257,8 @@ def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
     for row in rows:
         if row.boundary is None and _is_compacting(current, row.at, rules):
             current = yield from _compact(current, row.at)
-        # The end is checked before the compaction: a window that was closed by the end was observed under that key.
+        # The end is checked before the compaction: a window that was closed by the end was observed
+        # under that key.
         if current.rows and not current.is_short(rules) and rules.ends(current.latest, row.at):
             yield _CutWindow("ended", "observed", current.rows)
             current = current.next(is_continued=current.is_continued)
@@ -230,7 +282,8 @@ def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
 
 
 def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) -> bool:
-    """Returns whether the harness reported, after the messages so far, that a compaction begins, and the session had not ended.
+    """Returns whether the harness reported, after the messages so far, that a compaction begins,
+    and the session had not ended.
 
     Signals up to the last compaction are used up: the transcript shows that compaction.
     """
@@ -241,8 +294,12 @@ def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) ->
     return current.is_short(rules) or not rules.ends(current.latest, moment)
 
 
-def _compact(current: _OpenWindow, at: datetime, kept: Place | None = None) -> Generator[_CutWindow, None, _OpenWindow]:
-    """Closes the window at a compaction, without the tail that the compaction kept; returns the next open window."""
+def _compact(
+    current: _OpenWindow, at: datetime, kept: Place | None = None
+) -> Generator[_CutWindow, None, _OpenWindow]:
+    """Closes the window at a compaction, without the tail that the compaction kept; returns the
+    next open window.
+    """
     current.compacted_at, current.is_continued = at, True
     closing = [row for row in current.rows if kept is None or row.place < kept]
     if not any(row.is_user_turn for row in closing):
@@ -255,7 +312,11 @@ def _compact(current: _OpenWindow, at: datetime, kept: Place | None = None) -> G
 
 
 def _window(
-    window: _CutWindow, until: Place, origin: Mapping[str, Any], facts: SessionFacts, rules: WindowRules
+    window: _CutWindow,
+    until: Place,
+    origin: Mapping[str, Any],
+    facts: SessionFacts,
+    rules: WindowRules,
 ) -> dict[str, Any]:
     """Returns the row of a window; `until` is where the session's next window begins."""
     rows = window.rows
@@ -284,7 +345,9 @@ def _window(
         "project": project_of(facts.first("repository", last), folder),
         "folder": folder,
         "person": rules.pushers.get(origin["source_id"])
-        or person_of(folder, rules.people, rules.owner, is_own=origin["source_id"] in rules.own_sources),
+        or person_of(
+            folder, rules.people, rules.owner, is_own=origin["source_id"] in rules.own_sources
+        ),
         # Harnesses write the title after the last message, and again before the next one.
         "title": facts.as_of("title", (until[0], until[1] - 1)),
         "parent_session_id": facts.first("parent_session_id"),
@@ -295,25 +358,36 @@ def _window(
     return {**found, "fingerprint": _fingerprint(found, rows)}
 
 
-_FINGERPRINTED = ("window_id", "status", "started_at", "ended_at", "project", "folder", "person", "branch", "title",
-         "parent_session_id", "version", "is_time_guessed")  # fmt: skip
+_FINGERPRINTED = (
+    "window_id", "status", "started_at", "ended_at", "project", "folder", "person", "branch",
+    "title", "parent_session_id", "version", "is_time_guessed",
+)  # fmt: skip
 """Columns that the messages, sessions and observations of a window repeat."""
 
 
 def _fingerprint(window: Mapping[str, Any], rows: list[_Row]) -> str:
     places = (f"{row.message_id}@{row.generation}:{row.line}:{row.at.isoformat()}" for row in rows)
-    return hashlib.sha256("\x1f".join([*(str(window[name]) for name in _FINGERPRINTED), *places]).encode()).hexdigest()
+    return hashlib.sha256(
+        "\x1f".join([*(str(window[name]) for name in _FINGERPRINTED), *places]).encode()
+    ).hexdigest()
 
 
 def plan_windows_incrementally(
-    tables: ParquetTables, resources: pl.DataFrame, rules: WindowRules, *, before: pl.DataFrame, changed: Collection[str]
+    tables: ParquetTables,
+    resources: pl.DataFrame,
+    rules: WindowRules,
+    *,
+    before: pl.DataFrame,
+    changed: Collection[str],
 ) -> pl.DataFrame:
-    """Returns the table `windows`, given its earlier rows and the sources whose records changed since.
+    """Returns the table `windows`, given its earlier rows and the sources whose records changed
+    since.
 
-    The result is that of `plan_windows`. Records are nearly always added; a message can then only move between files that share
-    messages with a changed one, and the windows that may differ are those of these files, and the open ones. If a source lost
-    messages (it was read again and its ids differ), any source may own them now, and all windows are planned. After a change
-    of the rules (zone, people, lengths, a flush), call `plan_windows`.
+    The result is that of `plan_windows`. Records are nearly always added; a message can then only
+    move between files that share messages with a changed one, and the windows that may differ are
+    those of these files, and the open ones. If a source lost messages (it was read again and its
+    ids differ), any source may own them now, and all windows are planned. After a change of the
+    rules (zone, people, lengths, a flush), call `plan_windows`.
     """
     if not set(changed) <= set(tables.parts("records")) or _lost_messages(tables, before, changed):
         return plan_windows(tables.scan("records"), resources, rules)
@@ -322,13 +396,21 @@ def plan_windows_incrementally(
         return before
     own = resources.filter(pl.col("source_id").is_in(planned))
     kept = before.filter(~pl.col("source_id").is_in(planned))
-    return pl.concat([kept, plan_windows(tables.scan("records", planned), own, rules)]).sort("window_id")
+    return pl.concat([kept, plan_windows(tables.scan("records", planned), own, rules)]).sort(
+        "window_id"
+    )
 
 
-def sources_to_plan(tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]) -> list[str]:
+def sources_to_plan(
+    tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]
+) -> list[str]:
     """Returns the sources whose windows may differ from before, sorted."""
     ids = _message_ids(tables, changed).implode()
-    owned = before.lazy().select("source_id", "status", pl.col("message_ids").alias("message_id")).explode("message_id")
+    owned = (
+        before.lazy()
+        .select("source_id", "status", pl.col("message_ids").alias("message_id"))
+        .explode("message_id")
+    )
     touched = owned.filter((pl.col("status") == "open") | pl.col("message_id").is_in(ids))
     found = {*changed, *touched.select("source_id").unique().collect()["source_id"]}
     return sorted(_with_families(found, before))
@@ -355,4 +437,10 @@ def _lost_messages(tables: ParquetTables, before: pl.DataFrame, changed: Collect
 
 
 def _message_ids(tables: ParquetTables, sources: Collection[str]) -> pl.Series:
-    return tables.scan("records", sources).select("message_id").drop_nulls().unique().collect()["message_id"]
+    return (
+        tables.scan("records", sources)
+        .select("message_id")
+        .drop_nulls()
+        .unique()
+        .collect()["message_id"]
+    )

@@ -1,4 +1,5 @@
-"""Between a harness and the memory: hooks that hand out the briefing and spool what happened, and taking the spool in.
+"""Between a harness and the memory: hooks that hand out the briefing and spool what happened, and
+taking the spool in.
 
 What a harness calls (`hook`, `spool`, `events`) imports the standard library only.
 """

@@ -1,6 +1,8 @@
-"""The parts that are ours in Codex's files: one line and one table of `config.toml`, and hooks that Codex has to trust.
+"""The parts that are ours in Codex's files: one line and one table of `config.toml`, and hooks that
+Codex has to trust.
 
-Codex runs a hook of `hooks.json` only if `config.toml` has its hash. Nothing here reads or writes a file.
+Codex runs a hook of `hooks.json` only if `config.toml` has its hash. Nothing here reads or writes a
+file.
 """
 
 import hashlib
@@ -19,17 +21,23 @@ from memory_assets.stages.deliver.parts import SERVER, HookPart, JsonHooks, boun
 MARK = "# by `memory hooks install`"
 """Marks our line and our table of a TOML file."""
 
-_NOTIFY = re.compile(rf"(?:^|(?<={BOM}))notify = \[.*\] +{re.escape(MARK)}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_NOTIFY = re.compile(
+    rf"(?:^|(?<={BOM}))notify = \[.*\] +{re.escape(MARK)}[ \t]*\r?(?:\n|\Z)", re.MULTILINE
+)
 _TABLE = re.compile(
-    rf"(?:(?<=\n)\r?\n)?^\[mcp_servers\.{SERVER}\] +{re.escape(MARK)}.*(?:\n(?!\[(?!mcp_servers\.{SERVER}\.)).*)*\n?",
+    rf"(?:(?<=\n)\r?\n)?^\[mcp_servers\.{SERVER}\] "
+    rf"+{re.escape(MARK)}.*(?:\n(?!\[(?!mcp_servers\.{SERVER}\.)).*)*\n?",
     re.MULTILINE,
 )
-"""Our table with everything up to the next one: what somebody added there would otherwise become part of the table before."""
+"""Our table with everything up to the next one: what somebody added there would otherwise become
+part of the table before.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodexConfig(HookPart):
-    """Our table in Codex's `config.toml`, a server of tools, and the line that makes it call us after each turn.
+    """Our table in Codex's `config.toml`, a server of tools, and the line that makes it call us
+    after each turn.
 
     Another `notify`, and another server of this name, stay.
     """
@@ -50,13 +58,21 @@ class CodexConfig(HookPart):
         settings = self._read(text)
         notes = []
         if self._has_other_notify(text, settings):
-            notes.append(f"`notify` in {self.path} is yours and stays; Codex reports ended sessions by its hooks.")
+            notes.append(
+                f"`notify` in {self.path} is yours and stays; Codex reports ended sessions "
+                "by its hooks."
+            )
         if self._has_other_server(text, settings):
-            notes.append(f"`mcp_servers.{SERVER}` in {self.path} is another server and stays; add ours under another name.")
+            notes.append(
+                f"`mcp_servers.{SERVER}` in {self.path} is another server and stays; add "
+                "ours under another name."
+            )
         return " ".join(notes)
 
     def is_current(self, text: str) -> bool | None:
-        """Returns whether our line and our table are as they would be added now; None if neither is there."""
+        """Returns whether our line and our table are as they would be added now; None if neither is
+        there.
+        """
         if not (_NOTIFY.search(text) or _TABLE.search(text)):
             return None
         settings = self._read(text)
@@ -67,7 +83,9 @@ class CodexConfig(HookPart):
         return is_line_current and (is_table_current or self._has_other_server(text, settings))
 
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the line at the top, above the first table, and the table at the end."""
+        """Returns what adds the line at the top, above the first table, and the table at the
+        end.
+        """
         settings, newline = self._read(text), "\r\n" if "\r\n" in text else "\n"
         start, end = len(text) - len(text.removeprefix(BOM)), len(text)
         line = "" if self._has_other_notify(text, settings) else self._line + newline
@@ -77,7 +95,9 @@ class CodexConfig(HookPart):
         if not (line or table):
             raise NotOursError(self.note(text))
         both = [Insertion(start, line), Insertion(end, table)]
-        return [Insertion(start, line + table)] if start == end else [one for one in both if one.text]
+        return (
+            [Insertion(start, line + table)] if start == end else [one for one in both if one.text]
+        )
 
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
         """Returns the text without our line, and without our table and what was added to it."""
@@ -89,14 +109,18 @@ class CodexConfig(HookPart):
 
     @property
     def _table(self) -> str:
-        command, arguments = (json.dumps(one, ensure_ascii=False) for one in (self.server[0], list(self.server[1:])))
+        command, arguments = (
+            json.dumps(one, ensure_ascii=False) for one in (self.server[0], list(self.server[1:]))
+        )
         return f"[mcp_servers.{SERVER}]  {MARK}\ncommand = {command}\nargs = {arguments}\n"
 
     def _read(self, text: str) -> dict[str, Any]:
         try:
             return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
         except tomllib.TOMLDecodeError as error:
-            raise HooksError(f"Cannot read {self.path}: {error}. Fix the file, then install again.") from error
+            raise HooksError(
+                f"Cannot read {self.path}: {error}. Fix the file, then install again."
+            ) from error
 
     def _has_other_notify(self, text: str, settings: Mapping[str, Any]) -> bool:
         return "notify" in settings and not _NOTIFY.search(text)
@@ -122,32 +146,53 @@ class CodexHooks(JsonHooks):
         if untrusted and len(untrusted) == len(states):
             notes.append(f"Codex runs none of these hooks yet: it does not trust them. {TRUST}")
         elif untrusted:
-            notes.append(f"Codex does not run {', '.join(untrusted)}: it does not trust the hook as it is now. {TRUST}")
+            notes.append(
+                f"Codex does not run {', '.join(untrusted)}: it does not trust the hook as "
+                f"it is now. {TRUST}"
+            )
         if disabled:
-            notes.append(f"{', '.join(disabled)} is switched off in Codex; `/hooks` there switches it on.")
+            notes.append(
+                f"{', '.join(disabled)} is switched off in Codex; `/hooks` there switches it on."
+            )
         if states and not untrusted and not disabled:
             notes.append("Codex trusts these hooks.")
         return " ".join(filter(None, notes))
 
     def _states(self, text: str, config: str) -> Iterator[tuple[str, str]]:
-        """Yields each event of our hooks, and whether Codex runs the hook: trusted, untrusted or disabled."""
+        """Yields each event of our hooks, and whether Codex runs the hook: trusted, untrusted or
+        disabled.
+        """
         known = _hook_states(config)
         for event, place, index, hook, matcher in self.find(text):
-            keys = (f"{path}:{snake_case(event)}:{place}:{index}" for path in {str(self.path), os.path.realpath(self.path)})
+            keys = (
+                f"{path}:{snake_case(event)}:{place}:{index}"
+                for path in {str(self.path), os.path.realpath(self.path)}
+            )
             state = next((known[key] for key in keys if isinstance(known.get(key), dict)), {})
             is_trusted = state.get("trusted_hash") == hash_of_hook(event, hook, matcher)
-            yield event, "disabled" if state.get("enabled") is False else "trusted" if is_trusted else "untrusted"
+            yield (
+                event,
+                "disabled"
+                if state.get("enabled") is False
+                else "trusted"
+                if is_trusted
+                else "untrusted",
+            )
 
 
 def hash_of_hook(event: str, hook: Mapping[str, Any], matcher: str | None) -> str:
-    """Returns the hash by which Codex recognises a hook that a person trusted (as of release 0.169)."""
+    """Returns the hash by which Codex recognises a hook that a person trusted (as of release
+    0.169).
+    """
     handler = {
         "type": "command",
         "command": hook["command"],
         "timeout": hook.get("timeout", 600),
         "async": hook.get("async", False),
     }
-    identity = {"event_name": snake_case(event), "hooks": [handler]} | ({"matcher": matcher} if matcher is not None else {})
+    identity = {"event_name": snake_case(event), "hooks": [handler]} | (
+        {"matcher": matcher} if matcher is not None else {}
+    )
     canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 

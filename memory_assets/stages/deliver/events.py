@@ -1,7 +1,9 @@
-"""The events that harnesses and programs can send: their names, in the past tense, and their fields.
+"""The events that harnesses and programs can send: their names, in the past tense, and their
+fields.
 
-Each event has one subject (a session, a day, a proposal) in a required field; all other fields are optional. No field has
-text of a session: that is in its transcript. Imports nothing, because a harness waits for it.
+Each event has one subject (a session, a day, a proposal) in a required field; all other fields are
+optional. No field has text of a session: that is in its transcript. Imports nothing, because a
+harness waits for it.
 """
 
 COMPACTION_PENDING = "memory/session.compaction.pending"
@@ -19,10 +21,22 @@ SESSION = {"sessionId": str, "harness": str}
 
 FIELDS: dict[str, dict[str, type]] = {
     COMPACTION_PENDING: {**SESSION, "trigger": str, "messageCount": int, "tokensBefore": int},
-    ENDED: {**SESSION, "reason": str, "messageCount": int, "userMessageCount": int, "duration": float},
+    ENDED: {
+        **SESSION,
+        "reason": str,
+        "messageCount": int,
+        "userMessageCount": int,
+        "duration": float,
+    },
     TURN_COMPLETED: SESSION,
     ACCUMULATED: {"date": str, "totalTokens": int, "observationCount": int},
-    REFLECTED: {"date": str, "inputTokens": int, "outputTokens": int, "compressionRatio": float, "proposalCount": int},
+    REFLECTED: {
+        "date": str,
+        "inputTokens": int,
+        "outputTokens": int,
+        "compressionRatio": float,
+        "proposalCount": int,
+    },
     APPROVED: {"proposalId": str},
     REJECTED: {"proposalId": str, "reason": str},
     FRICTION_REQUESTED: {},

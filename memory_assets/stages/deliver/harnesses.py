@@ -1,4 +1,6 @@
-"""The harnesses that hooks are installed for: where each keeps its settings, and our parts of them."""
+"""The harnesses that hooks are installed for: where each keeps its settings, and our parts of
+them.
+"""
 
 import json
 import os
@@ -12,7 +14,15 @@ from typing import Any
 
 from memory_assets.stages.deliver.codex_parts import CodexConfig, CodexHooks
 from memory_assets.stages.deliver.hook import NOTIFY, PROMPT, SENT_AT, START
-from memory_assets.stages.deliver.parts import PROMPTS, RECALLING, SERVER, HookPart, JsonHooks, JsonServer, OwnFile
+from memory_assets.stages.deliver.parts import (
+    PROMPTS,
+    RECALLING,
+    SERVER,
+    HookPart,
+    JsonHooks,
+    JsonServer,
+    OwnFile,
+)
 from memory_assets.store.places import harness_homes
 
 PI_FILE = "memory-assets.ts"
@@ -20,8 +30,9 @@ NOT_RECALLING = RECALLING.replace("true", "false")
 PI_MARK = "// by `memory hooks install`"
 EVENTS = (START, *(event for event in SENT_AT if event != NOTIFY))
 MATCHERS = {"claude_code": {"PreCompact": "auto"}}
-"""Where a hook is not for every occasion. Claude Code puts a line with the command of a PreCompact hook into the context of a
-session that its person compacts; there, the start after the compaction has the transcript read."""
+"""Where a hook is not for every occasion. Claude Code puts a line with the command of a PreCompact
+hook into the context of a session that its person compacts; there, the start after the compaction
+has the transcript read."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,9 @@ class HarnessSettings:
     """The command of its client."""
     home: Path
     is_here: bool
-    """Whether it has settings already, or its client is on the search path: it makes them when it is started first."""
+    """Whether it has settings already, or its client is on the search path: it makes them when it
+    is started first.
+    """
     parts: tuple[HookPart, ...]
 
 
@@ -47,8 +60,8 @@ def harnesses(
 ) -> tuple[HarnessSettings, ...]:
     """Returns the three harnesses with our parts for the store, also those that are not installed.
 
-    `tools` are those that only read: Claude Code may call them without asking. `recalling` are the harnesses that recall at
-    each prompt.
+    `tools` are those that only read: Claude Code may call them without asking. `recalling` are the
+    harnesses that recall at each prompt.
     """
     home = home or Path.home()
     homes = harness_homes(home, environ)
@@ -71,8 +84,16 @@ def harnesses(
             claude,
             is_here(claude, "claude"),
             (
-                _hooks(claude / "settings.json", "claude_code", store, rules=rules, is_recalling="claude_code" in recalling),
-                JsonServer(path=servers, entry={"type": "stdio", **entry("claude_code"), "env": {}}),
+                _hooks(
+                    claude / "settings.json",
+                    "claude_code",
+                    store,
+                    rules=rules,
+                    is_recalling="claude_code" in recalling,
+                ),
+                JsonServer(
+                    path=servers, entry={"type": "stdio", **entry("claude_code"), "env": {}}
+                ),
             ),
         ),
         HarnessSettings(
@@ -83,10 +104,13 @@ def harnesses(
             is_here(pi, "pi"),
             (
                 OwnFile(
-                    path=pi / "extensions" / PI_FILE, content=_pi_extension(store, is_recalling="pi" in recalling), mark=PI_MARK
+                    path=pi / "extensions" / PI_FILE,
+                    content=_pi_extension(store, is_recalling="pi" in recalling),
+                    mark=PI_MARK,
                 ),
-                # The extension starts the server that answers prompts: releases without a client have none else.
-                # `direct`: the model sees the tools, instead of having to search for them.
+                # The extension starts the server that answers prompts: releases without a client
+                # have none else. `direct`: the model sees the tools, instead of having to search
+                # for them.
                 JsonServer(path=pi / "mcp.json", entry={**entry(""), "exposure": "direct"}),
             ),
         ),
@@ -97,7 +121,13 @@ def harnesses(
             codex,
             is_here(codex, "codex"),
             (
-                _hooks(codex / "hooks.json", "codex", store, beside=codex / "config.toml", is_recalling="codex" in recalling),
+                _hooks(
+                    codex / "hooks.json",
+                    "codex",
+                    store,
+                    beside=codex / "config.toml",
+                    is_recalling="codex" in recalling,
+                ),
                 CodexConfig(
                     path=codex / "config.toml",
                     notify=_hook("codex", NOTIFY, store),
@@ -109,16 +139,27 @@ def harnesses(
 
 
 def command() -> list[str]:
-    """Returns the words that start `memory`, whatever the working folder and search path of a harness are."""
+    """Returns the words that start `memory`, whatever the working folder and search path of a
+    harness are.
+    """
     script = Path(sys.executable).with_name("memory.exe" if os.name == "nt" else "memory")
     # -P: the working folder must not be able to replace our modules by its own.
-    return [str(script)] if script.is_file() else [sys.executable, "-P", "-m", "memory_assets.interfaces.entry"]
+    return (
+        [str(script)]
+        if script.is_file()
+        else [sys.executable, "-P", "-m", "memory_assets.interfaces.entry"]
+    )
 
 
 def _hooks(path: Path, harness: str, store: str, *, is_recalling: bool, **more: Any) -> JsonHooks:
-    commands = {event: _hook(harness, event, store) for event in (*EVENTS, *([PROMPT] if is_recalling else ()))}
+    commands = {
+        event: _hook(harness, event, store)
+        for event in (*EVENTS, *([PROMPT] if is_recalling else ()))
+    }
     kind = CodexHooks if harness == "codex" else JsonHooks
-    return kind(path=path, harness=harness, commands=commands, matchers=MATCHERS.get(harness, {}), **more)
+    return kind(
+        path=path, harness=harness, commands=commands, matchers=MATCHERS.get(harness, {}), **more
+    )
 
 
 def _server(store: str, *, is_recalling: bool = False) -> list[str]:
@@ -133,5 +174,9 @@ def _hook(harness: str, event: str, store: str) -> list[str]:
 def _pi_extension(store: str, *, is_recalling: bool = False) -> str:
     template = files("memory_assets.stages.deliver").joinpath("pi_extension.ts").read_text("utf-8")
     words = json.dumps(command(), ensure_ascii=False)
-    filled = template.replace('"COMMAND"', words).replace('"STORE"', json.dumps(store)).replace("// MARK", PI_MARK)
+    filled = (
+        template.replace('"COMMAND"', words)
+        .replace('"STORE"', json.dumps(store))
+        .replace("// MARK", PI_MARK)
+    )
     return filled.replace(NOT_RECALLING, RECALLING) if is_recalling else filled

@@ -1,7 +1,8 @@
-"""The commands that harnesses run: `memory hooks run` prints the briefing or spools one line, `memory send` spools any event.
+"""The commands that harnesses run: `memory hooks run` prints the briefing or spools one line,
+`memory send` spools any event.
 
-A failure never stops a session: it is reported on stderr, and the exit code is 0. Only ids and labels of a harness's payload
-are kept, no text of the session. Standard library only.
+A failure never stops a session: it is reported on stderr, and the exit code is 0. Only ids and
+labels of a harness's payload are kept, no text of the session. Standard library only.
 """
 
 import os
@@ -27,7 +28,9 @@ RESUMED = "resume"
 """Source of a start of a session that still has what it was told before."""
 
 FORKED = "fork"
-"""Source of a start of a session that has what another one was told, whose id is in the first line of its transcript."""
+"""Source of a start of a session that has what another one was told, whose id is in the first line
+of its transcript.
+"""
 
 COMPACTED = "compact"
 """Source of a start after a compaction."""
@@ -44,7 +47,9 @@ SENT_AT: "dict[str, str]" = {
     NOTIFY: events.TURN_COMPLETED,
 }
 HOOKS_OFF = "MEMORY_HOOKS_OFF"
-"""Variable of a harness that is used as a model: its hooks do nothing, so that a question is neither briefed nor reported."""
+"""Variable of a harness that is used as a model: its hooks do nothing, so that a question is
+neither briefed nor reported.
+"""
 
 WAIT_SECONDS = 0.5
 """For a payload on stdin; a harness kills its end hook after one and a half seconds."""
@@ -56,12 +61,19 @@ LONGEST_VALUE = 500
 STARTS = (("session", "session_id"), ("source", "source"))
 """What a start and a prompt say: the name of the option, and of the payload's field."""
 
-FIELDS = (("sessionId", "thread-id"), ("sessionId", "session_id"), ("trigger", "trigger"), ("reason", "reason"))
+FIELDS = (
+    ("sessionId", "thread-id"),
+    ("sessionId", "session_id"),
+    ("trigger", "trigger"),
+    ("reason", "reason"),
+)
 """The fields of events, and their names in a harness's payload."""
 
 
 def run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> int:
-    """Runs an installed hook; `brief` returns the briefing of a store for a session id, which may be empty."""
+    """Runs an installed hook; `brief` returns the briefing of a store for a session id, which may
+    be empty.
+    """
     if os.environ.get(HOOKS_OFF):
         return 0
     return _never_failing(_run, words, brief)
@@ -75,22 +87,37 @@ def send(words: "Sequence[str]") -> int:
 def is_understood(words: "Sequence[str]") -> bool:
     """Returns whether `send` accepts these words; if not, the full command explains the error."""
     options = [word for word in words if word.startswith("--")]
-    return bool(words) and not words[0].startswith("-") and set(options) <= {"--session", "--data", "--store", "--json"}
+    return (
+        bool(words)
+        and not words[0].startswith("-")
+        and set(options) <= {"--session", "--data", "--store", "--json"}
+    )
 
 
 def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, str | None]":
     """Appends the event; returns its id and a warning where it will be put aside.
 
-    Only the fields of a known event are kept. An unknown event is spooled unchanged; ingest puts it aside, where it is kept.
+    Only the fields of a known event are kept. An unknown event is spooled unchanged; ingest puts it
+    aside, where it is kept.
     """
     version = data.get("schemaVersion", events.SCHEMA_VERSION)
     known = events.FIELDS.get(name)
-    kept = dict(data) if known is None else {field: _short(value) for field, value in data.items() if field in known}
+    kept = (
+        dict(data)
+        if known is None
+        else {field: _short(value) for field, value in data.items() if field in known}
+    )
     id = spool.append(root, name, kept, version=version)
     if known is None:
-        return id, f"there is no event {name!r}, so it will be put aside; the events are {', '.join(events.FIELDS)}"
+        return (
+            id,
+            f"there is no event {name!r}, so it will be put aside; the events are "
+            f"{', '.join(events.FIELDS)}",
+        )
     subject = events.subject_of(name)
-    return id, None if subject is None or kept.get(subject) else f"{name} has no {subject}, so it will be put aside"
+    return id, None if subject is None or kept.get(
+        subject
+    ) else f"{name} has no {subject}, so it will be put aside"
 
 
 def payload_of(text: str) -> "dict[str, Any]":
@@ -124,9 +151,16 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
 
 
 def _start(
-    harness: str, root: str, session: "Any", source: "Any", brief: "Callable[[str, str], str]", payload: "Mapping[str, Any]"
+    harness: str,
+    root: str,
+    session: "Any",
+    source: "Any",
+    brief: "Callable[[str, str], str]",
+    payload: "Mapping[str, Any]",
 ) -> None:
-    """Prints the briefing, but not a second time to a session that still has it, and never that of the bundled sample."""
+    """Prints the briefing, but not a second time to a session that still has it, and never that of
+    the bundled sample.
+    """
     known = session if isinstance(session, str) and source != CLEARED else ""
     if isinstance(session, str) and source in (COMPACTED, CLEARED):
         from memory_assets.stages.deliver.told import forget_ids
@@ -136,7 +170,9 @@ def _start(
     if text and known:
         from memory_assets.stages.deliver.told import is_last_told, tell
 
-        is_told = source == FORKED and is_last_told(root, _forked_from(payload.get("transcript_path")), text)
+        is_told = source == FORKED and is_last_told(
+            root, _forked_from(payload.get("transcript_path")), text
+        )
         is_told |= tell(root, known, text)
     if not (is_told and source in (RESUMED, FORKED)):
         _print_context(harness, START, text)
@@ -147,7 +183,9 @@ def _start(
 
 
 def _forked_from(path: "Any") -> str:
-    """Returns the session that the first line of a transcript names as the one that it was forked from."""
+    """Returns the session that the first line of a transcript names as the one that it was forked
+    from.
+    """
     import re
 
     try:
@@ -159,9 +197,16 @@ def _forked_from(path: "Any") -> str:
 
 
 def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]") -> None:
-    """Prints the memories near the prompt, if a running server of tools answers in time; they count as recalled."""
+    """Prints the memories near the prompt, if a running server of tools answers in time; they count
+    as recalled.
+    """
     prompt = payload.get("prompt")
-    if not isinstance(prompt, str) or not isinstance(session, str) or present_root(root) != root or os.name != "posix":
+    if (
+        not isinstance(prompt, str)
+        or not isinstance(session, str)
+        or present_root(root) != root
+        or os.name != "posix"
+    ):
         return
     from memory_assets.stages.deliver.prompts import SHOWN, near
 
@@ -218,7 +263,9 @@ def _print_context(harness: str, event: str, text: str) -> None:
     if harness == "codex":
         import json
 
-        text = json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+        text = json.dumps(
+            {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+        )
     sys.stdout.buffer.write(text.rstrip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 
@@ -266,7 +313,9 @@ def _warn(text: str) -> None:
 
 
 def _drop(descriptor: int) -> None:
-    """Discards what is left in stdout (1) or stderr (2): the interpreter would fail on it at exit."""
+    """Discards what is left in stdout (1) or stderr (2): the interpreter would fail on it at
+    exit.
+    """
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     except OSError:

@@ -1,9 +1,11 @@
-"""Ingests the spool: each line becomes one event of the ledger, or is put aside with the reason, exactly once.
+"""Ingests the spool: each line becomes one event of the ledger, or is put aside with the reason,
+exactly once.
 
-The ledger identifies an event by its sender's id, so a line that is read again (the process was killed before it recorded its
-position, or the line was copied) adds nothing. Secrets are masked in the file as well. A line that cannot be parsed is written
-to a file of `spool/aside/`, and the ledger records where and why; the lines after it are still read. Files of past days are
-deleted once they are read to the end.
+The ledger identifies an event by its sender's id, so a line that is read again (the process was
+killed before it recorded its position, or the line was copied) adds nothing. Secrets are masked in
+the file as well. A line that cannot be parsed is written to a file of `spool/aside/`, and the
+ledger records where and why; the lines after it are still read. Files of past days are deleted once
+they are read to the end.
 """
 
 import hashlib
@@ -31,13 +33,17 @@ TORN_AFTER = timedelta(minutes=1)
 """A line is written at once: after a minute without its end it will stay torn."""
 
 KEPT_FOR = timedelta(hours=1)
-"""How long the file of a past day is kept after midnight: a sender may have read the clock just before."""
+"""How long the file of a past day is kept after midnight: a sender may have read the clock just
+before.
+"""
 
 AHEAD = timedelta(hours=1)
 """How far a sender's clock may be ahead."""
 
 NOT_RECORDED = frozenset({events.TURN_COMPLETED})
-"""Events that only ask to read the transcripts, as every ingest does: thousands of them would only make the ledger long."""
+"""Events that only ask to read the transcripts, as every ingest does: thousands of them would only
+make the ledger long.
+"""
 
 _PATTERNS = {
     "sessionId": re.compile(r"[\w.:/-]{1,200}"),
@@ -87,17 +93,25 @@ class SpoolReport:
     reasons: list[str] = field(default_factory=list)
 
 
-def ingest_spool(root: Path, ledger: Ledger, rules: SpoolRules, *, mask: Mask, actor: str) -> SpoolReport:
-    """Reads the new lines of the spool into the ledger and returns a report; the caller holds the store's lock."""
+def ingest_spool(
+    root: Path, ledger: Ledger, rules: SpoolRules, *, mask: Mask, actor: str
+) -> SpoolReport:
+    """Reads the new lines of the spool into the ledger and returns a report; the caller holds the
+    store's lock.
+    """
     report, done = SpoolReport(), spool.read_to(str(root))
     for name, (start, _) in spool.unread(str(root)).items():
         lines, done[name] = read_lines(root / spool.FOLDER / name, start, mask)
         planned = [event_of(line, rules) for line in lines]
         for line, event in zip(lines, planned, strict=True):
             if event.kind == PUT_ASIDE:
-                write_atomically(root / spool.FOLDER / ASIDE / event.payload["file"], line.content + b"\n")
+                write_atomically(
+                    root / spool.FOLDER / ASIDE / event.payload["file"], line.content + b"\n"
+                )
                 report.reasons.append(event.payload["reason"])
-        added = ledger.append_once((event for event in planned if f"memory/{event.kind}" not in NOT_RECORDED), actor=actor)
+        added = ledger.append_once(
+            (event for event in planned if f"memory/{event.kind}" not in NOT_RECORDED), actor=actor
+        )
         _record_position(root, done)
         report.lines += len(lines)
         report.put_aside += sum(event.kind == PUT_ASIDE for event in added)
@@ -108,7 +122,9 @@ def ingest_spool(root: Path, ledger: Ledger, rules: SpoolRules, *, mask: Mask, a
 
 
 def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int]:
-    """Returns the masked lines from that byte on, and where the next one begins; a line that is being written is left."""
+    """Returns the masked lines from that byte on, and where the next one begins; a line that is
+    being written is left.
+    """
     with path.open("rb") as file:
         file.seek(start)
         content = file.read()
@@ -131,7 +147,9 @@ def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int
 
 
 def _with_masks(content: bytes, found: Sequence[SpoolLine], masked: Sequence[bytes]) -> bytes:
-    """Returns the content of the file with the masked lines in place of the lines that were found."""
+    """Returns the content of the file with the masked lines in place of the lines that were
+    found.
+    """
     covered = bytearray(content)
     for line, text in zip(found, masked, strict=True):
         start = content.index(line.content, line.start)
@@ -145,26 +163,48 @@ def event_of(line: SpoolLine, rules: SpoolRules) -> Planned:
     reason = reason or _problem(sent, rules)
     if reason:
         return _put_aside(line, sent, reason)
-    name, data = sent["name"], {field: value for field, value in sent["data"].items() if field in events.FIELDS[sent["name"]]}
+    name, data = (
+        sent["name"],
+        {
+            field: value
+            for field, value in sent["data"].items()
+            if field in events.FIELDS[sent["name"]]
+        },
+    )
     subject = events.subject_of(name)
-    payload = {**{field: value for field, value in data.items() if field != subject}, "sent_at": sent["capturedAt"]}
+    payload = {
+        **{field: value for field, value in data.items() if field != subject},
+        "sent_at": sent["capturedAt"],
+    }
     if "reason" in payload:
         payload["reason"] = " ".join(payload["reason"].split())
     if name in (events.APPROVED, events.REJECTED):
         payload["surface"] = "event"
-    return Planned(f"spool-{sent['id']}", name.removeprefix("memory/"), data[subject] if subject else "all", payload)
+    return Planned(
+        f"spool-{sent['id']}",
+        name.removeprefix("memory/"),
+        data[subject] if subject else "all",
+        payload,
+    )
 
 
 def _parse(line: SpoolLine) -> tuple[dict[str, Any], str | None]:
     """Returns the event in the line, or why there is none."""
     if len(line.content) > LARGEST_LINE:
-        return {}, f"too large: {len(line.content):,} bytes, where an event has at most {LARGEST_LINE:,}"
+        return (
+            {},
+            f"too large: {len(line.content):,} bytes, where an event has at most {LARGEST_LINE:,}",
+        )
     try:
         sent = json.loads(line.content)
     except (ValueError, RecursionError):
         is_begun = line.is_torn or line.content.startswith(b"{")
         return {}, "half-written: its end is missing" if is_begun else "no JSON"
-    if not isinstance(sent, dict) or not isinstance(sent.get("data"), dict) or not isinstance(sent.get("name"), str):
+    if (
+        not isinstance(sent, dict)
+        or not isinstance(sent.get("data"), dict)
+        or not isinstance(sent.get("name"), str)
+    ):
         return {}, "no event: it has no name or no data"
     return sent, None
 
@@ -173,9 +213,14 @@ def _problem(sent: Mapping[str, Any], rules: SpoolRules) -> str | None:
     """Returns why the event is not valid, if it is not."""
     version, name = sent.get("schemaVersion"), sent["name"]
     if sent.get("uid") != rules.user_id:
-        return f"another user's: sent by user {str(sent.get('uid'))[:20]}, and this memory is user {rules.user_id}'s"
+        return (
+            f"another user's: sent by user {str(sent.get('uid'))[:20]}, and this memory is user "
+            f"{rules.user_id}'s"
+        )
     if not isinstance(version, int) or version > events.SCHEMA_VERSION:
-        return f"a newer version than this release knows ({str(version)[:20]}): upgrade memory_assets"
+        return (
+            f"a newer version than this release knows ({str(version)[:20]}): upgrade memory_assets"
+        )
     if name not in events.FIELDS:
         return "an unknown event"
     if not isinstance(sent.get("id"), str) or not _ID.fullmatch(sent["id"]):
@@ -195,7 +240,9 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: SpoolRules) -> s
         value = data.get(wanted)
         if value is None:
             continue
-        if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+        if not isinstance(value, (int, float) if kind is float else kind) or isinstance(
+            value, bool
+        ):
             return f"a bad payload: {wanted} is no {_KINDS[kind]}"
         if isinstance(value, str) and not _is_plain(value):
             return f"a bad payload: {wanted} is too long, or no text that can be written"
@@ -206,7 +253,11 @@ def _problem_of_data(name: str, data: Mapping[str, Any], rules: SpoolRules) -> s
     if subject == "proposalId":
         state = rules.proposals.get(data[subject])
         if state != "pending":
-            return f"{data[subject]} is already {state}" if state else f"there is no proposal {data[subject]}"
+            return (
+                f"{data[subject]} is already {state}"
+                if state
+                else f"there is no proposal {data[subject]}"
+            )
     return None
 
 
@@ -219,7 +270,9 @@ _KINDS = {str: "text", int: "whole number", float: "number"}
 
 
 def _put_aside(line: SpoolLine, sent: Mapping[str, Any], reason: str) -> Planned:
-    """Returns the event that records why the line is put aside and where; of its text only a known event's name."""
+    """Returns the event that records why the line is put aside and where; of its text only a known
+    event's name.
+    """
     name = sent.get("name", "")
     payload = {
         "reason": reason,
@@ -240,7 +293,11 @@ def _record_position(root: Path, done: Mapping[str, int]) -> None:
 
 def _delete_past_days(root: Path, done: dict[str, int], now: datetime) -> None:
     oldest = spool.day_of((now - KEPT_FOR).timestamp())
-    past = [name for name, size in spool.sizes(str(root)).items() if name < oldest and done.get(name) == size]
+    past = [
+        name
+        for name, size in spool.sizes(str(root)).items()
+        if name < oldest and done.get(name) == size
+    ]
     for name in past:
         (root / spool.FOLDER / name).unlink()
         del done[name]

@@ -1,8 +1,10 @@
-"""Installs hooks and our server of tools into the settings of harnesses and removes them, changing nothing that is not ours.
+"""Installs hooks and our server of tools into the settings of harnesses and removes them, changing
+nothing that is not ours.
 
-The changes of each file are planned first, so that they can be shown without being made. A record in the data folder
-(`hooks.json`) holds hashes and places of the insertions, never the settings themselves: a file that nobody edited since is
-restored byte for byte; from an edited one only our part is removed.
+The changes of each file are planned first, so that they can be shown without being made. A record
+in the data folder (`hooks.json`) holds hashes and places of the insertions, never the settings
+themselves: a file that nobody edited since is restored byte for byte; from an edited one only our
+part is removed.
 """
 
 import difflib
@@ -70,12 +72,24 @@ class HookChange:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the change for programs."""
-        fields = {"harness": self.harness, "path": self.path, "state": self.state, "note": self.note}
-        return {**fields, "is_change": self.is_change, "diff": self.diff() if self.is_change else "", "beside": self.beside}
+        fields = {
+            "harness": self.harness,
+            "path": self.path,
+            "state": self.state,
+            "note": self.note,
+        }
+        return {
+            **fields,
+            "is_change": self.is_change,
+            "diff": self.diff() if self.is_change else "",
+            "beside": self.beside,
+        }
 
 
 def plan_install(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
-    """Returns how installing would change each file; a harness that is not on this machine has none."""
+    """Returns how installing would change each file; a harness that is not on this machine has
+    none.
+    """
     return _plan(_plan_adding, harnesses, store)
 
 
@@ -90,11 +104,15 @@ def status(harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange
 
 
 def carry_out(changes: Sequence[HookChange], store: Path) -> list[HookChange]:
-    """Writes the changes and returns them; one that cannot be written becomes `failed` with the reason."""
+    """Writes the changes and returns them; one that cannot be written becomes `failed` with the
+    reason.
+    """
     return [_carry_out(change, store) if change.is_change else change for change in changes]
 
 
-def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path) -> list[HookChange]:
+def _plan(
+    plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path
+) -> list[HookChange]:
     found = list[HookChange]()
     for harness in harnesses:
         if not harness.is_here:
@@ -112,7 +130,9 @@ def _plan(plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings],
     return found
 
 
-def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
+def _plan_adding(
+    harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None
+) -> HookChange:
     is_current = part.is_current(before or "")
     if is_current:
         return HookChange(harness.name, part.path, CURRENT, before=before, after=before)
@@ -130,7 +150,9 @@ def _plan_adding(harness: HarnessSettings, part: HookPart, before: str | None, m
     return HookChange(harness.name, part.path, INSTALLED, "", before, after, now)
 
 
-def _plan_removing(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
+def _plan_removing(
+    harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None
+) -> HookChange:
     is_current = part.is_current(before or "")
     if before is None or is_current is None:
         return HookChange(harness.name, part.path, ABSENT)
@@ -138,16 +160,22 @@ def _plan_removing(harness: HarnessSettings, part: HookPart, before: str | None,
     is_edited = isinstance(part, OwnFile) and not is_as_made
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
-    return HookChange(harness.name, part.path, REMOVED, note, before, _without(part, before, made), beside=beside)
+    return HookChange(
+        harness.name, part.path, REMOVED, note, before, _without(part, before, made), beside=beside
+    )
 
 
-def _state_of(harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None) -> HookChange:
+def _state_of(
+    harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None
+) -> HookChange:
     states = {
         None: (ABSENT, "`memory hooks install` adds it."),
         False: (OUTDATED, "It calls another command or store; `memory hooks install` updates it."),
         True: (INSTALLED, ""),
     }
-    return HookChange(harness.name, part.path, *states[part.is_current(before or "")], before=before, after=before)
+    return HookChange(
+        harness.name, part.path, *states[part.is_current(before or "")], before=before, after=before
+    )
 
 
 def _note(part: HookPart, change: HookChange) -> str:
@@ -159,7 +187,9 @@ def _note(part: HookPart, change: HookChange) -> str:
 
 
 def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
-    """Returns the names of the harnesses in which our hooks recall at each prompt; settings that cannot be read have none."""
+    """Returns the names of the harnesses in which our hooks recall at each prompt; settings that
+    cannot be read have none.
+    """
     found = set()
     for harness in harnesses:
         for part in harness.parts:
@@ -197,7 +227,9 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
         if not change.made:
             _keep_record(store, change)
     except (OSError, HooksError) as error:
-        return HookChange(change.harness, change.path, FAILED, f"Cannot write {change.path}: {error}.")
+        return HookChange(
+            change.harness, change.path, FAILED, f"Cannot write {change.path}: {error}."
+        )
     return change
 
 
@@ -225,7 +257,9 @@ def _read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise HooksError(f"Cannot read {path}: it is not UTF-8. Fix the file, then try again.") from error
+        raise HooksError(
+            f"Cannot read {path}: it is not UTF-8. Fix the file, then try again."
+        ) from error
     except OSError as error:
         raise HooksError(f"Cannot read {path}: {error.strerror or error}.") from error
 
@@ -240,7 +274,9 @@ def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
 
 
 def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
-    """Returns how the part came into its file; if it was installed for another store, from the record there."""
+    """Returns how the part came into its file; if it was installed for another store, from the
+    record there.
+    """
     bound = part.store_in(text)
     records = (_read_record(place) for place in (Path(bound) if bound else store, store))
     return next((made for record in records if (made := record.get(str(part.path)))), None)

@@ -1,7 +1,8 @@
-"""Edits JSON as text, so that everything else keeps its bytes: order, indentation, line ends, spelling.
+"""Edits JSON as text, so that everything else keeps its bytes: order, indentation, line ends,
+spelling.
 
-`parse` finds the place of each value, `insert_members` and `append_items` plan an insertion, `cut` removes one member or item
-with its comma.
+`parse` finds the place of each value, `insert_members` and `append_items` plan an insertion, `cut`
+removes one member or item with its comma.
 """
 
 import json
@@ -29,7 +30,9 @@ class Node:
     """Where its key starts, if it is a member of an object, else its start."""
 
     def index(self, key: str) -> int:
-        """Returns the index of an object's member; the last one where a key repeats, as JSON reads it."""
+        """Returns the index of an object's member; the last one where a key repeats, as JSON reads
+        it.
+        """
         return len(self.keys) - 1 - self.keys[::-1].index(key)
 
     def child(self, key: str) -> "Node | None":
@@ -53,7 +56,11 @@ def parse(text: str) -> Node:
 
 def insert_members(text: str, node: Node, members: Mapping[str, Any]) -> Insertion:
     """Returns what adds members to the end of an object."""
-    return _insert(text, node, [(f"{json.dumps(key, ensure_ascii=False)}: ", value) for key, value in members.items()])
+    return _insert(
+        text,
+        node,
+        [(f"{json.dumps(key, ensure_ascii=False)}: ", value) for key, value in members.items()],
+    )
 
 
 def append_items(text: str, node: Node, values: Sequence[Any]) -> Insertion:
@@ -109,7 +116,11 @@ def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertio
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found.group(1) if (found := _INDENT.search(text)) else "  "
     outer = _indent_of_line(text, node.start)
-    indent = _indent_of_line(text, node.children[-1].begin) if _has_own_lines(text, node) else outer + unit
+    indent = (
+        _indent_of_line(text, node.children[-1].begin)
+        if _has_own_lines(text, node)
+        else outer + unit
+    )
     rendered = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in added)
     lines = ",".join(newline + indent + one.replace("\n", newline + indent) for one in rendered)
     if node.children:

@@ -1,8 +1,8 @@
-"""The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of tools in JSON, a file of our
-own; those of Codex alone are in `codex_parts`.
+"""The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of
+tools in JSON, a file of our own; those of Codex alone are in `codex_parts`.
 
-A part is added to the text of its file by insertions alone, and can be removed whatever else was edited there. Nothing here
-reads or writes a file.
+A part is added to the text of its file by insertions alone, and can be removed whatever else was
+edited there. Nothing here reads or writes a file.
 """
 
 import json
@@ -17,10 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.stages.deliver.json_text import BOM, Insertion, Node, append_items, cut, insert_members, parse
+from memory_assets.stages.deliver.json_text import (
+    BOM,
+    Insertion,
+    Node,
+    append_items,
+    cut,
+    insert_members,
+    parse,
+)
 
 HOOK_SECONDS = 3
-"""Timeout of a hook, which takes hundredths of a second. Codex warns of a longer one at the end of a session."""
+"""Timeout of a hook, which takes hundredths of a second. Codex warns of a longer one at the end of
+a session.
+"""
 
 SERVER = "memory"
 """Name of our server of tools in harnesses."""
@@ -46,11 +56,15 @@ class HookPart(ABC):
     """Another file of the harness that says something about the part."""
 
     def note(self, text: str, beside: str = "") -> str:
-        """Returns what a person should know about the part in this text, given that of the other file."""
+        """Returns what a person should know about the part in this text, given that of the other
+        file.
+        """
         return RECALLS if self.is_recalling(text) else ""
 
     def store_in(self, text: str) -> str | None:
-        """Returns the store that our part in this text is bound to; None where that is not known."""
+        """Returns the store that our part in this text is bound to; None where that is not
+        known.
+        """
         return None
 
     def is_recalling(self, text: str) -> bool:
@@ -59,24 +73,34 @@ class HookPart(ABC):
 
     @abstractmethod
     def is_current(self, text: str) -> bool | None:
-        """Returns whether our whole part is in the text, as it would be added now; None if nothing of ours is there."""
+        """Returns whether our whole part is in the text, as it would be added now; None if nothing
+        of ours is there.
+        """
 
     @abstractmethod
     def add(self, text: str) -> list[Insertion]:
-        """Returns what adds the part to a text without it; raises `HooksError` where that is not possible."""
+        """Returns what adds the part to a text without it; raises `HooksError` where that is not
+        possible.
+        """
 
     @abstractmethod
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
-        """Returns the text without our part; `kept` names containers that were there before, even if empty now."""
+        """Returns the text without our part; `kept` names containers that were there before, even
+        if empty now.
+        """
 
     def kept(self, text: str) -> list[str]:
-        """Returns the names of containers that are there already and stay when our part is removed."""
+        """Returns the names of containers that are there already and stay when our part is
+        removed.
+        """
         return []
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonHooks(HookPart):
-    """Hooks in a settings file of the format that Claude Code and Codex share, and rules that allow tools."""
+    """Hooks in a settings file of the format that Claude Code and Codex share, and rules that allow
+    tools.
+    """
 
     harness: str
     commands: Mapping[str, Sequence[str]]
@@ -92,10 +116,17 @@ class JsonHooks(HookPart):
         return bound_to(_words(found))
 
     def is_current(self, text: str) -> bool | None:
-        """Returns whether each event has our hook, with its current command, and each rule is there; None without our hooks."""
+        """Returns whether each event has our hook, with its current command, and each rule is
+        there; None without our hooks.
+        """
         root = root_of(text, self.path)
-        found = {(event, hook["command"], matcher) for event, _, _, hook, matcher in self._find(root)}
-        wanted = {(event, shell_line(words), self.matchers.get(event)) for event, words in self.commands.items()}
+        found = {
+            (event, hook["command"], matcher) for event, _, _, hook, matcher in self._find(root)
+        }
+        wanted = {
+            (event, shell_line(words), self.matchers.get(event))
+            for event, words in self.commands.items()
+        }
         return found == wanted and not self._missing(root) if found else None
 
     def is_recalling(self, text: str) -> bool:
@@ -106,7 +137,10 @@ class JsonHooks(HookPart):
         """Returns what adds a hook to each event, and the rules."""
         groups = {event: [self._group(event)] for event in self.commands}
         if not text.removeprefix(BOM).strip():
-            whole = {"hooks": groups, **({"permissions": {"allow": list(self.rules)}} if self.rules else {})}
+            whole = {
+                "hooks": groups,
+                **({"permissions": {"allow": list(self.rules)}} if self.rules else {}),
+            }
             return [Insertion(len(text), _rendered(whole))]
         root = root_of(text, self.path)
         hooks, absent = root.child("hooks"), dict[str, Any]()
@@ -122,7 +156,9 @@ class JsonHooks(HookPart):
         return [*found, *([insert_members(text, root, absent)] if absent else [])]
 
     def remove(self, text: str, kept: Sequence[str] = ()) -> str:
-        """Returns the text without our hooks and rules, and without containers that held nothing else."""
+        """Returns the text without our hooks and rules, and without containers that held nothing
+        else.
+        """
         while (found := next(self._find(root := root_of(text, self.path)), None)) is not None:
             event, place, index, *_ = found
             hooks = root.children[root.index("hooks")]
@@ -140,7 +176,9 @@ class JsonHooks(HookPart):
         return text
 
     def kept(self, text: str) -> list[str]:
-        """Returns what is there already of `hooks` and its events, `permissions`, `allow` and its rules."""
+        """Returns what is there already of `hooks` and its events, `permissions`, `allow` and its
+        rules.
+        """
         root = root_of(text, self.path)
         hooks, permissions = root.child("hooks"), root.child("permissions")
         allowed = self._allowed(root)
@@ -151,30 +189,48 @@ class JsonHooks(HookPart):
         ]
 
     def _group(self, event: str) -> dict[str, Any]:
-        hook = {"type": "command", "command": shell_line(self.commands[event]), "timeout": HOOK_SECONDS}
-        return {**({"matcher": self.matchers[event]} if event in self.matchers else {}), "hooks": [hook]}
+        hook = {
+            "type": "command",
+            "command": shell_line(self.commands[event]),
+            "timeout": HOOK_SECONDS,
+        }
+        return {
+            **({"matcher": self.matchers[event]} if event in self.matchers else {}),
+            "hooks": [hook],
+        }
 
     def _add_hooks(self, text: str, hooks: Node, groups: Mapping[str, Any]) -> list[Insertion]:
         if not isinstance(hooks.value, dict):
-            raise HooksError(f"`hooks` in {self.path} is not an object. Fix the file, then install again.")
+            raise HooksError(
+                f"`hooks` in {self.path} is not an object. Fix the file, then install again."
+            )
         missing = {event: group for event, group in groups.items() if hooks.child(event) is None}
-        joined = [self._append(text, hooks, event) for event in self.commands if event not in missing]
+        joined = [
+            self._append(text, hooks, event) for event in self.commands if event not in missing
+        ]
         return [*joined, *([insert_members(text, hooks, missing)] if missing else [])]
 
     def _append(self, text: str, hooks: Node, event: str) -> Insertion:
         groups = hooks.child(event)
         if groups is None or not isinstance(groups.value, list):
-            raise HooksError(f"`hooks.{event}` in {self.path} is not a list. Fix the file, then install again.")
+            raise HooksError(
+                f"`hooks.{event}` in {self.path} is not a list. Fix the file, then install again."
+            )
         return append_items(text, groups, [self._group(event)])
 
     def _add_rules(self, text: str, permissions: Node, missing: Sequence[str]) -> Insertion:
         if not isinstance(permissions.value, dict):
-            raise HooksError(f"`permissions` in {self.path} is not an object. Fix the file, then install again.")
+            raise HooksError(
+                f"`permissions` in {self.path} is not an object. Fix the file, then install again."
+            )
         allowed = permissions.child("allow")
         if allowed is None:
             return insert_members(text, permissions, {"allow": list(missing)})
         if not isinstance(allowed.value, list):
-            raise HooksError(f"`permissions.allow` in {self.path} is not a list. Fix the file, then install again.")
+            raise HooksError(
+                f"`permissions.allow` in {self.path} is not a list. Fix the file, then "
+                "install again."
+            )
         return append_items(text, allowed, missing)
 
     def _without_rule(self, text: str, rule: str, kept: Sequence[str]) -> str:
@@ -197,24 +253,34 @@ class JsonHooks(HookPart):
         return allowed if allowed and isinstance(allowed.value, list) else None
 
     def find(self, text: str) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
-        """Yields each of our hooks in the text: its event, the index of its group, its index there, itself, and the matcher."""
+        """Yields each of our hooks in the text: its event, the index of its group, its index there,
+        itself, and the matcher.
+        """
         yield from self._find(root_of(text, self.path))
 
     def _find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
-        """Yields each of our hooks: its event, the index of its group, its index there, itself, and the group's matcher."""
+        """Yields each of our hooks: its event, the index of its group, its index there, itself, and
+        the group's matcher.
+        """
         hooks = root.value.get("hooks")
         for event, groups in hooks.items() if isinstance(hooks, dict) else ():
             for place, group in enumerate(groups if isinstance(groups, list) else ()):
                 listed = group.get("hooks") if isinstance(group, dict) else None
                 for index, hook in enumerate(listed if isinstance(listed, list) else ()):
                     command = hook.get("command") if isinstance(hook, dict) else None
-                    if isinstance(command, str) and f"hooks run {self.harness} " in command and "memory" in command:
+                    if (
+                        isinstance(command, str)
+                        and f"hooks run {self.harness} " in command
+                        and "memory" in command
+                    ):
                         yield event, place, index, hook, group.get("matcher")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonServer(HookPart):
-    """Our server of tools in a file of the format that Claude Code and pi share; another one of its name stays."""
+    """Our server of tools in a file of the format that Claude Code and pi share; another one of its
+    name stays.
+    """
 
     entry: Mapping[str, Any]
 
@@ -240,10 +306,13 @@ class JsonServer(HookPart):
             return [insert_members(text, root, servers)]
         found = self._servers(root)
         if found is None:
-            raise HooksError(f"`mcpServers` in {self.path} is not an object. Fix the file, then install again.")
+            raise HooksError(
+                f"`mcpServers` in {self.path} is not an object. Fix the file, then install again."
+            )
         if SERVER in found.keys:
             raise NotOursError(
-                f"`mcpServers.{SERVER}` in {self.path} is another server and stays; add ours under another name."
+                f"`mcpServers.{SERVER}` in {self.path} is another server and stays; add "
+                "ours under another name."
             )
         return [insert_members(text, found, servers["mcpServers"])]
 
@@ -296,7 +365,9 @@ class OwnFile(HookPart):
 
 
 def shell_line(words: Sequence[str]) -> str:
-    """Returns the words as a line of the shell in which harnesses run it; it does nothing once its program is gone."""
+    """Returns the words as a line of the shell in which harnesses run it; it does nothing once its
+    program is gone.
+    """
     if os.name == "nt":
         return subprocess.list2cmdline(words)
     return f"[ -x {shlex.quote(words[0])} ] || exit 0; exec {shlex.join(words)}"
@@ -315,7 +386,9 @@ def bound_to(words: Sequence[str]) -> str | None:
 
 
 def _is_ours(entry: Any) -> bool:
-    """Returns whether an entry of `mcpServers` starts our server, bound to a store as `memory hooks install` binds it."""
+    """Returns whether an entry of `mcpServers` starts our server, bound to a store as `memory hooks
+    install` binds it.
+    """
     words = entry.get("args") if isinstance(entry, dict) else None
     kept = [word for word in words if word != PROMPTS] if isinstance(words, list) else []
     return kept[-4:-1] == ["serve", "mcp", "--store"]
@@ -326,7 +399,9 @@ def _rendered(value: Any) -> str:
 
 
 def _cut_member(text: str, root: Node, name: str, key: str, kept: Sequence[str]) -> str:
-    """Returns the text without the member of the root's object of that name, and without the object if that leaves it empty."""
+    """Returns the text without the member of the root's object of that name, and without the object
+    if that leaves it empty.
+    """
     container = root.children[root.index(name)]
     if len(container.children) > 1 or name in kept:
         return cut(text, container, container.index(key))
@@ -342,5 +417,7 @@ def root_of(text: str, path: Path) -> Node:
     except (ValueError, RecursionError) as error:
         raise HooksError(f"Cannot read {path}: {error}. Fix the file, then try again.") from error
     if not isinstance(root.value, dict):
-        raise HooksError(f"{path} has no settings: it is not a JSON object. Fix the file, then try again.")
+        raise HooksError(
+            f"{path} has no settings: it is not a JSON object. Fix the file, then try again."
+        )
     return root

@@ -1,7 +1,9 @@
-"""Warns in one line if memory is silent: events are not read, or input has waited for longer than its deadline.
+"""Warns in one line if memory is silent: events are not read, or input has waited for longer than
+its deadline.
 
-Reads the file in which the sensors and `memory ingest` list waiting input (`runs.freshness`), so the line also appears if none
-of our processes is running. Standard library only, because a harness waits for it.
+Reads the file in which the sensors and `memory ingest` list waiting input (`runs.freshness`), so
+the line also appears if none of our processes is running. Standard library only, because a harness
+waits for it.
 """
 
 import os
@@ -16,7 +18,8 @@ ASK_AGAIN_SECONDS = 3_600
 
 
 def ask_for_run(root: str, now: float | None = None) -> bool:
-    """Starts `memory ingest` on the store if memory is silent, at most once an hour, and returns whether it did.
+    """Starts `memory ingest` on the store if memory is silent, at most once an hour, and returns
+    whether it did.
 
     It runs by itself: nobody waits for it, and it outlives the caller.
     """
@@ -32,7 +35,15 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
 
     command = [sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"]
     env, nowhere = {**os.environ, "MEMORY_DATA": root}, subprocess.DEVNULL
-    subprocess.Popen(command, cwd=root, env=env, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    subprocess.Popen(
+        command,
+        cwd=root,
+        env=env,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
+        start_new_session=True,
+    )
     return True
 
 
@@ -50,7 +61,11 @@ def late_input(root: str, now: float) -> str | None:
 
     try:
         rows = json.loads(text)
-        late = sorted((since, not name.startswith("job "), name) for name, (since, late_at) in rows.items() if late_at < now)
+        late = sorted(
+            (since, not name.startswith("job "), name)
+            for name, (since, late_at) in rows.items()
+            if late_at < now
+        )
     except (ValueError, TypeError, AttributeError):
         return None  # the file is damaged; the next run writes it again
     if not late:
@@ -58,4 +73,7 @@ def late_input(root: str, now: float) -> str | None:
     since, _, name = late[0]
     others = f" and {len(late) - 1} more" if len(late) > 1 else ""
     at = time.strftime("%Y-%m-%d %H:%M", time.gmtime(since))
-    return f"Memory is silent: {name}{others} did not process its input since {at} UTC; `memory doctor` says what to do."
+    return (
+        f"Memory is silent: {name}{others} did not process its input since {at} UTC; `memory "
+        "doctor` says what to do."
+    )

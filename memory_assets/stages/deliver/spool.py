@@ -1,11 +1,13 @@
-"""The spool: one line per event, appended by its sender and read by ingest; and an alarm where nothing reads it.
+"""The spool: one line per event, appended by its sender and read by ingest; and an alarm where
+nothing reads it.
 
-    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over and it is read to the end
-    MEMORY_DATA/spool/read.txt           how many bytes of each file were read
-    MEMORY_DATA/spool/aside/             lines that could not be parsed, secrets masked
+    MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over
+    and it is read to the end MEMORY_DATA/spool/read.txt           how many bytes of each file were
+    read MEMORY_DATA/spool/aside/             lines that could not be parsed, secrets masked
 
-A sender opens, writes once and closes: it takes no lock, never waits and needs no store. Each line has a newline before it
-too, so that a line torn by a full disk does not damage the next one. Standard library only, because a harness waits for it.
+A sender opens, writes once and closes: it takes no lock, never waits and needs no store. Each line
+has a newline before it too, so that a line torn by a full disk does not damage the next one.
+Standard library only, because a harness waits for it.
 """
 
 import errno
@@ -29,23 +31,41 @@ _HEAD = b'{"capturedAt": "'
 """The beginning of each line, so that its moment is found without a parser."""
 
 
-def append(root: str, name: str, data: "dict[str, object]", *, version: int, at: float | None = None) -> str:
+def append(
+    root: str, name: str, data: "dict[str, object]", *, version: int, at: float | None = None
+) -> str:
     """Appends one event and returns its id; raises `OSError` where it cannot be written."""
     import json
 
     moment = time.time() if at is None else at
     # Ids begin with the moment, so that events that are read together keep their order.
     id = f"{int(moment * 1e9):016x}-{os.urandom(4).hex()}"
-    sent = {"capturedAt": stamp_of(moment), "id": id, "name": name, "schemaVersion": version, "uid": user_id(), "data": data}
-    _write(os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"), b"\n" + json.dumps(sent).encode() + b"\n")
+    sent = {
+        "capturedAt": stamp_of(moment),
+        "id": id,
+        "name": name,
+        "schemaVersion": version,
+        "uid": user_id(),
+        "data": data,
+    }
+    _write(
+        os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"),
+        b"\n" + json.dumps(sent).encode() + b"\n",
+    )
     return id
 
 
 def sizes(root: str) -> dict[str, int]:
-    """Returns the bytes of each file of events, the oldest first; nothing where there is no spool."""
+    """Returns the bytes of each file of events, the oldest first; nothing where there is no
+    spool.
+    """
     try:
         with os.scandir(os.path.join(root, FOLDER)) as entries:
-            found = {entry.name: entry.stat().st_size for entry in entries if entry.name.endswith(SUFFIX) and entry.is_file()}
+            found = {
+                entry.name: entry.stat().st_size
+                for entry in entries
+                if entry.name.endswith(SUFFIX) and entry.is_file()
+            }
     except OSError:
         return {}
     return dict(sorted(found.items()))
@@ -64,7 +84,9 @@ def read_to(root: str) -> dict[str, int]:
 def unread(root: str) -> dict[str, tuple[int, int]]:
     """Returns start and end of the unread bytes of each file that has some."""
     done, found = read_to(root), sizes(root)
-    starts = {name: done.get(name, 0) if done.get(name, 0) <= size else 0 for name, size in found.items()}
+    starts = {
+        name: done.get(name, 0) if done.get(name, 0) <= size else 0 for name, size in found.items()
+    }
     return {name: (starts[name], size) for name, size in found.items() if size > starts[name]}
 
 
@@ -78,12 +100,19 @@ def alarm(root: str, now: float | None = None) -> str | None:
     is_old = since < stamp_of((time.time() if now is None else now) - ALARM_SECONDS)
     if not is_old and sum(end - start for start, end in waiting.values()) < ALARM_BYTES:
         return None
-    where = f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {os.path.join(root, FOLDER)}"
-    return f"Events of sessions wait {where} and nothing reads them: run `memory ingest`, or keep `memory up` running."
+    where = (
+        f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {os.path.join(root, FOLDER)}"
+    )
+    return (
+        f"Events of sessions wait {where} and nothing reads them: run `memory ingest`, or keep "
+        "`memory up` running."
+    )
 
 
 def waiting_since(root: str) -> float | None:
-    """Returns when the oldest unread event was sent, in seconds since 1970; None where all are read."""
+    """Returns when the oldest unread event was sent, in seconds since 1970; None where all are
+    read.
+    """
     from datetime import datetime
 
     waiting = unread(root)
@@ -95,7 +124,9 @@ def waiting_since(root: str) -> float | None:
 
 def stamp_of(moment: float) -> str:
     """Returns the moment, in seconds since 1970, as ISO 8601 in UTC."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1e6):06d}Z"
+    return (
+        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1e6):06d}Z"
+    )
 
 
 def day_of(moment: float) -> str:

@@ -1,7 +1,9 @@
-"""What sessions were told: a checksum of their last briefing, and the ids of the memories that their prompts were shown.
+"""What sessions were told: a checksum of their last briefing, and the ids of the memories that
+their prompts were shown.
 
-A session that is resumed still has both; only a changed briefing, or another memory, is shown again. One that was compacted or
-cleared lost the memories. Two small files for each session. Standard library only.
+A session that is resumed still has both; only a changed briefing, or another memory, is shown
+again. One that was compacted or cleared lost the memories. Two small files for each session.
+Standard library only.
 """
 
 import os
@@ -19,7 +21,9 @@ KEPT_SECONDS = 30 * 86_400
 
 
 def tell(root: str, session: str, text: str) -> bool:
-    """Notes that the session is told the text now; returns whether it was the last thing that it was told."""
+    """Notes that the session is told the text now; returns whether it was the last thing that it
+    was told.
+    """
     if is_last_told(root, session, text):
         return True
     path = _path(root, session)
@@ -80,7 +84,11 @@ def drop_old(root: str) -> None:
     """Deletes what sessions were told that nobody resumed for a month."""
     folder = os.path.join(root, FOLDER)
     try:
-        found = [entry.path for entry in os.scandir(folder) if time.time() - entry.stat().st_mtime > KEPT_SECONDS]
+        found = [
+            entry.path
+            for entry in os.scandir(folder)
+            if time.time() - entry.stat().st_mtime > KEPT_SECONDS
+        ]
     except FileNotFoundError:
         return
     for path in found:

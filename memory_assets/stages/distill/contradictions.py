@@ -1,9 +1,11 @@
 """Decides whether a fact says the opposite of the sentences that it rests on.
 
-A model may find the right sentence and turn it round: "read-only" becomes "read-write", "never" becomes "always", "uv, not pip"
-becomes "pip, not uv". Each clause of the fact is compared with the sentences that share most of its words: their denials, their
-opposite words, and which name is on which side of "before" or "instead of". One sentence that agrees is enough; so is none that
-can be compared. A question states nothing, and a sentence about something removed or failed is neither for nor against.
+A model may find the right sentence and turn it round: "read-only" becomes "read-write", "never"
+becomes "always", "uv, not pip" becomes "pip, not uv". Each clause of the fact is compared with the
+sentences that share most of its words: their denials, their opposite words, and which name is on
+which side of "before" or "instead of". One sentence that agrees is enough; so is none that can be
+compared. A question states nothing, and a sentence about something removed or failed is neither for
+nor against.
 """
 
 import re
@@ -15,30 +17,48 @@ from memory_assets.text.opposites import NEGATING, opposites_by
 from memory_assets.text.words import STOP, stem, stems_of, word_set
 
 ALIGNED, FEWEST = 0.6, 3
-"""Least share and number of words that a clause and a sentence must have in common, of each, to be compared."""
+"""Least share and number of words that a clause and a sentence must have in common, of each, to be
+compared.
+"""
 
 DENIED_WORDS = 4
 """Content words after a denial, within its clause, that it denies."""
 
 DENIED_SHARE = 0.5
-"""Share of the denied words that the other statement must have; where both deny something, they are not compared by it."""
+"""Share of the denied words that the other statement must have; where both deny something, they are
+not compared by it.
+"""
 
 _DENIAL = re.compile(
-    r"(?i)\b(?:not|never|no longer|no(?!\s*[,;:.!–—-])|none|nobody|nothing|neither|nor|cannot|without|avoid\w*|instead of"
-    r"|rather than|refus\w+|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could|would|has|have)n['’]?t)\b"
+    r"(?i)\b(?:not|never|no longer|no(?!\s*[,;:.!–—-])|none|nobody|nothing|neither|nor"
+    r"|cannot|without|avoid\w*|instead of"
+    r"|rather than|refus\w+|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could"
+    r"|would|has|have)n['’]?t)\b"
 )
-_SWITCHED = re.compile(r"(?i)\b(?:is|are|be|turn(?:s|ed)?|switch(?:es|ed)?|stays?|default) (on|off)\b(?! the| a\b)")
+_SWITCHED = re.compile(
+    r"(?i)\b(?:is|are|be|turn(?:s|ed)?|switch(?:es|ed)?|stays?|default) (on|off)\b(?! the| a\b)"
+)
 _HOW_OFTEN = re.compile(r"(?i)\b(?:always|never)\b")
-_DENIES_NOTHING = re.compile(r"(?i)\b(?:whether or not|no matter|not only|no later than|no more than|no less than|not just)\b")
+_DENIES_NOTHING = re.compile(
+    r"(?i)\b(?:whether or not|no matter|not only|no later than|no more than|no less than"
+    r"|not just)\b"
+)
 _GONE = re.compile(
-    r"(?i)\b(?:(?:remov|delet|dropp?|disabl|stopp?|skipp?|forbid|forbad|prohibit|prevent|reject|replac|fail|miss|revert"
-    r"|deprecat|chang|switch|migrat|renam|verif|ensur|current|existing|confirm)\w*|moved?|except|unless|was|were"
-    r"|used to|previously|formerly|originally|broken|wrong|bugs?|double[- ]check|check (?:that|if|for)"
+    r"(?i)\b(?:(?:remov|delet|dropp?|disabl|stopp?|skipp?|forbid|forbad|prohibit|prevent"
+    r"|reject|replac|fail|miss|revert"
+    r"|deprecat|chang|switch|migrat|renam|verif|ensur|current|existing|confirm)\w*|moved?"
+    r"|except|unless|was|were"
+    r"|used to|previously|formerly|originally|broken|wrong|bugs?|double[- ]check|check "
+    r"(?:that|if|for)"
     r"|check whether|make sure|whether|if|when)\b"
 )
-"""Words beside which a sentence says something else than its denials: changes, conditions, checks, the past."""
+"""Words beside which a sentence says something else than its denials: changes, conditions, checks,
+the past.
+"""
 
-_CLAUSE_END = re.compile(r"[;:()–—]\s|[.!?]\s+|,\s|\s(?:but|because|since|while|so that|and|unless)\s", re.I)
+_CLAUSE_END = re.compile(
+    r"[;:()–—]\s|[.!?]\s+|,\s|\s(?:but|because|since|while|so that|and|unless)\s", re.I
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+|\\n")
 _PART = re.compile(r";\s|,\s(?:and|but|so)\s|\s(?:and|but|because|since)\s|\s[–—]\s")
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
@@ -46,8 +66,10 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _OPPOSITE_OF = opposites_by(stem)
 
 _RELATION = re.compile(
-    r"(?i)\b(?P<before>before)\b|\b(?P<after>after)\b|\b(?P<not>instead of|rather than|not|never|over)\b"
-    r"|\b(?P<needs>depends? on|requires?|imports?|calls?|extends|blocks|owns|replaces)\b|\b(?P<by>replaced (?:by|with))\b"
+    r"(?i)\b(?P<before>before)\b|\b(?P<after>after)\b|\b(?P<not>instead of|rather than|not"
+    r"|never|over)\b"
+    r"|\b(?P<needs>depends? on|requires?|imports?|calls?|extends|blocks|owns|replaces)\b"
+    r"|\b(?P<by>replaced (?:by|with))\b"
     r"|\b(?P<to>to|into)\b"
 )
 _BESIDE = 3
@@ -72,29 +94,48 @@ class _Statement:
 
 
 def is_contradicted(fact: str, sources: Iterable[str]) -> bool:
-    """Returns whether a clause of the fact is the opposite of every comparable sentence of the sources."""
+    """Returns whether a clause of the fact is the opposite of every comparable sentence of the
+    sources.
+    """
     clauses = [_read(part) for part in _parts(fact)]
     words = frozenset[str]().union(*(clause.words for clause in clauses))
-    sentences = [_read(text) for source in sources for text in _parts(source) if len(_widened(stems_of(text)) & words) >= 2]
+    sentences = [
+        _read(text)
+        for source in sources
+        for text in _parts(source)
+        if len(_widened(stems_of(text)) & words) >= 2
+    ]
     return any(_is_opposed(clause, sentences) for clause in clauses)
 
 
 def _parts(text: str) -> list[str]:
-    """Returns the sentences that state something, and their clauses; a line without small words is a heading or a list."""
-    stated = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip() and not sentence.rstrip().endswith("?")]
+    """Returns the sentences that state something, and their clauses; a line without small words is
+    a heading or a list.
+    """
+    stated = [
+        sentence
+        for sentence in _SENTENCE_END.split(text)
+        if sentence.strip() and not sentence.rstrip().endswith("?")
+    ]
     parts = {part for sentence in stated for part in (sentence, *_PART.split(sentence))}
     return sorted(part for part in parts if not STOP.isdisjoint(part.lower().split()))
 
 
 def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
-    """Returns whether there are comparable sentences and all of them say the opposite of the clause."""
+    """Returns whether there are comparable sentences and all of them say the opposite of the
+    clause.
+    """
     comparable = [one for one in sentences if _is_comparable(clause, one)]
     clear = clause.words.union(*map(_opposites, clause.words))
-    return bool(comparable) and all(one.gone <= clear | clause.gone and _is_opposite(clause, one) for one in comparable)
+    return bool(comparable) and all(
+        one.gone <= clear | clause.gone and _is_opposite(clause, one) for one in comparable
+    )
 
 
 def _is_comparable(a: _Statement, b: _Statement) -> bool:
-    """Returns whether the two have enough words in common, opposites included; of a shorter one all."""
+    """Returns whether the two have enough words in common, opposites included; of a shorter one
+    all.
+    """
     both, size = len(a.words & b.words) + len(_turned(a, b)), max(len(a.words), len(b.words))
     return both >= ALIGNED * size and (both >= FEWEST or (both == size and bool(_turned(a, b))))
 
@@ -105,10 +146,16 @@ def _turned(a: _Statement, b: _Statement) -> list[str]:
 
 
 def _is_opposite(a: _Statement, b: _Statement) -> bool:
-    """Returns whether an odd number of things turns one statement into the other: denials, opposite words, exchanged sides."""
+    """Returns whether an odd number of things turns one statement into the other: denials, opposite
+    words, exchanged sides.
+    """
     if {a.how_often, b.how_often} == {"always", "never"}:
         return True
-    if any((right, relation, left) in b.sides for left, relation, right in a.sides - b.sides if left != right):
+    if any(
+        (right, relation, left) in b.sides
+        for left, relation, right in a.sides - b.sides
+        if left != right
+    ):
         return True
     is_denied = bool(a.denied) != bool(b.denied) and len(
         (a.denied | b.denied) & a.words & _widened(b.words)
@@ -117,25 +164,37 @@ def _is_opposite(a: _Statement, b: _Statement) -> bool:
 
 
 def _opposites(word: str) -> frozenset[str]:
-    bare = {word.removeprefix(prefix) for prefix in NEGATING if word.startswith(prefix) and len(word) - len(prefix) >= 3}
+    bare = {
+        word.removeprefix(prefix)
+        for prefix in NEGATING
+        if word.startswith(prefix) and len(word) - len(prefix) >= 3
+    }
     negated = {prefix + word for prefix in NEGATING} if len(word) >= 3 else set()
     return _OPPOSITE_OF.get(word, frozenset()) | bare | negated
 
 
 @lru_cache(maxsize=20_000)
 def _widened(words: frozenset[str]) -> frozenset[str]:
-    """Returns the words with their opposites, so that a sentence with an opposite word is comparable."""
+    """Returns the words with their opposites, so that a sentence with an opposite word is
+    comparable.
+    """
     return words.union(*map(_opposites, words))
 
 
 @lru_cache(maxsize=20_000)
 def _read(text: str) -> _Statement:
     bare = _SWITCHED.sub(r"switched-\1", _DENIES_NOTHING.sub(" ", text))
-    denied = frozenset[str]().union(*(_first_words(bare[found.end() :]) for found in _DENIAL.finditer(bare)))
+    denied = frozenset[str]().union(
+        *(_first_words(bare[found.end() :]) for found in _DENIAL.finditer(bare))
+    )
     often = {found.lower() for found in _HOW_OFTEN.findall(bare)}
     how_often = often.pop() if len(often) == 1 else ""
     return _Statement(
-        _words(bare), denied, frozenset(_sides(bare)), how_often, frozenset(stem(word.lower()) for word in _GONE.findall(bare))
+        _words(bare),
+        denied,
+        frozenset(_sides(bare)),
+        how_often,
+        frozenset(stem(word.lower()) for word in _GONE.findall(bare)),
     )
 
 
@@ -145,7 +204,9 @@ def _words(text: str) -> frozenset[str]:
 
 def _content(text: str) -> list[str]:
     words = (word.strip(".:-/") for word in _WORD.findall(text.lower()))
-    return [stem(word) for word in words if word not in _PARTICLES and (stems_of(word) or word in _KEPT)]
+    return [
+        stem(word) for word in words if word not in _PARTICLES and (stems_of(word) or word in _KEPT)
+    ]
 
 
 _KEPT = word_set("first last more less fewer")
@@ -160,11 +221,23 @@ def _first_words(text: str) -> frozenset[str]:
 def _sides(text: str) -> Iterable[tuple[str, str, str]]:
     """Yields which words are on which side of a relation; "b after a" is "a before b"."""
     for found in _RELATION.finditer(text):
-        left = [word for word in _content(re.split(r"[;:()]", text[: found.start()])[-1]) if word not in _EMPTY_VERBS]
-        right = [word for word in _content(_CLAUSE_END.split(text[found.end() :], maxsplit=1)[0]) if word not in _EMPTY_VERBS]
+        left = [
+            word
+            for word in _content(re.split(r"[;:()]", text[: found.start()])[-1])
+            if word not in _EMPTY_VERBS
+        ]
+        right = [
+            word
+            for word in _content(_CLAUSE_END.split(text[found.end() :], maxsplit=1)[0])
+            if word not in _EMPTY_VERBS
+        ]
         kind = found.lastgroup or ""
         for one in left[-_BESIDE:]:
             for other in right[:_BESIDE]:
                 yield (
-                    (other, "before", one) if kind == "after" else (other, "needs", one) if kind == "by" else (one, kind, other)
+                    (other, "before", one)
+                    if kind == "after"
+                    else (other, "needs", one)
+                    if kind == "by"
+                    else (one, kind, other)
                 )

@@ -1,7 +1,9 @@
-"""Distils the windows of one day: segments, observations and verdicts from one pass over its messages.
+"""Distils the windows of one day: segments, observations and verdicts from one pass over its
+messages.
 
-Frames in, frames out. A model's answers are read from storage. A window of a short session gives only what the owner laid down
-for later sessions, and the segments in which that was said; open windows give nothing.
+Frames in, frames out. A model's answers are read from storage. A window of a short session gives
+only what the owner laid down for later sessions, and the segments in which that was said; open
+windows give nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +22,13 @@ from memory_assets.stages.distill.items import items_of, quote_from
 from memory_assets.stages.distill.model.established import established_id
 from memory_assets.stages.distill.model.observer import Answered, observe_window
 from memory_assets.stages.distill.rows import candidate_id, candidate_row, segment_row
-from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, START_CONFIDENCE, Candidate, Observed, candidate_of
+from memory_assets.stages.distill.rules.candidates import (
+    OWNERS_KINDS,
+    START_CONFIDENCE,
+    Candidate,
+    Observed,
+    candidate_of,
+)
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
 from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.spoken import Quote, find_request, find_state
@@ -44,18 +52,28 @@ def build_day(
 ) -> dict[str, pl.DataFrame]:
     """Returns the tables `segments`, `observations` and `verdicts` of the day's windows.
 
-    `allowances` is the number of facts that may be allowed per window, which windows of one session share:
-    `plan_allowances` over all windows of the store. Without it the given windows are taken for all windows. `replaced` are the
-    ids of facts that a later part of their session replaces. The embedder compares a model's facts with the owner's words, and
-    decides between categories that fit equally.
+    `allowances` is the number of facts that may be allowed per window, which windows of one session
+    share: `plan_allowances` over all windows of the store. Without it the given windows are taken
+    for all windows. `replaced` are the ids of facts that a later part of their session replaces.
+    The embedder compares a model's facts with the owner's words, and decides between categories
+    that fit equally.
     """
-    allowances = plan_allowances(windows, standards.limits.most_allowed) if allowances is None else allowances
+    allowances = (
+        plan_allowances(windows, standards.limits.most_allowed)
+        if allowances is None
+        else allowances
+    )
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
-    observed = [_overturned(found, replaced) for found in find_in_windows(windows, messages, answers, embedder)]
+    observed = [
+        _overturned(found, replaced)
+        for found in find_in_windows(windows, messages, answers, embedder)
+    ]
     for found, results in judge_windows(observed, allowances, standards, embedder):
         rows["segments"] += found.stored_segments()
         for result in results:
-            row = candidate_row(result, found.window, found.segments, found.observed, standards.taxonomy.version)
+            row = candidate_row(
+                result, found.window, found.segments, found.observed, standards.taxonomy.version
+            )
             rows["verdicts"].append(row)
             if result.verdict != "discard":
                 rows["observations"].append(row)
@@ -73,42 +91,70 @@ class WindowFindings:
     """Its candidates are the facts, then the narratives."""
 
     def stored_segments(self) -> list[Row]:
-        """Returns the segments of an observed window, and those of another one that a candidate comes from."""
+        """Returns the segments of an observed window, and those of another one that a candidate
+        comes from.
+        """
         if self.window["status"] == "observed":
             return self.segments
-        return [self.segments[number] for number in sorted({candidate.segment for candidate in self.observed.candidates})]
+        return [
+            self.segments[number]
+            for number in sorted({candidate.segment for candidate in self.observed.candidates})
+        ]
 
 
 def find_in_windows(
-    windows: pl.DataFrame, messages: pl.DataFrame, answers: Answers, embedder: Embedder | None = None
+    windows: pl.DataFrame,
+    messages: pl.DataFrame,
+    answers: Answers,
+    embedder: Embedder | None = None,
 ) -> Iterator[WindowFindings]:
-    """Yields the findings of each window that is read, by window id; the embedder compares facts with the owner's words."""
-    by_window = {window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)}
+    """Yields the findings of each window that is read, by window id; the embedder compares facts
+    with the owner's words.
+    """
+    by_window = {
+        window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)
+    }
     sessions: dict[str, list[Exchange]] = {}
-    for window in windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id").iter_rows(named=True):
+    for window in (
+        windows.filter(pl.col("status").is_in(READ_STATUSES))
+        .sort("window_id")
+        .iter_rows(named=True)
+    ):
         if (own := by_window.get(window["window_id"])) is None:
             continue
         rows = own.sort("ordinal").to_dicts()
         answered = answers.get(window["window_id"], ())
         observed = observe_window(rows, answered, embedder)
         if (session_id := window["session_id"]) not in sessions:
-            sessions[session_id] = parse_exchanges(messages.filter(session_id=session_id).sort("event_at", "line").to_dicts())
-        observed = replace(observed, candidates=_looked_up(observed.candidates, sessions[session_id]))
+            sessions[session_id] = parse_exchanges(
+                messages.filter(session_id=session_id).sort("event_at", "line").to_dicts()
+            )
+        observed = replace(
+            observed, candidates=_looked_up(observed.candidates, sessions[session_id])
+        )
         groups = [[rows[row] for row in group] for group in observed.segments]
-        texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
+        texts = [
+            _safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)
+        ]
         segments = [
             segment_row(window, group, n, observed.observer, narrative=texts[n], **_quotes(group))
             for n, group in enumerate(groups)
         ]
         if window["status"] == "short":
-            yield WindowFindings(window, segments, replace(observed, candidates=_lessons(observed.candidates)))
+            yield WindowFindings(
+                window, segments, replace(observed, candidates=_lessons(observed.candidates))
+            )
             continue
         narratives = [_narrative(group, texts[n], n) for n, group in enumerate(groups) if texts[n]]
-        yield WindowFindings(window, segments, replace(observed, candidates=(*observed.candidates, *narratives)))
+        yield WindowFindings(
+            window, segments, replace(observed, candidates=(*observed.candidates, *narratives))
+        )
 
 
 def _looked_up(candidates: Sequence[Candidate], session: Sequence[Exchange]) -> list[Candidate]:
-    """Returns the candidates, those of the rules marked that another window of the session on this day takes back."""
+    """Returns the candidates, those of the rules marked that another window of the session on this
+    day takes back.
+    """
     by_rules = iter(mark_overturned([one for one in candidates if one.hint is None], session))
     return [next(by_rules) if one.hint is None else one for one in candidates]
 
@@ -119,7 +165,10 @@ def _overturned(found: WindowFindings, replaced: Collection[str]) -> WindowFindi
         return found
     window_id, candidates = found.window["window_id"], found.observed.candidates
     marked = [
-        replace(one, is_overturned=established_id(window_id, one.text) in replaced or one.is_overturned) for one in candidates
+        replace(
+            one, is_overturned=established_id(window_id, one.text) in replaced or one.is_overturned
+        )
+        for one in candidates
     ]
     return replace(found, observed=replace(found.observed, candidates=marked))
 
@@ -132,7 +181,8 @@ def judge_windows(
 ) -> Iterator[tuple[WindowFindings, list[GateResult]]]:
     """Yields the results of the write gate for each window; of several with the same id the first.
 
-    The windows of a session on one day share what they may allow: the most useful of all their facts are allowed.
+    The windows of a session on one day share what they may allow: the most useful of all their
+    facts are allowed.
     """
     sessions: dict[tuple[str, date], list[WindowFindings]] = {}
     for one in found:
@@ -151,8 +201,8 @@ def judge_windows(
 def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Returns what the owner taught for later sessions: short sessions are errands, most of them.
 
-    Of what rules found, the owner's rules that were not taken back; of what a model says, the rules and preferences: the write
-    gate holds those that do not rest on the owner's words.
+    Of what rules found, the owner's rules that were not taken back; of what a model says, the rules
+    and preferences: the write gate holds those that do not rest on the owner's words.
     """
     return [
         one
@@ -163,25 +213,42 @@ def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _quotes(own: Sequence[Row]) -> dict[str, Quote]:
-    """Returns the first request and the last state of a segment; none that orders what the owner did not."""
+    """Returns the first request and the last state of a segment; none that orders what the owner
+    did not.
+    """
     exchanges = parse_exchanges(own)
     state = find_state(exchanges)
-    return {"request": find_request(exchanges), "state": state if _safe(own, state.text) == state.text else Quote()}
+    return {
+        "request": find_request(exchanges),
+        "state": state if _safe(own, state.text) == state.text else Quote(),
+    }
 
 
 def _safe(own: Sequence[Row], text: str) -> str:
-    """Returns the text without orders that the owner did not give, so that it cannot instruct a reader of the log."""
+    """Returns the text without orders that the owner did not give, so that it cannot instruct a
+    reader of the log.
+    """
     kept = without_orders(text, own)
     return "" if not kept or judge([_narrative(own, kept, 0)])[0].verdict == "discard" else kept
 
 
 def _narrative(own: Sequence[Row], text: str, segment: int) -> Candidate:
-    """Returns a model's narrative of a segment as a candidate; `own` are the messages of the segment."""
-    spoken = [row for row in own if row["kind"] == "text" and row["author"] in ("owner", "assistant")] or list(own)
+    """Returns a model's narrative of a segment as a candidate; `own` are the messages of the
+    segment.
+    """
+    spoken = [
+        row for row in own if row["kind"] == "text" and row["author"] in ("owner", "assistant")
+    ] or list(own)
     asked = next((row for row in spoken if row["is_user_turn"]), spoken[0])
     evidence = [asked] if asked is spoken[-1] else [asked, spoken[-1]]
     items = items_of(text, [row["text"] for row in own], text)
     quote = quote_from([evidence[-1]["text"]], text)
     found = candidate_of("narrative", 0.5, text, quote, *evidence, author="assistant")
-    guessed = {"strength": "inferred", "confidence": START_CONFIDENCE["inferred"], "priority": "low"}
-    return replace(found, segment=segment, event_at=max(row["event_at"] for row in own), **guessed, **items)
+    guessed = {
+        "strength": "inferred",
+        "confidence": START_CONFIDENCE["inferred"],
+        "priority": "low",
+    }
+    return replace(
+        found, segment=segment, event_at=max(row["event_at"] for row in own), **guessed, **items
+    )

@@ -1,8 +1,10 @@
-"""Says where a session stopped: its owner's last request, the state that the assistant stated last, and what is left open.
+"""Says where a session stopped: its owner's last request, the state that the assistant stated last,
+and what is left open.
 
-Takes the messages of the session's last window in order; uses no model. All of it is quoted in whole sentences. Open is what
-was not pushed or merged, a pull request, a question or an offer to the owner, an announced step that no later reply confirms,
-and an error that remains. A finished task leaves nothing. A note of ours says what follows from it.
+Takes the messages of the session's last window in order; uses no model. All of it is quoted in
+whole sentences. Open is what was not pushed or merged, a pull request, a question or an offer to
+the owner, an announced step that no later reply confirms, and an error that remains. A finished
+task leaves nothing. A note of ours says what follows from it.
 """
 
 import re
@@ -23,21 +25,32 @@ LONG_CHARS = 240
 """A longer sentence explains more than it leaves open; it is left out beside others."""
 
 _OPEN = re.compile(
-    r"(?i)\bnot (?:yet )?(?:been )?(?:pushed|committed|merged|tested|verified|done|started|run|fixed|published|deployed)\b"
-    r"|\b(?:un(?:pushed|committed|merged|tested|verified)|staged locally|hold(?:ing)? off|ready to \w"
-    r"|(?:once|after) you\b|when(?:ever)? you(?:'re| are| want| say| merge| give)\b|say the word|ping me|up to you"
-    r"|waiting (?:for|on) (?:you|the owner|your|review|approval|an?)\b|your (?:call|turn|decision|review)|left to do"
-    r"|remain(?:s|ing)\b(?= open| for|:| to\b| is| are| work| steps?| tasks?)|left (?:it )?unposted|next steps?\b|next,? I"
-    r"|still (?:needs?|fails?|failing|broken|missing|open|red|not|has to|have to)|(?:is|are|was|got) blocked|blocked (?:by|on)"
-    r"|I(?:'d)? (?:suggest|recommend|propose)|follow-?ups?\b(?= (?:worth|is|are|would|left|to|for)\b|:)|to ?dos?\b|blocker"
-    r"|needs? (?:your|an?|to be)\b|no (?:open )?(?:PR|pull request)\b(?! (?:is )?need)|I (?:could not|couldn't|cannot|can't)\b"
-    r"|(?:did|do|does)(?:n't| not) (?:work|load|appear|pass|build|compile|start)\b|fails? (?:with|at|because|on)\b)"
+    r"(?i)\bnot (?:yet )?(?:been )?(?:pushed|committed|merged|tested|verified|done|started"
+    r"|run|fixed|published|deployed)\b"
+    r"|\b(?:un(?:pushed|committed|merged|tested|verified)|staged locally|hold(?:ing)? off"
+    r"|ready to \w"
+    r"|(?:once|after) you\b|when(?:ever)? you(?:'re| are| want| say| merge| give)\b|say the "
+    r"word|ping me|up to you"
+    r"|waiting (?:for|on) (?:you|the owner|your|review|approval|an?)\b|your (?:call|turn"
+    r"|decision|review)|left to do"
+    r"|remain(?:s|ing)\b(?= open| for|:| to\b| is| are| work| steps?| tasks?)|left (?:it "
+    r")?unposted|next steps?\b|next,? I"
+    r"|still (?:needs?|fails?|failing|broken|missing|open|red|not|has to|have to)|(?:is|are"
+    r"|was|got) blocked|blocked (?:by|on)"
+    r"|I(?:'d)? (?:suggest|recommend|propose)|follow-?ups?\b(?= (?:worth|is|are|would|left"
+    r"|to|for)\b|:)|to ?dos?\b|blocker"
+    r"|needs? (?:your|an?|to be)\b|no (?:open )?(?:PR|pull request)\b(?! (?:is )?need)|I "
+    r"(?:could not|couldn't|cannot|can't)\b"
+    r"|(?:did|do|does)(?:n't| not) (?:work|load|appear|pass|build|compile|start)\b|fails? "
+    r"(?:with|at|because|on)\b)"
 )
 """Says that something is not finished."""
 
 _ANNOUNCES = re.compile(
-    r"(?i)\b(?:I'll|I will|I'm (?:now |still )?(?!not\b|going\b(?! to\b))\w+ing|I am (?:now )?\w+ing|let me)\b"
-    r"(?! (?:now |first |just )?(?:know|check|look|see|find|read|nail|verify|confirm|inspect|search|view|understand|think)\b)"
+    r"(?i)\b(?:I'll|I will|I'm (?:now |still )?(?!not\b|going\b(?! to\b))\w+ing|I am (?:now "
+    r")?\w+ing|let me)\b"
+    r"(?! (?:now |first |just )?(?:know|check|look|see|find|read|nail|verify|confirm|inspect"
+    r"|search|view|understand|think)\b)"
     r"|^(?:now )?\w+ing\b[^.]*:$"
 )
 """What the assistant is about to do; as its last words, nothing says that it was done."""
@@ -47,24 +60,33 @@ _ASKS = re.compile(
     r".*\b(?:you|your|me|I|we|us|should|shall|want|proceed|go ahead|ack|ok(?:ay)?)\b.*\?$"
 )
 _PULL_REQUEST = re.compile(
-    r"(?i)\b(?:PR|pull request|MR|merge request)s?\b[^.]*(?:#\d+|https?://)|/(?:pull|merge_requests)/(?:new\b|\d+)"
+    r"(?i)\b(?:PR|pull request|MR|merge request)s?\b[^.]*(?:#\d+|https?://)|/(?:pull"
+    r"|merge_requests)/(?:new\b|\d+)"
 )
 _STANDS_OPEN = re.compile(
-    r"(?i)\b(?:open(?:ed)?|draft|up|ready|green|updated?|created?|await\w*|targets|remains)\b|(?:under|in|for|needs) review\b"
-    r"|\b(?:now|is|pushed|landed) on (?:the )?PR\b|\b(?:PR|pull request|MR|merge request)\W{1,6}https?://"
+    r"(?i)\b(?:open(?:ed)?|draft|up|ready|green|updated?|created?|await\w*|targets"
+    r"|remains)\b|(?:under|in|for|needs) review\b"
+    r"|\b(?:now|is|pushed|landed) on (?:the )?PR\b|\b(?:PR|pull request|MR|merge "
+    r"request)\W{1,6}https?://"
     r"|/(?:pull|merge_requests)/new\b"
 )
 _MERGED = re.compile(r"(?i)(?<!not )(?<!un)\b(?:merged|closed)\b(?! yet)")
 _PASSES = re.compile(
-    r"(?i)\b\d{1,2}:\d\d\b|\b(?:agents?|jobs?|tasks?|builds?|runs?|processe?s?)\b.{0,20}\b(?:is|are) (?:still )?running\b"
+    r"(?i)\b\d{1,2}:\d\d\b|\b(?:agents?|jobs?|tasks?|builds?|runs?"
+    r"|processe?s?)\b.{0,20}\b(?:is|are) (?:still )?running\b"
     r"|\bwaiting for (?:their|its|the) (?:results?|agents?|output)\b|\bwake me\b|\bmonitors?\b"
-    r"|\bI'm (?:read|look|check|search|review|think|wait)ing\b|\bkeep (?:you posted|working|monitoring|an eye)\b"
+    r"|\bI'm (?:read|look|check|search|review|think|wait)ing\b|\bkeep (?:you posted|working"
+    r"|monitoring|an eye)\b"
 )
 """Ends with the session: a process that it ran, a time of that day."""
 
-_DONE = re.compile(r"(?i)\b(?:is|are|was|were|has been|have been) (?:now |all )?(?:\w+ed|done|green|clean|complete)\b")
+_DONE = re.compile(
+    r"(?i)\b(?:is|are|was|were|has been|have been) (?:now |all )?(?:\w+ed|done|green|clean"
+    r"|complete)\b"
+)
 _COMMITTED = re.compile(
-    r"(?i)^(?:done\b.{0,3} )?committed(?: and | as | it| the| all| both| to | in | on |[.:,]| ?`)|\bcommitted as\b"
+    r"(?i)^(?:done\b.{0,3} )?committed(?: and | as | it| the| all| both| to | in | on |[.:,]"
+    r"| ?`)|\bcommitted as\b"
     r"|\b(?:is|are|have been|changes) committed\b|^(?:new )?commits?\b.{0,4}:"
 )
 _MOVED_ON = re.compile(r"(?i)\bpush|\bmerge|\bPR\b|\bpull request\b")
@@ -88,32 +110,49 @@ class Handoff:
 
 
 def find_handoff(messages: Sequence[Row], branch: str = "") -> Handoff:
-    """Returns where the window's session stopped; what was committed on a branch is open until it is said to be pushed."""
+    """Returns where the window's session stopped; what was committed on a branch is open until it
+    is said to be pushed.
+    """
     every = parse_exchanges(messages)
     exchanges = [one for one in every if says_enough(one) or not one.said.endswith("?")]
     turns = [one for one in reversed(exchanges) if says_enough(one)] or exchanges[::-1]
     left, note = _left(every, is_trunk=branch in _TRUNKS)
-    if not left and every and says_enough(every[-1]) and messages[-1]["kind"] in ("tool_call", "tool_result"):
+    if (
+        not left
+        and every
+        and says_enough(every[-1])
+        and messages[-1]["kind"] in ("tool_call", "tool_result")
+    ):
         note = STOPPED
     return Handoff(find_request(turns).text, find_state(exchanges).text, left, note)
 
 
 def _left(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
-    """Returns what the last reply leaves open, or the one before it, if the last one only answers a short question."""
+    """Returns what the last reply leaves open, or the one before it, if the last one only answers a
+    short question.
+    """
     is_answered = False
     for one in reversed(exchanges):
         texts = [reply.message["text"] for reply in one.replies]
-        text = next((text for text in reversed(texts) if stems_of(" ".join(written_sentences(text)))), "")
+        text = next(
+            (text for text in reversed(texts) if stems_of(" ".join(written_sentences(text)))), ""
+        )
         if text:
-            left, note = _open_in(written_sentences(text), is_answered=is_answered, is_trunk=is_trunk)
+            left, note = _open_in(
+                written_sentences(text), is_answered=is_answered, is_trunk=is_trunk
+            )
             if left or says_enough(one) or not one.said.endswith("?"):
                 return excerpt(text, fitting(left, LEFT_CHARS)), note
         is_answered |= bool(one.said)
     return "", ""
 
 
-def _open_in(sentences: Sequence[str], *, is_answered: bool, is_trunk: bool) -> tuple[list[str], str]:
-    """Returns the sentences of a reply that leave something open, and a note; `is_answered` if the owner spoke after it."""
+def _open_in(
+    sentences: Sequence[str], *, is_answered: bool, is_trunk: bool
+) -> tuple[list[str], str]:
+    """Returns the sentences of a reply that leave something open, and a note; `is_answered` if the
+    owner spoke after it.
+    """
     said = [one for one in sentences if stems_of(one)]
     left = [one for one in said if _is_open(one, said[-1], is_answered=is_answered)]
     if not left and not is_trunk and not _MOVED_ON.search(" ".join(said)):
@@ -136,7 +175,9 @@ def _names(text: str) -> int:
 def what_is_next(named: str) -> str:
     """Returns the sentences of a named next step, without those that only report what is done."""
     said = split_sentences(named)
-    return " ".join(one for one in said if not _DONE.search(one) or _is_open(one, said[-1], is_answered=False))
+    return " ".join(
+        one for one in said if not _DONE.search(one) or _is_open(one, said[-1], is_answered=False)
+    )
 
 
 def _is_open(text: str, last: str, *, is_answered: bool) -> bool:

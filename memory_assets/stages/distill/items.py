@@ -1,4 +1,5 @@
-"""Extracts items of a fact from its text: strength, tone, named entities, clock times, and the quote that supports it.
+"""Extracts items of a fact from its text: strength, tone, named entities, clock times, and the
+quote that supports it.
 
 Takes texts, returns values. Decides nothing.
 """
@@ -15,24 +16,31 @@ QUOTE_CHARS = 300
 MOST_ENTITIES = 16
 
 _HEDGES = re.compile(
-    r"(?i)\b(?:i think|i guess|maybe|perhaps|probably|kind of|sort of|might|could|wonder|feel like|not sure|wish"
+    r"(?i)\b(?:i think|i guess|maybe|perhaps|probably|kind of|sort of|might|could|wonder"
+    r"|feel like|not sure|wish"
     r"|would be (?:nice|better)|apparently|seems?|looks like)\b|\?"
 )
 _INFERRED = re.compile(
-    r"\b(?:i guess|probably|perhaps|not sure|apparently|seems?|looks like|presumably|my hunch|i suspect|likely)\b", re.I
+    r"\b(?:i guess|probably|perhaps|not sure|apparently|seems?|looks like|presumably|my "
+    r"hunch|i suspect|likely)\b",
+    re.I,
 )
 
 _TONES: dict[Sentiment, re.Pattern[str]] = {
     "frustrated": re.compile(
-        r"(?i)\b(?:again|still (?:not|broken|fail\w*|doesn'?t)|wtf|ugh|annoying|stop (?:doing|adding|using)"
-        r"|i (?:already )?(?:said|told you)|why (?:did|do|are) you|not what i|terrible|frustrat\w+|hate|stuck|doesn'?t work"
+        r"(?i)\b(?:again|still (?:not|broken|fail\w*|doesn'?t)|wtf|ugh|annoying|stop "
+        r"(?:doing|adding|using)"
+        r"|i (?:already )?(?:said|told you)|why (?:did|do|are) you|not what i|terrible"
+        r"|frustrat\w+|hate|stuck|doesn'?t work"
         r"|keeps? (?:failing|breaking|asking))\b|!!+"
     ),
     "excited": re.compile(
-        r"(?i)\b(?:awesome|amazing|great|perfect|love (?:it|this)|excellent|nice|cool|yay|works? now)\b|🎉|:\)"
+        r"(?i)\b(?:awesome|amazing|great|perfect|love (?:it|this)|excellent|nice|cool|yay"
+        r"|works? now)\b|🎉|:\)"
     ),
     "uncertain": re.compile(
-        r"(?i)\b(?:not sure|unsure|maybe|i guess|i think|wonder|confus\w+|perhaps|don'?t (?:know|understand)|probably)\b"
+        r"(?i)\b(?:not sure|unsure|maybe|i guess|i think|wonder|confus\w+|perhaps|don'?t "
+        r"(?:know|understand)|probably)\b"
     ),
 }
 _CODE = re.compile(r"`([^`\n]{1,120})`")
@@ -40,8 +48,10 @@ _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.I)
 _ISSUE = re.compile(r"(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b")
 _URL = re.compile(r"\bhttps?://[^\s)>\]`'\"]+")
 _PATH = re.compile(
-    r"(?<![\w/.@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w/]|(?<![\w/.])[\w-]+\.(?:go|py|ts|tsx|js|jsx|rs|rb|java|kt|c|h"
-    r"|cpp|cs|swift|md|mdx|txt|toml|yaml|yml|json|jsonl|lock|sh|sql|html|css|proto|cfg|ini|mod|sum|xml|csv|parquet|ipynb|env)\b"
+    r"(?<![\w/.@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w/]|(?<![\w/.])[\w-]+\.(?:go"
+    r"|py|ts|tsx|js|jsx|rs|rb|java|kt|c|h"
+    r"|cpp|cs|swift|md|mdx|txt|toml|yaml|yml|json|jsonl|lock|sh|sql|html|css|proto|cfg|ini"
+    r"|mod|sum|xml|csv|parquet|ipynb|env)\b"
 )
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+(?:=\S+)?")
 _ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?:=\S+)?")
@@ -57,7 +67,9 @@ _CLOCK = re.compile(r"(?<![\d:.])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:]
 
 
 def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
-    """Returns the fields of a candidate that follow from its text, its sources, and the words that set its tone."""
+    """Returns the fields of a candidate that follow from its text, its sources, and the words that
+    set its tone.
+    """
     times = clock_times_in(text)
     known = {time for source in sources for time in clock_times_in(source)} if times else set()
     return {
@@ -69,20 +81,26 @@ def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
 
 
 def strength_of(text: str, *, is_owners: bool) -> Strength:
-    """Returns how certain the text is: stated, hedged or asked by the owner, or inferred by somebody else."""
+    """Returns how certain the text is: stated, hedged or asked by the owner, or inferred by
+    somebody else.
+    """
     if is_owners:
         return "implied" if _HEDGES.search(text) else "explicit"
     return "inferred" if _INFERRED.search(text) else "explicit"
 
 
 def sentiment_of(text: str) -> Sentiment:
-    """Returns the tone of the text; frustrated takes precedence over excited, excited over uncertain."""
+    """Returns the tone of the text; frustrated takes precedence over excited, excited over
+    uncertain.
+    """
     found: list[Sentiment] = [tone for tone, pattern in _TONES.items() if pattern.search(text)]
     return found[0] if found else "neutral"
 
 
 def entities_of(text: str) -> tuple[str, ...]:
-    """Returns the files, commands, identifiers, packages, people and ids that the text names, in order of appearance."""
+    """Returns the files, commands, identifiers, packages, people and ids that the text names, in
+    order of appearance.
+    """
     found: dict[str, int] = {}
     for pattern in (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _PERSON, _CAMEL, _SNAKE, _VERSION):
         for match in pattern.finditer(text):
@@ -93,21 +111,33 @@ def entities_of(text: str) -> tuple[str, ...]:
         found.setdefault(f"ADR-{int(match[1]):04d}", match.start())
 
     def is_part(name: str) -> bool:
-        return any(name != other and name in other and found[other] <= found[name] for other in found)
+        return any(
+            name != other and name in other and found[other] <= found[name] for other in found
+        )
 
-    return tuple(name for name in sorted(found, key=lambda name: (found[name], name)) if not is_part(name))[:MOST_ENTITIES]
+    return tuple(
+        name for name in sorted(found, key=lambda name: (found[name], name)) if not is_part(name)
+    )[:MOST_ENTITIES]
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Returns the exact names of the text: code, addresses, paths, flags, identifiers, versions, issues and commits."""
+    """Returns the exact names of the text: code, addresses, paths, flags, identifiers, versions,
+    issues and commits.
+    """
     patterns = (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _LOWER_CAMEL, _SNAKE, _VERSION, _COMMIT)
-    found = (match[1] if pattern is _CODE else match[0] for pattern in patterns for match in pattern.finditer(text))
+    found = (
+        match[1] if pattern is _CODE else match[0]
+        for pattern in patterns
+        for match in pattern.finditer(text)
+    )
     return tuple(dict.fromkeys(name.strip(" .,;:") for name in found))
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
     """Returns the numbers that are no part of a name, without separators of thousands."""
-    return tuple(dict.fromkeys(number.replace(",", "") for number in _NUMBER.findall(_CODE.sub(" ", text))))
+    return tuple(
+        dict.fromkeys(number.replace(",", "") for number in _NUMBER.findall(_CODE.sub(" ", text)))
+    )
 
 
 def quotations_in(text: str) -> tuple[str, ...]:
@@ -117,11 +147,15 @@ def quotations_in(text: str) -> tuple[str, ...]:
 
 def clock_times_in(text: str) -> tuple[str, ...]:
     """Returns the distinct clock times in the text, as HH:MM."""
-    return tuple(dict.fromkeys(f"{int(hour):02d}:{minute}" for hour, minute in _CLOCK.findall(text)))
+    return tuple(
+        dict.fromkeys(f"{int(hour):02d}:{minute}" for hour, minute in _CLOCK.findall(text))
+    )
 
 
 def quote_from(sources: Sequence[str], sentence: str) -> str:
-    """Returns a verbatim quote: the sentence, from the first source that has it, else the most similar line of the first."""
+    """Returns a verbatim quote: the sentence, from the first source that has it, else the most
+    similar line of the first.
+    """
     for source in sources:
         at = source.translate(STRAIGHT).find(sentence)
         if at >= 0 and (quote := source[at : at + min(len(sentence), QUOTE_CHARS)].strip()):

@@ -1,8 +1,10 @@
-"""Finds lessons: the owner's corrections, rules and preferences that apply to later sessions, verbatim.
+"""Finds lessons: the owner's corrections, rules and preferences that apply to later sessions,
+verbatim.
 
-Takes a day's messages and windows, including those of short sessions; returns the table `lessons`. A lesson says what to do
-instead of what ("use uv, not pip"), what never to do, or what always to do. Questions, statements about things ("it never
-worked") and instructions for one task ("review this, change nothing") are not lessons. Contrasts name both sides.
+Takes a day's messages and windows, including those of short sessions; returns the table `lessons`.
+A lesson says what to do instead of what ("use uv, not pip"), what never to do, or what always to
+do. Questions, statements about things ("it never worked") and instructions for one task ("review
+this, change nothing") are not lessons. Contrasts name both sides.
 """
 
 import re
@@ -20,26 +22,48 @@ from memory_assets.stages.distill.rules.owner_says import find_owner_facts
 from memory_assets.stages.distill.rules.rules import mark_overturned
 from memory_assets.stages.distill.write_gate import judge
 
-_WISH = re.compile(rf"(?i)[^“]*“(?!.*(?:{GENERAL}|n't\b| over\b))i(?:'d| would)? (?:want|like|love|need|prefer|rather)\b")
-"""A wish in the first person is one for the moment, unless it excludes something or says that it holds in general."""
+_WISH = re.compile(
+    rf"(?i)[^“]*“(?!.*(?:{GENERAL}|n't\b| over\b))i(?:'d| would)? (?:want|like|love|need"
+    r"|prefer|rather)\b"
+)
+"""A wish in the first person is one for the moment, unless it excludes something or says that it
+holds in general.
+"""
 
 _WHAT, _REST = r"[^,;.!?]{1,30}?", r"[^,;.!?”]{1,30}(?![^,;.!?”])"
 """Names of tools are short; longer texts are narration."""
 
 _INSTEAD = (
-    rf"(?i)\b(?:use|prefers?) (?P<wanted>{_WHAT}),? (?:not|never|instead of|rather than|over|to) (?P<unwanted>{_REST})",
-    rf"(?i)\b(?:instead of|not|never|don'?t use) (?P<unwanted>{_WHAT})[,;.]+ (?:but |just )?use (?P<wanted>{_REST})",
+    rf"(?i)\b(?:use|prefers?) (?P<wanted>{_WHAT}),? (?:not|never|instead of|rather than|over"
+    rf"|to) (?P<unwanted>{_REST})",
+    rf"(?i)\b(?:instead of|not|never|don'?t use) (?P<unwanted>{_WHAT})[,;.]+ (?:but |just "
+    rf")?use (?P<wanted>{_REST})",
 )
 
 
 def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Returns the lessons of the day's windows, each sentence once per window."""
-    by_window = {window_id: own.sort("ordinal").to_dicts() for (window_id,), own in messages.group_by("window_id")}
+    by_window = {
+        window_id: own.sort("ordinal").to_dicts()
+        for (window_id,), own in messages.group_by("window_id")
+    }
     found: dict[str, dict[str, Any]] = {}
-    for window in windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id").iter_rows(named=True):
-        about = {name: window[name] for name in ("day", "session_id", "window_id", "path", "project", "person")}
+    for window in (
+        windows.filter(pl.col("status").is_in(READ_STATUSES))
+        .sort("window_id")
+        .iter_rows(named=True)
+    ):
+        about = {
+            name: window[name]
+            for name in ("day", "session_id", "window_id", "path", "project", "person")
+        }
         for one in _corrections(by_window.get(window["window_id"], [])):
-            source = {"quote": one.quote, "said_at": one.event_at, "message_id": one.message_ids[0], "line": one.lines[0]}
+            source = {
+                "quote": one.quote,
+                "said_at": one.event_at,
+                "message_id": one.message_ids[0],
+                "line": one.lines[0],
+            }
             lesson = parse_lesson(one.text)
             id = f"les_{hash_of(window['window_id'], lesson['text'])[:12]}"
             found.setdefault(id, {"lesson_id": id, **lesson, **source, **about})
@@ -48,13 +72,26 @@ def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
 
 def parse_lesson(text: str) -> dict[str, str]:
     """Returns the lesson in a rule: its text, what is wanted and what is unwanted."""
-    named = next((found.groupdict() for one in _INSTEAD if (found := re.search(one, text))), {"wanted": "", "unwanted": ""})
+    named = next(
+        (found.groupdict() for one in _INSTEAD if (found := re.search(one, text))),
+        {"wanted": "", "unwanted": ""},
+    )
     return {"text": text, **{name: words.strip().lower() for name, words in named.items()}}
 
 
 def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:
-    """Yields the owner's corrections that are valid at the end of the window and that the write gate allows."""
+    """Yields the owner's corrections that are valid at the end of the window and that the write
+    gate allows.
+    """
     exchanges = parse_exchanges(messages)
-    found = [one for one in mark_overturned(find_owner_facts(exchanges), exchanges) if one.kind in OWNERS_KINDS]
-    allowed = (result.candidate for result in judge(found, most_allowed=len(found)) if result.verdict == "allow")
+    found = [
+        one
+        for one in mark_overturned(find_owner_facts(exchanges), exchanges)
+        if one.kind in OWNERS_KINDS
+    ]
+    allowed = (
+        result.candidate
+        for result in judge(found, most_allowed=len(found))
+        if result.verdict == "allow"
+    )
     yield from (one for one in allowed if not _WISH.match(one.text))

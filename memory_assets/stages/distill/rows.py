@@ -14,12 +14,16 @@ from memory_assets.stages.distill.spoken import Quote
 from memory_assets.stages.distill.write_gate import GateResult
 from memory_assets.text.words import count_tokens, text_hash
 
-PERSONAL: frozenset[Category] = frozenset({"preferences", "people-relationships", "health", "hobbies"})
+PERSONAL: frozenset[Category] = frozenset(
+    {"preferences", "people-relationships", "health", "hobbies"}
+)
 """Categories of facts about a person; their preference is not a rule of the project (D12)."""
 
 _OF_WINDOW = ("session_id", "window_id", "day", "path", "trigger", "project", "person", "folder")
 _OF_RESULT = ("verdict", "reason", "gate_confidence", "category", "category_confidence")
-_OF_CANDIDATE = tuple("text priority confidence strength sentiment author entities event_at clock_times quote".split())
+_OF_CANDIDATE = tuple(
+    "text priority confidence strength sentiment author entities event_at clock_times quote".split()
+)
 
 
 def scope_of(category: Category) -> Scope:
@@ -33,13 +37,26 @@ def tags_of(candidate: Candidate) -> list[str]:
 
 
 def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
-    """Returns the id of the candidate as an observation; `segments` are the rows of its window's segments."""
+    """Returns the id of the candidate as an observation; `segments` are the rows of its window's
+    segments.
+    """
     segment = segments[candidate.segment]
-    return str(uuid.uuid5(NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text_hash(candidate.text)}"))
+    return str(
+        uuid.uuid5(
+            NAMESPACE, f"{segment['window_id']}/{segment['segment_id']}/{text_hash(candidate.text)}"
+        )
+    )
 
 
 def segment_row(
-    window: Row, own: Sequence[Row], ordinal: int, observer: str, *, narrative: str, request: Quote, state: Quote
+    window: Row,
+    own: Sequence[Row],
+    ordinal: int,
+    observer: str,
+    *,
+    narrative: str,
+    request: Quote,
+    state: Quote,
 ) -> Row:
     """Returns the row of a segment with these messages."""
     return {
@@ -61,8 +78,16 @@ def segment_row(
     }
 
 
-def candidate_row(result: GateResult, window: Row, segments: Sequence[Row], observed: Observed, taxonomy_version: str) -> Row:
-    """Returns the columns of a candidate in `verdicts`, which have no text, and in `observations`."""
+def candidate_row(
+    result: GateResult,
+    window: Row,
+    segments: Sequence[Row],
+    observed: Observed,
+    taxonomy_version: str,
+) -> Row:
+    """Returns the columns of a candidate in `verdicts`, which have no text, and in
+    `observations`.
+    """
     candidate, is_others = result.candidate, result.candidate.observer is not None
     id = candidate_id(candidate, segments)
     return {

@@ -1,8 +1,9 @@
-"""Quotes what was asked for and where it ended, verbatim: whole sentences of one message, `…` at each cut.
+"""Quotes what was asked for and where it ended, verbatim: whole sentences of one message, `…` at
+each cut.
 
-Takes exchanges; nothing is composed. A request is a turn that says what it is about or begins as an errand: no greeting, no
-"yes", no slash command. A state is what the last reply with words begins with, or else ends with, if that states something: no
-question, no announced step, no order.
+Takes exchanges; nothing is composed. A request is a turn that says what it is about or begins as an
+errand: no greeting, no "yes", no slash command. A state is what the last reply with words begins
+with, or else ends with, if that states something: no question, no announced step, no order.
 """
 
 import re
@@ -23,12 +24,16 @@ LONGEST_SENTENCE = 400
 """A longer one is a paste, or explains more than it says."""
 
 FEWEST_STEMS = 2
-"""A turn with fewer ("yes", "patch it") asks for nothing alone, unless it begins as an errand does."""
+"""A turn with fewer ("yes", "patch it") asks for nothing alone, unless it begins as an errand does.
+"""
 
-_PLANS = re.compile(r"(?i)^(?:now|next)\b|\b(?:let me|I['’]ll|I will|I['’]m (?:now |still )?(?!not\b)\w+ing)\b")
+_PLANS = re.compile(
+    r"(?i)^(?:now|next)\b|\b(?:let me|I['’]ll|I will|I['’]m (?:now |still )?(?!not\b)\w+ing)\b"
+)
 _COMMAND = re.compile(r"\s*/[\w:-]+(?:\s|$)")
 _GREETING = re.compile(
-    r"(?i)^(?:\W*(?:(?:hi|hey|hello|good (?:morning|afternoon|evening|day))(?: \w+){0,2}|how are you[\w ]*)"
+    r"(?i)^(?:\W*(?:(?:hi|hey|hello|good (?:morning|afternoon|evening|day))(?: \w+){0,2}"
+    r"|how are you[\w ]*)"
     r"\s*(?:[.!?,;:]+\s*|$))+"
 )
 
@@ -47,7 +52,9 @@ def spoken(speaker: str, text: str) -> str:
 
 
 def says_enough(exchange: Exchange) -> bool:
-    """Returns whether the turn says what it is about; "commit" and "yes" go on with what was asked before."""
+    """Returns whether the turn says what it is about; "commit" and "yes" go on with what was asked
+    before.
+    """
     return len(stems_of(_asked(" ".join(_words(exchange))))) >= LEAST_NAMED
 
 
@@ -61,32 +68,50 @@ def find_request(exchanges: Iterable[Exchange]) -> Quote:
 
 
 def _is_request(exchange: Exchange) -> bool:
-    asked, least = _asked(" ".join(_words(exchange))), FEWEST_STEMS if exchange.owner_sentences else LEAST_NAMED
+    asked, least = (
+        _asked(" ".join(_words(exchange))),
+        FEWEST_STEMS if exchange.owner_sentences else LEAST_NAMED,
+    )
     return len(stems_of(asked)) >= least or ERRAND.match(asked) is not None
 
 
 def _words(exchange: Exchange) -> Sequence[str]:
-    """Returns the owner's own sentences; where all of the turn may be pasted, those of its first paragraph."""
+    """Returns the owner's own sentences; where all of the turn may be pasted, those of its first
+    paragraph.
+    """
     if exchange.message is None or _COMMAND.match(exchange.message["text"]):
         return ()
-    return exchange.owner_sentences or split_sentences(squeezed(opening_paragraph(exchange.message["text"])))
+    return exchange.owner_sentences or split_sentences(
+        squeezed(opening_paragraph(exchange.message["text"]))
+    )
 
 
 def find_state(exchanges: Sequence[Exchange]) -> Quote:
     """Returns what the last reply with words states."""
     messages = [reply.message for exchange in exchanges for reply in exchange.replies]
-    message = next((one for one in reversed(messages) if re.search(r"\w", " ".join(written_sentences(one["text"])))), None)
+    message = next(
+        (
+            one
+            for one in reversed(messages)
+            if re.search(r"\w", " ".join(written_sentences(one["text"])))
+        ),
+        None,
+    )
     if message is None:
         return Quote()
     sentences = written_sentences(message["text"], ("prose",))
     beginning = fitting([*takewhile(_is_state, sentences)], STATE_CHARS)
     ending = [*filter(_is_state, sentences[-1:])]
-    stated = next((one for one in (beginning, ending) if len(stems_of(" ".join(one))) >= LEAST_NAMED), [])
+    stated = next(
+        (one for one in (beginning, ending) if len(stems_of(" ".join(one))) >= LEAST_NAMED), []
+    )
     return _quote(message, stated)
 
 
 def fitting(sentences: Sequence[str], most: int) -> list[str]:
-    """Returns the first of the sentences that have so many characters together, at least one; too long ones are left out."""
+    """Returns the first of the sentences that have so many characters together, at least one; too
+    long ones are left out.
+    """
     fitting_sentences = list[str]()
     for sentence in (one for one in sentences if len(one) <= LONGEST_SENTENCE):
         most -= len(sentence)

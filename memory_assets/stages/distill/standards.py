@@ -1,9 +1,11 @@
-"""The standards that candidates are judged by: the categories, the limits of the write gate, and the share of each window.
+"""The standards that candidates are judged by: the categories, the limits of the write gate, and
+the share of each window.
 
-They come from the settings and apply to every window. Their version is stored, so that days built by other standards are stale.
-A session may keep a number of facts (25 by default). It may continue after a window is observed, and the share of an earlier
-window must not change; so the share of a window depends only on itself and on the windows before it. Windows of one day share
-theirs by importance (`day.judge_windows`).
+They come from the settings and apply to every window. Their version is stored, so that days built
+by other standards are stale. A session may keep a number of facts (25 by default). It may continue
+after a window is observed, and the share of an earlier window must not change; so the share of a
+window depends only on itself and on the windows before it. Windows of one day share theirs by
+importance (`day.judge_windows`).
 """
 
 import math
@@ -20,16 +22,22 @@ from memory_assets.stages.distill.taxonomy import TAXONOMY, Taxonomy, read_taxon
 from memory_assets.store.settings import Settings
 
 DISTILL_VERSION = version_of("observations")
-"""Changes when a rule of this stage changes its results; days built by an earlier version are stale."""
+"""Changes when a rule of this stage changes its results; days built by an earlier version are
+stale.
+"""
 
 LEAST_USEFUL = 0.7
 """Default usefulness below which a fact is held (SPEC, decision 4)."""
 
 MOST_ALLOWED = 25
-"""Allowed facts of one session that rules find; noise grows faster than knowledge beyond it. A model's prompt says how many."""
+"""Allowed facts of one session that rules find; noise grows faster than knowledge beyond it. A
+model's prompt says how many.
+"""
 
 TURNS_FOR_HALF = 6
-"""A window with this many turns of the owner gets half of the remaining facts; longer ones get more, but never all."""
+"""A window with this many turns of the owner gets half of the remaining facts; longer ones get
+more, but never all.
+"""
 
 LEAST = 3
 """Least share of a window, while facts remain."""
@@ -57,10 +65,15 @@ class Standards:
 
     @cached_property
     def version(self) -> str:
-        """The version of the stage's rules, with a hash of these standards if they are not the default."""
+        """The version of the stage's rules, with a hash of these standards if they are not the
+        default.
+        """
         if self == DEFAULT_STANDARDS:
             return DISTILL_VERSION
-        words = (f"{rule.name} {rule.words.pattern} {rule.strong.pattern}" for rule in self.taxonomy.categories)
+        words = (
+            f"{rule.name} {rule.words.pattern} {rule.strong.pattern}"
+            for rule in self.taxonomy.categories
+        )
         return f"{DISTILL_VERSION} {hash_of(self.limits, self.taxonomy.version, *words)}"
 
 
@@ -68,18 +81,26 @@ DEFAULT_STANDARDS = Standards()
 
 
 def standards_of(settings: Settings) -> Standards:
-    """Returns the standards of the settings; raises `SettingsError` if the taxonomy cannot be read."""
+    """Returns the standards of the settings; raises `SettingsError` if the taxonomy cannot be
+    read.
+    """
     limits = GateLimits(least_useful=settings.least_useful, most_allowed=settings.facts_per_session)
     return Standards(read_taxonomy(settings.taxonomy, settings.optional_categories), limits)
 
 
 def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> dict[str, int]:
-    """Returns how many facts of each window that is read may be allowed; needs all windows of the sessions."""
+    """Returns how many facts of each window that is read may be allowed; needs all windows of the
+    sessions.
+    """
     shares: dict[str, int] = {}
-    read = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("session_id", "started_at", "window_id")
+    read = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort(
+        "session_id", "started_at", "window_id"
+    )
     for _, group in read.group_by("session_id", maintain_order=True):
         left = most_allowed
         for window_id, turns in group.select("window_id", "user_turn_count").iter_rows():
-            shares[window_id] = min(max(math.ceil(left * turns / (turns + TURNS_FOR_HALF)), LEAST), left)
+            shares[window_id] = min(
+                max(math.ceil(left * turns / (turns + TURNS_FOR_HALF)), LEAST), left
+            )
             left -= shares[window_id]
     return shares

@@ -1,9 +1,11 @@
-"""Assigns facts to the categories of `taxonomy.toml`, by keywords and by the kind of the fact, and by meaning where they tie.
+"""Assigns facts to the categories of `taxonomy.toml`, by keywords and by the kind of the fact, and
+by meaning where they tie.
 
-Takes a text and its kind; returns a category and a confidence. A model's category comes before keywords, except keywords of an
-optional category, which models do not know. If the keywords of several categories weigh the same, the category with the
-examples most similar to the text is taken; without an embedder, the first one. Every row has the version of its taxonomy, so
-rows of an older version stay readable.
+Takes a text and its kind; returns a category and a confidence. A model's category comes before
+keywords, except keywords of an optional category, which models do not know. If the keywords of
+several categories weigh the same, the category with the examples most similar to the text is taken;
+without an embedder, the first one. Every row has the version of its taxonomy, so rows of an older
+version stay readable.
 """
 
 import re
@@ -31,7 +33,9 @@ HINT_CONFIDENCE = 0.9
 STRONG_WEIGHT = 2.0
 
 ONLY_THE_OWNERS: tuple[Category, ...] = ("preferences", "rules-conventions")
-"""Categories of the owner's facts only: a convention that an assistant observed is a fact about the project."""
+"""Categories of the owner's facts only: a convention that an assistant observed is a fact about the
+project.
+"""
 
 FALLBACK: Category = "projects"
 
@@ -63,19 +67,35 @@ def parse_taxonomy(text: str, *, source: str, optional: Collection[str] = ()) ->
     try:
         read = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise SettingsError(f"Cannot read the taxonomy {source}: {problem}. Fix the file.") from problem
+        raise SettingsError(
+            f"Cannot read the taxonomy {source}: {problem}. Fix the file."
+        ) from problem
     version, listed = read.get("version"), read.get("category")
     if not isinstance(version, str) or not isinstance(listed, list) or not listed:
-        raise SettingsError(f"The taxonomy {source} needs a version and at least one [[category]]. Add what is missing.")
-    rules = [_rule(entry, source) for entry in listed if not entry.get("optional") or entry.get("name") in optional]
+        raise SettingsError(
+            f"The taxonomy {source} needs a version and at least one [[category]]. Add what "
+            "is missing."
+        )
+    rules = [
+        _rule(entry, source)
+        for entry in listed
+        if not entry.get("optional") or entry.get("name") in optional
+    ]
     names = [rule.name for rule in rules]
     if len(set(names)) < len(names) or FALLBACK not in names:
-        raise SettingsError(f"The taxonomy {source} must name each category once, and {FALLBACK} among them. Rename or add it.")
-    return Taxonomy("+".join([version, *(rule.name for rule in rules if rule.is_optional)]), tuple(rules))
+        raise SettingsError(
+            f"The taxonomy {source} must name each category once, and {FALLBACK} among "
+            "them. Rename or add it."
+        )
+    return Taxonomy(
+        "+".join([version, *(rule.name for rule in rules if rule.is_optional)]), tuple(rules)
+    )
 
 
 def read_named(path: Path, what: str, setting: str) -> str:
-    """Returns the text of the file that a setting names; raises `SettingsError` if it cannot be read."""
+    """Returns the text of the file that a setting names; raises `SettingsError` if it cannot be
+    read.
+    """
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -85,12 +105,17 @@ def read_named(path: Path, what: str, setting: str) -> str:
 def _rule(entry: Mapping[str, Any], source: str) -> CategoryRule:
     name, about = entry.get("name"), f"Category {entry.get('name')!r} of the taxonomy {source}"
     words, strong, examples = (entry.get(part, []) for part in ("words", "strong", "examples"))
-    are_strings = all(isinstance(part, list) and all(isinstance(w, str) for w in part) for part in (words, strong, examples))
+    are_strings = all(
+        isinstance(part, list) and all(isinstance(w, str) for w in part)
+        for part in (words, strong, examples)
+    )
     if not isinstance(name, str) or not are_strings or not words or len(examples) < LEAST_EXAMPLES:
         wanted = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
         raise SettingsError(f"{about} needs {wanted}. Add what is missing.")
     try:
-        return CategoryRule(name, _pattern(words), _pattern(strong), tuple(examples), bool(entry.get("optional")))
+        return CategoryRule(
+            name, _pattern(words), _pattern(strong), tuple(examples), bool(entry.get("optional"))
+        )
     except re.error as problem:
         raise SettingsError(f"{about} has an invalid pattern: {problem}. Fix it.") from problem
 
@@ -100,13 +125,23 @@ def _pattern(words: Sequence[str]) -> re.Pattern[str]:
 
 
 def read_taxonomy(path: Path | None, optional: Collection[str]) -> Taxonomy:
-    """Returns the taxonomy of the file, by default that of the package, with the named optional categories."""
+    """Returns the taxonomy of the file, by default that of the package, with the named optional
+    categories.
+    """
     if path is None:
-        return parse_taxonomy(_PACKAGED, source="taxonomy.toml", optional=optional) if optional else TAXONOMY
-    return parse_taxonomy(read_named(path, "taxonomy", "MEMORY_TAXONOMY"), source=str(path), optional=optional)
+        return (
+            parse_taxonomy(_PACKAGED, source="taxonomy.toml", optional=optional)
+            if optional
+            else TAXONOMY
+        )
+    return parse_taxonomy(
+        read_named(path, "taxonomy", "MEMORY_TAXONOMY"), source=str(path), optional=optional
+    )
 
 
-_PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(encoding="utf-8")
+_PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(
+    encoding="utf-8"
+)
 TAXONOMY = parse_taxonomy(_PACKAGED, source="taxonomy.toml")
 TAXONOMY_VERSION = TAXONOMY.version
 
@@ -129,11 +164,17 @@ def categorise(
 ) -> tuple[Category, float]:
     """Returns the category and its confidence; only the owner's words make preferences and rules.
 
-    `hint` is the category that a model gave; it is right unless the fact would then be somebody else's rule.
+    `hint` is the category that a model gave; it is right unless the fact would then be somebody
+    else's rule.
     """
     rules = taxonomy.categories
-    weights = {rule.name: len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text)) for rule in rules}
-    is_optional = any(rule.is_optional and weights[rule.name] >= max(weights.values()) > 0 for rule in rules)
+    weights = {
+        rule.name: len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text))
+        for rule in rules
+    }
+    is_optional = any(
+        rule.is_optional and weights[rule.name] >= max(weights.values()) > 0 for rule in rules
+    )
     named = category_named(hint)
     if named in weights and not is_optional and (author == "owner" or named not in ONLY_THE_OWNERS):
         return cast(Category, named), HINT_CONFIDENCE
@@ -158,11 +199,16 @@ def _most_similar(text: str, names: Sequence[str], taxonomy: Taxonomy, embedder:
 
 @lru_cache(maxsize=4)
 def _mean_examples(taxonomy: Taxonomy, embedder: Embedder) -> dict[str, np.ndarray]:
-    return {rule.name: np.mean([embedder.encode_query(one) for one in rule.examples], axis=0) for rule in taxonomy.categories}
+    return {
+        rule.name: np.mean([embedder.encode_query(one) for one in rule.examples], axis=0)
+        for rule in taxonomy.categories
+    }
 
 
 def category_named(name: str | None) -> Category | None:
-    """Returns the category of that name, without a vendor's prefix such as `jc:`; None if it is unknown."""
+    """Returns the category of that name, without a vendor's prefix such as `jc:`; None if it is
+    unknown.
+    """
     if not name:
         return None
     bare = re.sub(r"^[a-z]+:", "", name.strip().lower().replace("_", "-"))

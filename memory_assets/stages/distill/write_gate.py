@@ -1,10 +1,12 @@
 """Decides which candidate facts are stored: allow, hold or discard, with a reason.
 
-Takes candidates; returns one result for each, with its category. Calls no model: the observer's own verdict arrives as a hint.
-The first rule that applies wins. Sentences that the rules observer found are also judged by their wording: orders, passing
-states, opinions. A model has judged that itself; its facts are held where their evidence is not enough, where they are no whole
-sentence, or where they would let somebody else speak for the owner. Of the rules observer's facts only the most useful are
-allowed; a model is asked for few. Conflicts with stored facts are handled later, when memories are built.
+Takes candidates; returns one result for each, with its category. Calls no model: the observer's own
+verdict arrives as a hint. The first rule that applies wins. Sentences that the rules observer found
+are also judged by their wording: orders, passing states, opinions. A model has judged that itself;
+its facts are held where their evidence is not enough, where they are no whole sentence, or where
+they would let somebody else speak for the owner. Of the rules observer's facts only the most useful
+are allowed; a model is asked for few. Conflicts with stored facts are handled later, when memories
+are built.
 """
 
 import re
@@ -17,7 +19,12 @@ from memory_assets.schema.vocabulary import Category
 from memory_assets.stages.distill.grounding import QUOTED
 from memory_assets.stages.distill.rules import instructions
 from memory_assets.stages.distill.rules.candidates import OWNERS_KINDS, Candidate
-from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, MOST_ALLOWED, GateLimits, Standards
+from memory_assets.stages.distill.standards import (
+    DEFAULT_STANDARDS,
+    MOST_ALLOWED,
+    GateLimits,
+    Standards,
+)
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, categorise
 from memory_assets.text.words import stems_of
 
@@ -36,29 +43,44 @@ UNKNOWN = 0.5
 """Verifiability of a text without any signal."""
 
 _EDIT = re.compile(
-    r"(?i)^\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename|modify|edit)\b[^.]{0,60}\b(?:after"
+    r"(?i)^\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename"
+    r"|modify|edit)\b[^.]{0,60}\b(?:after"
     r"|before|below|above|with the following|the following|line \d+|at the (?:top|bottom|end) of)\b"
 )
 _ARTEFACT = re.compile(
-    r"(?i)^(?:you (?:are|must|should|will) (?:an?|now|always|never)\b|you must\b|(?:please )?(?:ignore|disregard|forget) (?:all"
-    r"|any|the|your|previous|prior|above)|<\/?(?:system|instructions?|important|user|assistant|admin|policy)[\w-]*>"
-    r"|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai|agents?|assistants?)\b)"
+    r"(?i)^(?:you (?:are|must|should|will) (?:an?|now|always|never)\b|you must\b|(?:please "
+    r")?(?:ignore|disregard|forget) (?:all"
+    r"|any|the|your|previous|prior|above)|<\/?(?:system|instructions?|important|user"
+    r"|assistant|admin|policy)[\w-]*>"
+    r"|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai"
+    r"|agents?|assistants?)\b)"
 )
 _INSTRUCTS = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these|previous|prior|above|earlier"
-    r"|other)\s+){1,3}(?:instructions?|rules?|prompts?|guidelines?|context|messages?|memor\w+)|\b(?:remember|memori[sz]e|store"
-    r"|save|note|record) (?:this|that|the following|in (?:your )?memory|for (?:all )?future|permanently)\b|\badd (?:this"
-    r"|the following) to (?:your )?memor|\bfrom now on,? (?:you|always|never|all)\b|\bnew (?:rule|instruction|policy"
+    r"(?i)\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these"
+    r"|previous|prior|above|earlier"
+    r"|other)\s+){1,3}(?:instructions?|rules?|prompts?|guidelines?|context|messages?"
+    r"|memor\w+)|\b(?:remember|memori[sz]e|store"
+    r"|save|note|record) (?:this|that|the following|in (?:your )?memory|for (?:all )?future"
+    r"|permanently)\b|\badd (?:this"
+    r"|the following) to (?:your )?memor|\bfrom now on,? (?:you|always|never|all)\b|\bnew "
+    r"(?:rule|instruction|policy"
     r"|system prompt)s?\s*:"
 )
 _TRANSIENT = re.compile(
-    r"(?i)\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree|force-push(?:ed)?|pushed to|branch is|(?:branch"
-    r"|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed|ready to (?:push|commit|merge)|in progress|awaiting"
-    r"|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)|pushed as|committed as|opened (?:the "
-    r"|a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass|lint passes|all green|is clean|branch has (?:advanced"
-    r"|moved|diverged)|fast-forward(?:ed)? from|commits? (?:past|have landed)|all pass(?:ed)?|0 issues)\b|\b(?:single commit"
-    r"|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:|still (?:nothing|failing|fails"
-    r"|broken|the same))|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]|\b(?:test )?suites? pass(?:es|ed)?\b"
+    r"(?i)\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree"
+    r"|force-push(?:ed)?|pushed to|branch is|(?:branch"
+    r"|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed|ready to (?:push"
+    r"|commit|merge)|in progress|awaiting"
+    r"|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)|pushed as"
+    r"|committed as|opened (?:the "
+    r"|a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass|lint passes|all "
+    r"green|is clean|branch has (?:advanced"
+    r"|moved|diverged)|fast-forward(?:ed)? from|commits? (?:past|have landed)|all "
+    r"pass(?:ed)?|0 issues)\b|\b(?:single commit"
+    r"|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"
+    r"|still (?:nothing|failing|fails"
+    r"|broken|the same))|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]"
+    r"|\b(?:test )?suites? pass(?:es|ed)?\b"
 )
 _CODE = re.compile(r"`[^`\n]*`")
 _SAYING = re.compile(r"(?i)^(?:the (?:owner|user)\b[^:“\"]{0,30}:\s*)?[“\"']?\s*")
@@ -66,7 +88,8 @@ _LABELS = re.compile(r"\w:(?=[\s,.]|$)")
 _JOINED = re.compile(r"[,;]\s*[,;:](?!\w)|:\s*;|(?<!:):\s+:|,\s*\.(?=\s|$)")
 _JOINED_AT_COLON = re.compile(r":\s*,")
 _CUT = re.compile(
-    r"^(?:[,;)\]}]|[:.]\s|(?:which|whose|whom)\b|(?i:and|or|but|nor|is|are|was|were|has|(?:is|are|was|were|wo|does|ca)n['’]?t"
+    r"^(?:[,;)\]}]|[:.]\s|(?:which|whose|whom)\b|(?i:and|or|but|nor|is|are|was|were|has"
+    r"|(?:is|are|was|were|wo|does|ca)n['’]?t"
     r"|does not|must|should|cannot|can (?:be|not)|will (?:be|not)|may (?:be|not))\b(?!.*\?\W*$))"
     r"|(?:[,;:–—]|\b(?:and|or|but|the|an|a|of|because|than|whose|instead of)\.?)[\s\"'”)]*$"
 )
@@ -75,10 +98,12 @@ _CUT = re.compile(
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
 ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
 PATH_OR_COMMAND = re.compile(
-    r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs|md|toml|ya?ml|json|sh|sql)\b"
+    r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs"
+    r"|md|toml|ya?ml|json|sh|sql)\b"
 )
 _OPINION = re.compile(
-    r"(?i)\b(?:nice|great|elegant|beautiful|ugly|cleaner|best|better|worse|honest(?:ly)?|i think|i believe|in my opinion|imho"
+    r"(?i)\b(?:nice|great|elegant|beautiful|ugly|cleaner|best|better|worse|honest(?:ly)?|i "
+    r"think|i believe|in my opinion|imho"
     r"|genuinely|arguably|impressive|awesome)\b"
 )
 _HEDGE = re.compile(r"\b(?:probably|perhaps|maybe|apparently|presumably|might|seems?)\b", re.I)
@@ -99,24 +124,58 @@ class GateResult:
     gate_confidence: float = 0.0
 
 
-def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iterator[tuple[bool, Verdict, float, str]]:
-    """Yields for each rule whether it applies, its verdict, its confidence and its reason, in order of precedence."""
+def evaluate_rules(
+    c: Candidate, category: Category, limits: GateLimits
+) -> Iterator[tuple[bool, Verdict, float, str]]:
+    """Yields for each rule whether it applies, its verdict, its confidence and its reason, in order
+    of precedence.
+    """
     is_others, is_ruled, is_quoted = c.author != "owner", c.hint is None, c.author in QUOTED
     folded = instructions.fold_confusables(c.text) if is_others else ""
     is_artefact = bool(_ARTEFACT.search(folded)) or (is_ruled and bool(_EDIT.search(folded)))
-    yield len(c.text.strip()) < limits.least_chars, "discard", 0.99, f"shorter than {limits.least_chars} characters"
-    yield is_others and instructions.has_invisible_characters(c.text), "discard", 0.95, "characters that nobody sees"
+    yield (
+        len(c.text.strip()) < limits.least_chars,
+        "discard",
+        0.99,
+        f"shorter than {limits.least_chars} characters",
+    )
+    yield (
+        is_others and instructions.has_invisible_characters(c.text),
+        "discard",
+        0.95,
+        "characters that nobody sees",
+    )
     yield is_others and is_artefact, "discard", 0.9, "instruction artefact"
-    yield is_others and bool(_INSTRUCTS.search(folded)), "discard", 0.9, "instructs whoever reads it"
+    yield (
+        is_others and bool(_INSTRUCTS.search(folded)),
+        "discard",
+        0.9,
+        "instructs whoever reads it",
+    )
     yield c.hint == "discard", "discard", 0.8, "the observer discards it"
     yield c.fault == "contradicted", "discard", 0.9, "says the opposite of its evidence"
     yield not c.lines or not c.message_ids or c.fault == "unsupported", "hold", 0.95, NO_EVIDENCE
     yield c.fault == "unknown name", "hold", 0.9, "names what the session does not name"
     is_order = (is_ruled or is_quoted) and instructions.gives_order(c.text)
     makes_rule = c.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or is_order
-    yield is_others and makes_rule, "hold", 0.95, "only the owner's words make rules and preferences"
-    yield is_others and instructions.attributes_to_owner(c.text), "hold", 0.9, "speaks for the owner without the owner's words"
-    yield is_quoted and instructions.states_decision(c.text), "hold", 0.9, "quoted material decides nothing"
+    yield (
+        is_others and makes_rule,
+        "hold",
+        0.95,
+        "only the owner's words make rules and preferences",
+    )
+    yield (
+        is_others and instructions.attributes_to_owner(c.text),
+        "hold",
+        0.9,
+        "speaks for the owner without the owner's words",
+    )
+    yield (
+        is_quoted and instructions.states_decision(c.text),
+        "hold",
+        0.9,
+        "quoted material decides nothing",
+    )
     yield c.author == "injected", "hold", 0.9, "text that harnesses and memories put there"
     yield c.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
     yield is_broken(c.text), "hold", 0.9, "no whole sentence"
@@ -131,8 +190,18 @@ def evaluate_rules(c: Candidate, category: Category, limits: GateLimits) -> Iter
     is_opinion = is_ruled and is_others and verifiability_of(c.text) < limits.least_verifiable
     yield is_opinion, "hold", 0.6, "an opinion"
     yield c.confidence < limits.least_confident, "hold", 0.7, "too little confidence"
-    yield usefulness_of(c) < limits.least_useful, "hold", 0.6, f"{LESS_USEFUL} {limits.least_useful}"
-    yield is_ruled and (len(stems_of(c.text)) < 3 or _only_names(c.text)), "hold", 0.6, "names too little"
+    yield (
+        usefulness_of(c) < limits.least_useful,
+        "hold",
+        0.6,
+        f"{LESS_USEFUL} {limits.least_useful}",
+    )
+    yield (
+        is_ruled and (len(stems_of(c.text)) < 3 or _only_names(c.text)),
+        "hold",
+        0.6,
+        "names too little",
+    )
 
 
 def judge(
@@ -144,46 +213,82 @@ def judge(
 ) -> list[GateResult]:
     """Returns the results for the candidates of one window, in the order given.
 
-    At most `most_allowed` of the rules observer's are allowed. The embedder decides between categories that fit equally.
+    At most `most_allowed` of the rules observer's are allowed. The embedder decides between
+    categories that fit equally.
     """
     results = [_judge(candidate, standards, embedder) for candidate in candidates]
-    allowed = [place for place, one in enumerate(results) if one.verdict == "allow" and one.candidate.hint is None]
-    for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[most_allowed:]:
-        results[place] = replace(results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6)
+    allowed = [
+        place
+        for place, one in enumerate(results)
+        if one.verdict == "allow" and one.candidate.hint is None
+    ]
+    for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[
+        most_allowed:
+    ]:
+        results[place] = replace(
+            results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6
+        )
     return results
 
 
 def _judge(candidate: Candidate, standards: Standards, embedder: Embedder | None) -> GateResult:
     # The category follows from the owner's own words if the fact adds an explanation to them.
-    subject = candidate.quote if candidate.author == "owner" and candidate.hint is None else candidate.text
+    subject = (
+        candidate.quote
+        if candidate.author == "owner" and candidate.hint is None
+        else candidate.text
+    )
     by = {"taxonomy": standards.taxonomy, "embedder": embedder}
     filed = categorise(subject, candidate.kind, candidate.author, candidate.hint_category, **by)
-    for applies, verdict, confidence, reason in evaluate_rules(candidate, filed[0], standards.limits):
+    for applies, verdict, confidence, reason in evaluate_rules(
+        candidate, filed[0], standards.limits
+    ):
         if applies:
             return GateResult(candidate, *filed, verdict, reason, confidence)
-    reason = "durable, with evidence" if candidate.hint is None else "the observer allows it, with evidence"
-    confidence = candidate.hint_confidence if candidate.hint_confidence is not None else usefulness_of(candidate)
+    reason = (
+        "durable, with evidence"
+        if candidate.hint is None
+        else "the observer allows it, with evidence"
+    )
+    confidence = (
+        candidate.hint_confidence
+        if candidate.hint_confidence is not None
+        else usefulness_of(candidate)
+    )
     return GateResult(candidate, *filed, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
 
 
 def usefulness_of(candidate: Candidate) -> float:
-    """Returns the usefulness of a fact, increased by ids of decisions and by exact paths or commands (TUT)."""
+    """Returns the usefulness of a fact, increased by ids of decisions and by exact paths or
+    commands (TUT).
+    """
     signals = 2 if ADR.search(candidate.text) else bool(PATH_OR_COMMAND.search(candidate.text))
     return min(candidate.usefulness + SPECIFIC_BONUS * signals, 1.0)
 
 
 def verifiability_of(text: str) -> float:
-    """Returns how well somebody else could verify the text, 0 to 1 (A77: "a verifiable fact, not an opinion")."""
-    return round(min(max(UNKNOWN + sum(weight for pattern, weight in SIGNALS if pattern.search(text)), 0.0), 1.0), 2)
+    """Returns how well somebody else could verify the text, 0 to 1 (A77: "a verifiable fact, not an
+    opinion").
+    """
+    return round(
+        min(
+            max(UNKNOWN + sum(weight for pattern, weight in SIGNALS if pattern.search(text)), 0.0),
+            1.0,
+        ),
+        2,
+    )
 
 
 def is_broken(text: str) -> bool:
-    """Returns whether the text is no whole sentence: list items joined with stray commas and colons, or cut at its subject.
+    """Returns whether the text is no whole sentence: list items joined with stray commas and
+    colons, or cut at its subject.
 
     Labels such as "docs:, chore: and test:" are no joined items; code is not read.
     """
     bare = _CODE.sub("x", text)
-    is_joined = _JOINED.search(bare) or (_JOINED_AT_COLON.search(bare) and len(_LABELS.findall(bare)) < 2)
+    is_joined = _JOINED.search(bare) or (
+        _JOINED_AT_COLON.search(bare) and len(_LABELS.findall(bare)) < 2
+    )
     return bool(is_joined or _CUT.search(_SAYING.sub("", bare.strip(), count=1)))
 
 

@@ -1,18 +1,19 @@
 """Reads what a sentence claims, and decides whether two sentences make the same claim.
 
-Similarity alone cannot decide: MiniLM ranks near-misses above paraphrases (5432 against 5433: 0.955; never against always
-force-push: 0.970; a true paraphrase: 0.849 or 0.599), so cosine only finds candidates. Two claims are the same if they share
-most of their words, and agree in
+Similarity alone cannot decide: MiniLM ranks near-misses above paraphrases (5432 against 5433:
+0.955; never against always force-push: 0.970; a true paraphrase: 0.849 or 0.599), so cosine only
+finds candidates. Two claims are the same if they share most of their words, and agree in
 
-- values: the newer one has every number, identifier, name and command of the older one, and no other number or flag,
+- values: the newer one has every number, identifier, name and command of the older one, and no
+  other number or flag,
 - polarity: none denies, replaces, or has the opposite of, what the other one says,
 - mood and time: an order, a guess, a report, a question, and a state of the moment are five claims,
 - conditions: neither has a condition or a limit ("only", "unless") that the other one lacks,
 - roles: what is before, after, from or by something, and who does it to whom.
 
-Words are shared with synonyms and relatives ("fail", "failure"). The nearer the two are, the fewer words have to be shared, but
-no word may stand in the place of another: "The upload failed because the disk was full" and "The download failed because the
-disk was full".
+Words are shared with synonyms and relatives ("fail", "failure"). The nearer the two are, the fewer
+words have to be shared, but no word may stand in the place of another: "The upload failed because
+the disk was full" and "The download failed because the disk was full".
 """
 
 import re
@@ -38,8 +39,10 @@ from memory_assets.text.word_forms import (
 from memory_assets.text.words import squeezed, word_set
 
 _INTRODUCTION = re.compile(
-    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please|let['’]?s|actually|wait|hm+|oh|sorry|"
-    r"by the way|btw|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked|decided|requested|insist(?:s|ed)|"
+    r"(?i)^\W*(?:(?:(?:no|yes)(?=\s*[,:!.–—])|ok(?:ay)?|so|well|and|but|again|also|please"
+    r"|let['’]?s|actually|wait|hm+|oh|sorry|"
+    r"by the way|btw|(?:the |our )?(?:i|we|team|owner|user)(?:['’]ve| have)? (?:asked"
+    r"|decided|requested|insist(?:s|ed)|"
     r"expects?|agreed|told|said)(?:(?: you| me| us)?(?: already| again)?(?: that| for| to)?)|"
     r"(?:remember|note|reminder)(?: that|(?=:)))"
     r"\b[\s,:!.–—-]+)+|\b(?:from now on|pls|plz|thx|thanks)\b"
@@ -47,20 +50,31 @@ _INTRODUCTION = re.compile(
 """How a statement is introduced, and politeness."""
 
 _CODE = re.compile(r"`([^`]+)`")
-_QUOTATION = re.compile(r"\"[^\"]*\s[^\"]*\"|“[^”]*”|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*\s(?:[^']|(?<=\w)'(?=\w))*'(?!\w)")
-_CLAUSE_END = re.compile(r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I)
+_QUOTATION = re.compile(
+    r"\"[^\"]*\s[^\"]*\"|“[^”]*”|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*\s(?:[^']|(?<=\w)'(?=\w))*'(?!\w)"
+)
+_CLAUSE_END = re.compile(
+    r"[;:–—]\s|[()]|[.!?](?:\s|$)|,\s|\s(?:but|because|since|while|so|unless|and)\s", re.I
+)
 _AT_LEAST = re.compile(r"(?i)\b(?:over|above|more than|at least|not less than)\s+(?=\d)")
 _AT_MOST = re.compile(
-    r"(?i)\b(?:under|below|less than|fewer than|at most|up to|not (?:be )?(?:more|longer|larger) than)\s+(?=\d)"
+    r"(?i)\b(?:under|below|less than|fewer than|at most|up to|not (?:be )?(?:more|longer"
+    r"|larger) than)\s+(?=\d)"
 )
 _ONE = re.compile(
-    r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!(?:of|or|and|is|was|are|can|that|who|more|another|at|to)\b)[a-z])"
+    r"(?i)(?<!the )(?<!no )\b(?:one|single)(?= (?!(?:of|or|and|is|was|are|can|that|who|more"
+    r"|another|at|to)\b)[a-z])"
 )
-_UNITS = word_set("ms second minute hour day week month quarter year byte kb mb gb tb percent character line token time")
+_UNITS = word_set(
+    "ms second minute hour day week month quarter year byte kb mb gb tb percent character "
+    "line token time"
+)
 
 _DENIAL = re.compile(
-    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|(?:instead of|rather than)(?= \w+ing\b)|cannot|nor|avoid|stop|"
-    r"forbidden|forbids?|prohibited|banned|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could|would|has|have)n['’]?t)"
+    r"(?i)\b(?:not|no|never|none|nobody|nothing|without|(?:instead of|rather than)(?= "
+    r"\w+ing\b)|cannot|nor|avoid|stop|"
+    r"forbidden|forbids?|prohibited|banned|(?:do|does|did|is|are|was|were|wo|ca|should|must"
+    r"|need|could|would|has|have)n['’]?t)"
     r"\b(?! (?:only|just)\b)"
 )
 _OF_NOUNS = frozenset({"no", "without", "none", "nobody", "nothing", "instead of", "rather than"})
@@ -72,53 +86,76 @@ _TOO_EARLY = re.compile(
     r"(?i)\b(?:never|(?:do not|don['’]?t)(?: ever)?)\s+(?P<first>[^.;:,]+?)\s+before\s+"
     r"(?P<then>(?:i|you|we|he|she|they|it|the|all)\b[^.;:,]*)"
 )
-"""What has to wait for something: "never push before you run the tests" demands the tests before the push."""
+"""What has to wait for something: "never push before you run the tests" demands the tests before
+the push.
+"""
 
-_CONDITION = re.compile(r"(?i)\b(?:if|unless|only|except|without|but|by default|until|when|whenever|while)\b")
+_CONDITION = re.compile(
+    r"(?i)\b(?:if|unless|only|except|without|but|by default|until|when|whenever|while)\b"
+)
 _LIMIT = re.compile(r"(?i)\b(?:only|unless|except|solely|exclusively)\b")
 _DIRECTION = re.compile(
-    r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?|imports?|extends|owns|blocks)\b"
+    r"(?i)\b(?:before|after|over|(?<!rather )than|from|into|to|by|depends? on|calls?"
+    r"|imports?|extends|owns|blocks)\b"
 )
 _ACROSS = {"befor": "after", "after": "befor", "from": "to", "to": "from"}
-_PASSIVE = re.compile(r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b")
+_PASSIVE = re.compile(
+    r"(?i)\b(?:is|are|was|were|be|been|gets?)\s+(?:\w+ly\s+)?\w+(?:ed|en|wn|pt|lt|nt|ne|de)\b"
+)
 _PAST = re.compile(
-    r"(?i)\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back then|yesterday|ago|until|"
+    r"(?i)\b(?:was|were|had|used to|previously|formerly|earlier|originally|at first|back "
+    r"then|yesterday|ago|until|"
     r"last (?:week|month|year|night|time)|didn['’]?t|wasn['’]?t|weren['’]?t)\b"
 )
 _PRESENT = re.compile(r"(?i)\b(?:is|are|isn['’]?t|aren['’]?t|does|doesn['’]?t|now)\b")
-_NO_FINITE = word_set("is are be been being was were not get gets must should can the a an our its any each every of in to has")
+_NO_FINITE = word_set(
+    "is are be been being was were not get gets must should can the a an our its any each "
+    "every of in to has"
+)
 """Words before a participle that is no verb in the past."""
 
 _MOMENT = (
-    r"(?:pass|passes|passing|fails?|failing|failed|failure|green|red|broken|fixed|done|running|stuck|finished|ready|pushed|merged|"
-    r"committed|open|opened|closed|clean|dirty|found|works?|working|needed|necessary|sure|left|today|currently)"
+    r"(?:pass|passes|passing|fails?|failing|failed|failure|green|red|broken|fixed|done"
+    r"|running|stuck|finished|ready|pushed|merged|"
+    r"committed|open|opened|closed|clean|dirty|found|works?|working|needed|necessary|sure"
+    r"|left|today|currently)"
 )
 _MOMENTARY = re.compile(
-    rf"(?i)\b(?:is|are|isn't|aren't|be|been|not|still|now|all|tests?|ci|build|it)\s+(?:not\s+|still\s+|all\s+|now\s+)?{_MOMENT}\b"
+    r"(?i)\b(?:is|are|isn't|aren't|be|been|not|still|now|all|tests?|ci|build"
+    rf"|it)\s+(?:not\s+|still\s+|all\s+|now\s+)?{_MOMENT}\b"
     rf"|\b{_MOMENT}\W*$"
 )
 _MOMENT_AT_END = re.compile(
-    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created|completed?|in place|staged))"
+    rf"(?i)(?<!must be )(?<!should be )\b(?:{_MOMENT}|(?:is|are) (?:in|back|made|created"
+    r"|completed?|in place|staged))"
     r"(?:\s+(?:now|again|too|clean|cleanly))?\W*$"
 )
 _MOODS = {
-    "guess": re.compile(r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|(?:must|may|should) have|seems?|wonder)\b"),
+    "guess": re.compile(
+        r"(?i)\b(?:could|might|maybe|perhaps|probably|likely|(?:must|may|should) have|seems?"
+        r"|wonder)\b"
+    ),
     "request": re.compile(r"(?i)^\W*(?:can|could|would) you\b|\?[\s*\"')]*$"),
     "introduction": re.compile(r"(?i)^\W*here(?:['’]s| is| are)\b"),
     "intention": re.compile(
-        r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|i['’](?:d|ll|m|ve)|(?:we|they|it|you) will|we['’]ll|"
-        r"i (?!(?:(?:always|never|do|not|don['’]?t|would|only|also) )*(?:want|prefer|like|need|expect|use|write|read|own)\b)|"
+        r"(?i)^\W*(?:now(?! we)|next|then|let me|let us|i['’](?:d|ll|m|ve)|(?:we|they|it"
+        r"|you) will|we['’]ll|"
+        r"i (?!(?:(?:always|never|do|not|don['’]?t|would|only|also) )*(?:want|prefer|like"
+        r"|need|expect|use|write|read|own)\b)|"
         r"[a-z]{3,}ing (?:for|on|the|and|now|that|it|a|one|my|your|all|to))\b|:[\s*\"')]*$"
     ),
 }
-"""What is no statement: supposed, asked, announced, about to be done or reported of one's own work."""
+"""What is no statement: supposed, asked, announced, about to be done or reported of one's own work.
+"""
 
 NEAREST, NEAR, REWORDED, FARTHEST = 0.9, 0.85, 0.75, 0.5
-"""Cosines from which the least share of words suffices; from which a word of content may be unshared; from which few words
-suffice; and of any candidate."""
+"""Cosines from which the least share of words suffices; from which a word of content may be
+unshared; from which few words suffice; and of any candidate."""
 
 LEAST_COMMON, ALL_COMMON = 0.6, 0.95
-"""Least share of common words, by weight, in one of the two: of the nearest and of the farthest candidates."""
+"""Least share of common words, by weight, in one of the two: of the nearest and of the farthest
+candidates.
+"""
 
 LEAST_OF_BOTH, LEAST_OF_DETAILED = 0.7, 0.5
 """Least share in both together, and where only the newer one has more detail."""
@@ -136,7 +173,9 @@ FIRST = 3
 """Words at the beginning, which name the subject."""
 
 LONG = 8
-"""Content words from which a claim is long: a number, a condition or a word of only one of the two is then a detail."""
+"""Content words from which a claim is long: a number, a condition or a word of only one of the two
+is then a detail.
+"""
 
 WORDS_BEHIND, DENIED_NOUNS = 3, 2
 """Words that belong to a word of direction, and that "no" and "without" deny."""
@@ -209,14 +248,19 @@ def read_claim(text: str) -> Claim:
     first = _CLAUSE_END.split(bare, maxsplit=1)[0]
     gone = frozenset(change.gone for change in read_changes(text))
     codes = _CODE.findall(text)
-    opening = "" if not tokens or _is_finished("", lower[0]) or lower[0].endswith("ing") else form_of(tokens[0])
+    opening = (
+        ""
+        if not tokens or _is_finished("", lower[0]) or lower[0].endswith("ing")
+        else form_of(tokens[0])
+    )
     return Claim(
         normal=" ".join(word for word in lower if word not in ("please", "always")),
         content=content,
         families={word: family_of(word.rsplit("/", 1)[-1]) for word in content},
         told=frozenset(filter(None, map(form_of, tokens_of(_CODE.sub(" ", text))))),
         opening=opening,
-        specifics=frozenset(value_of(token) for token in tokens if SPECIFIC.search(token)) | _quantities(lower),
+        specifics=frozenset(value_of(token) for token in tokens if SPECIFIC.search(token))
+        | _quantities(lower),
         names=frozenset(token.lower() for token in tokens[1:] if _is_name(token))
         | frozenset(form_of(code) for code in codes if code.isalpha() and form_of(code)),
         commands=frozenset(squeezed(code) for code in codes if " " in code.strip()),
@@ -224,22 +268,30 @@ def read_claim(text: str) -> Claim:
         denials=tuple(_denials(bare, gone)),
         conditions=_words_behind(_CONDITION, bare),
         is_limited=_LIMIT.search(bare) is not None,
-        mood=next((mood for mood, pattern in _MOODS.items() if pattern.search(text)), _moment(first)),
+        mood=next(
+            (mood for mood, pattern in _MOODS.items() if pattern.search(text)), _moment(first)
+        ),
         is_past=True if _PAST.search(first) else False if _PRESENT.search(first) else None,
-        finished=frozenset(root(word) for before, word in pairwise(["", *lower]) if _is_finished(before, word)),
+        finished=frozenset(
+            root(word) for before, word in pairwise(["", *lower]) if _is_finished(before, word)
+        ),
         is_report=bool(lower) and _is_finished("", lower[0]),
         present=frozenset({opening, *(root(word) for word in lower if word.endswith("s"))} - {""}),
         is_passive=_PASSIVE.search(bare) is not None,
         behind=frozenset(
             (root(match[0].lower().removesuffix(" on")), word)
             for match in _DIRECTION.finditer(bare)
-            for word in _words_of(_DIRECTION.split(bare[match.end() :], maxsplit=1)[0])[:WORDS_BEHIND]
+            for word in _words_of(_DIRECTION.split(bare[match.end() :], maxsplit=1)[0])[
+                :WORDS_BEHIND
+            ]
         ),
     )
 
 
 def without_introduction(text: str) -> str:
-    """Returns the statement without "no,", "please", "I told you:" and back-ticks, its limits in one form."""
+    """Returns the statement without "no,", "please", "I told you:" and back-ticks, its limits in
+    one form.
+    """
     bare = _ONE.sub("1", _INTRODUCTION.sub(" ", text).replace("`", ""))
     return _AT_MOST.sub("below ", _AT_LEAST.sub("above ", bare))
 
@@ -250,7 +302,9 @@ def is_past(text: str) -> bool:
 
 
 def is_momentary(text: str) -> bool:
-    """Returns whether the text is about a state of the moment, which another moment does not contradict."""
+    """Returns whether the text is about a state of the moment, which another moment does not
+    contradict.
+    """
     return _MOMENTARY.search(text) is not None
 
 
@@ -269,7 +323,9 @@ def _is_finished(before: str, word: str) -> bool:
 
 def _words_of(clause: str) -> list[str]:
     """Returns the content words of a clause, without those of general meaning."""
-    return [form for token in tokens_of(clause) if (form := form_of(token)) and form not in LIGHT_ROOTS]
+    return [
+        form for token in tokens_of(clause) if (form := form_of(token)) and form not in LIGHT_ROOTS
+    ]
 
 
 def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
@@ -279,11 +335,19 @@ def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
     """
     for clause in _CLAUSE_END.split(_QUOTATION.sub(" ", text)):
         for match in _DENIAL.finditer(clause):
-            word, follow, whole = match[0].lower(), _words_of(clause[match.end() :]), _words_of(clause)
+            word, follow, whole = (
+                match[0].lower(),
+                _words_of(clause[match.end() :]),
+                _words_of(clause),
+            )
             if _DEMAND.search(clause[match.end() :]):
                 return
             denied = follow[:DENIED_NOUNS] if word in _OF_NOUNS else whole
-            is_rejection = any(root(name.split()[0]) == follow[0] for name in rejected) if follow else word not in _OF_SUBJECTS
+            is_rejection = (
+                any(root(name.split()[0]) == follow[0] for name in rejected)
+                if follow
+                else word not in _OF_SUBJECTS
+            )
             if denied and not is_rejection:
                 yield frozenset(denied)
 
@@ -291,7 +355,9 @@ def _denials(text: str, rejected: frozenset[str]) -> Iterator[frozenset[str]]:
 def _words_behind(pattern: re.Pattern[str], text: str) -> frozenset[str]:
     """Returns the content words between each match and the end of its clause."""
     ends = (match.end() for match in pattern.finditer(text))
-    return frozenset(word for end in ends for word in _words_of(_CLAUSE_END.split(text[end:], maxsplit=1)[0]))
+    return frozenset(
+        word for end in ends for word in _words_of(_CLAUSE_END.split(text[end:], maxsplit=1)[0])
+    )
 
 
 def _quantities(lower: list[str]) -> set[str]:
@@ -305,16 +371,21 @@ def _quantities(lower: list[str]) -> set[str]:
 
 
 def same_claim(newer: str, older: str, similarity: float) -> str | None:
-    """Returns why the two merge, or None; the newer wording must contain every value of the older one."""
+    """Returns why the two merge, or None; the newer wording must contain every value of the older
+    one.
+    """
     a, b = read_claim(newer), read_claim(older)
     if newer == older or (a.normal and a.normal == b.normal):
         return "same words"
     least = _least_common(similarity)
     common = frozenset(a.families.values()) & frozenset(b.families.values())
     if not (a.told and b.told) or len(common) < least * min(len(a.families), len(b.families)) / 2:
-        return None  # before the costlier comparisons; a value can be in the other claim in another form
+        # before the costlier comparisons; a value can be in the other claim in another form
+        return None
     ours, theirs = _missing(a, b), _missing(b, a)
-    if not _share_words(a, b, ours, theirs, similarity) or any(differ(a, b) for differ in _DIFFERENCES):
+    if not _share_words(a, b, ours, theirs, similarity) or any(
+        differ(a, b) for differ in _DIFFERENCES
+    ):
         return None
     if a.words == b.words:
         return "same words in another order"
@@ -331,7 +402,11 @@ def _least_common(similarity: float) -> float:
 def _missing(claim: Claim, other: Claim) -> frozenset[str]:
     """Returns the words that the other claim lacks."""
     known = frozenset(other.families.values())
-    return frozenset(word for word, family in claim.families.items() if family not in known and not _has(other, word))
+    return frozenset(
+        word
+        for word, family in claim.families.items()
+        if family not in known and not _has(other, word)
+    )
 
 
 def _has(claim: Claim, value: str) -> bool:
@@ -341,15 +416,21 @@ def _has(claim: Claim, value: str) -> bool:
     if any(f"/{value}/" in f"/{one}/" for one in claim.specifics if "/" in one):
         return True
     parts = [part for part in re.split(r"[/=]", value) if part]
-    return len(parts) > 1 and all(part in claim.specifics or root(part) in claim.families for part in parts)
+    return len(parts) > 1 and all(
+        part in claim.specifics or root(part) in claim.families for part in parts
+    )
 
 
-def _share_words(a: Claim, b: Claim, ours: frozenset[str], theirs: frozenset[str], similarity: float) -> bool:
-    """Returns whether the two have enough words in common for their similarity, and none that stands in another's place."""
+def _share_words(
+    a: Claim, b: Claim, ours: frozenset[str], theirs: frozenset[str], similarity: float
+) -> bool:
+    """Returns whether the two have enough words in common for their similarity, and none that
+    stands in another's place.
+    """
     size, other_size, left, other_left = map(_weight, (a.words, b.words, ours, theirs))
-    if size - left < LEAST_WEIGHT + (similarity < REWORDED) or 1 - min(left / size, other_left / other_size) < _least_common(
-        similarity
-    ):
+    if size - left < LEAST_WEIGHT + (similarity < REWORDED) or 1 - min(
+        left / size, other_left / other_size
+    ) < _least_common(similarity):
         return False
     ours, theirs = ours - LIGHT_ROOTS, theirs - LIGHT_ROOTS
     if not (ours or theirs):
@@ -360,18 +441,30 @@ def _share_words(a: Claim, b: Claim, ours: frozenset[str], theirs: frozenset[str
     if len(told & other_told) < HALF * min(len(told), len(other_told)):
         return False
     of_both = 1 - (left + other_left) / (size + other_size)
-    return of_both >= (LEAST_OF_BOTH if theirs else LEAST_OF_DETAILED) and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
+    return (
+        of_both >= (LEAST_OF_BOTH if theirs else LEAST_OF_DETAILED)
+        and _exchanged(a, b, ours | theirs) <= MOST_EXCHANGED
+    )
 
 
 def _weight(words: Iterable[str]) -> float:
-    return sum(LIGHT_WEIGHT if word in LIGHT_ROOTS else 1 if word.isalpha() else VALUE_WEIGHT for word in words)
+    return sum(
+        LIGHT_WEIGHT if word in LIGHT_ROOTS else 1 if word.isalpha() else VALUE_WEIGHT
+        for word in words
+    )
 
 
 def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
-    """Returns the share of unshared words that stand in the place of another one, in one construction; 1 for the subject."""
+    """Returns the share of unshared words that stand in the place of another one, in one
+    construction; 1 for the subject.
+    """
     families = [[claim.families[word] for word in claim.content] for claim in (a, b)]
     steps = SequenceMatcher(None, *families, autojunk=False).get_opcodes()
-    spans = [(i1, a.content[i1:i2], b.content[j1:j2]) for what, i1, i2, j1, j2 in steps if what == "replace"]
+    spans = [
+        (i1, a.content[i1:i2], b.content[j1:j2])
+        for what, i1, i2, j1, j2 in steps
+        if what == "replace"
+    ]
     least = 2 if min(len(a.families), len(b.families)) >= LONG else 1
     contrasts = [
         start
@@ -380,16 +473,28 @@ def _exchanged(a: Claim, b: Claim, unshared: frozenset[str]) -> float:
         and not (LIGHT_ROOTS.issuperset(one) or LIGHT_ROOTS.issuperset(other))
         and sum(not unshared.isdisjoint(side) for side in (one, other)) >= least
     ]
-    return 1.0 if any(start < FIRST for start in contrasts) else len(contrasts) / min(len(a.told), len(b.told))
+    return (
+        1.0
+        if any(start < FIRST for start in contrasts)
+        else len(contrasts) / min(len(a.told), len(b.told))
+    )
 
 
 def _differ_in_values(a: Claim, b: Claim) -> bool:
-    """Returns whether the newer claim lacks a value, or has another number (unless as a detail), command or flag."""
+    """Returns whether the newer claim lacks a value, or has another number (unless as a detail),
+    command or flag.
+    """
     numbers = {value for value in a.specifics if any(map(str.isdigit, value))}
     is_detail = min(len(a.words), len(b.words)) >= LONG or _missing(b, a) <= LIGHT_ROOTS
-    if not all(_has(a, value) for value in b.specifics | b.names) or not (is_detail or numbers <= b.specifics):
+    if not all(_has(a, value) for value in b.specifics | b.names) or not (
+        is_detail or numbers <= b.specifics
+    ):
         return True
-    if any(one != other and one.split()[0] == other.split()[0] for one in a.commands for other in b.commands):
+    if any(
+        one != other and one.split()[0] == other.split()[0]
+        for one in a.commands
+        for other in b.commands
+    ):
         return True
     flags, others = ({word for word in claim.content if word.startswith("-")} for claim in (a, b))
     return flags != others and bool(flags and others)
@@ -401,7 +506,9 @@ def _differ_in_polarity(a: Claim, b: Claim) -> bool:
 
 
 def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset[str]]:
-    """Returns what in the one is the opposite of the other: pairs of opposite words, and words that one of them denies."""
+    """Returns what in the one is the opposite of the other: pairs of opposite words, and words that
+    one of them denies.
+    """
     table = _STATES if of_states else _OPPOSITES
     only_a, only_b = a.words - b.words, b.words - a.words
     pairs = [
@@ -412,24 +519,39 @@ def opposition(a: Claim, b: Claim, *, of_states: bool = False) -> list[frozenset
     ]
     found = [pair for pair in pairs if bool(pair & a.denied) == bool(pair & b.denied)]
     for one, other in ((a, b), (b, a)):
-        found += [denied for denied in one.denials if 2 * len(denied & (other.words - other.denied)) > len(denied)]
+        found += [
+            denied
+            for denied in one.denials
+            if 2 * len(denied & (other.words - other.denied)) > len(denied)
+        ]
     return found
 
 
 def _opposites(word: str, table: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    prefixed = {prefix + word for prefix in NEGATING} | {word.removeprefix(prefix) for prefix in NEGATING}
+    prefixed = {prefix + word for prefix in NEGATING} | {
+        word.removeprefix(prefix) for prefix in NEGATING
+    }
     return table.get(word, frozenset()) | (prefixed - {word})
 
 
 def _differ_in_mood(a: Claim, b: Claim) -> bool:
-    """Returns whether the two are of different moods, or no plain statements and of different words."""
+    """Returns whether the two are of different moods, or no plain statements and of different
+    words.
+    """
     is_long = min(len(a.words), len(b.words)) >= LONG
-    return a.mood != b.mood or (a.words != b.words and a.mood not in ("", "guess", "moment" if is_long else ""))
+    return a.mood != b.mood or (
+        a.words != b.words and a.mood not in ("", "guess", "moment" if is_long else "")
+    )
 
 
 def _differ_in_time(a: Claim, b: Claim) -> bool:
-    """Returns whether one is about the past and the other about the present: was and is, used and uses, report and order."""
-    if any(one.is_report and not (other.finished or other.is_past or other.is_passive) for one, other in ((a, b), (b, a))):
+    """Returns whether one is about the past and the other about the present: was and is, used and
+    uses, report and order.
+    """
+    if any(
+        one.is_report and not (other.finished or other.is_past or other.is_passive)
+        for one, other in ((a, b), (b, a))
+    ):
         return True
     if None not in (a.is_past, b.is_past):
         return a.is_past != b.is_past
@@ -437,26 +559,37 @@ def _differ_in_time(a: Claim, b: Claim) -> bool:
 
 
 def _differ_in_conditions(a: Claim, b: Claim) -> bool:
-    """Returns whether one has a condition or a limit that the other one lacks, unless as a detail of the newer one."""
+    """Returns whether one has a condition or a limit that the other one lacks, unless as a detail
+    of the newer one.
+    """
     is_long = min(len(a.words), len(b.words)) >= LONG
     pairs = [(b, a)] if is_long else [(a, b), (b, a)]
-    if any(2 * len(one.conditions & _missing(one, other)) > len(one.conditions) for one, other in pairs if one.conditions):
+    if any(
+        2 * len(one.conditions & _missing(one, other)) > len(one.conditions)
+        for one, other in pairs
+        if one.conditions
+    ):
         return True
-    return any(one.is_limited and not (other.is_limited or other.conditions) for one, other in pairs)
+    return any(
+        one.is_limited and not (other.is_limited or other.conditions) for one, other in pairs
+    )
 
 
 def _differ_in_roles(a: Claim, b: Claim) -> bool:
     """Returns whether the same words stand on the other sides of a word.
 
-    Different words follow the same word of direction, one word follows "before" and "after", or subject and object are
-    exchanged.
+    Different words follow the same word of direction, one word follows "before" and "after", or
+    subject and object are exchanged.
     """
     if any((_ACROSS.get(way), word) in b.behind for way, word in a.behind - b.behind):
         return True
     if a.is_passive == b.is_passive and _triples(a) & {triple[::-1] for triple in _triples(b)}:
         return True
     ways = {way for way, _ in a.behind} & {way for way, _ in b.behind} - {"to"}
-    return any({w for d, w in a.behind if d == one}.isdisjoint(w for d, w in b.behind if d == one) for one in ways)
+    return any(
+        {w for d, w in a.behind if d == one}.isdisjoint(w for d, w in b.behind if d == one)
+        for one in ways
+    )
 
 
 def _triples(claim: Claim) -> frozenset[tuple[str, ...]]:

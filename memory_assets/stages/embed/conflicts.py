@@ -1,15 +1,17 @@
 """Decides whether two statements about one subject contradict each other, and how.
 
-Invalidating facts by similarity hits unrelated ones, so a conflict is read from the claims; in doubt there is none:
+Invalidating facts by similarity hits unrelated ones, so a conflict is read from the claims; in
+doubt there is none:
 
-    replaced      the newer one says that what the older one asserts was replaced by something else, or is gone
-    reversed      the newer one returns to what the older one says was replaced or is gone
-    opposite      the same words, one with and one without a "not" (or enabled and disabled, required and optional)
-    other value   the same words around another value, in a place that holds one value at a time: a port, a limit, a
+    replaced      the newer one says that what the older one asserts was replaced by something else,
+    or is gone reversed      the newer one returns to what the older one says was replaced or is
+    gone opposite      the same words, one with and one without a "not" (or enabled and disabled,
+    required and optional) other value   the same words around another value, in a place that holds
+    one value at a time: a port, a limit, a
                   version something runs on, an owner, one of several tools that exclude each other
 
-Flags, paths, positions in a list, measurements, momentary states and statements about the past conflict with nothing. Who said
-it, and which of the two holds, is decided in `memories`.
+Flags, paths, positions in a list, measurements, momentary states and statements about the past
+conflict with nothing. Who said it, and which of the two holds, is decided in `memories`.
 """
 
 import re
@@ -17,7 +19,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.stages.embed.claims import Claim, is_momentary, is_past, opposition, read_claim, without_introduction
+from memory_assets.stages.embed.claims import (
+    Claim,
+    is_momentary,
+    is_past,
+    opposition,
+    read_claim,
+    without_introduction,
+)
 from memory_assets.stages.embed.project import concept_words
 from memory_assets.text.aliases import names_of
 from memory_assets.text.changes import AT, WAYS, Change, clauses, read_changes, read_state_changes
@@ -26,22 +35,30 @@ from memory_assets.text.words import word_set
 
 REPLACED, REVERSED, OPPOSITE, OTHER_VALUE = "replaced", "reversed", "opposite", "other value"
 STATED = frozenset({REPLACED, REVERSED})
-"""The newer one itself states the change; it need be neither near the older one in meaning nor filed alike."""
+"""The newer one itself states the change; it need be neither near the older one in meaning nor
+filed alike.
+"""
 
 CONSIDERED_FROM = 0.5
 """Cosine from which two statements are compared by their words."""
 
 _HALF, _NEARLY_ALL = 0.5, 0.8
-"""Shares of common words: with the subject of a change, and between two statements that contradict each other."""
+"""Shares of common words: with the subject of a change, and between two statements that contradict
+each other.
+"""
 
 _LONGEST_NAME = 3
 """Words of a value that is a name."""
 
 _ALTERNATIVES = tuple(map(word_set, (
-    "tabs spaces", "uv pip poetry conda pipenv pdm", "npm pnpm yarn bun", "pytest unittest nose", "jest vitest mocha",
-    "squash rebase merge", "main master trunk", "postgres postgresql mysql mariadb sqlite redis memcached",
-    "heroku fly hetzner render vercel netlify", "jenkins buildkite circleci", "snake_case camelcase kebab-case",
-    "single double", "light dark", "sync async synchronous asynchronous", "sha1 sha256", "http https", "british american",
+    "tabs spaces", "uv pip poetry conda pipenv pdm", "npm pnpm yarn bun", "pytest unittest nose",
+    "jest vitest mocha",
+    "squash rebase merge", "main master trunk", "postgres postgresql mysql mariadb sqlite redis "
+                                                "memcached",
+    "heroku fly hetzner render vercel netlify", "jenkins buildkite circleci", "snake_case "
+    "camelcase kebab-case",
+    "single double", "light dark", "sync async synchronous asynchronous", "sha1 sha256",
+    "http https", "british american",
     "monday tuesday wednesday thursday friday saturday sunday",
     "mondays tuesdays wednesdays thursdays fridays saturdays sundays",
     "english german french spanish italian portuguese dutch", "past present",
@@ -54,54 +71,77 @@ _TAKING = frozenset(
         root,
         LIGHT - {"another", "other"}
         | word_set("""run choose switch switched move moving moved migrate migrated replace replaced
-    now second minute hour day re ve ll still already raise lower increase decrease change rename bump currently"""),
+    now second minute hour day re ve ll still already raise lower increase decrease change rename
+    bump currently"""),
     )
 )
 """Words of using and changing, which are not the subject."""
 
-_HAPPENED = re.compile(r"(?i)\b(?:took|ran|went|got|came|saw|found|made|did|gave|began|became|cost|lasted|grew|fell|rose)\b")
-_EPISODE = word_set("""problem issue error bug fix change commit task coverage count total size duration speed latency
-    throughput score ratio progress remaining status result""")
+_HAPPENED = re.compile(
+    r"(?i)\b(?:took|ran|went|got|came|saw|found|made|did|gave|began|became|cost|lasted|grew"
+    r"|fell|rose)\b"
+)
+_EPISODE = word_set("""problem issue error bug fix change commit task coverage count total size
+    duration speed latency throughput score ratio progress remaining status result""")
 """Belongs to one piece of work, or is measured again each time."""
 
-_NORM = re.compile(r"\b(?:every|each|any|all|no|must|should|shall|needs?|requires?|at least|at most)\b", re.IGNORECASE)
-_LISTED = word_set("""step item point phase option adr issue pr line lines chapter section milestone part row case round attempt
-    task rule question figure table commit ticket story level day week example batch test tests""")
+_NORM = re.compile(
+    r"\b(?:every|each|any|all|no|must|should|shall|needs?|requires?|at least|at most)\b",
+    re.IGNORECASE,
+)
+_LISTED = word_set("""step item point phase option adr issue pr line lines chapter section milestone
+    part row case round attempt task rule question figure table commit ticket story level day week
+    example batch test tests""")
 """Words before a number that is only an index."""
 
 _PLAIN_FILLING = word_set("the our a an now always please must should currently")
 _SEVERAL = re.compile(
-    r"(?i)\b(?:also|or|either|both|such as|for example|e\.g\.|one of|another|some|besides|as well|including|sometimes|usually|"
+    r"(?i)\b(?:also|or|either|both|such as|for example|e\.g\.|one of|another|some|besides"
+    r"|as well|including|sometimes|usually|"
     r"(?:^|\s)an?\s+\w+\s+(?:is|are))\b"
 )
 _HEDGED = re.compile(
-    r"\?\W*$|\b(?:could|might|maybe|perhaps|probably|consider|what if|will|would|going to|wonder|i can|"
+    r"\?\W*$|\b(?:could|might|maybe|perhaps|probably|consider|what if|will|would|going to"
+    r"|wonder|i can|"
     r"if you (?:want|like|prefer))\b",
     re.I,
 )
 _BE = word_set("is are be stays remains equals = :")
-_HOLDS_ONE = word_set("""port version region zone timeout limit branch default deadline interval budget threshold width length
-    name tag model maximum minimum max min retries reviewers replicas workers dimension owner maintainer license""")
+_HOLDS_ONE = word_set("""port version region zone timeout limit branch default deadline interval
+    budget threshold width length name tag model maximum minimum max min retries reviewers replicas
+    workers dimension owner maintainer license""")
 _SET = re.compile(
-    r"(?:\b(?:runs?|runs? only|listens?|lives?|hosted|deployed|pinned|set|defaults?|default|limited|capped|bound|expires?|kept|"
-    r"raised?|lowered?|times out|retries|retry|stays|based|written|deploys?|released?|happens?|due|limit|timeout)\s+"
-    r"(?:on|in|at|to|after|every|by|within|up to|with|for)(?:\s+(?:port|version|python|node|go|region))?"
+    r"(?:\b(?:runs?|runs? only|listens?|lives?|hosted|deployed|pinned|set|defaults?|default"
+    r"|limited|capped|bound|expires?|kept|"
+    r"raised?|lowered?|times out|retries|retry|stays|based|written|deploys?|released?"
+    r"|happens?|due|limit|timeout)\s+"
+    r"(?:on|in|at|to|after|every|by|within|up to|with|for)(?:\s+(?:port|version|python|node"
+    r"|go|region))?"
     r"|\b(?:needs?|requires?|takes?|waits?|keeps?|uses?|use|using|target|supports?|"
-    r"prefers?|prefer|wants?|with|for|in|by|on|via|under|below|over|above|after|within)|\b(?:at least|at most|up to|exactly)"
-    r"|\b(?:needs?|requires?|runs?(?: on)?|targets?|(?:connected|wired|pinned) to) [\w-]+|\b(?:size|length|number) of)$"
+    r"prefers?|prefer|wants?|with|for|in|by|on|via|under|below|over|above|after|within)"
+    r"|\b(?:at least|at most|up to|exactly)"
+    r"|\b(?:needs?|requires?|runs?(?: on)?|targets?|(?:connected|wired|pinned) to) [\w-]+"
+    r"|\b(?:size|length|number) of)$"
 )
-_CHOICE = re.compile(r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes|choose|runs on)$")
+_CHOICE = re.compile(
+    r"\b(?:use|uses|using|prefer|prefers|with|in|by|on|via|to|is|are|wants?|like|likes"
+    r"|choose|runs on)$"
+)
 _ONE_NAME_BEFORE = re.compile(
-    r"\b(?:called|named|defaults to|(?:owned|led|maintained|handled|processed|managed|hosted|sent|built|reviewed) "
-    r"(?:by|with|via)|(?:hosted|deployed|stored|kept|archived|backed up|tracked) (?:at|on|in|to)|comes? from|"
+    r"\b(?:called|named|defaults to|(?:owned|led|maintained|handled|processed|managed|hosted"
+    r"|sent|built|reviewed) "
+    r"(?:by|with|via)|(?:hosted|deployed|stored|kept|archived|backed up|tracked) (?:at|on|in"
+    r"|to)|comes? from|"
     r"written in|branch off|(?:host|store|keep|track|deploy|archive) [\w-]+ (?:on|in|to|at)|"
-    r"^(?:[\w-]+ )*(?:service|database|provider|registry|framework|language|license|host|owner|maintainer|editor|"
+    r"^(?:[\w-]+ )*(?:service|database|provider|registry|framework|language|license|host"
+    r"|owner|maintainer|editor|"
     r"broker|engine)(?: of(?: [\w-]+)+)? (?:is|are))$"
 )
 _ONE_NAME_AFTER = re.compile(r"^(?:owns|leads|maintains|(?:is|remains) (?:the|our)\b)")
 _ARTICLE = r"(?:(?:the|a|an|our|port|version)\s+)*"
 _PLACE = (
-    r"\b(?:in|on|with|to|via|by|at|after|every|through|from|uses?|using|used|is|are|prefers?|runs?|wants?|choose|install|needs?|"
+    r"\b(?:in|on|with|to|via|by|at|after|every|through|from|uses?|using|used|is|are|prefers?"
+    r"|runs?|wants?|choose|install|needs?|"
     r"requires?)\s+"
 )
 _USE = (
@@ -114,16 +154,21 @@ _DETAIL = re.compile(r"[,;(]|\s[—–]\s")
 _GENERAL = _TAKING | frozenset(
     map(
         root,
-        word_set("""app application service site system product project repo everything whole entire stuff setup stack code team
-    account server cluster instance subscription workspace deploy deployment host hosting listen port week month quarter year
-    today yesterday finally completely officially using gone retire decommission shut down phase drop ditch abandon stop rid
-    back off monday tuesday wednesday thursday friday saturday sunday"""),
+        word_set("""app application service site system product project repo everything whole entire
+    stuff setup stack code team account server cluster instance subscription workspace deploy
+    deployment host hosting listen port week month quarter year today yesterday finally completely
+    officially using gone retire decommission shut down phase drop ditch abandon stop rid back off
+    monday tuesday wednesday thursday friday saturday sunday"""),
     )
 )
 """Words that name no subject of their own in a statement about what is used."""
 
 _MEASURES = frozenset(
-    map(root, "time second minute hour day week month year byte kb mb gb ms m cm mm km percent fps approval".split())
+    map(
+        root,
+        "time second minute hour day week month year byte kb mb gb ms m cm mm km percent "
+        "fps approval".split(),
+    )
 )
 """What a number in a rule or a setting counts."""
 
@@ -137,7 +182,9 @@ class _Features:
     claim: Claim
     changes: tuple[Change, ...]
     asserted: tuple[str, ...]
-    """Its sentences about the present: no questions, guesses and plans, with which a turn may begin."""
+    """Its sentences about the present: no questions, guesses and plans, with which a turn may
+    begin.
+    """
     plain: tuple[str, ...]
     """Its words in order, lower case, without articles and filler words."""
     forms: dict[str, str]
@@ -156,8 +203,13 @@ def _read(text: str) -> _Features:
     asserted = tuple(filter(_asserts, clauses(text)))
     changes = tuple(dict.fromkeys((*read_changes(text), *read_state_changes(text))))
     text = " ".join(asserted) or text
-    claim, tokens = read_claim(text), tokens_of(without_introduction(text).lower().replace("’", "'"))
-    words = claim.words | {root(token) for token in tokens if token in ("on", "off", "before", "after")}
+    claim, tokens = (
+        read_claim(text),
+        tokens_of(without_introduction(text).lower().replace("’", "'")),
+    )
+    words = claim.words | {
+        root(token) for token in tokens if token in ("on", "off", "before", "after")
+    }
     return _Features(
         claim=claim,
         changes=changes,
@@ -166,23 +218,33 @@ def _read(text: str) -> _Features:
         forms={token: form_of(token) for token in tokens},
         words=words - LIGHT_ROOTS,
         core=words - _TAKING,
-        is_settled=bool(asserted) and not (_SEVERAL.search(text) or is_momentary(text) or _HAPPENED.search(text)),
+        is_settled=bool(asserted)
+        and not (_SEVERAL.search(text) or is_momentary(text) or _HAPPENED.search(text)),
         is_norm=_NORM.search(text) is not None,
     )
 
 
 def _asserts(clause: str) -> bool:
-    """Returns whether the clause states or demands something: no question, wish, guess, plan or report of one's own work."""
+    """Returns whether the clause states or demands something: no question, wish, guess, plan or
+    report of one's own work.
+    """
     return not (is_past(clause) or _HEDGED.search(clause) or read_claim(clause).mood)
 
 
 def find_conflict(newer: str, older: str, project: str = "") -> str | None:
-    """Returns how the newer statement conflicts with the older one, or None; both are about the `project`."""
+    """Returns how the newer statement conflicts with the older one, or None; both are about the
+    `project`.
+    """
     a, b = _read(newer), _read(older)
     about_all = _GENERAL | _roots(project)
     if any(_reverses(change, other, about_all) for change in a.changes for other in b.changes):
         return REVERSED
-    if any(_replaces(change, sentence, about_all) for change in a.changes if change.gone for sentence in b.asserted):
+    if any(
+        _replaces(change, sentence, about_all)
+        for change in a.changes
+        if change.gone
+        for sentence in b.asserted
+    ):
         return REPLACED
     if not (a.is_settled and b.is_settled):
         return None
@@ -192,7 +254,9 @@ def find_conflict(newer: str, older: str, project: str = "") -> str | None:
 
 
 def _reverses(change: Change, other: Change, about_all: frozenset[str]) -> bool:
-    """Returns whether the change brings back what the other one says is gone, of the same subject."""
+    """Returns whether the change brings back what the other one says is gone, of the same
+    subject.
+    """
     is_back = bool(other.gone) and re.fullmatch(_spellings(other.gone), change.came) is not None
     if not is_back or (change.gone and other.came and change.gone != other.came):
         return False
@@ -203,20 +267,30 @@ def _reverses(change: Change, other: Change, about_all: frozenset[str]) -> bool:
 def _replaces(change: Change, older: str, about_all: frozenset[str]) -> bool:
     """Returns whether the older sentence asserts the replaced name about the subject of the change.
 
-    A statement without a subject of its own is about everything; `about_all` are words that name no subject.
+    A statement without a subject of its own is about everything; `about_all` are words that name no
+    subject.
     """
     main = _main_part(older, change.gone)
     asserted, said = read_claim(main), read_claim(change.clause)
-    if not main or _HAPPENED.search(main) or asserted.is_negated or (change.came and _holds(older, change.came)):
+    if (
+        not main
+        or _HAPPENED.search(main)
+        or asserted.is_negated
+        or (change.came and _holds(older, change.came))
+    ):
         return False
     concepts = _roots(concept_words(change.gone))
     about, subject = (_subject(claim, change) - concepts - about_all for claim in (asserted, said))
     if not about or not subject:
         return not subject and _relies_on(main, change.gone)
     opening = next((word for word in map(root, main.lower().split()) if word in asserted.words), "")
-    names = {name for name in asserted.specifics | asserted.names if not _is_part(name, change)} - about_all
+    names = {
+        name for name in asserted.specifics | asserted.names if not _is_part(name, change)
+    } - about_all
     names |= {opening} & about  # a statement begins with its subject
-    return names <= said.specifics | said.names | said.words and len(about & subject) >= _HALF * len(about)
+    return names <= said.specifics | said.names | said.words and len(
+        about & subject
+    ) >= _HALF * len(about)
 
 
 def _subject(claim: Claim, change: Change) -> frozenset[str]:
@@ -233,39 +307,55 @@ def _roots(text: str) -> frozenset[str]:
 
 
 def _relies_on(text: str, name: str) -> bool:
-    """Returns whether the text says that the name is in use, so that a general change applies to it."""
+    """Returns whether the text says that the name is in use, so that a general change applies to
+    it.
+    """
     spelled = rf"[`'\"]?{_spellings(name)}"
     return re.search(rf"{_USE}{spelled}|^{spelled}{_SERVES}", text, re.IGNORECASE) is not None
 
 
 def _holds(text: str, name: str) -> re.Match[str] | None:
-    """Returns where the name is the subject of the text, or stands where something in use is named."""
+    """Returns where the name is the subject of the text, or stands where something in use is
+    named.
+    """
     return re.search(rf"(?:^|{_PLACE}){_ARTICLE}[`'\"]?{_spellings(name)}", text, re.IGNORECASE)
 
 
 def _main_part(text: str, name: str) -> str:
-    """Returns the text up to the first detail behind the name; empty if the text does not hold the name."""
+    """Returns the text up to the first detail behind the name; empty if the text does not hold the
+    name.
+    """
     held = _holds(text, name)
     detail = _DETAIL.search(text, held.end()) if held else None
     return text[: detail.start() if detail else None] if held else ""
 
 
 def _spellings(name: str) -> str:
-    """Returns a pattern of the name, its other names, and both with and without a domain: Fly and Fly.io."""
+    """Returns a pattern of the name, its other names, and both with and without a domain: Fly and
+    Fly.io.
+    """
     names = {re.sub(rf"{_DOMAIN}$", "", name), *names_of(name)}
     words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return rf"(?:{words})(?:{_DOMAIN})?(?![\w/-]|\.\w)"
 
 
 def _are_opposite(newer: _Features, older: _Features) -> bool:
-    """Returns whether both say the same about the same subject, and an odd number of things turns the one into the other."""
+    """Returns whether both say the same about the same subject, and an odd number of things turns
+    the one into the other.
+    """
     a, b = newer.claim, older.claim
-    if a.specifics != b.specifics or not a.names <= b.names | b.words or not b.names <= a.names | a.words:
+    if (
+        a.specifics != b.specifics
+        or not a.names <= b.names | b.words
+        or not b.names <= a.names | a.words
+    ):
         return False
     said, before = newer.words, older.words
     if said == before and _before(a) and _before(b) and _before(a).isdisjoint(_before(b)):
         return True
-    flips = [pair for pair in _OPPOSED if len(pair & (said - before)) == 1 == len(pair & (before - said))]
+    flips = [
+        pair for pair in _OPPOSED if len(pair & (said - before)) == 1 == len(pair & (before - said))
+    ]
     found = [*opposition(a, b, of_states=True), *flips]
     if len(found) % 2 == 0:
         return False
@@ -279,16 +369,27 @@ def _before(claim: Claim) -> frozenset[str]:
 
 
 def _differ_in_a_value(newer: _Features, older: _Features) -> bool:
-    """Returns whether the two are the same words around different values, in a place for one value."""
+    """Returns whether the two are the same words around different values, in a place for one
+    value.
+    """
     a, b = newer.plain, older.plain
     values = [_only_in(newer, older), _only_in(older, newer)]
-    if not (values[0] and values[1] and newer.core & older.core) or {"above", "below"} & {*a} ^ {"above", "below"} & {*b}:
+    if not (values[0] and values[1] and newer.core & older.core) or {"above", "below"} & {*a} ^ {
+        "above",
+        "below",
+    } & {*b}:
         return False
-    places = [(one[: one.index(value[0])], one[one.index(value[-1]) + 1 :]) for one, value in zip((a, b), values, strict=True)]
-    if any((head and head[-1] in _LISTED) for head, _ in places) or (not newer.is_norm and {*a, *b} & _EPISODE):
+    places = [
+        (one[: one.index(value[0])], one[one.index(value[-1]) + 1 :])
+        for one, value in zip((a, b), values, strict=True)
+    ]
+    if any((head and head[-1] in _LISTED) for head, _ in places) or (
+        not newer.is_norm and {*a, *b} & _EPISODE
+    ):
         return False
     one, other = (
-        " ".join(features.forms[word] for word in value) for features, value in zip((newer, older), values, strict=True)
+        " ".join(features.forms[word] for word in value)
+        for features, value in zip((newer, older), values, strict=True)
     )
     if any({values[0][0], values[1][0]} <= group for group in _ALTERNATIVES):
         return any(_CHOICE.search(" ".join(head)) for head, _ in places)
@@ -298,9 +399,15 @@ def _differ_in_a_value(newer: _Features, older: _Features) -> bool:
 
 
 def _only_in(one: _Features, other: _Features) -> tuple[str, ...]:
-    """Returns the words that only the one has, if they follow one another and are no more than a name has."""
+    """Returns the words that only the one has, if they follow one another and are no more than a
+    name has.
+    """
     at = [n for n, word in enumerate(one.plain) if one.forms.get(word, "") in one.core - other.core]
-    return one.plain[at[0] : at[-1] + 1] if at and at[-1] - at[0] == len(at) - 1 < _LONGEST_NAME else ()
+    return (
+        one.plain[at[0] : at[-1] + 1]
+        if at and at[-1] - at[0] == len(at) - 1 < _LONGEST_NAME
+        else ()
+    )
 
 
 def _takes_one_value(head: Sequence[str], tail: Sequence[str]) -> bool:

@@ -1,12 +1,15 @@
-"""Encodes the texts of a day: those of observations, and the passages that its messages are cut into.
+"""Encodes the texts of a day: those of observations, and the passages that its messages are cut
+into.
 
-Each distinct text is encoded once; known vectors are reused by the hash of their text. One vector of a long message is about
-everything and near to nothing, so a message is found by its best passage. Only the words of people and assistants are cut; tool
-calls and outputs are not. A passage has the role of its message: a turn of the owner, the answer that ends the assistant's
-turn, or a step before it.
+Each distinct text is encoded once; known vectors are reused by the hash of their text. One vector
+of a long message is about everything and near to nothing, so a message is found by its best
+passage. Only the words of people and assistants are cut; tool calls and outputs are not. A passage
+has the role of its message: a turn of the owner, the answer that ends the assistant's turn, or a
+step before it.
 
-A text that the model cannot encode keeps no other from its vector. Until its next attempt, after `COOL_DOWN` at the earliest,
-it is found by its words alone. High priority and newest come first. If none can be encoded, the model is at fault: an error.
+A text that the model cannot encode keeps no other from its vector. Until its next attempt, after
+`COOL_DOWN` at the earliest, it is found by its words alone. High priority and newest come first. If
+none can be encoded, the model is at fault: an error.
 """
 
 import hashlib
@@ -25,8 +28,8 @@ from memory_assets.schema.protocols import Embedder, Read
 Made = TypeVar("Made")
 
 PASSAGE_CHARS = 500
-"""About 125 tokens, half of what MiniLM reads. On questions about labelled sessions single sentences found less, and whole
-messages much less."""
+"""About 125 tokens, half of what MiniLM reads. On questions about labelled sessions single
+sentences found less, and whole messages much less."""
 
 MOST_VECTORS = 24
 """Passages of one message that get a vector; the rest of longer pastes is found by its words."""
@@ -63,18 +66,33 @@ def encode_day(
     for text_hash, text in ranked.select("text_hash", "text").iter_rows():
         texts.setdefault(text_hash, text)
     found = _reusable(known, embedder, "vector")
-    failed = {} if failures is None else {row["text_hash"]: row for row in failures.filter(_is_made_by(embedder)).to_dicts()}
+    failed = (
+        {}
+        if failures is None
+        else {row["text_hash"]: row for row in failures.filter(_is_made_by(embedder)).to_dicts()}
+    )
     waiting = {text_hash for text_hash, row in failed.items() if now - row["failed_at"] < COOL_DOWN}
     due = [text_hash for text_hash in texts if text_hash not in found and text_hash not in waiting]
     made, problems = _encode_each(embedder.encode, texts, due)
     found |= {text_hash: (vector.tolist(),) for text_hash, vector in made.items()}
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     vectors = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
-    rows = ({"text_hash": h, **common, "dimension": len(vector), "vector": vector} for h, vector in vectors)
+    rows = (
+        {"text_hash": h, **common, "dimension": len(vector), "vector": vector}
+        for h, vector in vectors
+    )
     left = [failed[text_hash] for text_hash in sorted(waiting & texts.keys() - found.keys())]
     for text_hash, problem in sorted(problems.items()):
         attempts = failed[text_hash]["attempts"] + 1 if text_hash in failed else 1
-        left.append({"text_hash": text_hash, **common, "failed_at": now, "attempts": attempts, "problem": problem})
+        left.append(
+            {
+                "text_hash": text_hash,
+                **common,
+                "failed_at": now,
+                "attempts": attempts,
+                "problem": problem,
+            }
+        )
     return {
         "embedding_failures": schemas.frame_of("embedding_failures", left),
         "embeddings": schemas.frame_of("embeddings", rows),
@@ -90,17 +108,24 @@ def retry_at(failures: pl.DataFrame) -> datetime | None:
 def _encode_each(
     encode: Callable[[list[str]], Iterable[Made]], texts: Mapping[str, str], hashes: Sequence[str]
 ) -> tuple[dict[str, Made], dict[str, str]]:
-    """Returns what is made of each text, and the problem of each that cannot be encoded; raises if none can."""
+    """Returns what is made of each text, and the problem of each that cannot be encoded; raises if
+    none can.
+    """
     made: dict[str, Made] = {}
     problems: dict[str, str] = {}
-    waiting, cause = [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)], None
+    waiting, cause = (
+        [list(hashes[start : start + BATCH]) for start in range(0, len(hashes), BATCH)],
+        None,
+    )
     while waiting:
         batch = waiting.pop(0)
         try:
             made |= dict(zip(batch, encode([texts[text_hash] for text_hash in batch]), strict=True))
         except ModelError:
             raise
-        except Exception as error:  # whatever a model does with one text, the others get their vectors
+        except (
+            Exception
+        ) as error:  # whatever a model does with one text, the others get their vectors
             cause, half = error, len(batch) // 2
             if half:
                 waiting[:0] = [batch[:half], batch[half:]]
@@ -110,7 +135,9 @@ def _encode_each(
         del made[text_hash]
         problems[text_hash] = "no usable vector"
     if len(problems) > 1 and not made:
-        raise ModelError(f"Cannot encode any of {len(problems)} texts: {cause or 'no vector is usable'}.") from cause
+        raise ModelError(
+            f"Cannot encode any of {len(problems)} texts: {cause or 'no vector is usable'}."
+        ) from cause
     return made, problems
 
 
@@ -120,12 +147,17 @@ def _is_usable(made: Any) -> bool:
     return bool(np.isfinite(vector).all() and np.any(vector))
 
 
-def _reusable(known: pl.DataFrame | None, embedder: Embedder, *columns: str) -> dict[str, tuple[Any, ...]]:
+def _reusable(
+    known: pl.DataFrame | None, embedder: Embedder, *columns: str
+) -> dict[str, tuple[Any, ...]]:
     """Returns the columns of the rows that the same model made, by the hash of their text."""
     if known is None:
         return {}
     same = known.filter(_is_made_by(embedder)).drop_nulls(columns)
-    return {text_hash: tuple(values) for text_hash, *values in same.select("text_hash", *columns).iter_rows()}
+    return {
+        text_hash: tuple(values)
+        for text_hash, *values in same.select("text_hash", *columns).iter_rows()
+    }
 
 
 def _is_made_by(embedder: Embedder) -> pl.Expr:
@@ -133,12 +165,19 @@ def _is_made_by(embedder: Embedder) -> pl.Expr:
 
 
 def _missing(texts: Mapping[str, str], found: Container[str]) -> list[str]:
-    """Returns the hashes of the texts that are not found, in order of their length, so that a batch is of one length."""
-    return sorted((text_hash for text_hash in texts if text_hash not in found), key=lambda h: (len(texts[h]), h))
+    """Returns the hashes of the texts that are not found, in order of their length, so that a batch
+    is of one length.
+    """
+    return sorted(
+        (text_hash for text_hash in texts if text_hash not in found),
+        key=lambda h: (len(texts[h]), h),
+    )
 
 
 def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
-    """Returns the vectors of the texts, float32, shape (texts, dimension); zeros for a text without one."""
+    """Returns the vectors of the texts, float32, shape (texts, dimension); zeros for a text without
+    one.
+    """
     distinct = embeddings
     if embeddings["text_hash"].is_duplicated().any():  # else the copy is spared
         distinct = embeddings.unique("text_hash", keep="first", maintain_order=True)
@@ -147,7 +186,10 @@ def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
     dimension = int(distinct["dimension"][0])
     stacked = distinct["vector"].explode().to_numpy().reshape(-1, dimension)
     places = pl.DataFrame({"text_hash": text_hashes}).join(
-        distinct.select("text_hash").with_row_index("place"), on="text_hash", how="left", maintain_order="left"
+        distinct.select("text_hash").with_row_index("place"),
+        on="text_hash",
+        how="left",
+        maintain_order="left",
     )["place"]
     found = stacked[places.fill_null(0).to_numpy()].astype(np.float32, copy=False)
     found[places.is_null().to_numpy()] = 0.0
@@ -156,15 +198,27 @@ def matrix_of(text_hashes: pl.Series, embeddings: pl.DataFrame) -> np.ndarray:
 
 def spoken(messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the messages of people and assistants, each with its role in the turn, in order."""
-    said = messages.filter(pl.col("author").is_in(SPEAKERS) & (pl.col("kind") == "text") & (pl.col("text").str.len_chars() > 0))
+    said = messages.filter(
+        pl.col("author").is_in(SPEAKERS)
+        & (pl.col("kind") == "text")
+        & (pl.col("text").str.len_chars() > 0)
+    )
     said = said.sort("window_id", "ordinal")
     follows = pl.col("author").shift(-1).over("window_id")
-    reply = pl.when(follows.is_null() | (follows == "owner")).then(pl.lit("answer")).otherwise(pl.lit("step"))
-    return said.with_columns(role=pl.when(pl.col("author") == "owner").then(pl.lit("turn")).otherwise(reply))
+    reply = (
+        pl.when(follows.is_null() | (follows == "owner"))
+        .then(pl.lit("answer"))
+        .otherwise(pl.lit("step"))
+    )
+    return said.with_columns(
+        role=pl.when(pl.col("author") == "owner").then(pl.lit("turn")).otherwise(reply)
+    )
 
 
 def cut_spans(text: str, longest: int = PASSAGE_CHARS) -> list[tuple[int, int]]:
-    """Returns the spans of the passages, in order: paragraphs and list items joined, long ones cut at a space."""
+    """Returns the spans of the passages, in order: paragraphs and list items joined, long ones cut
+    at a space.
+    """
     spans: list[tuple[int, int]] = []
     for start, end in _pieces(text, longest):
         if spans and end - spans[-1][0] <= longest:
@@ -219,7 +273,11 @@ _CUT = ("id", *_OF_THE_MESSAGE, "number", "char_from", "char_to")
 
 def make_passages(day: date, messages: pl.DataFrame) -> pl.DataFrame:
     """Returns the table `passages` of a day."""
-    return hashed(cut_messages(messages)).with_columns(day=pl.lit(day)).select(*schemas.schema_of("passages"))
+    return (
+        hashed(cut_messages(messages))
+        .with_columns(day=pl.lit(day))
+        .select(*schemas.schema_of("passages"))
+    )
 
 
 def hashed(passages: pl.DataFrame) -> pl.DataFrame:
@@ -227,17 +285,25 @@ def hashed(passages: pl.DataFrame) -> pl.DataFrame:
     return passages.with_columns(pl.Series("text_hash", map(_hash_of, passages["text"]), pl.String))
 
 
-def encode_passages(day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None) -> pl.DataFrame:
+def encode_passages(
+    day: date, messages: pl.DataFrame, embedder: Embedder, known: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Returns the table `passage_vectors` of a day's messages; `known` holds reusable rows."""
     texts = {_hash_of(text): text for text in cut_messages(messages).filter(HAS_VECTOR)["text"]}
     found = read_texts(texts, embedder, known)
     common = {"day": day, "model": embedder.name, "model_version": embedder.version}
     made = ((text_hash, *found[text_hash]) for text_hash in sorted(texts.keys() & found.keys()))
-    return schemas.frame_of("passage_vectors", ({"text_hash": h, **common, "vector": v, "words": w} for h, v, w in made))
+    return schemas.frame_of(
+        "passage_vectors", ({"text_hash": h, **common, "vector": v, "words": w} for h, v, w in made)
+    )
 
 
-def read_texts(texts: Mapping[str, str], embedder: Embedder, known: pl.DataFrame | None) -> dict[str, tuple[Any, ...]]:
-    """Returns vector and word codes of each text that can be encoded, by its hash; `known` holds reusable rows."""
+def read_texts(
+    texts: Mapping[str, str], embedder: Embedder, known: pl.DataFrame | None
+) -> dict[str, tuple[Any, ...]]:
+    """Returns vector and word codes of each text that can be encoded, by its hash; `known` holds
+    reusable rows.
+    """
     found = _reusable(known, embedder, "vector", "words")
     read, _ = _encode_each(embedder.read, texts, _missing(texts, found))
     return found | {h: (one.vector.tolist(), one.words.tobytes()) for h, one in read.items()}

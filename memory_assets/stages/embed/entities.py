@@ -1,8 +1,9 @@
-"""Recognises entities in a text: files, commands, flags, packages, services, hosts, people, decisions, tickets, identifiers.
+"""Recognises entities in a text: files, commands, flags, packages, services, hosts, people,
+decisions, tickets, identifiers.
 
-Takes a text, returns its names with their kind and usual spelling. Precision comes first: only a known shape (addresses, paths,
-numbers, flags, handles, identifiers, commits) or a listed name (`names`) is an entity; a plain English word never is, backticks
-or not. Knows nothing of memories.
+Takes a text, returns its names with their kind and usual spelling. Precision comes first: only a
+known shape (addresses, paths, numbers, flags, handles, identifiers, commits) or a listed name
+(`names`) is an entity; a plain English word never is, backticks or not. Knows nothing of memories.
 """
 
 import re
@@ -11,13 +12,23 @@ from functools import lru_cache
 from itertools import chain
 
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.embed.names import Name, Span, code_spans, excluded, find_commands, find_known, inside, known_names
+from memory_assets.stages.embed.names import (
+    Name,
+    Span,
+    code_spans,
+    excluded,
+    find_commands,
+    find_known,
+    inside,
+    known_names,
+)
 from memory_assets.text.words import word_set
 
 _URL = re.compile(r"\bhttps?://([\w.-]+)(:\d{2,5})?((?:/[^\s)>\]`'\"“”]*)?)")
 _REPOSITORY = re.compile(r"(?<![\w/.-])(?:github|gitlab)\.com[:/]([\w-][\w.-]*/[\w-][\w.-]*)")
 _HOSTNAME = re.compile(
-    r"(?<![\w@/.-])((?:[a-z0-9][a-z0-9-]+\.)+(?:com|org|net|io|dev|cloud|ai|gov|edu|internal|local|eu|de|uk))(:\d{2,5})?(?![\w.-]*\w)"
+    r"(?<![\w@/.-])((?:[a-z0-9][a-z0-9-]+\.)+(?:com|org|net|io|dev|cloud|ai|gov|edu|internal"
+    r"|local|eu|de|uk))(:\d{2,5})?(?![\w.-]*\w)"
 )
 _LOCALHOST = re.compile(r"(?<![\w.-])(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b")
 _ADDRESS = re.compile(r"(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?::(\d{2,5}))?(?![\w.]*\d)")
@@ -26,53 +37,72 @@ _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.IGNORECASE)
 _STANDARD = re.compile(r"\b(RFC|PEP)[- ]?(\d{1,5})\b|\b(CVE-\d{4}-\d{4,7})\b")
 _TICKET_URL = re.compile(r"^/([\w.-]+/[\w.-]+)/(?:pull|issues|-/merge_requests)/(\d+)")
 _TICKET = re.compile(
-    r"(?<![\w&#])(?:(?P<repository>[\w-]+/[\w.-]+)#(?P<there>\d{1,6})|(?i:(?:PR|MR|issue|pull request|merge request|bug|ticket"
+    r"(?<![\w&#])(?:(?P<repository>[\w-]+/[\w.-]+)#(?P<there>\d{1,6})|(?i:(?:PR|MR|issue"
+    r"|pull request|merge request|bug|ticket"
     r"|fixe|close)s?)\s*#?(?P<told>\d{1,6})|#(?P<bare>\d{2,5}))\b(?![\w%]|\.\d)"
 )
 _KEY = re.compile(r"(?<![\w-])([A-Z][A-Z0-9]{1,9})-(\d{1,6})\b(?![-\w]|\.\w)")
 _EXTENSIONS = (
-    "go|py|pyi|ts|tsx|js|jsx|mjs|cjs|rs|rb|java|kt|kts|swift|cpp|hpp|cc|cs|php|scala|lua|ex|exs|md|mdx|rst|adoc|txt|toml|yaml|yml|json"
-    "|jsonl|lock|sh|bash|zsh|fish|ps1|sql|html|css|scss|vue|svelte|proto|cfg|ini|conf|mod|sum|xml|csv|tsv|parquet|ipynb|tf|tfvars|hcl"
+    "go|py|pyi|ts|tsx|js|jsx|mjs|cjs|rs|rb|java|kt|kts|swift|cpp|hpp|cc|cs|php|scala|lua|ex"
+    "|exs|md|mdx|rst|adoc|txt|toml|yaml|yml|json"
+    "|jsonl|lock|sh|bash|zsh|fish|ps1|sql|html|css|scss|vue|svelte|proto|cfg|ini|conf|mod"
+    "|sum|xml|csv|tsv|parquet|ipynb|tf|tfvars|hcl"
     "|plist|service|log|zip|svg|png|jpg|pdf|patch|diff|dockerfile|graphql|gradle|tmpl|env"
 )
 _FILE = re.compile(
-    rf"(?<![\w/.@<>*$}}~-])((?:~|\.{{1,2}})?/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.(?:{_EXTENSIONS}))\b(?![\w/(*<]|\.\w)"
+    rf"(?<![\w/.@<>*$}}~-])((?:~"
+    rf"|\.{{1,2}})?/?(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.(?:{_EXTENSIONS}))\b(?![\w/(*<]|\.\w)"
 )
 _FILE_IN_C = re.compile(r"(?<![\w/.@<>*$~-])((?:[\w.@+-]+/)+[\w-]+\.[ch])\b(?!\w|/)")
 _DOTFILE = re.compile(
-    r"(?<![\w/.])(\.(?:gitignore|gitattributes|gitmodules|dockerignore|editorconfig|npmrc|nvmrc|bashrc|zshrc|profile|env|envrc|netrc"
+    r"(?<![\w/.])(\.(?:gitignore|gitattributes|gitmodules|dockerignore|editorconfig|npmrc"
+    r"|nvmrc|bashrc|zshrc|profile|env|envrc|netrc"
     r"|mailmap|prettierrc|eslintrc)(?:\.\w+)?)\b(?![\w/])"
 )
 _FOLDER = re.compile(
-    r"(?<![\w/.@<>*$}:~-])((?:~|\.{1,2})/[\w.@+-]+(?:/[\w.@+-]+)*/?|/(?:usr|etc|var|home|opt|Users|mnt|srv|tmp|Library)(?:/[\w.@+-]+)+/?"
+    r"(?<![\w/.@<>*$}:~-])((?:~|\.{1,2})/[\w.@+-]+(?:/[\w.@+-]+)*/?|/(?:usr|etc|var|home|opt"
+    r"|Users|mnt|srv|tmp|Library)(?:/[\w.@+-]+)+/?"
     r"|\.[a-z][\w-]+/(?:[\w.@+-]+/?)*"
-    r"|(?:src|cmd|internal|pkg|lib|libs|docs?|tests?|scripts?|bin|config|apps?|packages|bench|examples?|tools?|assets|plugins|skills"
-    r"|migrations|templates|components|hooks|services|modules|api|web|frontend|backend|server|client|deploy|infra|helm|charts"
+    r"|(?:src|cmd|internal|pkg|lib|libs|docs?|tests?|scripts?|bin|config|apps?|packages"
+    r"|bench|examples?|tools?|assets|plugins|skills"
+    r"|migrations|templates|components|hooks|services|modules|api|web|frontend|backend"
+    r"|server|client|deploy|infra|helm|charts"
     r"|k8s)(?:/[\w.@+-]+)+/?|[\w.-]+(?:/[\w.-]+)*/(?=`))(?![\w<*{(])"
 )
 _FILE_AT_LAST = re.compile(
-    r"/(?:config|known_hosts|authorized_keys|id_\w+|hosts|passwd|credentials|Makefile|Dockerfile|LICENSE|[\w-]+\.[a-z0-9]{2,5})$"
+    r"/(?:config|known_hosts|authorized_keys|id_\w+|hosts|passwd|credentials|Makefile"
+    r"|Dockerfile|LICENSE|[\w-]+\.[a-z0-9]{2,5})$"
 )
 _REFERENCE = re.compile(r"(?<![\w/.-])refs/(?:heads|remotes)/([\w-][\w./-]*\w)(?![\w*/<])")
 _BRANCH = re.compile(
-    r"(?<![\w/.-])(?:origin/|upstream/)?((?:feat|feature|fix|bugfix|hotfix|chore|refactor|docs|release|perf|test|user)/[\w.-]*[-\d][\w.-]*\w"
+    r"(?<![\w/.-])(?:origin/|upstream/)?((?:feat|feature|fix|bugfix|hotfix|chore|refactor"
+    r"|docs|release|perf|test|user)/[\w.-]*[-\d][\w.-]*\w"
     r"|(?<=origin/)[\w][\w./-]*\w)(?![\w*/<])"
 )
-_COMMIT = re.compile(r"(?<![\w./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,12}|[0-9a-f]{40})(?![\w-]|\.\w)")
+_COMMIT = re.compile(
+    r"(?<![\w./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,12}|[0-9a-f]{40})(?![\w-]|\.\w)"
+)
 _FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w*-])")
 _VARIABLE = re.compile(r"(?<![\w.$-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?![*(]|\.\w)")
 _PACKAGE = re.compile(r"(?<![\w/@.])(@[a-z][a-z0-9-]+/[a-z][a-z0-9.-]*[a-z0-9])(?![\w/])")
 _INSTALLED = re.compile(
-    r"\b(?:pip3? install|uv add|uv pip install|poetry add|npm (?:i|install|add)|pnpm add|yarn add|cargo add|go get|brew install"
+    r"\b(?:pip3? install|uv add|uv pip install|poetry add|npm (?:i|install|add)|pnpm add"
+    r"|yarn add|cargo add|go get|brew install"
     r"|apt(?:-get)? install|gem install)\s+(?:-[\w-]+\s+)*([\w@][\w./@-]*\w)"
 )
 _HANDLE = re.compile(r"(?<![\w./@`])@([a-zA-Z][a-zA-Z0-9]*(?:-[a-zA-Z0-9]+)*)(?![\w/.(:-])")
 _NAME_PART = r"[A-Za-z_][A-Za-z0-9_]"
-_DOTTED = re.compile(rf"(?<![\w./$@#~-])({_NAME_PART}+(?:(?:\.|::){_NAME_PART}*)+)(\([^()`\n]{{0,60}}\))?(?![\w/:*]|\.\w)")
-_CAMEL = re.compile(
-    r"(?<![\w./$@#<~-])((?:[a-z][a-z0-9]*[A-Z]|[A-Z]+[a-z0-9]+[A-Z])[A-Za-z0-9_]*)(\([^()`\n]{0,60}\))?(?![\w/-]|\.\w)"
+_DOTTED = re.compile(
+    rf"(?<![\w./$@#~-])({_NAME_PART}+(?:(?:\."
+    rf"|::){_NAME_PART}*)+)(\([^()`\n]{{0,60}}\))?(?![\w/:*]|\.\w)"
 )
-_SNAKE = re.compile(r"(?<![\w./$@#<~-])(_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(\([^()`\n]{0,60}\))?(?![\w/*-]|\.\w)")
+_CAMEL = re.compile(
+    r"(?<![\w./$@#<~-])((?:[a-z][a-z0-9]*[A-Z]"
+    r"|[A-Z]+[a-z0-9]+[A-Z])[A-Za-z0-9_]*)(\([^()`\n]{0,60}\))?(?![\w/-]|\.\w)"
+)
+_SNAKE = re.compile(
+    r"(?<![\w./$@#<~-])(_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)(\([^()`\n]{0,60}\))?(?![\w/*-]|\.\w)"
+)
 _CALL = re.compile(r"([a-z][a-z0-9]{2,})\([^()`\n]{0,60}\)")
 _KEBAB = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+){1,4}")
 _ERROR_CODE = re.compile(r"[A-Z]{1,6}\d{3,5}")
@@ -97,7 +127,11 @@ def find_urls(text: str) -> Iterator[Name]:
                 yield Name.of("ticket", f"{ticket[1]}#{ticket[2]}", match)
             elif repository := _repository(path.strip("/")):
                 yield Name.of("repository", repository, match)
-        elif "." in host and not _PLACEHOLDER_HOST.search(host) and not host.replace(".", "").isdigit():
+        elif (
+            "." in host
+            and not _PLACEHOLDER_HOST.search(host)
+            and not host.replace(".", "").isdigit()
+        ):
             yield Name.of("host", f"{host}{match[2] or ''}", match)
     for match in _REPOSITORY.finditer(text):
         if repository := _repository(match[1]):
@@ -106,7 +140,11 @@ def find_urls(text: str) -> Iterator[Name]:
 
 def _repository(path: str) -> str | None:
     parts = path.split("/")
-    if len(parts) < 2 or parts[0] in ("orgs", "owner", "org", "user", "foo", "acme") or not all(parts[:2]):
+    if (
+        len(parts) < 2
+        or parts[0] in ("orgs", "owner", "org", "user", "foo", "acme")
+        or not all(parts[:2])
+    ):
         return None
     return f"{parts[0]}/{parts[1].rstrip('.,').removesuffix('.git')}".lower()
 
@@ -120,7 +158,11 @@ def find_hosts(text: str) -> Iterator[Name]:
             yield Name.of("host", match[0], match)
     for match in _HOSTNAME.finditer(text):
         name = match[1]
-        if not _PLACEHOLDER_HOST.search(name) and name not in known_names() and name not in ("github.com", "gitlab.com"):
+        if (
+            not _PLACEHOLDER_HOST.search(name)
+            and name not in known_names()
+            and name not in ("github.com", "gitlab.com")
+        ):
             yield Name.of("host", f"{name}{match[2] or ''}", match)
 
 
@@ -136,7 +178,11 @@ def find_numbered(text: str) -> Iterator[Name]:
         yield Name.of("standard", match[3] or f"{match[1]} {match[2]}", match)
     for match in _TICKET.finditer(text):
         number = match["told"] or match["bare"]
-        name = f"{match['repository'].lower()}#{match['there']}" if match["there"] else f"#{int(number)}"
+        name = (
+            f"{match['repository'].lower()}#{match['there']}"
+            if match["there"]
+            else f"#{int(number)}"
+        )
         yield Name.of("ticket", name, match)
     for match in _KEY.finditer(text):
         if match[1] not in excluded("keys"):
@@ -148,7 +194,11 @@ def find_paths(text: str) -> Iterator[Name]:
     for pattern in (_FILE, _FILE_IN_C, _DOTFILE):
         for match in pattern.finditer(text):
             name = match[1].removeprefix("./")
-            if name.lower() not in known_names() and not name.startswith("../..") and _is_file(name):
+            if (
+                name.lower() not in known_names()
+                and not name.startswith("../..")
+                and _is_file(name)
+            ):
                 yield Name.of("file", name, match, 1)
     for match in (*_REFERENCE.finditer(text), *_BRANCH.finditer(text)):
         branch = match[1].removeprefix("origin/").rstrip(".,")
@@ -197,14 +247,22 @@ def find_packages(text: str) -> Iterator[Name]:
         yield Name.of("package", match[1], match, 1)
     for match in _INSTALLED.finditer(text):
         name = re.split(r"@(?=\w)|[=<>]", match[1])[0] if not match[1].startswith("@") else match[1]
-        if "/" not in name and name.lower() not in known_names() and re.fullmatch(r"[a-z][\w.-]{2,}", name):
+        if (
+            "/" not in name
+            and name.lower() not in known_names()
+            and re.fullmatch(r"[a-z][\w.-]{2,}", name)
+        ):
             yield Name.of("package", name, match, 1)
 
 
 def find_people(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
     """Yields people by their handles."""
     for match in _HANDLE.finditer(text):
-        if match[1].lower() not in excluded("handles") and len(match[1]) > 2 and not inside(match.start(), code):
+        if (
+            match[1].lower() not in excluded("handles")
+            and len(match[1]) > 2
+            and not inside(match.start(), code)
+        ):
             yield Name.of("person", match[1].lower(), match)
 
 
@@ -216,19 +274,27 @@ def find_identifiers(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
         has_shape = any(re.search(r"[A-Z_]", part[1:]) for part in parts) or parts[-1][:1].isupper()
         if parts[-1] in ("example", "com", "org", "net"):
             continue
-        if all(len(part) > 1 for part in parts) and parts[0] not in _RECEIVERS and (has_shape or (is_code and len(parts) > 2)):
+        if (
+            all(len(part) > 1 for part in parts)
+            and parts[0] not in _RECEIVERS
+            and (has_shape or (is_code and len(parts) > 2))
+        ):
             yield Name.of("identifier", name, match)
     for pattern in (_CAMEL, _SNAKE):
         for match in pattern.finditer(text):
             plain = match[1].lower().removesuffix("s")
-            is_word = {match[1].lower(), plain} & excluded("identifiers") or _MISTYPED.fullmatch(match[1])
+            is_word = {match[1].lower(), plain} & excluded("identifiers") or _MISTYPED.fullmatch(
+                match[1]
+            )
             if len(match[1]) > 3 and not is_word:
                 yield Name.of("identifier", match[1], match)
     for start, end in code:
         said = text[start:end]
         if (call := _CALL.fullmatch(said)) and call[1] not in excluded("identifiers"):
             yield Name("identifier", f"{call[1]}()", said, start, end)
-        elif said not in excluded("identifiers") and (_is_kebab(said) or _ERROR_CODE.fullmatch(said)):
+        elif said not in excluded("identifiers") and (
+            _is_kebab(said) or _ERROR_CODE.fullmatch(said)
+        ):
             yield Name("identifier", said, said, start, end)
 
 
@@ -245,8 +311,10 @@ def mentions_in(text: str) -> tuple[Name, ...]:
     """Returns the names in the text, in order; of overlapping ones that of the first recogniser."""
     code = code_spans(text)
     by_precedence = chain(
-        find_urls(text), find_paths(text), find_numbered(text), find_commands(text, code), find_packages(text),
-        find_hosts(text), find_flags(text), find_known(text), find_people(text, code), find_identifiers(text, code),
+        find_urls(text), find_paths(text), find_numbered(text), find_commands(text, code),
+        find_packages(text),
+        find_hosts(text), find_flags(text), find_known(text), find_people(text, code),
+        find_identifiers(text, code),
         find_commits(text),
     )  # fmt: skip
     taken: list[Name] = []

@@ -1,9 +1,10 @@
-"""Reads the memories that Claude Code and Codex keep in Markdown files: one fact per paragraph or list item.
+"""Reads the memories that Claude Code and Codex keep in Markdown files: one fact per paragraph or
+list item.
 
-Takes the text of a file, returns observations without a session: path and lines are those of the file, and the author is the
-file, so they make nobody's rule. They mirror the file: what is removed there disappears. A harness remembers in part what it
-saw in the observed sessions, so its memories are merged with nothing, neither confirm nor contradict, and never become a
-proposal.
+Takes the text of a file, returns observations without a session: path and lines are those of the
+file, and the author is the file, so they make nobody's rule. They mirror the file: what is removed
+there disappears. A harness remembers in part what it saw in the observed sessions, so its memories
+are merged with nothing, neither confirm nor contradict, and never become a proposal.
 """
 
 import re
@@ -65,22 +66,33 @@ class MemoryFile:
 
 
 def parse_items(text: str) -> list[tuple[str, list[int]]]:
-    """Returns the facts of a Markdown file, each a paragraph or a list item as one line, with its lines in the file (from 0).
+    """Returns the facts of a Markdown file, each a paragraph or a list item as one line, with its
+    lines in the file (from 0).
 
     Front matter, headings, code, tables and comments are left out.
     """
     blanked = _COMMENT.sub(lambda found: "\n" * found.group().count("\n"), text)
-    plain = ((_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at) for words, at in _blocks(blanked.splitlines()))
+    plain = (
+        (_LINK.sub(r"\1", words).replace("**", "").replace("\x00", ""), at)
+        for words, at in _blocks(blanked.splitlines())
+    )
     items = ((squeezed(words), lines) for words, lines in plain)
     return [(item, lines) for item, lines in items if len(item) <= LONGEST]
 
 
-def rows_of(file: MemoryFile, text: str, *, project: str, person: str, now: datetime, zone: tzinfo) -> list[dict[str, Any]]:
+def rows_of(
+    file: MemoryFile, text: str, *, project: str, person: str, now: datetime, zone: tzinfo
+) -> list[dict[str, Any]]:
     """Returns the file's observations, secrets masked, dated by the last change of the file."""
     at = min(max(datetime.fromtimestamp(file.mtime_ns / 1e9, UTC), EARLIEST), now)
     items = [(mask_text(item)[0], lines) for item, lines in parse_items(text)]
     found = {text_hash(item): (item, lines) for item, lines in items}
-    about = {"project": project, "person": person, "event_at": at, "day": at.astimezone(zone).date()}
+    about = {
+        "project": project,
+        "person": person,
+        "event_at": at,
+        "day": at.astimezone(zone).date(),
+    }
     return [_row(file, digest, *item) | about for digest, item in found.items()]
 
 
@@ -96,7 +108,14 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
         item, title, fence = _ITEM.match(bare), _HEADING.fullmatch(bare), bare.startswith("```")
         if not bare or item or title or fence or bare.startswith(("|", "---")):
             if len(words) >= SHORTEST:
-                yield (f"{heading}: {words}" if heading and len(words.split()) < FEW_WORDS else words), taken
+                yield (
+                    (
+                        f"{heading}: {words}"
+                        if heading and len(words.split()) < FEW_WORDS
+                        else words
+                    ),
+                    taken,
+                )
             words, taken = "", []
         if fence:
             is_code = not is_code
@@ -110,12 +129,21 @@ def _front_matter(lines: Sequence[str]) -> int:
     """Returns how many lines the front matter takes."""
     if not lines or lines[0].strip() != "---":
         return 0
-    return next((number + 1 for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0)
+    return next(
+        (number + 1 for number, line in enumerate(lines[1:], 1) if line.strip() == "---"), 0
+    )
 
 
 def row_of_document(source: str, path: str, text: str, lines: list[int]) -> dict[str, Any]:
-    """Returns what a document of the owner's projects says, as an observation without a session, time and project."""
-    kept = {"session_id": source, "gate_reason": "decided in a document", "strength": "explicit", "scope": "project"}
+    """Returns what a document of the owner's projects says, as an observation without a session,
+    time and project.
+    """
+    kept = {
+        "session_id": source,
+        "gate_reason": "decided in a document",
+        "strength": "explicit",
+        "scope": "project",
+    }
     return _observed(source, path, text_hash(text), text, lines) | kept | {"confidence": DOCUMENTED}
 
 
@@ -147,4 +175,8 @@ def _observed(source: str, path: str, digest: str, text: str, lines: list[int]) 
 
 def frame_of(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
     """Returns the rows as the table `harness_memories`."""
-    return schemas.frame_of("harness_memories", rows).unique("id", keep="first", maintain_order=True).sort("path", "id")
+    return (
+        schemas.frame_of("harness_memories", rows)
+        .unique("id", keep="first", maintain_order=True)
+        .sort("path", "id")
+    )

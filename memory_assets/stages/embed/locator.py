@@ -1,8 +1,8 @@
 """Finds the present memory of a ledger event whose observation was reworded.
 
-Another prompt or rule makes other observations from the same messages. An event keeps the messages and a hash of its text, so
-it moves to the observation that rests on the same messages. An event without one stays in the ledger, is reported by a check,
-and counts for nothing.
+Another prompt or rule makes other observations from the same messages. An event keeps the messages
+and a hash of its text, so it moves to the observation that rests on the same messages. An event
+without one stays in the ledger, is reported by a check, and counts for nothing.
 """
 
 from collections import Counter, defaultdict
@@ -34,10 +34,16 @@ def references(event: Event) -> Iterator[ObservationReference]:
 class MemoryLocator:
     """Finds the present memories of the observations in events."""
 
-    def __init__(self, facts: pl.DataFrame, roots: Mapping[str, str], events: Sequence[Event]) -> None:
+    def __init__(
+        self, facts: pl.DataFrame, roots: Mapping[str, str], events: Sequence[Event]
+    ) -> None:
         self._roots = {id: roots[id] for id in facts["id"]}
-        vanished = [one for event in events for one in references(event) if one.id not in self._roots]
-        self._resting_on = _resting_on(facts, {message for one in vanished for message in one.message_ids})
+        vanished = [
+            one for event in events for one in references(event) if one.id not in self._roots
+        ]
+        self._resting_on = _resting_on(
+            facts, {message for one in vanished for message in one.message_ids}
+        )
 
     def find(self, one: ObservationReference) -> list[str]:
         """Returns the memories it may belong to, those with most of its messages first."""
@@ -51,11 +57,17 @@ class MemoryLocator:
         return sorted({self._roots[id] for id, count in places.items() if count == most})
 
     def _places(self, one: ObservationReference) -> Counter[str]:
-        """Returns how many of its messages each observation has; only observations with its exact text, if there are any."""
+        """Returns how many of its messages each observation has; only observations with its exact
+        text, if there are any.
+        """
         if one.id in self._roots:
             return Counter({one.id: 1})
-        found = Counter(place for message in one.message_ids for place in self._resting_on.get(message, ()))
-        same_words = Counter({place: count for place, count in found.items() if place[1] == one.text_hash})
+        found = Counter(
+            place for message in one.message_ids for place in self._resting_on.get(message, ())
+        )
+        same_words = Counter(
+            {place: count for place, count in found.items() if place[1] == one.text_hash}
+        )
         return Counter({id: count for (id, _), count in (same_words or found).items()})
 
 
@@ -71,7 +83,15 @@ def _resting_on(facts: pl.DataFrame, messages: Collection[str]) -> dict[str, lis
 
 
 def find_orphans(facts: pl.DataFrame, events: Sequence[Event]) -> pl.DataFrame:
-    """Returns the events (id, kind, target) with a lost observation and no other with its messages."""
+    """Returns the events (id, kind, target) with a lost observation and no other with its
+    messages.
+    """
     locator = MemoryLocator(facts, {id: id for id in facts["id"]}, events)
-    lost = [(one.id, one.kind, one.target) for one in events if not all(map(locator.find, references(one)))]
-    return pl.DataFrame(lost, schema=dict.fromkeys(("event_id", "kind", "target"), pl.String), orient="row")
+    lost = [
+        (one.id, one.kind, one.target)
+        for one in events
+        if not all(map(locator.find, references(one)))
+    ]
+    return pl.DataFrame(
+        lost, schema=dict.fromkeys(("event_id", "kind", "target"), pl.String), orient="row"
+    )

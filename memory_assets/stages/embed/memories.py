@@ -1,11 +1,12 @@
 """Folds observations, merge edges and the ledger into memories: the present state of what is known.
 
-A memory shows the newest allowed wording and keeps all; its id is that of the oldest observation. Its confidence starts with
-the highest of its observations and follows the evidence of its sources (`evidence`). If two memories contradict each other,
-what the owner said later replaces the other; if the owner returns to what a change had replaced, that holds again. Any other
-contradiction is held, both name each other, and somebody has to decide.
-Notes (`notes`) are folded with the observations, and what was forgotten stays forgotten. Folding the observations up to an
-earlier day gives the memories of that day.
+A memory shows the newest allowed wording and keeps all; its id is that of the oldest observation.
+Its confidence starts with the highest of its observations and follows the evidence of its sources
+(`evidence`). If two memories contradict each other, what the owner said later replaces the other;
+if the owner returns to what a change had replaced, that holds again. Any other contradiction is
+held, both name each other, and somebody has to decide. Notes (`notes`) are folded with the
+observations, and what was forgotten stays forgotten. Folding the observations up to an earlier day
+gives the memories of that day.
 """
 
 from collections import defaultdict
@@ -19,7 +20,13 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.conflicts import REVERSED
-from memory_assets.stages.embed.evidence import Conflict, Evidence, allowed_facts, find_conflicts, weigh_evidence
+from memory_assets.stages.embed.evidence import (
+    Conflict,
+    Evidence,
+    allowed_facts,
+    find_conflicts,
+    weigh_evidence,
+)
 from memory_assets.stages.embed.merge import find_roots
 from memory_assets.stages.embed.notes import (
     Moment,
@@ -34,7 +41,10 @@ from memory_assets.store.ledger import RECALLED, USED, Event
 
 _PRIORITY = {"high": 0, "medium": 1, "low": 2}
 _STRENGTH = {"explicit": 0, "implied": 1, "inferred": 2}
-_OF_THE_NEWEST = "kind text text_hash category sentiment scope project person event_at session_id path lines trigger".split()
+_OF_THE_NEWEST = (
+    "kind text text_hash category sentiment scope project person event_at session_id path lines "
+    "trigger".split()
+)
 _NEVER = (datetime.min.replace(tzinfo=UTC), "")
 
 Clusters = dict[str, list[dict[str, Any]]]
@@ -54,7 +64,9 @@ class _Relations:
     forgotten: frozenset[str] = frozenset()
 
 
-def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event]) -> pl.DataFrame:
+def fold_memories(
+    observations: pl.DataFrame, merges: pl.DataFrame, events: Sequence[Event]
+) -> pl.DataFrame:
     """Returns the table `memories`; notes come with the events."""
     ordered = with_notes(observations, events).sort("event_at", "id")
     merges, effects = without_corrected(merges, events), NoteEffects(ordered, events)
@@ -70,7 +82,8 @@ def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequ
     recalled, used = _moments(events, RECALLED, roots), _moments(events, USED, roots)
     boost = boosts(events, roots)
     memories = (
-        _memory(root, members, evidence, relations) | _usage(recalled[root], used[root], boost.get(root, 0.0))
+        _memory(root, members, evidence, relations)
+        | _usage(recalled[root], used[root], boost.get(root, 0.0))
         for root, members in clusters.items()
     )
     return schemas.frame_of("memories", memories).sort("id")
@@ -79,19 +92,34 @@ def fold_memories(observations: pl.DataFrame, merges: pl.DataFrame, events: Sequ
 def memories_of_notes(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     """Returns the memory of each note alone, by its id."""
     rows = note_rows(events).iter_rows(named=True)
-    return {row["id"]: _memory(row["id"], [row], Evidence(), _Relations({})) | _usage([], [], 0.0) for row in rows}
+    return {
+        row["id"]: _memory(row["id"], [row], Evidence(), _Relations({})) | _usage([], [], 0.0)
+        for row in rows
+    }
 
 
 def _relate(
-    conflicts: Sequence[Conflict], evidence: Evidence, clusters: Clusters, effects: NoteEffects, roots: Mapping[str, str]
+    conflicts: Sequence[Conflict],
+    evidence: Evidence,
+    clusters: Clusters,
+    effects: NoteEffects,
+    roots: Mapping[str, str],
 ) -> _Relations:
-    forgotten = frozenset(root for root, rows in clusters.items() if effects.is_forgotten([row["id"] for row in rows]))
-    said = {root: _last_said_by_owner(clusters[root]) for one in conflicts for root in (one.newer_root, one.older_root)}
+    forgotten = frozenset(
+        root for root, rows in clusters.items() if effects.is_forgotten([row["id"] for row in rows])
+    )
+    said = {
+        root: _last_said_by_owner(clusters[root])
+        for one in conflicts
+        for root in (one.newer_root, one.older_root)
+    }
     superseded: dict[str, str] = {}
     for one in conflicts:
         if one.newer["author"] == "owner" and _moment(one.newer) > said[one.older_root]:
             if one.reason == REVERSED:  # what the older one replaced holds again
-                superseded = {older: newer for older, newer in superseded.items() if newer != one.older_root}
+                superseded = {
+                    older: newer for older, newer in superseded.items() if newer != one.older_root
+                }
             _supersede(superseded, one.older_root, one.newer_root)
     for older, newer in _corrected(effects, roots, clusters).items():
         _supersede(superseded, older, newer)
@@ -109,7 +137,9 @@ def _relate(
 
 
 def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
-    """Notes that the newer one replaces the older; what said the reverse before no longer does, so there are no cycles."""
+    """Notes that the newer one replaces the older; what said the reverse before no longer does, so
+    there are no cycles.
+    """
     last = newer
     while (following := superseded.get(last)) not in (None, older):
         last = following
@@ -117,8 +147,11 @@ def _supersede(superseded: dict[str, str], older: str, newer: str) -> None:
     superseded[older] = newer
 
 
-def _corrected(effects: NoteEffects, roots: Mapping[str, str], clusters: Clusters) -> dict[str, str]:
-    """Returns what the last correction of each memory replaces: the memory and the earlier corrections.
+def _corrected(
+    effects: NoteEffects, roots: Mapping[str, str], clusters: Clusters
+) -> dict[str, str]:
+    """Returns what the last correction of each memory replaces: the memory and the earlier
+    corrections.
 
     What the owner said again after its correction replaces the correction.
     """
@@ -131,17 +164,28 @@ def _corrected(effects: NoteEffects, roots: Mapping[str, str], clusters: Cluster
 
 
 def _last_said_by_owner(members: Sequence[dict[str, Any]]) -> Moment:
-    """Returns when the owner last stated it; repetition by tools and assistants does not restore what the owner replaced."""
-    return max((_moment(row) for row in members if row["author"] == "owner" and row["gate"] == "allow"), default=_NEVER)
+    """Returns when the owner last stated it; repetition by tools and assistants does not restore
+    what the owner replaced.
+    """
+    return max(
+        (_moment(row) for row in members if row["author"] == "owner" and row["gate"] == "allow"),
+        default=_NEVER,
+    )
 
 
 def _moment(row: Row) -> Moment:
-    """Returns the place of a statement in the order of all, which decides between statements of one time."""
+    """Returns the place of a statement in the order of all, which decides between statements of one
+    time.
+    """
     return row["event_at"], row["id"]
 
 
-def _moments(events: Sequence[Event], kind: str, roots: Mapping[str, str]) -> dict[str, list[datetime]]:
-    """Returns when each memory was recalled, or used; an event may be dated before it was recorded."""
+def _moments(
+    events: Sequence[Event], kind: str, roots: Mapping[str, str]
+) -> dict[str, list[datetime]]:
+    """Returns when each memory was recalled, or used; an event may be dated before it was
+    recorded.
+    """
     found: dict[str, list[datetime]] = defaultdict(list)
     for event in events:
         if event.kind == kind:
@@ -155,10 +199,17 @@ def _moments(events: Sequence[Event], kind: str, roots: Mapping[str, str]) -> di
 
 def _usage(recalled: Sequence[datetime], used: Sequence[datetime], boost: float) -> dict[str, Any]:
     last = max([*recalled, *used], default=None)
-    return {"recall_count": len(recalled), "used_count": len(used), "last_used_at": last, "boost": boost}
+    return {
+        "recall_count": len(recalled),
+        "used_count": len(used),
+        "last_used_at": last,
+        "boost": boost,
+    }
 
 
-def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relations: _Relations) -> dict[str, Any]:
+def _memory(
+    root: str, members: list[dict[str, Any]], evidence: Evidence, relations: _Relations
+) -> dict[str, Any]:
     allowed = [row for row in members if row["gate"] == "allow"]
     trusted = allowed or members
     newest, superseded_by = trusted[-1], relations.superseded.get(root)
@@ -166,7 +217,11 @@ def _memory(root: str, members: list[dict[str, Any]], evidence: Evidence, relati
     return {
         **{name: newest[name] for name in _OF_THE_NEWEST},
         "id": root,
-        "state": "forgotten" if root in relations.forgotten else "superseded" if superseded_by else state,
+        "state": "forgotten"
+        if root in relations.forgotten
+        else "superseded"
+        if superseded_by
+        else state,
         "wordings": list(dict.fromkeys(row["text"] for row in members)),
         "observation_ids": [row["id"] for row in members],
         "session_ids": list(dict.fromkeys(row["session_id"] for row in members)),

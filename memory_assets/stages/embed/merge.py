@@ -1,11 +1,13 @@
 """Finds pairs of observations that say the same, or that contradict each other, and those in doubt.
 
-An edge is a fact about two texts, so it does not depend on the order of arrival: the newer of a pair is the later by event
-time. Only pairs with an observation that was not compared before are examined, within one project, or within what one person
-says of their own. A conflict also needs the same scope, and the same category unless the newer one states the change: that one
-is also compared with every older fact that has the name which is gone, or back, however far apart the two are in meaning.
-Narratives merge only with the same text. A near pair of one scope that is neither is in doubt: a model may decide it
-(`pair_questions`), without one nothing follows. `memories` and `evidence` decide what an edge does to a memory.
+An edge is a fact about two texts, so it does not depend on the order of arrival: the newer of a
+pair is the later by event time. Only pairs with an observation that was not compared before are
+examined, within one project, or within what one person says of their own. A conflict also needs the
+same scope, and the same category unless the newer one states the change: that one is also compared
+with every older fact that has the name which is gone, or back, however far apart the two are in
+meaning. Narratives merge only with the same text. A near pair of one scope that is neither is in
+doubt: a model may decide it (`pair_questions`), without one nothing follows. `memories` and
+`evidence` decide what an edge does to a memory.
 """
 
 import re
@@ -29,13 +31,29 @@ BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})
 """Categories of wishes and rules; the same wish can have either."""
 
-_NEEDED = ["id", "kind", "text", "text_hash", "category", "author", "scope", "project", "person", "event_at"]
+_NEEDED = [
+    "id",
+    "kind",
+    "text",
+    "text_hash",
+    "category",
+    "author",
+    "scope",
+    "project",
+    "person",
+    "event_at",
+]
 
 
 def find_edges(
-    observations: pl.DataFrame, embeddings: pl.DataFrame, previous: pl.DataFrame, compared: Collection[str]
+    observations: pl.DataFrame,
+    embeddings: pl.DataFrame,
+    previous: pl.DataFrame,
+    compared: Collection[str],
 ) -> pl.DataFrame:
-    """Returns all edges: those of `previous` whose observations still exist, and those of observations not in `compared`."""
+    """Returns all edges: those of `previous` whose observations still exist, and those of
+    observations not in `compared`.
+    """
     facts = observations.select(_NEEDED).sort("event_at", "id")
     present = facts["id"].implode()
     kept = previous.filter(pl.col("newer_id").is_in(present) & pl.col("older_id").is_in(present))
@@ -43,14 +61,29 @@ def find_edges(
     if not is_new.any():
         return kept
     rows, vectors = facts.to_dicts(), matrix_of(facts["text_hash"], embeddings)
-    judged = ((i, j, cosine, _judge(rows[j], rows[i], cosine)) for i, j, cosine in _near_pairs(vectors, is_new))
-    stated = ((i, j, float(vectors[i] @ vectors[j]), _stated(rows[j], rows[i])) for i, j in _stated_pairs(facts, is_new))
+    judged = (
+        (i, j, cosine, _judge(rows[j], rows[i], cosine))
+        for i, j, cosine in _near_pairs(vectors, is_new)
+    )
+    stated = (
+        (i, j, float(vectors[i] @ vectors[j]), _stated(rows[j], rows[i]))
+        for i, j in _stated_pairs(facts, is_new)
+    )
     found = [
-        {"newer_id": rows[j]["id"], "older_id": rows[i]["id"], "similarity": round(cosine, 6), **edge}
+        {
+            "newer_id": rows[j]["id"],
+            "older_id": rows[i]["id"],
+            "similarity": round(cosine, 6),
+            **edge,
+        }
         for i, j, cosine, edge in chain(judged, stated)
         if edge
     ]
-    return pl.concat([kept, schemas.frame_of("merges", found)]).unique(["newer_id", "older_id"]).sort("newer_id", "older_id")
+    return (
+        pl.concat([kept, schemas.frame_of("merges", found)])
+        .unique(["newer_id", "older_id"])
+        .sort("newer_id", "older_id")
+    )
 
 
 def _near_pairs(vectors: np.ndarray, is_new: np.ndarray) -> Iterator[tuple[int, int, float]]:
@@ -67,7 +100,9 @@ def _near_pairs(vectors: np.ndarray, is_new: np.ndarray) -> Iterator[tuple[int, 
 
 
 def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yields (older row, newer row), at least one of them new, if the newer one changes a name that the older one has."""
+    """Yields (older row, newer row), at least one of them new, if the newer one changes a name that
+    the older one has.
+    """
     texts, is_cued = facts["text"].to_list(), facts["text"].str.contains(CUES).to_numpy()
     changing: dict[str, set[int]] = defaultdict(set)
     for row in np.flatnonzero(is_cued & (facts["kind"] == "fact").to_numpy()).tolist():
@@ -77,8 +112,12 @@ def _stated_pairs(facts: pl.DataFrame, is_new: np.ndarray) -> Iterator[tuple[int
                     changing[word].add(row)
     has_new_change = any(is_new[row] for rows in changing.values() for row in rows)
     for older in range(len(texts)) if has_new_change else np.flatnonzero(is_new).tolist():
-        newer = set[int]().union(*(changing[word] for word in changing.keys() & set(_words(texts[older]))))
-        yield from ((older, row) for row in sorted(newer) if row > older and (is_new[older] or is_new[row]))
+        newer = set[int]().union(
+            *(changing[word] for word in changing.keys() & set(_words(texts[older])))
+        )
+        yield from (
+            (older, row) for row in sorted(newer) if row > older and (is_new[older] or is_new[row])
+        )
 
 
 def _words(text: str) -> list[str]:
@@ -86,8 +125,14 @@ def _words(text: str) -> list[str]:
 
 
 def _stated(newer: Row, older: Row) -> dict[str, str] | None:
-    """Returns the conflict of the two, if the newer one states that what the older one says has changed."""
-    how = _conflict_of(newer, older) if newer["kind"] == older["kind"] and _share_scope(newer, older) else None
+    """Returns the conflict of the two, if the newer one states that what the older one says has
+    changed.
+    """
+    how = (
+        _conflict_of(newer, older)
+        if newer["kind"] == older["kind"] and _share_scope(newer, older)
+        else None
+    )
     return {"relation": CONFLICT, "reason": how} if how in STATED else None
 
 
@@ -96,22 +141,35 @@ def _judge(newer: Row, older: Row, cosine: float) -> dict[str, str] | None:
     if newer["kind"] != older["kind"] or not _share_scope(newer, older):
         return None
     if newer["kind"] == "narrative":
-        return {"relation": SAME, "reason": "same words"} if newer["text_hash"] == older["text_hash"] else None
+        return (
+            {"relation": SAME, "reason": "same words"}
+            if newer["text_hash"] == older["text_hash"]
+            else None
+        )
     if how := _conflict_of(newer, older):
         return {"relation": CONFLICT, "reason": how}
     if why := same_claim(newer["text"], older["text"], cosine):
         return {"relation": SAME, "reason": why}
-    return {"relation": DOUBTFUL, "reason": "near"} if cosine >= NEAR and newer["scope"] == older["scope"] else None
+    return (
+        {"relation": DOUBTFUL, "reason": "near"}
+        if cosine >= NEAR and newer["scope"] == older["scope"]
+        else None
+    )
 
 
 def _conflict_of(newer: Row, older: Row) -> str | None:
     """Returns how the newer one of two facts that share a scope conflicts with the older one."""
-    how = find_conflict(newer["text"], older["text"], newer["project"]) if newer["scope"] == older["scope"] else None
+    how = (
+        find_conflict(newer["text"], older["text"], newer["project"])
+        if newer["scope"] == older["scope"]
+        else None
+    )
     return how if how in STATED or _are_filed_alike(newer, older) else None
 
 
 def find_conflicts_of(new: Collection[str], memories: Sequence[Row]) -> dict[str, list[str]]:
-    """Returns the ids of the memories that each memory conflicts with, for pairs with at least one of the `new` ids.
+    """Returns the ids of the memories that each memory conflicts with, for pairs with at least one
+    of the `new` ids.
 
     Pairs of other memories were compared by an earlier merge.
     """
@@ -129,7 +187,8 @@ def find_conflicts_of(new: Collection[str], memories: Sequence[Row]) -> dict[str
 def _share_scope(a: Row, b: Row) -> bool:
     """Returns whether the two have a common scope: one project, one person, or everyone.
 
-    In one project, the owner's statements about it and about themselves can be the same; in two projects they cannot.
+    In one project, the owner's statements about it and about themselves can be the same; in two
+    projects they cannot.
     """
     if a["scope"] == b["scope"] and a["scope"] != "project":
         return a["scope"] == "everyone" or a["person"] == b["person"]
@@ -140,13 +199,17 @@ def _share_scope(a: Row, b: Row) -> bool:
 
 
 def _are_filed_alike(a: Row, b: Row) -> bool:
-    """Returns whether the two have one category; a stated change names its subject and does not need this."""
+    """Returns whether the two have one category; a stated change names its subject and does not
+    need this.
+    """
     return a["category"] == b["category"] or {a["category"], b["category"]} <= NORMS
 
 
 def find_roots(ids: Sequence[str], merges: pl.DataFrame) -> dict[str, str]:
     """Returns the oldest observation of each one's cluster; `ids` are ordered by event time."""
-    same = merges.filter(pl.col("relation") == SAME).sort(["similarity", "older_id"], descending=[True, False])
+    same = merges.filter(pl.col("relation") == SAME).sort(
+        ["similarity", "older_id"], descending=[True, False]
+    )
     nearest: dict[str, str] = {}
     for newer, older in same.select("newer_id", "older_id").iter_rows():
         nearest.setdefault(newer, older)

@@ -1,4 +1,5 @@
-"""Recognises listed names (`names.toml`): services, tools and packages, and commands by their programs.
+"""Recognises listed names (`names.toml`): services, tools and packages, and commands by their
+programs.
 
 Also has the record of a name in a text, which every recogniser returns.
 """
@@ -60,12 +61,16 @@ def inside(position: int, spans: tuple[Span, ...]) -> bool:
 
 
 def find_known(text: str) -> Iterator[Name]:
-    """Yields services, tools and packages; names that are English words only in their spelling and within a sentence."""
+    """Yields services, tools and packages; names that are English words only in their spelling and
+    within a sentence.
+    """
     names, exact = known_names(), _exact_names()
     for match in _known_pattern().finditer(text):
         kind, name = names[match[0].lower()]
         is_word = match[0].lower() in exact
-        if not is_word or (match[0] == exact[match[0].lower()] and not _BEGINS.search(text, 0, match.start())):
+        if not is_word or (
+            match[0] == exact[match[0].lower()] and not _BEGINS.search(text, 0, match.start())
+        ):
             yield Name.of(kind, name, match)
 
 
@@ -75,13 +80,17 @@ def find_commands(text: str, code: tuple[Span, ...]) -> Iterator[Name]:
         words = text[start:end]
         offset = match.end() if (match := _BEFORE_COMMAND.match(words)) else 0
         if said := _command(words[offset:]):
-            yield Name("command", " ".join(said.split()), said, start + offset, start + offset + len(said))
+            yield Name(
+                "command", " ".join(said.split()), said, start + offset, start + offset + len(said)
+            )
     for match in _prose_commands().finditer(text):
         yield Name.of("command", " ".join(match[0].split()), match)
 
 
 def _command(said: str) -> str | None:
-    """Returns the program at the beginning of the words between backticks, with its subcommand if it has one."""
+    """Returns the program at the beginning of the words between backticks, with its subcommand if
+    it has one.
+    """
     known, (first, *rest) = _programs(), said.split() or [""]
     if not _PROGRAM.fullmatch(first):
         return None
@@ -122,7 +131,9 @@ def _exact_names() -> dict[str, str]:
 @cache
 def _known_pattern() -> re.Pattern[str]:
     names = sorted(known_names(), key=len, reverse=True)
-    return re.compile(rf"(?<![\w./@$#~-])(?:{'|'.join(map(re.escape, names))})(?![\w/+#@(-]|\.\w)", re.IGNORECASE)
+    return re.compile(
+        rf"(?<![\w./@$#~-])(?:{'|'.join(map(re.escape, names))})(?![\w/+#@(-]|\.\w)", re.IGNORECASE
+    )
 
 
 @cache
@@ -135,10 +146,15 @@ def _programs() -> dict[str, bool]:
 @cache
 def _prose_commands() -> re.Pattern[str]:
     prose = _table()["prose"].items()
-    ways = (rf"{program}\s+(?:{'|'.join(map(re.escape, subcommands))})" for program, subcommands in prose)
+    ways = (
+        rf"{program}\s+(?:{'|'.join(map(re.escape, subcommands))})"
+        for program, subcommands in prose
+    )
     return re.compile(rf"(?<![\w./-])(?:{'|'.join(ways)})\b(?![\w/-])")
 
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(files("memory_assets.stages.embed").joinpath("names.toml").read_text("utf-8"))
+    return tomllib.loads(
+        files("memory_assets.stages.embed").joinpath("names.toml").read_text("utf-8")
+    )

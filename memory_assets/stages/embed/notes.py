@@ -1,9 +1,10 @@
 """Notes, corrections and forgotten memories, which people and agents wrote directly to the ledger.
 
-A note, and the new wording of a correction, becomes an observation without a session: the owner is its author, its id is made
-from its event, and there is no transcript. It gets a vector, merges and conflicts like any other. What a correction replaces,
-and what is forgotten, is identified by the memory's observations, by their texts, and, if they were reworded since, by their
-messages: observing a session again brings nothing back. Noting the same again afterwards does.
+A note, and the new wording of a correction, becomes an observation without a session: the owner is
+its author, its id is made from its event, and there is no transcript. It gets a vector, merges and
+conflicts like any other. What a correction replaces, and what is forgotten, is identified by the
+memory's observations, by their texts, and, if they were reworded since, by their messages:
+observing a session again brings nothing back. Noting the same again afterwards does.
 """
 
 import uuid
@@ -42,7 +43,10 @@ def note_id(event: Event) -> str:
 
 def note_rows(events: Iterable[Event], zone: tzinfo = UTC) -> pl.DataFrame:
     """Returns the observations of notes and corrections, in fold order, with local days."""
-    made = sorted((event for event in events if event.kind in (NOTED, CORRECTED)), key=lambda event: event.moment)
+    made = sorted(
+        (event for event in events if event.kind in (NOTED, CORRECTED)),
+        key=lambda event: event.moment,
+    )
     return schemas.frame_of("observations", [_row(event, zone) for event in made])
 
 
@@ -53,12 +57,19 @@ def with_notes(observations: pl.DataFrame, events: Iterable[Event]) -> pl.DataFr
 
 def without_corrected(merges: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     """Returns the edges without those between a correction and what it corrects."""
-    pairs = [(note_id(event), id) for event in events if event.kind == CORRECTED for id in event.payload["observation_ids"]]
+    pairs = [
+        (note_id(event), id)
+        for event in events
+        if event.kind == CORRECTED
+        for id in event.payload["observation_ids"]
+    ]
     if not pairs:
         return merges
     ends = [*pairs, *((older, newer) for newer, older in pairs)]
     apart = pl.DataFrame(ends, schema={"newer_id": pl.String, "older_id": pl.String}, orient="row")
-    same = merges.filter(pl.col("relation") == SAME).join(apart, on=["newer_id", "older_id"], how="anti")
+    same = merges.filter(pl.col("relation") == SAME).join(
+        apart, on=["newer_id", "older_id"], how="anti"
+    )
     return pl.concat([same, merges.filter(pl.col("relation") != SAME)])
 
 
@@ -66,29 +77,47 @@ class NoteEffects:
     """The effects of notes, corrections and forgetting on observations, which include the notes."""
 
     def __init__(self, observations: pl.DataFrame, events: Iterable[Event]) -> None:
-        notes = sorted((event for event in events if event.kind in NOTES), key=lambda event: event.moment)
+        notes = sorted(
+            (event for event in events if event.kind in NOTES), key=lambda event: event.moment
+        )
         self._observations = observations
         self._locator = MemoryLocator(observations, {id: id for id in observations["id"]}, notes)
         self._noted = {note_id(event): event.moment for event in notes if event.kind != FORGOTTEN}
-        self.corrections = [(event.at, note_id(event), self._named_by(event)) for event in notes if event.kind == CORRECTED]
+        self.corrections = [
+            (event.at, note_id(event), self._named_by(event))
+            for event in notes
+            if event.kind == CORRECTED
+        ]
         """When, the new note, and the observations that it replaces; in fold order."""
         self._forgotten: dict[str, Moment] = {}
         for event in notes:
             if event.kind == FORGOTTEN:
-                self._forgotten |= dict.fromkeys((*self._named_by(event), *self._worded_as(event)), event.moment)
+                self._forgotten |= dict.fromkeys(
+                    (*self._named_by(event), *self._worded_as(event)), event.moment
+                )
 
     def is_forgotten(self, observations: Collection[str]) -> bool:
-        """Returns whether a memory of these observations is forgotten and was not noted again since."""
-        last = max((self._forgotten[id] for id in observations if id in self._forgotten), default=None)
-        return last is not None and last > max((self._noted[id] for id in observations if id in self._noted), default=_FIRST)
+        """Returns whether a memory of these observations is forgotten and was not noted again
+        since.
+        """
+        last = max(
+            (self._forgotten[id] for id in observations if id in self._forgotten), default=None
+        )
+        return last is not None and last > max(
+            (self._noted[id] for id in observations if id in self._noted), default=_FIRST
+        )
 
     def _named_by(self, event: Event) -> list[str]:
         """Returns the observations that the event names, or those that took their place."""
         return [id for one in references(event) for id in self._locator.nearest(one)]
 
     def _worded_as(self, event: Event) -> list[str]:
-        """Returns the observations with the exact text that the event forgets, except later notes."""
-        found = self._observations.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))["id"]
+        """Returns the observations with the exact text that the event forgets, except later
+        notes.
+        """
+        found = self._observations.filter(pl.col("text_hash").is_in(event.payload["text_hashes"]))[
+            "id"
+        ]
         return [id for id in found if self._noted.get(id, _FIRST) < event.moment]
 
 
@@ -106,7 +135,8 @@ def apply_corrections(
 ) -> dict[str, Correction]:
     """Returns the correction of each memory.
 
-    `corrections` are (when, note, corrected observations) in order, `memory_of` the memories of notes and observations.
+    `corrections` are (when, note, corrected observations) in order, `memory_of` the memories of
+    notes and observations.
     """
     settled: dict[str, Correction] = {}
     for at, note, observations in corrections:
@@ -121,16 +151,25 @@ def apply_corrections(
 
 
 def hidden_sources(events: Iterable[Event]) -> frozenset[str]:
-    """Returns the ids of messages and segments with forgotten content, which deep recall leaves out."""
+    """Returns the ids of messages and segments with forgotten content, which deep recall leaves
+    out.
+    """
     forgotten = (event.payload for event in events if event.kind == FORGOTTEN)
-    return frozenset(id for payload in forgotten for id in (*payload.get("messages", ()), *payload.get("segments", ())))
+    return frozenset(
+        id
+        for payload in forgotten
+        for id in (*payload.get("messages", ()), *payload.get("segments", ()))
+    )
 
 
 def _row(event: Event, zone: tzinfo) -> dict[str, Any]:
     said = event.payload
     return {
         **row_without_session(LEDGER, said["text"]),
-        **{name: said[name] for name in ("priority", "category", "sentiment", "scope", "project", "person")},
+        **{
+            name: said[name]
+            for name in ("priority", "category", "sentiment", "scope", "project", "person")
+        },
         "id": note_id(event),
         "session_id": said["session"] or LEDGER,
         "day": event.at.astimezone(zone).date(),
@@ -149,8 +188,28 @@ def _row(event: Event, zone: tzinfo) -> dict[str, Any]:
 
 
 def row_without_session(source: str, text: str) -> dict[str, Any]:
-    """Returns the columns common to all observations without a session; `source` is their window and segment."""
-    common = {"trigger": "ended", "kind": "fact", "gate": "allow", "gate_confidence": 1.0, "folder": "", "quote": ""}
-    made = {"text": text, "text_hash": text_hash(text), "entities": list(entities_of(text)), "tokens": count_tokens(text)}
-    nothing = {"tags": [], "clock_times": [], "message_ids": [], "prompt_hash": None, "schema_version": SCHEMA_VERSION}
+    """Returns the columns common to all observations without a session; `source` is their window
+    and segment.
+    """
+    common = {
+        "trigger": "ended",
+        "kind": "fact",
+        "gate": "allow",
+        "gate_confidence": 1.0,
+        "folder": "",
+        "quote": "",
+    }
+    made = {
+        "text": text,
+        "text_hash": text_hash(text),
+        "entities": list(entities_of(text)),
+        "tokens": count_tokens(text),
+    }
+    nothing = {
+        "tags": [],
+        "clock_times": [],
+        "message_ids": [],
+        "prompt_hash": None,
+        "schema_version": SCHEMA_VERSION,
+    }
     return {"window_id": source, "segment_id": source} | common | made | nothing

@@ -1,8 +1,9 @@
 """Asks a model about pairs of facts that the rules leave in doubt, and reads its stored answers.
 
-Takes the edges of `merge` and the observations; returns one question for each doubtful pair without an answer, and the edges
-with the doubtful ones decided. An answer is found by the two texts, whichever model gave it, so a pair is paid for once. A pair
-without a usable answer stays in doubt: it neither merges nor conflicts.
+Takes the edges of `merge` and the observations; returns one question for each doubtful pair without
+an answer, and the edges with the doubtful ones decided. An answer is found by the two texts,
+whichever model gave it, so a pair is paid for once. A pair without a usable answer stays in doubt:
+it neither merges nor conflicts.
 """
 
 import re
@@ -45,7 +46,11 @@ class PairQuestion:
     def key(self) -> AnswerKey:
         """What the answer depends on: the two texts, the prompt and the model."""
         return AnswerKey(
-            _content(self.older, self.newer), prompt_hash(), self.model, f"max_tokens={MAX_TOKENS}", SERIALISER_VERSION
+            _content(self.older, self.newer),
+            prompt_hash(),
+            self.model,
+            f"max_tokens={MAX_TOKENS}",
+            SERIALISER_VERSION,
         )
 
     def request(self) -> ModelRequest:
@@ -55,27 +60,39 @@ class PairQuestion:
 
 
 def plan_questions(
-    edges: pl.DataFrame, observations: pl.DataFrame, model: str, answers: AnswerStore, may_send: Callable[[str], bool]
+    edges: pl.DataFrame,
+    observations: pl.DataFrame,
+    model: str,
+    answers: AnswerStore,
+    may_send: Callable[[str], bool],
 ) -> list[PairQuestion]:
-    """Returns the questions about doubtful pairs of allowed facts that have no answer and may be sent."""
+    """Returns the questions about doubtful pairs of allowed facts that have no answer and may be
+    sent.
+    """
     facts = observations.filter(pl.col("gate") == "allow").select("id", "text", "project")
     texts = {id: text for id, text, project in facts.iter_rows() if may_send(project)}
     known = {kept.key.content for kept in answers.every()}
     found = {
         PairQuestion(texts[older], texts[newer], model): None
-        for newer, older in edges.filter(pl.col("relation") == DOUBTFUL).select("newer_id", "older_id").iter_rows()
+        for newer, older in edges.filter(pl.col("relation") == DOUBTFUL)
+        .select("newer_id", "older_id")
+        .iter_rows()
         if newer in texts and older in texts and _content(texts[older], texts[newer]) not in known
     }
     return list(found)
 
 
-def decide(edges: pl.DataFrame, observations: pl.DataFrame, answers: Iterable[StoredAnswer]) -> pl.DataFrame:
+def decide(
+    edges: pl.DataFrame, observations: pl.DataFrame, answers: Iterable[StoredAnswer]
+) -> pl.DataFrame:
     """Returns the edges, those in doubt decided by the stored answers."""
     verdicts = dict(_verdicts(answers))
     if not verdicts:
         return edges
     texts = dict(observations.select("id", "text").iter_rows())
-    return pl.DataFrame([_decided(row, texts, verdicts) for row in edges.iter_rows(named=True)], schema=edges.schema)
+    return pl.DataFrame(
+        [_decided(row, texts, verdicts) for row in edges.iter_rows(named=True)], schema=edges.schema
+    )
 
 
 def _decided(row: dict, texts: Mapping[str, str], verdicts: Mapping[str, str]) -> dict:
@@ -87,9 +104,15 @@ def _decided(row: dict, texts: Mapping[str, str], verdicts: Mapping[str, str]) -
 
 
 def _verdicts(answers: Iterable[StoredAnswer]) -> Iterator[tuple[str, str]]:
-    """Yields the content of each question with its verdict, the latest answer last; what is no single verdict is left out."""
+    """Yields the content of each question with its verdict, the latest answer last; what is no
+    single verdict is left out.
+    """
     for kept in sorted(answers, key=lambda kept: kept.asked_at):
-        said = {verdict.lower() for verdict in _VERDICT.findall(kept.answer.text)} if kept.is_whole else set()
+        said = (
+            {verdict.lower() for verdict in _VERDICT.findall(kept.answer.text)}
+            if kept.is_whole
+            else set()
+        )
         if len(said) == 1:
             yield kept.key.content, said.pop()
 

@@ -1,4 +1,5 @@
-"""Plans the content of the indexes: the vectors of memories, and the terms of memories and messages.
+"""Plans the content of the indexes: the vectors of memories, and the terms of memories and
+messages.
 
 Only differences are planned, by comparing ids and hashes; an empty plan publishes nothing.
 """
@@ -15,28 +16,45 @@ from memory_assets.stages.embed.encode import matrix_of
 
 CONCEPTS: dict[str, str] = {
     "install packages dependencies package manager": (
-        "uv, pip, pipx, pip-tools, poetry, conda, npm, pnpm, yarn, bun, cargo, brew, homebrew, apt, gem, maven, gradle, "
+        "uv, pip, pipx, pip-tools, poetry, conda, npm, pnpm, yarn, bun, cargo, brew, "
+        "homebrew, apt, gem, maven, gradle, "
         "composer, nuget"
     ),
     "run tests test": "pytest, unittest, jest, vitest, tox, nox, junit, rspec, go test",
-    "browser end-to-end tests click website site": "playwright, cypress, selenium, puppeteer, webdriver",
-    "format lint code style": "ruff, black, gofmt, prettier, eslint, golangci-lint, shellcheck, rustfmt, clippy",
+    "browser end-to-end tests click website site": (
+        "playwright, cypress, selenium, puppeteer, webdriver"
+    ),
+    "format lint code style": (
+        "ruff, black, gofmt, prettier, eslint, golangci-lint, shellcheck, rustfmt, clippy"
+    ),
     "check types typing": "pyright, mypy, tsc",
-    "deploy server hosting": "fly, hetzner, heroku, kubectl, helm, ansible, terraform, vercel, netlify",
-    "database storage": "postgres, postgresql, psql, mysql, mariadb, sqlite, redis, mongodb, dynamodb",
+    "deploy server hosting": (
+        "fly, hetzner, heroku, kubectl, helm, ansible, terraform, vercel, netlify"
+    ),
+    "database storage": (
+        "postgres, postgresql, psql, mysql, mariadb, sqlite, redis, mongodb, dynamodb"
+    ),
     "schema migrations database": "alembic, flyway, liquibase",
     "containers kubernetes": "docker, podman, k8s, kubectl, compose",
     "continuous integration pipeline": (
-        "gha, github actions, github-actions, gitlab ci, circleci, jenkins, buildkite, travis, azure pipelines"
+        "gha, github actions, github-actions, gitlab ci, circleci, jenkins, buildkite, "
+        "travis, azure pipelines"
     ),
     "message broker queue": "rabbitmq, kafka, nats, sqs, celery, pulsar, activemq",
-    "credentials passwords keys secrets": "1password, vault, bitwarden, lastpass, keychain, keyring, secrets manager",
-    "login logged in out authentication": "oidc, oauth, oauth2, saml, keycloak, okta, auth0, ldap, cognito",
+    "credentials passwords keys secrets": (
+        "1password, vault, bitwarden, lastpass, keychain, keyring, secrets manager"
+    ),
+    "login logged in out authentication": (
+        "oidc, oauth, oauth2, saml, keycloak, okta, auth0, ldap, cognito"
+    ),
     "editor ide": (
-        "vim, neovim, nvim, emacs, helix, vscode, vs code, visual studio code, zed, sublime, jetbrains, intellij, pycharm, "
+        "vim, neovim, nvim, emacs, helix, vscode, vs code, visual studio code, zed, "
+        "sublime, jetbrains, intellij, pycharm, "
         "goland"
     ),
-    "cloud region data centre aws": "us-east-1, us-east-2, us-west-1, us-west-2, eu-west-1, eu-central-1, eu-north-1",
+    "cloud region data centre aws": (
+        "us-east-1, us-east-2, us-west-1, us-west-2, eu-west-1, eu-central-1, eu-north-1"
+    ),
     "file object storage bucket aws": "s3",
     "law legal regulation privacy compliance": "gdpr, eu, hipaa, ccpa, pci dss, soc 2",
     "payments card": "stripe, adyen, paypal, braintree",
@@ -50,7 +68,9 @@ _WORDS_OF: dict[str, str] = {}
 for _words, _tools in CONCEPTS.items():
     for _tool in _tools.split(", "):
         _WORDS_OF[_tool] = f"{_WORDS_OF[_tool]} {_words}" if _tool in _WORDS_OF else _words
-_TOOLS = "|".join(re.escape(tool) for tool in sorted(_WORDS_OF, key=lambda tool: (-len(tool), tool)))
+_TOOLS = "|".join(
+    re.escape(tool) for tool in sorted(_WORDS_OF, key=lambda tool: (-len(tool), tool))
+)
 _TOOL = re.compile(rf"(?<![\w-])(?:{_TOOLS})(?![\w-])", re.I)
 
 
@@ -65,7 +85,9 @@ RETRIEVABLE = ("active", "held", "stale", "archived", "cold", "superseded")
 
 
 PASSAGES_A_LINE = 4_096
-"""More passages than a message can have; those of one transcript line are adjacent in the session's order."""
+"""More passages than a message can have; those of one transcript line are adjacent in the session's
+order.
+"""
 
 _KEY = pl.concat_str("corpus", "id", separator="/")
 
@@ -83,9 +105,15 @@ class IndexPlan:
         return self.upserts.is_empty() and not self.deletes
 
 
-def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Mapping[str, str]) -> IndexPlan:
-    """Returns the change of the vector index; `published` maps its ids to the hashes of their texts."""
-    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash", "category", "kind", "state")
+def plan_vectors(
+    memories: pl.DataFrame, embeddings: pl.DataFrame, published: Mapping[str, str]
+) -> IndexPlan:
+    """Returns the change of the vector index; `published` maps its ids to the hashes of their
+    texts.
+    """
+    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select(
+        "id", "text_hash", "category", "kind", "state"
+    )
     known = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
     changed = wanted.filter(pl.col("text_hash").ne_missing(known))
     vectors = matrix_of(changed["text_hash"], embeddings)
@@ -97,8 +125,12 @@ def plan_vectors(memories: pl.DataFrame, embeddings: pl.DataFrame, published: Ma
 
 
 def memory_rows(memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows of memories: all their wordings, and the purposes of the tools that they name."""
-    known = memories.filter(pl.col("state").is_in(RETRIEVABLE)).with_columns(wording=pl.col("wordings").list.join("\n"))
+    """Returns the rows of memories: all their wordings, and the purposes of the tools that they
+    name.
+    """
+    known = memories.filter(pl.col("state").is_in(RETRIEVABLE)).with_columns(
+        wording=pl.col("wordings").list.join("\n")
+    )
     asked = [f"{text}\n{concept_words(text)}" for text in known["wording"]]
     return known.select(
         "id",
@@ -120,7 +152,10 @@ def passage_rows(passages: pl.DataFrame) -> pl.DataFrame:
         "text",
         pl.col("message_id").alias("parent"),
         pl.col("session_id").alias("group"),
-        (pl.col("line").cast(pl.Int64) * PASSAGES_A_LINE + pl.col("number").clip(0, PASSAGES_A_LINE - 1)).alias("order"),
+        (
+            pl.col("line").cast(pl.Int64) * PASSAGES_A_LINE
+            + pl.col("number").clip(0, PASSAGES_A_LINE - 1)
+        ).alias("order"),
         "vector",
         "words",
     )
@@ -132,8 +167,12 @@ def plan_texts(rows: pl.DataFrame, published: Mapping[str, str]) -> IndexPlan:
     return IndexPlan(rows_named(rows, changed), deletes)
 
 
-def changes_of(hashes: Mapping[str, str], published: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Returns which `corpus/id` are new or have another hash than the published one, and the ids that are no longer there."""
+def changes_of(
+    hashes: Mapping[str, str], published: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Returns which `corpus/id` are new or have another hash than the published one, and the ids
+    that are no longer there.
+    """
     changed = [key for key, hashed in hashes.items() if published.get(key) != hashed]
     return changed, sorted(key.split("/", 1)[1] for key in set(published) - set(hashes))
 
@@ -145,16 +184,27 @@ def rows_named(rows: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
 
 def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
     """Returns `corpus/id` → hash of the row, to store with the published generation."""
-    model = pl.col("vector").list.head(4).cast(pl.List(pl.String)).list.join(" ")  # enough to distinguish models
+    model = (
+        pl.col("vector").list.head(4).cast(pl.List(pl.String)).list.join(" ")
+    )  # enough to distinguish models
     codes = pl.col("words").bin.head(16).bin.encode("hex")
     return _hashes(rows.select("corpus", "id", "parent", "group", "order", model, codes, "text"))
 
 
 def hashes_of_heads(heads: pl.DataFrame) -> dict[str, str]:
-    """Returns the same of passages, from what is known without their texts and vectors (`corpus.passage_heads`)."""
-    return _hashes(heads.select("corpus", "id", "message_id", "session_id", "line", "number", "text_hash", "encoded_by"))
+    """Returns the same of passages, from what is known without their texts and vectors
+    (`corpus.passage_heads`).
+    """
+    return _hashes(
+        heads.select(
+            "corpus", "id", "message_id", "session_id", "line", "number", "text_hash", "encoded_by"
+        )
+    )
 
 
 def _hashes(rows: pl.DataFrame) -> dict[str, str]:
     of_row = pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="\x1f")
-    return {key: hash_of(row) for key, row in rows.select(_KEY.alias("key"), of_row.alias("row")).iter_rows()}
+    return {
+        key: hash_of(row)
+        for key, row in rows.select(_KEY.alias("key"), of_row.alias("row")).iter_rows()
+    }

@@ -1,8 +1,9 @@
 """Finds memories that repeat one another, with a measure independent of merging.
 
-Takes a frame of memories, returns pairs: two memories of one scope whose sets of words overlap by four fifths, with equal
-numbers and the same polarity. It uses no vectors, claims or merge rules, so the share of repeats measures how well those work.
-Only rare words are indexed, so memories without a common rare word are never compared.
+Takes a frame of memories, returns pairs: two memories of one scope whose sets of words overlap by
+four fifths, with equal numbers and the same polarity. It uses no vectors, claims or merge rules, so
+the share of repeats measures how well those work. Only rare words are indexed, so memories without
+a common rare word are never compared.
 """
 
 import math
@@ -27,8 +28,8 @@ MOST_SHARE = 0.02
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
-_NO = word_set("""no not never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't aren't wasn't
-    weren't won't wouldn't shouldn't mustn't haven't hasn't""")
+_NO = word_set("""no not never none nobody nothing neither nor without cannot can't don't doesn't
+    didn't isn't aren't wasn't weren't won't wouldn't shouldn't mustn't haven't hasn't""")
 _PAIR_SCHEMA = {"id": pl.String, "repeats_id": pl.String, "overlap": pl.Float64}
 
 
@@ -48,7 +49,9 @@ class Repeats:
 
 def find_repeats(memories: pl.DataFrame) -> Repeats:
     """Returns the repeats among the allowed facts."""
-    facts = memories.filter(pl.col("state").is_in(VALID_STATES) & (pl.col("kind") == "fact")).sort("id")
+    facts = memories.filter(pl.col("state").is_in(VALID_STATES) & (pl.col("kind") == "fact")).sort(
+        "id"
+    )
     comparable: dict[tuple[Any, ...], dict[str, frozenset[str]]] = defaultdict(dict)
     for row in facts.select("id", "text", "scope", "project", "person").iter_rows(named=True):
         words = [word.lower() for word in _WORD.findall(row["text"].replace("’", "'"))]
@@ -61,14 +64,17 @@ def find_repeats(memories: pl.DataFrame) -> Repeats:
 
 def _scope_of(row: dict[str, Any]) -> tuple[str, ...]:
     """Returns the scope of the memory: a project, a person in all projects, or everyone."""
-    return {"project": ("project", row["project"]), "person": ("person", row["person"])}.get(row["scope"], ("everyone",))
+    return {"project": ("project", row["project"]), "person": ("person", row["person"])}.get(
+        row["scope"], ("everyone",)
+    )
 
 
 def _pairs(words_of: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]:
     """Yields the pairs of one scope, with equal numbers and the same polarity.
 
-    Two sets that overlap by the share must have a word in common among the rarest `n - share * n + 1` of either (the prefix
-    filter of set-similarity joins), so only memories that meet there are compared.
+    Two sets that overlap by the share must have a word in common among the rarest `n - share * n +
+    1` of either (the prefix filter of set-similarity joins), so only memories that meet there are
+    compared.
     """
     frequency = Counter(chain.from_iterable(words_of.values()))
     met: dict[str, list[str]] = defaultdict(list)

@@ -1,14 +1,16 @@
-"""Detects what sessions did with the memories that they were shown: used, ignored or only repeated them.
+"""Detects what sessions did with the memories that they were shown: used, ignored or only repeated
+them.
 
-A memory that recurs in the session's own words (its id, a run of its words, or most of them in one line) was used; one that
-does not recur, although the session went on, was ignored. Each is an event, written once per session and memory; a later use
-outweighs an earlier ignored one, and explicit feedback (`memory data feedback`) outweighs both. The nightly run adds an event
-for the facts of each day. Together these events give the boost of a memory's rank. Probes leave no trace of what they recalled,
-and a session without a person's turn proves nothing.
+A memory that recurs in the session's own words (its id, a run of its words, or most of them in one
+line) was used; one that does not recur, although the session went on, was ignored. Each is an
+event, written once per session and memory; a later use outweighs an earlier ignored one, and
+explicit feedback (`memory data feedback`) outweighs both. The nightly run adds an event for the
+facts of each day. Together these events give the boost of a memory's rank. Probes leave no trace of
+what they recalled, and a session without a person's turn proves nothing.
 
-An observation that only repeats a memory that its session was shown (injected, or read from MEMORY.md or `memory recall`) is an
-echo and no second source: a predecessor fed 668 copies of one hallucination to itself this way. The owner's own words are never
-an echo.
+An observation that only repeats a memory that its session was shown (injected, or read from
+MEMORY.md or `memory recall`) is an echo and no second source: a predecessor fed 668 copies of one
+hallucination to itself this way. The owner's own words are never an echo.
 """
 
 import re
@@ -25,7 +27,8 @@ from memory_assets.store.ledger import BOOSTED, FEEDBACK, IGNORED, RECALLED, USE
 from memory_assets.text.short_ids import short_id
 
 USED_ADDS, IGNORED_TAKES, MOST = 0.1, 0.05, 0.3
-"""What one session adds to a memory's boost or subtracts from it, and the limit in both directions."""
+"""What one session adds to a memory's boost or subtracts from it, and the limit in both directions.
+"""
 
 SAID_ADDS = 0.1
 """What a day on which a memory was said adds to its boost (A77, nightly)."""
@@ -39,8 +42,12 @@ REPEATED = 0.8
 """Share of a memory's words from which a line shows that memory."""
 
 SHOWING = ("injected", "tool", "file", "web")
-_OURS = re.compile(r"~ .*\(\d?\.\d+, \d+d, [\w-]+\)|^\s*[-*]\s+\(\d{4}-\d{2}-\d{2}\)\s|\bmem_[0-9a-f]{12}\b")
-"""A recalled memory, an entry of MEMORY.md, or a line that cites a memory, in the format of tools and files."""
+_OURS = re.compile(
+    r"~ .*\(\d?\.\d+, \d+d, [\w-]+\)|^\s*[-*]\s+\(\d{4}-\d{2}-\d{2}\)\s|\bmem_[0-9a-f]{12}\b"
+)
+"""A recalled memory, an entry of MEMORY.md, or a line that cites a memory, in the format of tools
+and files.
+"""
 
 
 def sessions_shown(events: Iterable[Event]) -> frozenset[str]:
@@ -48,19 +55,27 @@ def sessions_shown(events: Iterable[Event]) -> frozenset[str]:
     return frozenset(session for session, _ in _first_shown(events))
 
 
-def plan_uses(events: Sequence[Event], wordings: Mapping[str, Sequence[str]], messages: pl.DataFrame) -> list[Planned]:
+def plan_uses(
+    events: Sequence[Event], wordings: Mapping[str, Sequence[str]], messages: pl.DataFrame
+) -> list[Planned]:
     """Returns the events for each memory and each session that was shown it: used or ignored.
 
-    `wordings` are those of each memory; `messages` (session_id, author, event_at, text) those of the sessions.
+    `wordings` are those of each memory; `messages` (session_id, author, event_at, text) those of
+    the sessions.
     """
-    spoken = {str(key[0]): rows.sort("event_at").to_dicts() for key, rows in messages.group_by("session_id")}
+    spoken = {
+        str(key[0]): rows.sort("event_at").to_dicts()
+        for key, rows in messages.group_by("session_id")
+    }
     planned: list[Planned] = []
     for (session, memory_id), shown_at in sorted(_first_shown(events).items()):
         said = spoken.get(session, [])
         after = [one for one in said if one["event_at"] > shown_at]
         if memory_id not in wordings or not any(one["author"] == "owner" for one in said):
             continue
-        used = next((one for one in after if uses_memory(one["text"], memory_id, wordings[memory_id])), None)
+        used = next(
+            (one for one in after if uses_memory(one["text"], memory_id, wordings[memory_id])), None
+        )
         if used is not None:
             planned.append(_plan(USED, session, memory_id, used["event_at"]))
         elif any(one["author"] != "owner" for one in after):
@@ -78,7 +93,9 @@ def _first_shown(events: Iterable[Event]) -> dict[tuple[str, str], datetime]:
 
 
 def uses_memory(text: str, memory_id: str, wordings: Sequence[str]) -> bool:
-    """Returns whether the text cites the memory, quotes it, or has most of its words in one line."""
+    """Returns whether the text cites the memory, quotes it, or has most of its words in one
+    line.
+    """
     if short_id(memory_id) in text:
         return True
     runs = {run for wording in wordings for run in _runs(wording)}
@@ -103,7 +120,9 @@ def _plan(kind: str, session: str, memory_id: str, at: datetime) -> Planned:
 
 
 def boosts(events: Sequence[Event], roots: Mapping[str, str]) -> dict[str, float]:
-    """Returns the boost of each memory, between -0.3 and 0.3; per session, or per day, the clearest signal counts."""
+    """Returns the boost of each memory, between -0.3 and 0.3; per session, or per day, the clearest
+    signal counts.
+    """
     found: dict[str, dict[str, tuple[int, float]]] = defaultdict(dict)
     for event in events:
         signal = _signal_of(event)
@@ -130,18 +149,30 @@ def _signal_of(event: Event) -> tuple[int, float] | None:
 
 
 def suspects(planned: Iterable[Planned], observations: pl.DataFrame) -> pl.DataFrame:
-    """Returns (id, older_id, session_id, event_at) of the planned events' newer observations that are not the owner's."""
+    """Returns (id, older_id, session_id, event_at) of the planned events' newer observations that
+    are not the owner's.
+    """
     pairs = [tuple(one.payload["observation_ids"]) for one in planned]
     ends = pl.DataFrame(pairs, schema={"older_id": pl.String, "id": pl.String}, orient="row")
-    return ends.join(observations.filter(pl.col("author") != "owner").select("id", "session_id", "event_at"), on="id")
+    return ends.join(
+        observations.filter(pl.col("author") != "owner").select("id", "session_id", "event_at"),
+        on="id",
+    )
 
 
-def find_echoes(found: pl.DataFrame, observations: pl.DataFrame, shown: pl.DataFrame) -> frozenset[str]:
+def find_echoes(
+    found: pl.DataFrame, observations: pl.DataFrame, shown: pl.DataFrame
+) -> frozenset[str]:
     """Returns the ids of the suspects whose session was shown the older observation before.
 
-    `shown` are messages (session_id, author, event_at, text) of those sessions that neither owner nor assistant wrote.
+    `shown` are messages (session_id, author, event_at, text) of those sessions that neither owner
+    nor assistant wrote.
     """
-    texts = dict(observations.filter(pl.col("id").is_in(found["older_id"].implode())).select("id", "text").iter_rows())
+    texts = dict(
+        observations.filter(pl.col("id").is_in(found["older_id"].implode()))
+        .select("id", "text")
+        .iter_rows()
+    )
     by_session = {str(key[0]): rows.to_dicts() for key, rows in shown.group_by("session_id")}
     return frozenset(
         row["id"]

@@ -1,8 +1,10 @@
-"""Compares verdicts with the decisions of people: the write gate's, those of triage's rules, and of a model's reviews.
+"""Compares verdicts with the decisions of people: the write gate's, those of triage's rules, and of
+a model's reviews.
 
-Takes the tables and the ledger; gives the rows of the table `calibration`. Only decisions count: what nobody was asked about is
-unseen, and has no precision. A line that rules or a model wrote into MEMORY.md was right where people kept it for as long as a
-review may take, and wrong where somebody removed it.
+Takes the tables and the ledger; gives the rows of the table `calibration`. Only decisions count:
+what nobody was asked about is unseen, and has no precision. A line that rules or a model wrote into
+MEMORY.md was right where people kept it for as long as a review may take, and wrong where somebody
+removed it.
 """
 
 import re
@@ -71,7 +73,11 @@ class ReviewHistory:
 
 
 def calibrate(
-    verdicts: pl.DataFrame, observations: pl.DataFrame, proposals: pl.DataFrame, reviews: pl.DataFrame, history: ReviewHistory
+    verdicts: pl.DataFrame,
+    observations: pl.DataFrame,
+    proposals: pl.DataFrame,
+    reviews: pl.DataFrame,
+    history: ReviewHistory,
 ) -> pl.DataFrame:
     """Returns the table `calibration`, of those proposals that would add a line."""
     added = line_proposals(proposals)
@@ -80,14 +86,25 @@ def calibrate(
     behind = observations.filter(pl.col("id").is_in(list(asked)))
     versions = dict(behind.select("id", _VERSION).iter_rows())
     rows = list(_of_proposals(added, outcomes, versions, reviews, history))
-    judged = pl.concat([_of_gate(verdicts, observations, asked), pl.DataFrame(rows, schema=_COLUMNS)])
+    judged = pl.concat(
+        [_of_gate(verdicts, observations, asked), pl.DataFrame(rows, schema=_COLUMNS)]
+    )
     counts = [(pl.col("outcome") == name).sum().cast(pl.Int64).alias(name) for name in OUTCOMES]
-    return sum_up(judged.group_by(*KEY).agg(pl.len().cast(pl.Int64).alias("count"), *counts, brier=pl.col("error").mean()), KEY)
+    return sum_up(
+        judged.group_by(*KEY).agg(
+            pl.len().cast(pl.Int64).alias("count"), *counts, brier=pl.col("error").mean()
+        ),
+        KEY,
+    )
 
 
 def line_proposals(proposals: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that are neither amendments nor frictions."""
-    return [row for row in proposals.iter_rows(named=True) if row["entry"] is None and not is_friction(row)]
+    return [
+        row
+        for row in proposals.iter_rows(named=True)
+        if row["entry"] is None and not is_friction(row)
+    ]
 
 
 def outcomes_by_observation(added: Sequence[Row], outcomes: Mapping[str, str]) -> dict[str, str]:
@@ -96,17 +113,26 @@ def outcomes_by_observation(added: Sequence[Row], outcomes: Mapping[str, str]) -
 
 
 def sum_up(calibration: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Returns the sums of the rows of `calibration` by these columns, the other columns empty, with the precision."""
+    """Returns the sums of the rows of `calibration` by these columns, the other columns empty, with
+    the precision.
+    """
     sums = [pl.col(name).sum() for name in ("count", *OUTCOMES)]
     decided = pl.sum_horizontal(*YES, *NO)
     error = (pl.col("brier") * decided).sum().alias("_error")
     plain = dict.fromkeys(KEY, "")
-    rows = [_with_precision({**plain, **row}) for row in calibration.group_by(*by).agg(*sums, error).iter_rows(named=True)]
+    rows = [
+        _with_precision({**plain, **row})
+        for row in calibration.group_by(*by).agg(*sums, error).iter_rows(named=True)
+    ]
     return schemas.frame_of("calibration", rows).sort(*KEY)
 
 
 def _with_precision(row: dict[str, Any]) -> dict[str, Any]:
-    wanted, unwanted, error = sum(row[name] for name in YES), sum(row[name] for name in NO), row.pop("_error")
+    wanted, unwanted, error = (
+        sum(row[name] for name in YES),
+        sum(row[name] for name in NO),
+        row.pop("_error"),
+    )
     total, right = wanted + unwanted, unwanted if row["verdict"] in AGAINST else wanted
     if not total:
         return {**row, "precision": None, "low": None, "high": None, "brier": None}
@@ -116,7 +142,9 @@ def _with_precision(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def interval_of(right: int, total: int) -> tuple[float, float]:
-    """Returns the 90 % Wilson interval of a share, which is sound for small counts and shares near 0 or 1."""
+    """Returns the 90 % Wilson interval of a share, which is sound for small counts and shares near
+    0 or 1.
+    """
     share, spread = right / total, Z_90**2 / total
     middle = (share + spread / 2) / (1 + spread)
     half = Z_90 * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
@@ -131,7 +159,10 @@ def find_outcomes(added: Sequence[Row], history: ReviewHistory) -> dict[str, str
     decisions = {row["proposal_id"]: row for row in history.decisions.iter_rows(named=True)}
     lines = _Lines(history)
     rows = {row["proposal_id"]: row for row in added}
-    return {id: _by_person(row, events[id]) or _by_itself(decisions.get(id), lines) for id, row in rows.items()}
+    return {
+        id: _by_person(row, events[id]) or _by_itself(decisions.get(id), lines)
+        for id, row in rows.items()
+    }
 
 
 def _by_person(proposal: Row, events: Sequence[Event]) -> str | None:
@@ -152,22 +183,30 @@ def _by_itself(decision: Row | None, lines: "_Lines") -> str:
     """Returns the outcome of a proposal that no person decided."""
     if decision and decision["state"] == decided.PROMOTED:
         return lines.outcome_of(decision["proposal_id"], decision["decided_at"])
-    return {"pending": "waiting", decided.EXPIRED: "ignored"}.get(decision["state"] if decision else "pending", UNSEEN)
+    return {"pending": "waiting", decided.EXPIRED: "ignored"}.get(
+        decision["state"] if decision else "pending", UNSEEN
+    )
 
 
 class _Lines:
     """The lines that were written without asking, and whether MEMORY.md still has them."""
 
     def __init__(self, history: ReviewHistory) -> None:
-        ours = [event for event in history.events if event.kind in (promote.PROMOTED, promote.RETIRED)]
-        self._written = {event.target: event.payload["line"] for event in ours if event.kind == promote.PROMOTED}
+        ours = [
+            event for event in history.events if event.kind in (promote.PROMOTED, promote.RETIRED)
+        ]
+        self._written = {
+            event.target: event.payload["line"] for event in ours if event.kind == promote.PROMOTED
+        }
         self._replaced = {event.payload.get("replaces") for event in ours}
         self._present = set(history.entries["proposal_id"])
         self._by_hand = history.entries.filter(pl.col("is_by_hand"))["text"].to_list()
         self._reviewed_before = history.rules.now - timedelta(days=history.rules.review_days)
 
     def outcome_of(self, proposal_id: str, decided_at: datetime) -> str:
-        """Returns `kept`, `edited` or `rejected`; `waiting` until a review is due, `unseen` for a line that we replaced."""
+        """Returns `kept`, `edited` or `rejected`; `waiting` until a review is due, `unseen` for a
+        line that we replaced.
+        """
         line = self._written.get(proposal_id)
         if line is None:
             return "waiting"
@@ -176,14 +215,22 @@ class _Lines:
         if line in self._replaced:
             return UNSEEN
         (entry,) = read_entries(line)
-        return "edited" if any(says_the_same(one, entry.text) for one in self._by_hand) else "rejected"
+        return (
+            "edited" if any(says_the_same(one, entry.text) for one in self._by_hand) else "rejected"
+        )
 
 
-def _of_gate(verdicts: pl.DataFrame, observations: pl.DataFrame, asked: Mapping[str, str]) -> pl.DataFrame:
+def _of_gate(
+    verdicts: pl.DataFrame, observations: pl.DataFrame, asked: Mapping[str, str]
+) -> pl.DataFrame:
     """Returns a row for each candidate; people are only asked about allowed ones."""
     known = observations.select("id", "category", "prompt_hash")
-    became = pl.DataFrame(list(asked.items()), schema={"candidate_id": pl.String, "outcome": pl.String}, orient="row")
-    found = verdicts.join(known, left_on="candidate_id", right_on="id", how="left").join(became, on="candidate_id", how="left")
+    became = pl.DataFrame(
+        list(asked.items()), schema={"candidate_id": pl.String, "outcome": pl.String}, orient="row"
+    )
+    found = verdicts.join(known, left_on="candidate_id", right_on="id", how="left").join(
+        became, on="candidate_id", how="left"
+    )
     is_asked = (pl.col("verdict") == "allow") & pl.col("outcome").is_not_null()
     return found.select(
         judge=pl.lit("gate"),
@@ -203,33 +250,57 @@ def _of_proposals(
     reviews: pl.DataFrame,
     history: ReviewHistory,
 ) -> Iterator[dict[str, Any]]:
-    """Yields, for each proposal, the verdict of rules, those of models, and its confidence by tenths.
+    """Yields, for each proposal, the verdict of rules, those of models, and its confidence by
+    tenths.
 
-    Rules have a reason where they left it to a person, too; the reasons of models are free text, and left out. The error of the
-    confidence is the square of its distance from the decision of people.
+    Rules have a reason where they left it to a person, too; the reasons of models are free text,
+    and left out. The error of the confidence is the square of its distance from the decision of
+    people.
     """
     by_rules = verdicts_of_rules(history.events)
     for row in added:
         outcome = outcomes[row["proposal_id"]]
         plain = {"reason": "", "category": row["category"], "outcome": outcome, "error": None}
         ruling = by_rules.get(row["proposal_id"])
-        lacking = "; ".join(missing_for_promotion(row, history.rules.guarded)) or "nobody ruled on it yet"
+        lacking = (
+            "; ".join(missing_for_promotion(row, history.rules.guarded)) or "nobody ruled on it yet"
+        )
         reason, verdict = (ruling["reason"], ruling["state"]) if ruling else (lacking, LEFT)
         version = ruling.get("version", UNRECORDED) if ruling else TRIAGE_VERSION
-        yield plain | {"judge": "rules", "verdict": verdict, "reason": _named(reason), "version": version}
-        for review in reviews.filter(pl.col("proposal_id") == row["proposal_id"]).iter_rows(named=True):
+        yield plain | {
+            "judge": "rules",
+            "verdict": verdict,
+            "reason": _named(reason),
+            "version": version,
+        }
+        for review in reviews.filter(pl.col("proposal_id") == row["proposal_id"]).iter_rows(
+            named=True
+        ):
             by = f"{review['model']} {review['prompt_hash']}"
             yield plain | {"judge": "model", "verdict": review["verdict"], "version": by}
-        tenth = min(int(row["confidence"] * 10 + 1e-9), 9)  # 0.7 lies in the tenth that begins with it
-        version = next((versions[id] for id in row["observation_ids"] if id in versions), UNRECORDED)
+        tenth = min(
+            int(row["confidence"] * 10 + 1e-9), 9
+        )  # 0.7 lies in the tenth that begins with it
+        version = next(
+            (versions[id] for id in row["observation_ids"] if id in versions), UNRECORDED
+        )
         error = (row["confidence"] - (outcome in YES)) ** 2 if outcome in (*YES, *NO) else None
         verdict = f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"
-        yield plain | {"judge": "confidence", "verdict": verdict, "version": version, "error": error}
+        yield plain | {
+            "judge": "confidence",
+            "verdict": verdict,
+            "version": version,
+            "error": error,
+        }
 
 
 def verdicts_of_rules(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
     """Returns the verdicts of rules, by proposal."""
-    return {event.target: event.payload for event in events if event.kind == decided.DECIDED and event.actor == decided.RULES}
+    return {
+        event.target: event.payload
+        for event in events
+        if event.kind == decided.DECIDED and event.actor == decided.RULES
+    }
 
 
 def _named(reason: str) -> str:

@@ -1,7 +1,7 @@
 """Finds the faults of a fact in its words and in the messages that it rests on.
 
-Takes texts, gives names of faults. Nothing is shared with the code that extracts, grounds and gates: it finds the faults that
-this code misses.
+Takes texts, gives names of faults. Nothing is shared with the code that extracts, grounds and
+gates: it finds the faults that this code misses.
 """
 
 import re
@@ -15,49 +15,66 @@ from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.evaluate.wording import MOST_CHARS, content_words
 
 Fault = Literal[
-    "ungrounded", "invented_time", "dangling", "conversational", "long", "owner_unheard", "broken", "unnamed_change",
+    "ungrounded", "invented_time", "dangling", "conversational", "long", "owner_unheard", "broken",
+    "unnamed_change",
     "copied_output", "asked_only",
 ]  # fmt: skip
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 GROUNDED = 0.5
-"""Least share of a fact's content words in its evidence. Of 2,437 facts of the rules each has all of them, of 171 facts
-of a model all but one at least 0.56; against random messages of the same session 1.8 % reach it."""
+"""Least share of a fact's content words in its evidence. Of 2,437 facts of the rules each has all
+of them, of 171 facts of a model all but one at least 0.56; against random messages of the same
+session 1.8 % reach it."""
 
 COPIED_WORDS, COPIED_SHARE = 8, 0.8
-"""Words in a row of a tool's output, and their share of the fact, from which the fact is a copy of it. Error texts of one line
-within a sentence about them stay below the share."""
+"""Words in a row of a tool's output, and their share of the fact, from which the fact is a copy of
+it. Error texts of one line within a sentence about them stay below the share."""
 
 OUTPUTS = ("tool", "file", "web")
 """Authors of what tools print and files hold."""
 
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _NO_WORD = re.compile(r"\W+")
-_ASCRIPTION = frozenset({"owner", "user", "want", "wanted", "decid", "decided", "correct", "corrected", "said"})
+_ASCRIPTION = frozenset(
+    {"owner", "user", "want", "wanted", "decid", "decided", "correct", "corrected", "said"}
+)
 """Words that ascribe a fact to a person; a wrong ascription is the fault `owner_unheard`."""
 
-_CLOCK = re.compile(r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:])(?:\s?([ap])\.?m\b)?", re.I)
+_CLOCK = re.compile(
+    r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:])(?:\s?([ap])\.?m\b)?", re.I
+)
 _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
-_ASCRIBED = re.compile(r"^the (?:owner|user|developer|assistant|agent)\b[^“\"]{0,30}[“\"]|^[“\"']", re.I)
-_FILLER = re.compile(r"^(?:(?:ok|okay|yes|yeah|no|so|and|but|well|oh|hm+|also|then|actually)\b[\s,.…-]*)+", re.I)
+_ASCRIBED = re.compile(
+    r"^the (?:owner|user|developer|assistant|agent)\b[^“\"]{0,30}[“\"]|^[“\"']", re.I
+)
+_FILLER = re.compile(
+    r"^(?:(?:ok|okay|yes|yeah|no|so|and|but|well|oh|hm+|also|then|actually)\b[\s,.…-]*)+", re.I
+)
 _DANGLING = re.compile(
     r"^[^\w`]{0,3}(?:it|they|them|he|she|these|those"
     r"|both(?!\b.{1,80}\band\b)|neither(?!\b.{1,80}\bnor\b)"
-    r"|(?:the )?(?:latter|former)(?=\s+(?:is|was|are|were|has|had|does|did|needs?|can|must|should|will)\b)"
-    r"|th(?:is|at)(?!\s+(?:repo(?:sitory)?|project|machine|computer|codebase|team)\b))\b(?![.(_]\w)",
+    r"|(?:the )?(?:latter|former)(?=\s+(?:is|was|are|were|has|had|does|did|needs?|can|must"
+    r"|should|will)\b)"
+    r"|th(?:is|at)(?!\s+(?:repo(?:sitory)?|project|machine|computer|codebase"
+    r"|team)\b))\b(?![.(_]\w)",
     re.I,
 )
 _CONVERSATIONAL = re.compile(
-    r"^\W{0,3}(?:you(?:'re| are| were)? (?:absolutely |quite )?(?:right|correct)|(?:good|great|fair|nice) (?:point|catch"
-    r"|question|call|news)|yes\b|no[,.—]|sure\b|done\b|thanks\b|sorry\b|ok(?:ay)?\b|i(?:'m|'ll|'ve|'d)? \w|let me\b|let's\b"
-    r"|now (?:i|let)\b|(?:created|committed|pushed|switched|opened|merged|rebased|re-?ran|ran|took|continuing|checking|looking"
-    r"|running|starting|waiting)\b|(?:short|quick|honest|two|three|one|a few|some) [\w ]{0,30}(?:details?|answer|notes?|things?"
+    r"^\W{0,3}(?:you(?:'re| are| were)? (?:absolutely |quite )?(?:right|correct)|(?:good"
+    r"|great|fair|nice) (?:point|catch"
+    r"|question|call|news)|yes\b|no[,.—]|sure\b|done\b|thanks\b|sorry\b|ok(?:ay)?\b|i(?:'m"
+    r"|'ll|'ve|'d)? \w|let me\b|let's\b"
+    r"|now (?:i|let)\b|(?:created|committed|pushed|switched|opened|merged|rebased|re-?ran"
+    r"|ran|took|continuing|checking|looking"
+    r"|running|starting|waiting)\b|(?:short|quick|honest|two|three|one|a few|some) "
+    r"[\w ]{0,30}(?:details?|answer|notes?|things?"
     r"|caveats?|findings?|points?)\b|(?:findings?|summary|result|verdict):)",
     re.I,
 )
 _FOR_THE_OWNER = re.compile(
     r"\b(?:owner|user|developer)'s (?:preference|decision|choice|wish|rule)\b"
-    r"|\b(?:owner|user|developer) (?:\w+ )?(?:said|says|wants?|wanted|prefers?|preferred|approved|decided"
+    r"|\b(?:owner|user|developer) (?:\w+ )?(?:said|says|wants?|wanted|prefers?|preferred"
+    r"|approved|decided"
     r"|chose|corrected|asked|likes?|insists?|insisted|requires?|rejected|agreed)\b",
     re.I,
 )
@@ -70,20 +87,26 @@ _BROKEN = re.compile(
 
 _CHANGED = re.compile(
     r"\b(?:moved|switched|migrated|upgraded|downgraded|bumped|changed) to\b"
-    r"|\b(?:has|have|was|were|is|are|been) (?:\w+ly )?(?:moved|switched|migrated|upgraded|downgraded|bumped|changed)\b"
-    r"|(?<!right )(?<!for )(?<!by )\bnow (?:uses?|runs?|reads?|writes?|lives?|calls?|returns?|requires?|defaults?|points?)\b",
+    r"|\b(?:has|have|was|were|is|are|been) (?:\w+ly )?(?:moved|switched|migrated|upgraded"
+    r"|downgraded|bumped|changed)\b"
+    r"|(?<!right )(?<!for )(?<!by )\bnow (?:uses?|runs?|reads?|writes?|lives?|calls?"
+    r"|returns?|requires?|defaults?|points?)\b",
     re.I,
 )
 _BEFORE = re.compile(
-    r"\b(?:from|instead|rather|replac\w+|no longer|used to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|old|before|not"
-    r"|dropp\w+|remov\w+|supersed\w+|in place of)\b|n't\b|→|[-=]>|\b(?:if|when|whenever|once|unless|until"
+    r"\b(?:from|instead|rather|replac\w+|no longer|used to|previous(?:ly)?|former(?:ly)?"
+    r"|original(?:ly)?|old|before|not"
+    r"|dropp\w+|remov\w+|supersed\w+|in place of)\b|n't\b|→|[-=]>|\b(?:if|when|whenever|once"
+    r"|unless|until"
     r"|(?:can|could|should|must|may|might|will|would|to) (?:not )?be)\b",
     re.I,
 )
 """Names what was there before, or says that the change is a condition or a wish."""
 
 _QUESTION = re.compile(
-    r"\?\W*$|^(?:what|why|how|where|which|who|is|are|does|did|can|could|would|should|shall) (?!.*[.!](?:\s|$))", re.I
+    r"\?\W*$|^(?:what|why|how|where|which|who|is|are|does|did|can|could|would|should|shall) "
+    r"(?!.*[.!](?:\s|$))",
+    re.I,
 )
 
 
@@ -99,17 +122,29 @@ class EvidenceMessage:
 
 
 def faults_of(
-    text: str, author: str, sources: Sequence[EvidenceMessage], *, priority: Priority = "medium", quote: str = ""
+    text: str,
+    author: str,
+    sources: Sequence[EvidenceMessage],
+    *,
+    priority: Priority = "medium",
+    quote: str = "",
 ) -> list[Fault]:
-    """Returns the faults of a fact that the author stated and the sources support; `quote` are the words quoted from them."""
+    """Returns the faults of a fact that the author stated and the sources support; `quote` are the
+    words quoted from them.
+    """
     found: dict[Fault, bool] = {
         "ungrounded": support(text, sources) < GROUNDED,
-        "invented_time": bool(clock_times(text) - set().union(*(clock_times(source.text) for source in sources))),
+        "invented_time": bool(
+            clock_times(text) - set().union(*(clock_times(source.text) for source in sources))
+        ),
         "dangling": is_dangling(text),
         "conversational": bool(_CONVERSATIONAL.match(text)),
         "long": len(text) > MOST_CHARS,
-        "owner_unheard": speaks_for_owner(text, author) and not any(source.is_owners for source in sources),
-        "broken": bool(_BROKEN.search(_ASCRIBED.sub("", _CODE.sub("x", text).strip(), count=1).rstrip("”\"'"))),
+        "owner_unheard": speaks_for_owner(text, author)
+        and not any(source.is_owners for source in sources),
+        "broken": bool(
+            _BROKEN.search(_ASCRIBED.sub("", _CODE.sub("x", text).strip(), count=1).rstrip("”\"'"))
+        ),
         "unnamed_change": states_unnamed_change(text),
         "copied_output": any(source.is_output and copies(text, source.text) for source in sources),
         "asked_only": priority == "high" and len(sources) < 2 and is_question(quote),
@@ -118,7 +153,9 @@ def faults_of(
 
 
 def support(text: str, sources: Sequence[EvidenceMessage]) -> float:
-    """Returns the share of the fact's content words that the sources have together; 0 for a fact without any."""
+    """Returns the share of the fact's content words that the sources have together; 0 for a fact
+    without any.
+    """
     wanted = _words(text) - _ASCRIPTION
     held = frozenset[str]().union(*(_words(source.text) for source in sources))
     return len(wanted & held) / len(wanted) if wanted else 0.0
@@ -126,7 +163,9 @@ def support(text: str, sources: Sequence[EvidenceMessage]) -> float:
 
 @lru_cache(maxsize=50_000)
 def _words(text: str) -> frozenset[str]:
-    """Returns the content words, with names split and apostrophes removed: messages and facts write these differently."""
+    """Returns the content words, with names split and apostrophes removed: messages and facts write
+    these differently.
+    """
     return content_words(_NO_WORD.sub(" ", _APOSTROPHE.sub("", text)))
 
 
@@ -134,11 +173,17 @@ def clock_times(text: str) -> set[tuple[int, int]]:
     """Returns the times of day in the text, as (hour, minute)."""
     times = [*_CLOCK.findall(text), *((hour, "0", half) for hour, half in _HOUR.findall(text))]
     found = ((int(hour), int(minute), half.lower()) for hour, minute, half in times)
-    return {(hour % 12 + 12 * (half == "p") if half else hour, minute) for hour, minute, half in found if hour < 24}
+    return {
+        (hour % 12 + 12 * (half == "p") if half else hour, minute)
+        for hour, minute, half in found
+        if hour < 24
+    }
 
 
 def is_dangling(text: str) -> bool:
-    """Returns whether the fact, or its quotation, begins with a word that refers to something before it."""
+    """Returns whether the fact, or its quotation, begins with a word that refers to something
+    before it.
+    """
     quoted = _ASCRIBED.sub("", text, count=1)
     return bool(_DANGLING.match(_FILLER.sub("", quoted, count=1)))
 
@@ -153,7 +198,10 @@ def copies(text: str, output: str) -> bool:
     words, printed = (_NO_WORD.sub(" ", one.lower()).split() for one in (text, output))
     run = max(COPIED_WORDS, ceil(COPIED_SHARE * len(words)))
     joined = f" {' '.join(printed)} "
-    return any(f" {' '.join(words[start : start + run])} " in joined for start in range(len(words) - run + 1))
+    return any(
+        f" {' '.join(words[start : start + run])} " in joined
+        for start in range(len(words) - run + 1)
+    )
 
 
 def is_question(text: str) -> bool:

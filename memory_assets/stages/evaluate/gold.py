@@ -1,11 +1,14 @@
-"""Scores the observations of a store, or recorded facts, against labelled sessions; reports every label's and fact's outcome.
+"""Scores the observations of a store, or recorded facts, against labelled sessions; reports every
+label's and fact's outcome.
 
-Takes the tables and labels, gives an `Evaluation` and the rows of the table `evaluation`. Sessions that the store does not have
-are listed and left out of the figures; a captured session without observations counts as nothing found.
+Takes the tables and labels, gives an `Evaluation` and the rows of the table `evaluation`. Sessions
+that the store does not have are listed and left out of the figures; a captured session without
+observations counts as nothing found.
 
-The store can be compared with the facts of another extractor as JSON Lines, or with a model's raw answers: files of a folder,
-one for each session, named `<session>.answer.xml` (or with another ending). They go through parser, grounding and gate against
-the session's messages as one window, so that the extraction alone is measured.
+The store can be compared with the facts of another extractor as JSON Lines, or with a model's raw
+answers: files of a folder, one for each session, named `<session>.answer.xml` (or with another
+ending). They go through parser, grounding and gate against the session's messages as one window, so
+that the extraction alone is measured.
 """
 
 import json
@@ -20,8 +23,21 @@ from memory_assets.errors import LabelsError
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.standards import MOST_ALLOWED
-from memory_assets.stages.evaluate.labels import LabelledFact, LabelledSession, read_labels, session_id
-from memory_assets.stages.evaluate.score import REACH, Counts, Fact, Score, find_noise, is_placed, score
+from memory_assets.stages.evaluate.labels import (
+    LabelledFact,
+    LabelledSession,
+    read_labels,
+    session_id,
+)
+from memory_assets.stages.evaluate.score import (
+    REACH,
+    Counts,
+    Fact,
+    Score,
+    find_noise,
+    is_placed,
+    score,
+)
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
 from memory_assets.store.parquet_tables import ParquetTables
 
@@ -35,7 +51,9 @@ ALL = "all"
 COUNTS = ("allowed", "judged", "right", "noisy")
 
 FLOORS = {"recall": 0.10, "recall_owner_rules": 0.30, "precision": 0.40}
-"""What the rules must reach on sessions of usual difficulty. They keep few facts; a model recalls several times as many."""
+"""What the rules must reach on sessions of usual difficulty. They keep few facts; a model recalls
+several times as many.
+"""
 
 CEILINGS = {"noise": 0.06}
 """With much more than one noise fact in twenty, readers stop trusting the rest."""
@@ -72,7 +90,10 @@ class Evaluation:
         """The measures below their floor or above their ceiling."""
         counts = self.score.counts
         low = (name for name, floor in FLOORS.items() if getattr(counts, name) < floor)
-        return (*low, *(name for name, ceiling in CEILINGS.items() if getattr(counts, name) > ceiling))
+        return (
+            *low,
+            *(name for name, ceiling in CEILINGS.items() if getattr(counts, name) > ceiling),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the evaluation for programs."""
@@ -83,27 +104,43 @@ class Evaluation:
             "failed": self.failed,
             "missing": self.missing,
             "per_session": [
-                {"session": one.session, **_measures(one.counts), **asdict(one.counts)} for one in self.score.sessions
+                {"session": one.session, **_measures(one.counts), **asdict(one.counts)}
+                for one in self.score.sessions
             ],
             "against": _figures(self.against) if self.against else None,
             "shown": [asdict(finding) for finding in self.shown],
         }
 
 
-def evaluate(tables: ParquetTables, folder: Path, *, against: Path | None = None, show: Shown | None = None) -> Evaluation:
-    """Returns how well the store covers the labels of the folder; raises `LabelsError` where it has none of the sessions."""
+def evaluate(
+    tables: ParquetTables, folder: Path, *, against: Path | None = None, show: Shown | None = None
+) -> Evaluation:
+    """Returns how well the store covers the labels of the folder; raises `LabelsError` where it has
+    none of the sessions.
+    """
     labelled = read_labels(folder)
     captured = {session_id(session): session for session in sessions_in(tables)}
-    present = [labels.model_copy(update={"session": captured[labels.id]}) for labels in labelled if labels.id in captured]
+    present = [
+        labels.model_copy(update={"session": captured[labels.id]})
+        for labels in labelled
+        if labels.id in captured
+    ]
     if not present:
         raise LabelsError(
-            f"None of the {len(labelled)} labelled sessions in {folder} is in this store. Name the folder of their transcripts "
+            f"None of the {len(labelled)} labelled sessions in {folder} is in this store. "
+            "Name the folder of their transcripts "
             "in MEMORY_SOURCES and run `memory ingest`, or choose the store with MEMORY_DATA."
         )
     sessions = [one.session for one in present]
     facts = facts_of(tables, sessions)
     scored = score(present, facts)
-    observers = tables.scan("observations").filter(pl.col("session_id").is_in(sessions)).select("observer").unique().collect()
+    observers = (
+        tables.scan("observations")
+        .filter(pl.col("session_id").is_in(sessions))
+        .select("observer")
+        .unique()
+        .collect()
+    )
     return Evaluation(
         labels=folder,
         score=scored,
@@ -117,17 +154,31 @@ def evaluate(tables: ParquetTables, folder: Path, *, against: Path | None = None
 def facts_of(tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
     """Returns the store's facts of the sessions, allowed and held, in the order of an export."""
     columns = ["session_id", "text", "lines", "gate", "id", "gate_reason"]
-    rows = tables.scan("observations").filter(pl.col("session_id").is_in(list(sessions))).select(columns).collect()
-    return [Fact(session, text, tuple(lines), *rest) for session, text, lines, *rest in rows.iter_rows()]
+    rows = (
+        tables.scan("observations")
+        .filter(pl.col("session_id").is_in(list(sessions)))
+        .select(columns)
+        .collect()
+    )
+    return [
+        Fact(session, text, tuple(lines), *rest) for session, text, lines, *rest in rows.iter_rows()
+    ]
 
 
-def find_faults(labelled: Sequence[LabelledSession], scored: Score, facts: Sequence[Fact], show: Shown) -> Iterator[Finding]:
-    """Yields the labels without a fact, the allowed facts without a label, or the facts that match a noise label."""
+def find_faults(
+    labelled: Sequence[LabelledSession], scored: Score, facts: Sequence[Fact], show: Shown
+) -> Iterator[Finding]:
+    """Yields the labels without a fact, the allowed facts without a label, or the facts that match
+    a noise label.
+    """
     for labels, paired in zip(labelled, scored.sessions, strict=True):
         if show == "misses":
             own = [fact for fact in facts if fact.session == labels.session]
             for label in paired.missed:
-                why = f"{label.priority} {label.kind} of the {label.said_by}: {_why_missed(label, own)}"
+                why = (
+                    f"{label.priority} {label.kind} of the {label.said_by}: "
+                    f"{_why_missed(label, own)}"
+                )
                 yield Finding(labels.session, label.id, label.text, label.evidence, why)
             continue
         for fact, outcome in paired.outcomes:
@@ -140,7 +191,9 @@ def find_faults(labelled: Sequence[LabelledSession], scored: Score, facts: Seque
 
 
 def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
-    """Returns where the label was lost: held, found elsewhere, taken by another label, worded otherwise, or never found."""
+    """Returns where the label was lost: held, found elsewhere, taken by another label, worded
+    otherwise, or never found.
+    """
     alike = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
     placed = [fact for fact in alike if is_placed(fact, label)]
     if held := [fact for fact in placed if fact.gate != "allow"]:
@@ -150,7 +203,11 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
     if alike:
         return f"{alike[0].id} says it, from other records"
     words = content_words(label.text)
-    near = [(agreement(content_words(fact.text), words), fact.id, fact.gate) for fact in facts if is_placed(fact, label)]
+    near = [
+        (agreement(content_words(fact.text), words), fact.id, fact.gate)
+        for fact in facts
+        if is_placed(fact, label)
+    ]
     if not near:
         return f"no observation within {REACH} records of its evidence"
     best, id, gate = max(near)
@@ -178,21 +235,47 @@ def _measures(counts: Counts) -> dict[str, float]:
     return {name: round(getattr(counts, name), 6) for name in MEASURES}
 
 
-def evaluation_rows(found: Evaluation, *, version: str, labels_hash: str) -> Iterator[dict[str, Any]]:
-    """Yields a row of `evaluation` for each session and measure; `version` is that of the rules of distillation."""
-    made_by = {"observer": ", ".join(found.observers), "distill_version": version, "labels_hash": labels_hash}
-    for session, counts in ((ALL, found.score.counts), *((one.session, one.counts) for one in found.score.sessions)):
+def evaluation_rows(
+    found: Evaluation, *, version: str, labels_hash: str
+) -> Iterator[dict[str, Any]]:
+    """Yields a row of `evaluation` for each session and measure; `version` is that of the rules of
+    distillation.
+    """
+    made_by = {
+        "observer": ", ".join(found.observers),
+        "distill_version": version,
+        "labels_hash": labels_hash,
+    }
+    for session, counts in (
+        (ALL, found.score.counts),
+        *((one.session, one.counts) for one in found.score.sessions),
+    ):
         for measure in (*MEASURES, *COUNTS):
-            low, high = found.score.intervals.get(measure, (None, None)) if session == ALL else (None, None)
+            low, high = (
+                found.score.intervals.get(measure, (None, None)) if session == ALL else (None, None)
+            )
             value = float(getattr(counts, measure))
-            yield {"session_id": session, "measure": measure, "value": value, "low": low, "high": high, **made_by}
+            yield {
+                "session_id": session,
+                "measure": measure,
+                "value": value,
+                "low": low,
+                "high": high,
+                **made_by,
+            }
 
 
 def read_against(path: Path, tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
-    """Returns the facts of a file of JSON Lines, or of a folder of raw answers about the sessions."""
+    """Returns the facts of a file of JSON Lines, or of a folder of raw answers about the
+    sessions.
+    """
     if path.is_dir():
         return list(_answers(path, tables, sessions))
-    return [_fact(path, number, line) for number, line in enumerate(_text(path).splitlines(), start=1) if line.strip()]
+    return [
+        _fact(path, number, line)
+        for number, line in enumerate(_text(path).splitlines(), start=1)
+        if line.strip()
+    ]
 
 
 def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> Iterator[Fact]:
@@ -204,7 +287,8 @@ def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> It
             files.setdefault(session, file)
     if not files:
         raise LabelsError(
-            f"{folder} holds no answer about any of the {len(sessions)} labelled sessions. Name each file after its session, "
+            f"{folder} holds no answer about any of the {len(sessions)} labelled sessions. "
+            "Name each file after its session, "
             "such as `<session>.answer.xml`."
         )
     for session, file in files.items():
@@ -213,23 +297,41 @@ def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> It
 
 def _read_as_one_window(session: str, answer: str, tables: ParquetTables) -> Iterator[Fact]:
     own = pl.col("session_id") == session
-    window = tables.scan("windows").filter(own & pl.col("day").is_not_null()).sort("started_at", "window_id").head(1).collect()
+    window = (
+        tables.scan("windows")
+        .filter(own & pl.col("day").is_not_null())
+        .sort("started_at", "window_id")
+        .head(1)
+        .collect()
+    )
     window = window.with_columns(window_id=pl.lit(session), status=pl.lit("observed"))
     messages = tables.scan("messages").filter(own).sort("line", "message_id").collect()
-    messages = messages.with_columns(window_id=pl.lit(session), ordinal=pl.int_range(pl.len(), dtype=pl.Int64))
+    messages = messages.with_columns(
+        window_id=pl.lit(session), ordinal=pl.int_range(pl.len(), dtype=pl.Int64)
+    )
     answers = {session: [Answered(0, messages.height - 1, "recorded", "recorded", answer)]}
-    observations = build_day(window, messages, answers=answers, allowances={session: MOST_ALLOWED})["observations"]
-    for text, lines, gate, id, reason in observations.select("text", "lines", "gate", "id", "gate_reason").iter_rows():
+    observations = build_day(window, messages, answers=answers, allowances={session: MOST_ALLOWED})[
+        "observations"
+    ]
+    for text, lines, gate, id, reason in observations.select(
+        "text", "lines", "gate", "id", "gate_reason"
+    ).iter_rows():
         yield Fact(session, text, tuple(lines), gate, id, reason)
 
 
 def _fact(path: Path, number: int, line: str) -> Fact:
     try:
         row = json.loads(line)
-        return Fact(str(row["session"]), str(row["text"]), tuple(map(int, row["lines"])), str(row.get("gate", "allow")))
+        return Fact(
+            str(row["session"]),
+            str(row["text"]),
+            tuple(map(int, row["lines"])),
+            str(row.get("gate", "allow")),
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LabelsError(
-            f"Cannot use {path}, line {number}, as a fact ({type(error).__name__}). Each line is one JSON object with "
+            f"Cannot use {path}, line {number}, as a fact ({type(error).__name__}). Each "
+            "line is one JSON object with "
             "`session`, `text`, `lines` (record numbers) and, where it is not `allow`, `gate`."
         ) from error
 
@@ -239,5 +341,6 @@ def _text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LabelsError(
-            f"Cannot read {path} to compare with: {error}. Name a file of JSON Lines, or a folder of raw answers."
+            f"Cannot read {path} to compare with: {error}. Name a file of JSON Lines, or a "
+            "folder of raw answers."
         ) from error

@@ -1,7 +1,9 @@
-"""Reads sessions that people labelled: one JSON file a session, with facts to keep and noise to leave out.
+"""Reads sessions that people labelled: one JSON file a session, with facts to keep and noise to
+leave out.
 
-Takes a folder, gives `LabelledSession`s in order of their files; `docs/evaluation.md` describes the format. The error of an
-invalid file names the place in it and what to do. Unknown fields are ignored.
+Takes a folder, gives `LabelledSession`s in order of their files; `docs/evaluation.md` describes the
+format. The error of an invalid file names the place in it and what to do. Unknown fields are
+ignored.
 """
 
 import hashlib
@@ -33,7 +35,9 @@ class LabelledFact(_Labels):
     id: str = ""
     text: Annotated[str, Field(min_length=1)]
     kind: str = "fact"
-    """`rule`, `preference` and `correction` of the owner are counted separately; other kinds are free."""
+    """`rule`, `preference` and `correction` of the owner are counted separately; other kinds are
+    free.
+    """
     priority: Priority
     gate: Verdict = "allow"
     """`hold`: neither wanted nor wrong."""
@@ -69,21 +73,31 @@ class LabelledSession(_Labels):
 
 
 def session_id(name: str) -> str:
-    """Returns a session's id without the day that some publishers of transcripts put in front of it."""
+    """Returns a session's id without the day that some publishers of transcripts put in front of
+    it.
+    """
     return re.sub(r"^\d{4}-\d\d-\d\d-", "", name)
 
 
 def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
-    """Returns the labelled sessions of the folder; raises `LabelsError` where there are none or a file cannot be used."""
+    """Returns the labelled sessions of the folder; raises `LabelsError` where there are none or a
+    file cannot be used.
+    """
     files = label_files(folder)
     if not files:
         what = "is no folder" if not folder.is_dir() else "holds no *.json file"
-        raise LabelsError(f"There are no labelled sessions: {folder} {what}. docs/evaluation.md describes how to label some.")
+        raise LabelsError(
+            f"There are no labelled sessions: {folder} {what}. docs/evaluation.md describes "
+            "how to label some."
+        )
     found: dict[str, tuple[Path, LabelledSession]] = {}
     for path in files:
         labelled = _read(path)
         if labelled.id in found:
-            raise _unusable(path, f"session {labelled.session} is labelled in {found[labelled.id][0].name} already")
+            raise _unusable(
+                path,
+                f"session {labelled.session} is labelled in {found[labelled.id][0].name} already",
+            )
         found[labelled.id] = path, labelled
     return tuple(labelled for _, labelled in found.values())
 
@@ -105,25 +119,34 @@ def _read(path: Path) -> LabelledSession:
     try:
         labelled = LabelledSession.model_validate(json.loads(path.read_text("utf-8")))
     except json.JSONDecodeError as error:
-        raise _unusable(path, f"line {error.lineno}, column {error.colno} is not JSON ({error.msg})") from error
+        raise _unusable(
+            path, f"line {error.lineno}, column {error.colno} is not JSON ({error.msg})"
+        ) from error
     except UnicodeDecodeError as error:
         raise _unusable(path, f"byte {error.start} is not UTF-8") from error
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
     except ValidationError as error:
         raise _unusable(path, "; ".join(_faults(error))) from error
-    facts = (fact.model_copy(update={"id": fact.id or str(number)}) for number, fact in enumerate(labelled.facts))
+    facts = (
+        fact.model_copy(update={"id": fact.id or str(number)})
+        for number, fact in enumerate(labelled.facts)
+    )
     return labelled.model_copy(update={"facts": tuple(facts)})
 
 
 def _faults(error: ValidationError) -> list[str]:
     """Returns the place of each error and what is expected there, without the text."""
     faults = error.errors(include_input=False, include_url=False)
-    shown = [f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}" for fault in faults[:SHOWN]]
+    shown = [
+        f"{'.'.join(map(str, fault['loc'])) or 'the whole file'}: {fault['msg']}"
+        for fault in faults[:SHOWN]
+    ]
     return [*shown, f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else shown
 
 
 def _unusable(path: Path, fault: str) -> LabelsError:
     return LabelsError(
-        f"Cannot use the labels in {path}: {fault}. Fix it as docs/evaluation.md describes, or move it out of the folder."
+        f"Cannot use the labels in {path}: {fault}. Fix it as docs/evaluation.md describes, "
+        "or move it out of the folder."
     )

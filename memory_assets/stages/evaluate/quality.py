@@ -1,7 +1,8 @@
-"""Measures the quality of a day's facts from its tables alone: mixes, junk, repeats, and faults of single facts.
+"""Measures the quality of a day's facts from its tables alone: mixes, junk, repeats, and faults of
+single facts.
 
-Takes the day's verdicts, observations and messages; gives the rows of the table `quality`. `find_faulty` and `find_repeated`
-name the facts, for checks.
+Takes the day's verdicts, observations and messages; gives the rows of the table `quality`.
+`find_faulty` and `find_repeated` name the facts, for checks.
 """
 
 from collections.abc import Iterator
@@ -37,18 +38,23 @@ JUNK = frozenset(
         "no whole sentence",
     }
 )
-"""Reasons of the write gate that mean junk; the others are about room, about who may say it, or about later facts. A fact that
-is not useful enough (`LESS_USEFUL`, with its number) is junk, too."""
+"""Reasons of the write gate that mean junk; the others are about room, about who may say it, or
+about later facts. A fact that is not useful enough (`LESS_USEFUL`, with its number) is junk, too.
+"""
 
 ASKED_FOR = frozenset({"rules", "segments"})
-"""Parse paths without guessing: no model was asked, or its answer had the form that the prompt asks for."""
+"""Parse paths without guessing: no model was asked, or its answer had the form that the prompt asks
+for.
+"""
 
 GATES = ("allow", "hold")
 MIXES = frozenset({"verdict", "reason", "parse_path", "priority", "category"})
 """Measures whose values add up to all that they count."""
 
 
-def measure_day(day: date, verdicts: pl.DataFrame, observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
+def measure_day(
+    day: date, verdicts: pl.DataFrame, observations: pl.DataFrame, messages: pl.DataFrame
+) -> pl.DataFrame:
     """Returns the rows of `quality` for one day; a day without candidates has none."""
     if verdicts.is_empty() and observations.is_empty():
         return schemas.empty("quality")
@@ -59,7 +65,11 @@ def measure_day(day: date, verdicts: pl.DataFrame, observations: pl.DataFrame, m
         *(row for column in ("priority", "category") for row in _mix(allowed[column])),
         _junk(verdicts, observations),
         *_of_facts("repeated", find_repeated(facts), facts),
-        *(row for fault in FAULTS for row in _of_facts(fault, faulty.filter(pl.col("fault") == fault), facts)),
+        *(
+            row
+            for fault in FAULTS
+            for row in _of_facts(fault, faulty.filter(pl.col("fault") == fault), facts)
+        ),
     ]
     return schemas.frame_of("quality", ({"day": day, **row} for row in rows))
 
@@ -79,11 +89,16 @@ def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFr
             quote=row["quote"],
         )
     ]
-    return pl.DataFrame(found, schema={"id": pl.String, "day": pl.Date, "gate": pl.String, "fault": pl.String}, orient="row")
+    return pl.DataFrame(
+        found,
+        schema={"id": pl.String, "day": pl.Date, "gate": pl.String, "fault": pl.String},
+        orient="row",
+    )
 
 
 def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
-    """Returns (id, day, gate, same_as) of the facts that repeat an earlier one of the same day and scope.
+    """Returns (id, day, gate, same_as) of the facts that repeat an earlier one of the same day and
+    scope.
 
     An allowed fact repeats only allowed ones: an earlier held one does no harm.
     """
@@ -92,24 +107,36 @@ def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
     for (day,), own in facts.group_by("day", maintain_order=True):
         gate_of = dict(own.select("id", "gate").iter_rows())
         for gate, among in (("allow", own.filter(pl.col("gate") == "allow")), ("hold", own)):
-            found += [(id, day, gate, same_as) for id, same_as in _repeats(among) if gate_of[id] == gate]
+            found += [
+                (id, day, gate, same_as) for id, same_as in _repeats(among) if gate_of[id] == gate
+            ]
     schema = {"id": pl.String, "day": pl.Date, "gate": pl.String, "same_as": pl.String}
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
 def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
-    """Returns (id, id of the first that says the same) of each repeat among facts in order of time."""
+    """Returns (id, id of the first that says the same) of each repeat among facts in order of
+    time.
+    """
     order = {id: place for place, id in enumerate(facts["id"])}
-    pairs = find_repeats(facts.with_columns(state=pl.lit("active"))).pairs.select("id", "repeats_id").iter_rows()
+    pairs = (
+        find_repeats(facts.with_columns(state=pl.lit("active")))
+        .pairs.select("id", "repeats_id")
+        .iter_rows()
+    )
     first: dict[str, str] = {}
-    for earlier, later in sorted((sorted(pair, key=order.__getitem__) for pair in pairs), key=lambda pair: order[pair[0]]):
+    for earlier, later in sorted(
+        (sorted(pair, key=order.__getitem__) for pair in pairs), key=lambda pair: order[pair[0]]
+    ):
         first.setdefault(later, earlier)
     return sorted(first.items(), key=lambda pair: order[pair[0]])
 
 
 def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, EvidenceMessage]:
     wanted = facts.select(message_id=pl.col("message_ids").explode()).unique()
-    said = messages.select("message_id", "text", "author", "is_user_turn").join(wanted, on="message_id", how="semi")
+    said = messages.select("message_id", "text", "author", "is_user_turn").join(
+        wanted, on="message_id", how="semi"
+    )
     return {
         id: EvidenceMessage(text, author == "owner" and is_turn, author in OUTPUTS)
         for id, text, author, is_turn in said.iter_rows()
@@ -122,7 +149,9 @@ def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:
 
 
 def find_junk(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Returns (candidate_id, day, reason) of the candidates that the write gate found to be junk."""
+    """Returns (candidate_id, day, reason) of the candidates that the write gate found to be
+    junk.
+    """
     is_junk = pl.col("reason").is_in(list(JUNK)) | pl.col("reason").str.starts_with(LESS_USEFUL)
     return verdicts.filter(is_junk).select("candidate_id", "day", "reason")
 
@@ -140,16 +169,26 @@ def _of_facts(measure: str, faulty: pl.DataFrame, facts: pl.DataFrame) -> Iterat
 
 
 def _row(measure: str, value: str, count: int, total: int) -> dict[str, Any]:
-    return {"measure": measure, "value": value, "count": count, "total": total, "share": count / total if total else None}
+    return {
+        "measure": measure,
+        "value": value,
+        "count": count,
+        "total": total,
+        "share": count / total if total else None,
+    }
 
 
 def count_of(quality: pl.DataFrame, measure: str, value: str | None = None) -> int:
-    """Returns how many rows have the value of the measure, or any of its values, over all the days given."""
+    """Returns how many rows have the value of the measure, or any of its values, over all the days
+    given.
+    """
     return int(_rows_of(quality, measure, value)["count"].sum())
 
 
 def share_of(quality: pl.DataFrame, measure: str, value: str) -> float | None:
-    """Returns their share of what the measure counts, over all the days given; None where there was nothing to count."""
+    """Returns their share of what the measure counts, over all the days given; None where there was
+    nothing to count.
+    """
     own = _rows_of(quality, measure, value)
     total = count_of(quality, measure) if measure in MIXES else int(own["total"].sum())
     return count_of(quality, measure, value) / total if total else None
@@ -158,7 +197,11 @@ def share_of(quality: pl.DataFrame, measure: str, value: str) -> float | None:
 def loosely_read(quality: pl.DataFrame) -> float | None:
     """Returns the share of candidates from answers in another form than the prompt asks for."""
     total = count_of(quality, "parse_path")
-    return 1 - sum(count_of(quality, "parse_path", path) for path in ASKED_FOR) / total if total else None
+    return (
+        1 - sum(count_of(quality, "parse_path", path) for path in ASKED_FOR) / total
+        if total
+        else None
+    )
 
 
 def _rows_of(quality: pl.DataFrame, measure: str, value: str | None) -> pl.DataFrame:

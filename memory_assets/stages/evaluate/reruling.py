@@ -1,9 +1,10 @@
-"""Applies other limits to past rows and reports which verdicts would change, beside what people decided about them.
+"""Applies other limits to past rows and reports which verdicts would change, beside what people
+decided about them.
 
-Takes the candidates of windows, or proposals, with named limits (`gate.least_useful=0.75`); gives flips. Nothing is written and
-no model is asked. The share of each session is planned again, so one row may flip because of another. A proposal is judged
-alone: a merged or repeated one keeps its state. Rows whose past verdict the present rules do not reproduce are
-left out.
+Takes the candidates of windows, or proposals, with named limits (`gate.least_useful=0.75`); gives
+flips. Nothing is written and no model is asked. The share of each session is planned again, so one
+row may flip because of another. A proposal is judged alone: a merged or repeated one keeps its
+state. Rows whose past verdict the present rules do not reproduce are left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,12 @@ from memory_assets.errors import QuestionError
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.day import WindowFindings, judge_windows
 from memory_assets.stages.distill.rows import candidate_id
-from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, GateLimits, Standards, plan_allowances
+from memory_assets.stages.distill.standards import (
+    DEFAULT_STANDARDS,
+    GateLimits,
+    Standards,
+    plan_allowances,
+)
 from memory_assets.stages.triage.auto import TriageLimits, decide
 from memory_assets.stages.triage.wording import line_of
 
@@ -49,20 +55,34 @@ class Flip:
 def names_of_limits() -> tuple[str, ...]:
     """Returns the limits that can be named, with the judge before the dot."""
     return tuple(
-        f"{judge}.{one.name}" for judge, kind in (("gate", GateLimits), ("triage", TriageLimits)) for one in fields(kind)
+        f"{judge}.{one.name}"
+        for judge, kind in (("gate", GateLimits), ("triage", TriageLimits))
+        for one in fields(kind)
     )
 
 
 def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
-    """Returns the present limits but those named as NAME=VALUE; raises `QuestionError` with the names that there are."""
+    """Returns the present limits but those named as NAME=VALUE; raises `QuestionError` with the
+    names that there are.
+    """
     limits = present
     for one in named:
         name, _, value = one.partition("=")
         if name not in names_of_limits():
-            raise QuestionError(f"There is no limit '{name}'; name one as NAME=VALUE: {', '.join(names_of_limits())}.")
+            raise QuestionError(
+                f"There is no limit '{name}'; name one as NAME=VALUE: "
+                f"{', '.join(names_of_limits())}."
+            )
         judge, _, own = name.partition(".")
         of_judge = getattr(limits, judge)
-        limits = replace(limits, **{judge: replace(of_judge, **{own: _number(name, value, type(getattr(of_judge, own)))})})
+        limits = replace(
+            limits,
+            **{
+                judge: replace(
+                    of_judge, **{own: _number(name, value, type(getattr(of_judge, own)))}
+                )
+            },
+        )
     return limits
 
 
@@ -71,7 +91,8 @@ def _number(name: str, value: str, kind: type) -> int | float:
         number = kind(value)
     except ValueError:
         raise QuestionError(
-            f"'{value}' is no value of {name}; give {'a whole number' if kind is int else 'a number'}."
+            f"'{value}' is no value of {name}; give "
+            f"{'a whole number' if kind is int else 'a number'}."
         ) from None
     if not 0 <= number < float("inf"):
         raise QuestionError(f"{name} cannot be {value}; give a number from 0.")
@@ -86,14 +107,18 @@ def flips_of_gate(
     outcomes: Mapping[str, str],
     present: Standards = DEFAULT_STANDARDS,
 ) -> Iterator[Flip]:
-    """Yields the candidates that flip; `stored` are the verdicts by candidate, `outcomes` those of proposals by observation.
+    """Yields the candidates that flip; `stored` are the verdicts by candidate, `outcomes` those of
+    proposals by observation.
 
-    `windows` are all of the store: the share of each depends on those before it. `present` are the standards of today.
+    `windows` are all of the store: the share of each depends on those before it. `present` are the
+    standards of today.
     """
     other = replace(present, limits=limits)
     before, after = (plan_allowances(windows, one.limits.most_allowed) for one in (present, other))
     found = list(found)
-    results = zip(judge_windows(found, before, present), judge_windows(found, after, other), strict=True)
+    results = zip(
+        judge_windows(found, before, present), judge_windows(found, after, other), strict=True
+    )
     for (one, past), (_, now) in results:
         for was, becomes in zip(past, now, strict=True):
             id = candidate_id(was.candidate, one.segments)
@@ -110,7 +135,8 @@ def flips_of_triage(
     ruled: Mapping[str, str],
     outcomes: Mapping[str, str],
 ) -> Iterator[Flip]:
-    """Yields the proposals (with all later confirmations) that flip; `ruled` are their verdicts by rules, by id.
+    """Yields the proposals (with all later confirmations) that flip; `ruled` are their verdicts by
+    rules, by id.
 
     Without a verdict a proposal is `pending`: left to a model or a person.
     """
@@ -118,5 +144,11 @@ def flips_of_triage(
         plain = {**row, "text": line_of(row["text"]), "said": row["text"], "memory_state": "active"}
         was, becomes = decide(plain, guarded=guarded), decide(plain, guarded=guarded, limits=limits)
         if was.state != becomes.state and ruled.get(row["proposal_id"], "pending") == was.state:
-            change = (was.state, was.reason, becomes.state, becomes.reason, outcomes[row["proposal_id"]])
+            change = (
+                was.state,
+                was.reason,
+                becomes.state,
+                becomes.reason,
+                outcomes[row["proposal_id"]],
+            )
             yield Flip("triage", row["proposal_id"], plain["text"], row["category"], *change)

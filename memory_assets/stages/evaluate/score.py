@@ -1,8 +1,10 @@
-"""Scores facts against labelled sessions: recall by priority, the owner's rules, precision and noise, with intervals.
+"""Scores facts against labelled sessions: recall by priority, the owner's rules, precision and
+noise, with intervals.
 
-Takes labels and facts of any extractor; gives figures, and the outcome of every fact and label. A fact is right when it says
-what a label says, neither denies what the other says plainly, and its lines lie near the label's evidence. Labels and facts
-are paired one to one, best first; the second fact for a label is neither right nor wrong, further ones are wrong.
+Takes labels and facts of any extractor; gives figures, and the outcome of every fact and label. A
+fact is right when it says what a label says, neither denies what the other says plainly, and its
+lines lie near the label's evidence. Labels and facts are paired one to one, best first; the second
+fact for a label is neither right nor wrong, further ones are wrong.
 """
 
 import random
@@ -11,7 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession, session_id
+from memory_assets.stages.evaluate.labels import (
+    LabelledFact,
+    LabelledNoise,
+    LabelledSession,
+    session_id,
+)
 from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
 
 WEIGHTS = {"high": 3, "medium": 2, "low": 1}
@@ -59,7 +66,9 @@ class Counts:
     """The owner's rules, preferences and corrections."""
     allowed: int = 0
     judged: int = 0
-    """Allowed facts that are right or wrong; those that match a held label or repeat a right one are neither."""
+    """Allowed facts that are right or wrong; those that match a held label or repeat a right one
+    are neither.
+    """
     right: int = 0
     noisy: int = 0
 
@@ -142,14 +151,19 @@ def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: i
     for fact in facts:
         facts_of[session_id(fact.session)].append(fact)
     sessions = tuple(pair(labels, facts_of[labels.id]) for labels in labelled)
-    return Score(sessions, sum((one.counts for one in sessions), Counts()), _intervals(sessions, seed))
+    return Score(
+        sessions, sum((one.counts for one in sessions), Counts()), _intervals(sessions, seed)
+    )
 
 
 def _intervals(sessions: Sequence[Paired], seed: int) -> dict[str, tuple[float, float]]:
     rng = random.Random(seed)
     counts = [one.counts for one in sessions]
     drawn = [sum(rng.choices(counts, k=len(counts)), Counts()) for _ in range(RESAMPLES)]
-    values = {name: sorted(getattr(one, name) for one in drawn) for name in ("recall", "recall_owner_rules", "precision")}
+    values = {
+        name: sorted(getattr(one, name) for one in drawn)
+        for name in ("recall", "recall_owner_rules", "precision")
+    }
     return {name: (round(own[LOW], 3), round(own[HIGH], 3)) for name, own in values.items()}
 
 
@@ -159,7 +173,8 @@ def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
     place_of, repeats = _matched(labels.facts, allowed)
     label_of = {number: labels.facts[place] for number, place in place_of.items()}
     outcomes: tuple[tuple[Fact, Outcome], ...] = tuple(
-        (fact, _outcome(number, fact, labels, label_of, repeats)) for number, fact in enumerate(allowed)
+        (fact, _outcome(number, fact, labels, label_of, repeats))
+        for number, fact in enumerate(allowed)
     )
     wanted = [(place, label) for place, label in enumerate(labels.facts) if label.gate != "hold"]
     met = [label for place, label in wanted if place in place_of.values()]
@@ -167,14 +182,19 @@ def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
     return Paired(labels.session, _counts(met, missed, outcomes), outcomes, label_of, missed)
 
 
-def _matched(labels: Sequence[LabelledFact], facts: Sequence[Fact]) -> tuple[dict[int, int], set[int]]:
-    """Returns the place of the label that each fact matches, one to one, and the facts that repeat such a label."""
+def _matched(
+    labels: Sequence[LabelledFact], facts: Sequence[Fact]
+) -> tuple[dict[int, int], set[int]]:
+    """Returns the place of the label that each fact matches, one to one, and the facts that repeat
+    such a label.
+    """
     pairs = sorted(
         (
             (alike, number, place)
             for number, fact in enumerate(facts)
             for place, label in enumerate(labels)
-            if is_placed(fact, label) and (alike := likeness(fact.text, label.text, label.key_terms))
+            if is_placed(fact, label)
+            and (alike := likeness(fact.text, label.text, label.key_terms))
         ),
         reverse=True,
     )
@@ -194,11 +214,17 @@ def _one_to_one(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
 
 def is_placed(fact: Fact, label: LabelledFact) -> bool:
     """Returns whether the fact has few enough records, one of them near the label's evidence."""
-    return 1 <= len(fact.lines) <= MOST_LINES and any(abs(a - b) <= REACH for a in fact.lines for b in label.evidence)
+    return 1 <= len(fact.lines) <= MOST_LINES and any(
+        abs(a - b) <= REACH for a in fact.lines for b in label.evidence
+    )
 
 
 def _outcome(
-    number: int, fact: Fact, labels: LabelledSession, label_of: Mapping[int, LabelledFact], repeats: set[int]
+    number: int,
+    fact: Fact,
+    labels: LabelledSession,
+    label_of: Mapping[int, LabelledFact],
+    repeats: set[int],
 ) -> Outcome:
     if label := label_of.get(number):
         return "neutral" if label.gate == "hold" else "right"
@@ -206,7 +232,9 @@ def _outcome(
 
 
 def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | None:
-    """Returns the first noise label that the fact matches, or matches in part on the same records."""
+    """Returns the first noise label that the fact matches, or matches in part on the same
+    records.
+    """
     words, lines = content_words(fact.text), set(fact.lines)
     for label in noise:
         alike = agreement(words, content_words(label.text))
@@ -215,7 +243,11 @@ def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | No
     return None
 
 
-def _counts(met: Sequence[LabelledFact], missed: Sequence[LabelledFact], outcomes: Sequence[tuple[Fact, Outcome]]) -> Counts:
+def _counts(
+    met: Sequence[LabelledFact],
+    missed: Sequence[LabelledFact],
+    outcomes: Sequence[tuple[Fact, Outcome]],
+) -> Counts:
     wanted, found = [*met, *missed], [outcome for _, outcome in outcomes]
     return Counts(
         want=sum(WEIGHTS[label.priority] for label in wanted),

@@ -1,6 +1,7 @@
 """Compares two texts by their words, numbers and denials.
 
-Written for measuring, with rules and word lists of its own: the code that is measured must not be used to measure it.
+Written for measuring, with rules and word lists of its own: the code that is measured must not be
+used to measure it.
 """
 
 import re
@@ -14,39 +15,49 @@ ALIKE_WITH_TERMS, TERMS = 0.15, 0.60
 """Agreement that suffices when so large a share of the label's key terms is named."""
 
 DENIED_WORDS = 4
-"""Content words after a denial, within its clause, that count as denied: a longer clause goes on to other things."""
+"""Content words after a denial, within its clause, that count as denied: a longer clause goes on to
+other things.
+"""
 
 DENIED_CHARS = 80
 """Characters after a denial in which the end of its clause is searched."""
 
 CONTRADICTED = 0.5
-"""Share of one text's denied words that the other states plainly, from which the two contradict each other."""
+"""Share of one text's denied words that the other states plainly, from which the two contradict
+each other.
+"""
 
 REWORDED = 0.6
-"""Agreement from which two texts are wordings of one sentence, so that a denial in only one of them reverses its meaning."""
+"""Agreement from which two texts are wordings of one sentence, so that a denial in only one of them
+reverses its meaning.
+"""
 
 MOST_CHARS = 300
 """A longer fact is several facts and matches nothing."""
 
 _EMPTY_WORDS = frozenset(
     """
-    a an the and or but if then else of to in on at for from with without by as is are was were be been being it its this
-    that these those there here he she they we you i me my our your their his her them us do does did done not no yes so
-    than too very can could should would will shall may might must have has had into over under out up down off about after
-    before when while which who whom what why how all any each every both more most other some such only own same just also
-    per via
+    a an the and or but if then else of to in on at for from with without by as is are was were be
+    been being it its this that these those there here he she they we you i me my our your their his
+    her them us do does did done not no yes so than too very can could should would will shall may
+    might must have has had into over under out up down off about after before when while which who
+    whom what why how all any each every both more most other some such only own same just also per
+    via
     """.split()
 )
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _SHORTEST_STEM = 4
 _DENIAL = re.compile(
-    r"\b(?:not|never|no longer|cannot|without|don't|doesn't|didn't|isn't|aren't|won't|can't|shouldn't|avoid|no"
+    r"\b(?:not|never|no longer|cannot|without|don't|doesn't|didn't|isn't|aren't|won't|can't"
+    r"|shouldn't|avoid|no"
     r"|instead of|rather than)\b|n't\b",
     re.I,
 )
 _DENIES_NOTHING = re.compile(r"\b(?:whether or not|no matter|not only|no longer than)\b", re.I)
-_CLAUSE_END = re.compile(r"[.;:,()–—]|\b(?:but|and|or|so|because|since|while|when|if|unless)\b", re.I)
+_CLAUSE_END = re.compile(
+    r"[.;:,()–—]|\b(?:but|and|or|so|because|since|while|when|if|unless)\b", re.I
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -76,7 +87,9 @@ def likeness(text: str, label: str, key_terms: Sequence[str] = ()) -> float:
     if not text or len(text) > MOST_CHARS:
         return 0.0
     alike = agreement(content_words(text), content_words(label))
-    if alike < ALIKE and not (alike >= ALIKE_WITH_TERMS and share_of_terms(key_terms, text) >= TERMS):
+    if alike < ALIKE and not (
+        alike >= ALIKE_WITH_TERMS and share_of_terms(key_terms, text) >= TERMS
+    ):
         return 0.0
     if contradict(text, label) or _differ_in_numbers(text, label):
         return 0.0
@@ -90,19 +103,24 @@ def share_of_terms(terms: Sequence[str], text: str) -> float:
 
 
 def contradict(one: str, other: str) -> bool:
-    """Returns whether a text denies what the other says plainly in nearly the same words; two that deny the same words agree.
+    """Returns whether a text denies what the other says plainly in nearly the same words; two that
+    deny the same words agree.
 
-    Texts that share less of their wording are not compared: "rejected, no longer right after a rebase" and "rejected: after a
-    rebase it is not correct any more" say the same.
+    Texts that share less of their wording are not compared: "rejected, no longer right after a
+    rebase" and "rejected: after a rebase it is not correct any more" say the same.
     """
     if agreement(content_words(one), content_words(other)) < REWORDED:
         return False
     (denied_one, plain_one), (denied_other, plain_other) = _by_denial(one), _by_denial(other)
-    return _is_denied(denied_one, denied_other, plain_other) or _is_denied(denied_other, denied_one, plain_one)
+    return _is_denied(denied_one, denied_other, plain_other) or _is_denied(
+        denied_other, denied_one, plain_one
+    )
 
 
 def _is_denied(denied: frozenset[str], also_denied: frozenset[str], plain: frozenset[str]) -> bool:
-    """Returns whether the other text states plainly most of the denied words that it has, and enough of all of them."""
+    """Returns whether the other text states plainly most of the denied words that it has, and
+    enough of all of them.
+    """
     stated = len(denied & plain)
     return stated > len(denied & also_denied) and stated >= CONTRADICTED * len(denied)
 
@@ -111,7 +129,9 @@ def _is_denied(denied: frozenset[str], also_denied: frozenset[str], plain: froze
 def _by_denial(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Returns the stems right after the denials of a text, and its other stems."""
     text = _DENIES_NOTHING.sub(" ", text)
-    denied = frozenset[str]().union(*(_denied_behind(text[found.end() :]) for found in _DENIAL.finditer(text)))
+    denied = frozenset[str]().union(
+        *(_denied_behind(text[found.end() :]) for found in _DENIAL.finditer(text))
+    )
     return denied, content_words(text) - denied
 
 

@@ -1,1 +1,3 @@
-"""What keeps going wrong across sessions: found over seven days, each with the change that would end it."""
+"""What keeps going wrong across sessions: found over seven days, each with the change that would
+end it.
+"""

@@ -1,7 +1,7 @@
 """Parses command lines into steps: the program that each runs, and its subcommand.
 
-Takes what an agent typed into a shell; returns steps in order. The key of a step is its program and the plain words after it,
-without flags, paths and values: `git describe`, `docker compose restart`.
+Takes what an agent typed into a shell; returns steps in order. The key of a step is its program and
+the plain words after it, without flags, paths and values: `git describe`, `docker compose restart`.
 """
 
 import re
@@ -14,7 +14,9 @@ from memory_assets.text.words import word_set
 LONGEST_KEY = 4
 """Words of a key; the words after them are arguments."""
 
-_TOKEN = re.compile(r"""\d?>&\d|&>>?|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'";|&\\])+|&&|\|\||[;|&\n]""")
+_TOKEN = re.compile(
+    r"""\d?>&\d|&>>?|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'";|&\\])+|&&|\|\||[;|&\n]"""
+)
 _SEPARATORS = frozenset(("&&", "||", ";", "|", "&", "\n"))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _PLAIN = re.compile(r"[a-z][a-z_.:-]*$")
@@ -24,22 +26,25 @@ _FILE = re.compile(r"\w\.(?!(?:py|sh|m?[jt]s|rb|exs?|pl|php|lua|r)$)[a-z]{1,5}$"
 _REDIRECTION = re.compile(r"\d?&?[<>]")
 _WRAPPERS = frozenset(("sudo", "command", "time", "env", "exec", "nohup", "builtin"))
 _RUNNERS = re.compile(r"(?:\S*/)?(?:python|pip|node)[\d.]+$")
-_ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq tree which type file stat diff
-    less more test [ true false sleep date printf xargs jq read tr cut tee ps set export source . mkdir touch tput clear history
-    basename dirname realpath readlink du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv chmod
-    nl""")
+_ROUTINE = word_set("""ls cat cd pwd echo head tail sed awk grep egrep rg ag find fd wc sort uniq
+    tree which type file stat diff less more test [ true false sleep date printf xargs jq read tr
+    cut tee ps set export source . mkdir touch tput clear history basename dirname realpath readlink
+    du df nl column comm cmp kill wait for do done if then fi while sed mktemp rm cp mv chmod nl""")
 _ROUTINE_COMMANDS = re.compile(
-    r"git (?:status|diff|log|show|add|commit|push|pull|branch|checkout|switch|fetch|stash|rev-parse|rev-list|rebase|merge|blame"
-    r"|restore|reset|remote|worktree|config|ls-files|cherry-pick|grep|merge-base|cat-file|for-each-ref|ls-remote|clone|apply|mv"
-    r"|rm)\b|gh (?:pr|run|api|auth|issue|repo|search)\b|docker (?:ps|logs|inspect|images)\b|docker compose (?:ps|logs)\b"
+    r"git (?:status|diff|log|show|add|commit|push|pull|branch|checkout|switch|fetch|stash"
+    r"|rev-parse|rev-list|rebase|merge|blame"
+    r"|restore|reset|remote|worktree|config|ls-files|cherry-pick|grep|merge-base|cat-file"
+    r"|for-each-ref|ls-remote|clone|apply|mv"
+    r"|rm)\b|gh (?:pr|run|api|auth|issue|repo|search)\b|docker (?:ps|logs|inspect|images)\b"
+    r"|docker compose (?:ps|logs)\b"
     r"|systemctl (?:status|list-units|show)\b|journalctl\b"
 )
-_CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt goimports golangci-lint
-    shellcheck rustfmt black python node ruby perl deno sh bash zsh""")
-_BUILDERS = word_set("""go cargo mix make mise npm pnpm yarn bun gradlew gradle mvn just task dotnet swift uv poetry rake bundle
-    npx tsx""")
-_CHECKS = word_set("""test tests build vet fmt format lint check typecheck clippy compile dev start pytest run doc list generate
-    mod tidy install add sync version env get tool""")
+_CHECKERS = word_set("""pytest jest vitest tsc eslint prettier ruff mypy pyright gofmt gofumpt
+    goimports golangci-lint shellcheck rustfmt black python node ruby perl deno sh bash zsh""")
+_BUILDERS = word_set("""go cargo mix make mise npm pnpm yarn bun gradlew gradle mvn just task dotnet
+    swift uv poetry rake bundle npx tsx""")
+_CHECKS = word_set("""test tests build vet fmt format lint check typecheck clippy compile dev start
+    pytest run doc list generate mod tidy install add sync version env get tool""")
 MANUALS = ("man", "tldr", "apropos", "info")
 _HELP = re.compile(r"(?:^|\s)(?:--help|-h|help)(?=\s|$)")
 
@@ -59,7 +64,11 @@ class CommandStep:
         if _RUNNERS.match(name) or "/" in name:
             name = name.rsplit("/", 1)[-1]
         bare = re.sub(r"(?<=[a-z])[\d.]+$", "", name)
-        return self.words[2] if bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2 else bare
+        return (
+            self.words[2]
+            if bare == "python" and self.words[1:2] == ("-m",) and len(self.words) > 2
+            else bare
+        )
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -69,7 +78,9 @@ class CommandStep:
     @property
     def key(self) -> str:
         """The program and the plain words after it."""
-        plain = takewhile(lambda word: _PLAIN.match(word) and not _FILE.search(word), self.words[1:LONGEST_KEY])
+        plain = takewhile(
+            lambda word: _PLAIN.match(word) and not _FILE.search(word), self.words[1:LONGEST_KEY]
+        )
         return " ".join([self.words[0], *plain])
 
     @property
@@ -84,11 +95,26 @@ class CommandStep:
 
     @property
     def is_everyday(self) -> bool:
-        """Whether it is not specific to a task: routine, or building and testing as after every change."""
+        """Whether it is not specific to a task: routine, or building and testing as after every
+        change.
+        """
         known = _CHECKS | _CHECKERS
-        asked = (word.rsplit("/", 1)[-1] for word in self.words[1:LONGEST_KEY] if not word.startswith("-"))
-        task = next((word for word in asked if word.split(":")[0] not in known and not word.startswith(".")), "")
-        return self.is_routine or self.program in _CHECKERS or (self.program in _BUILDERS and not task)
+        asked = (
+            word.rsplit("/", 1)[-1]
+            for word in self.words[1:LONGEST_KEY]
+            if not word.startswith("-")
+        )
+        task = next(
+            (
+                word
+                for word in asked
+                if word.split(":")[0] not in known and not word.startswith(".")
+            ),
+            "",
+        )
+        return (
+            self.is_routine or self.program in _CHECKERS or (self.program in _BUILDERS and not task)
+        )
 
     @property
     def is_help(self) -> bool:
@@ -100,7 +126,11 @@ class CommandStep:
 def parse_steps(command: str) -> tuple[CommandStep, ...]:
     """Returns the steps of a command line in order, without the content of a here-document."""
     tokens = _TOKEN.findall(command.partition("<<")[0])
-    lines = (list(words) for is_separator, words in groupby(tokens, _SEPARATORS.__contains__) if not is_separator)
+    lines = (
+        list(words)
+        for is_separator, words in groupby(tokens, _SEPARATORS.__contains__)
+        if not is_separator
+    )
     return tuple(step for words in lines if (step := _step(words)))
 
 

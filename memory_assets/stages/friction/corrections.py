@@ -1,9 +1,11 @@
-"""Finds what a person has to repeat: the same correction, or the same wish, in one session after another.
+"""Finds what a person has to repeat: the same correction, or the same wish, in one session after
+another.
 
-Every sentence that a person types after an agent has begun to work may correct it, unless it is a question, a nod or a task.
-Sentences with the same meaning are grouped by their embeddings. A group is reported if most of it corrects: it denies, forbids,
-sets a rule, or says that it was said before. Wishes are read from clauses ("…, make meaningful commits, …"), of first turns as
-well: nothing went wrong, so they must recur nearly word for word, in three sessions.
+Every sentence that a person types after an agent has begun to work may correct it, unless it is a
+question, a nod or a task. Sentences with the same meaning are grouped by their embeddings. A group
+is reported if most of it corrects: it denies, forbids, sets a rule, or says that it was said
+before. Wishes are read from clauses ("…, make meaningful commits, …"), of first turns as well:
+nothing went wrong, so they must recur nearly word for word, in three sessions.
 """
 
 import re
@@ -17,7 +19,12 @@ from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
 from memory_assets.stages.distill.rules.grammar import LOOSE_START, RELAYS, acts_in, is_question
-from memory_assets.stages.friction.finding import AGENTS_MD, RULES_SECTION, Occurrence, RecurringProblem
+from memory_assets.stages.friction.finding import (
+    AGENTS_MD,
+    RULES_SECTION,
+    Occurrence,
+    RecurringProblem,
+)
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import Utterance, Week
 from memory_assets.text.word_forms import family_of
@@ -30,11 +37,15 @@ SHARED_WEIGHT = 0.5
 """Weight of shared words beside the cosine: a small model finds all short instructions alike."""
 
 FEWEST_SESSIONS, FEWEST_SAYINGS = 2, 3
-"""Two sessions alone are chance, unless a line of MEMORY.md says it, or the person says that it was said before."""
+"""Two sessions alone are chance, unless a line of MEMORY.md says it, or the person says that it was
+said before.
+"""
 
 MOST_CHARS = 240
 CORRECTING_SHARE, IN_MANY_SESSIONS = 0.5, 1 / 3
-"""Of a group, the share that corrects or says how something should be; in three sessions a third is enough."""
+"""Of a group, the share that corrects or says how something should be; in three sessions a third is
+enough.
+"""
 
 ALREADY_SAID = 0.6
 """Likeness to a line of MEMORY.md with the same meaning."""
@@ -46,23 +57,29 @@ FEWEST_WISHED = 2
 """Content words of a wish; one alone ("fix tests") is a task and no rule."""
 
 _AGAIN = re.compile(
-    r"(?i)\bagain\b|\bI (?:keep|kept) (?:saying|telling)|\bI(?:'ve| have)? (?:said|told|asked|mentioned)\b|\bas (?:always"
-    r"|everywhere|I said|before)\b|\b(?:you )?forgot\b|\bhow (?:often|many times)\b|\blike (?:everything|everywhere) else\b"
+    r"(?i)\bagain\b|\bI (?:keep|kept) (?:saying|telling)|\bI(?:'ve| have)? (?:said|told"
+    r"|asked|mentioned)\b|\bas (?:always"
+    r"|everywhere|I said|before)\b|\b(?:you )?forgot\b|\bhow (?:often|many times)\b|\blike "
+    r"(?:everything|everywhere) else\b"
     r"|\bonce more\b|\bstill (?:not|doing|using)\b"
 )
 _IS_RULE = re.compile(
-    r"(?i)\b(?:never|always|every|everything|must|have to|has to|not allowed|do(?:n'?t| not)|only|stop)\b|\bno\b"
-    r"|\bin this (?:project|code ?base|repo)\b|\b(?:we|all|is|are|go(?:es)?|belongs?|lives?)\b.*\b(?:in|on|as)\b"
+    r"(?i)\b(?:never|always|every|everything|must|have to|has to|not allowed|do(?:n'?t| not)"
+    r"|only|stop)\b|\bno\b"
+    r"|\bin this (?:project|code ?base|repo)\b|\b(?:we|all|is|are|go(?:es)?|belongs?"
+    r"|lives?)\b.*\b(?:in|on|as)\b"
 )
 _OPENING = re.compile(
-    r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well|hmm|wait|then|good|thanks|two things"
+    r"(?i)^(?:(?:no|nope)[,.:!;]+\s*|(?:again|please|sorry|ok(?:ay)?|and|also|but|so|well"
+    r"|hmm|wait|then|good|thanks|two things"
     r"|one thing|I(?:'ve| have)? told you(?: to)?|I said(?: that| to)?(?! so\b)"
     r"|I(?:'d| would) (?:rather|prefer)(?: (?:have|that))?)\b[\s,:.!-]*)+"
 )
 _REQUESTS = re.compile(
     r"(?i)^(?:(?:can|could|would|will) (?:you|we) (?:(?:please|maybe|just|also) )*"
     r"(?=(?:stop|not|never|always|avoid|only|keep|leave|use|prefer)\b)"
-    r"|(?:(?:did|have)n'?t (?:I|we)|(?:did|have) (?:I|we) not)(?: (?:already|just))? (?:say|said|tell you|told you"
+    r"|(?:(?:did|have)n'?t (?:I|we)|(?:did|have) (?:I|we) not)(?: (?:already|just))? (?:say"
+    r"|said|tell you|told you"
     r"|ask(?:ed)?(?: you)?|mention(?:ed)?|agreed?)(?: (?:that|to|for|on))* )"
 )
 """Words that make a question of a rule: "could you not …?", "didn't I say …?"."""
@@ -70,57 +87,74 @@ _REQUESTS = re.compile(
 _COMPLAINS = re.compile(r"(?i)^why (?:are|do|did|have) you\b.*\b(?:again|still|instead)\b")
 """A question that says what went wrong."""
 _DIRECTS = re.compile(
-    r"(?i)^(?:use|keep|write|put|prefer|avoid|leave|name|begin|start|end|ask|include|separate|split|log|give|say|drop|remove"
-    r"|answer|reply|wrap|store|move|return|format|call|quote|pass|round|sort|handle|validate|escape|document)\b"
-    r"|\bplease\b|\btoo (?:long|short|big|small|much|many|verbose|wide)\b|\bwrong\b|\bnot\b|\bwithout\b|\binstead\b"
-    r"|\b(?:is|are) (?:enough|plenty|sufficient)\b|\b(?:needs?|belongs?|goes|go|lives?|begins?|ends?|stays?)\b"
+    r"(?i)^(?:use|keep|write|put|prefer|avoid|leave|name|begin|start|end|ask|include"
+    r"|separate|split|log|give|say|drop|remove"
+    r"|answer|reply|wrap|store|move|return|format|call|quote|pass|round|sort|handle|validate"
+    r"|escape|document)\b"
+    r"|\bplease\b|\btoo (?:long|short|big|small|much|many|verbose|wide)\b|\bwrong\b|\bnot\b"
+    r"|\bwithout\b|\binstead\b"
+    r"|\b(?:is|are) (?:enough|plenty|sufficient)\b|\b(?:needs?|belongs?|goes|go|lives?"
+    r"|begins?|ends?|stays?)\b"
 )
-"""Says how it should be: what three sessions say so is a rule, though none of them says always or never."""
+"""Says how it should be: what three sessions say so is a rule, though none of them says always or
+never.
+"""
 
 _CONSENT = re.compile(
     r"(?i)\b(?:ask(?:ing)?|tell(?:ing)?|check(?:ing)? with|consult(?:ing)?|warn(?:ing)?) me\b"
     r"|\bmy (?:ok(?:ay)?|consent|approval|permission|yes|go-ahead)\b"
-    r"|\b(?:before|unless|until) I(?:'ve| have)? (?:see|seen|approved?|agreed?|say|said|read|asked?|tell|told)\b"
+    r"|\b(?:before|unless|until) I(?:'ve| have)? (?:see|seen|approved?|agreed?|say|said|read"
+    r"|asked?|tell|told)\b"
     r"|^I (?:(?:do(?:n'?t| not)|never) (?:want|like|need)|prefer|hate)\b"
 )
 """The person is named as the one who decides or dislikes, in general."""
 
-_STANDING = re.compile(r"(?i)\bbefore (?:you|any|every|each|a)\b|\bwhenever\b|\b(?:every|each) time\b|\bfrom now on\b")
+_STANDING = re.compile(
+    r"(?i)\bbefore (?:you|any|every|each|a)\b|\bwhenever\b|\b(?:every|each) time\b|\bfrom now on\b"
+)
 """What is to be done each time is a rule, also where it begins as a task does."""
 
 _JUDGES = re.compile(
-    r"(?i)^(?:this|that|these|those) (?!(?:is|are|was|one)\b)[a-z]+(?: [a-z]+)? (?:is|are|has|lives?|needs?|does|goes|do|lacks?"
+    r"(?i)^(?:this|that|these|those) (?!(?:is|are|was|one)\b)[a-z]+(?: [a-z]+)? (?:is|are"
+    r"|has|lives?|needs?|does|goes|do|lacks?"
     r"|tells?|isn'?t|aren'?t|doesn'?t|don'?t|hasn'?t)\b"
 )
 """Names what is wrong: "this pull request is too big"."""
 
 _PIECES = re.compile(r"[;:,]\s+|\s+[-–—]\s+")
 _OF_THE_MOMENT = re.compile(
-    r"(?i)^(?:\d+|[a-h])[.)]\s|\b(?:I|I'(?:m|d|ll|ve)|my|me|let's|lets|maybe|would|could|now|currently|yet|here it is)\b|[:,]$"
+    r"(?i)^(?:\d+|[a-h])[.)]\s|\b(?:I|I'(?:m|d|ll|ve)|my|me|let's|lets|maybe|would|could|now"
+    r"|currently|yet|here it is)\b|[:,]$"
 )
 """Is about the person or the moment, so it is no rule."""
 
 _CLAUSE_ENDS = re.compile(r"[,;:]\s+|\s+-\s+|(?<=[.?!])\s+")
 _CONDITION = re.compile(r"(?:if|when|whenever|before|after|once|as soon as|for)\b", re.I)
 _ASKS_FOR = re.compile(
-    r"(?i)^(?:(?:yes|yep|yeah|ok(?:ay)?|and|also|then|now|please|can you|could you|would you|let's|lets|just"
+    r"(?i)^(?:(?:yes|yep|yeah|ok(?:ay)?|and|also|then|now|please|can you|could you|would you"
+    r"|let's|lets|just"
     r"|make sure(?: to)?|always)[,\s]+)+"
 )
 _IMPERATIVE = re.compile(
-    r"(?i)(?:add|address|annotate|ask|avoid|be|before|do(?! (?:an?|the)\b)|don'?t|explain|follow|give|if you|when|whenever"
+    r"(?i)(?:add|address|annotate|ask|avoid|be|before|do(?! (?:an?|the)\b)|don'?t|explain"
+    r"|follow|give|if you|when|whenever"
     r"|include|inspect|keep|leave|make|mention|name|note|put|prefer"
     r"|say|separate|skip|split|squash|stay|tell|use|verify|wait|write|never|only|no)\b"
 )
 """Says how something is done; to look at, run or open something is a task."""
 
 _TASK = re.compile(
-    r"(?i)^(?:commit|push|merge|rebase|open|create|run|rerun|check|look|show|tell|explain|review|read|test|try|fix|start"
-    r"|stop(?! (?:\w+ing|with)\b)|see|find|verify|help|continue|do(?! not)|implement|deploy|wait|draft|list|describe|debug"
+    r"(?i)^(?:commit|push|merge|rebase|open|create|run|rerun|check|look|show|tell|explain"
+    r"|review|read|test|try|fix|start"
+    r"|stop(?! (?:\w+ing|with)\b)|see|find|verify|help|continue|do(?! not)|implement|deploy"
+    r"|wait|draft|list|describe|debug"
     r"|investigate)\b"
 )
 _IS_ABOUT = re.compile(
-    r"(?i)^\w+ (?!(?:the|an?|this|that|these|those|it|if|whether|my|your|our|all|any|every|each)\b)\w+(?: \w+)? "
-    r"(?:is|are|must|should|may|go(?:es)?|belongs?|needs?|have|has|stays?|lives?|begins?|starts?|ends?|never|always)\b"
+    r"(?i)^\w+ (?!(?:the|an?|this|that|these|those|it|if|whether|my|your|our|all|any|every"
+    r"|each)\b)\w+(?: \w+)? "
+    r"(?:is|are|must|should|may|go(?:es)?|belongs?|needs?|have|has|stays?|lives?|begins?"
+    r"|starts?|ends?|never|always)\b"
 )
 """Its first word is part of its subject: "commit messages are …", "test names must …"."""
 
@@ -128,7 +162,8 @@ _REFERS = re.compile(r"^(?:why (?:did|do|are) )?you\b|\b(?:it|this|that|them)\b"
 """Says what went wrong instead of the rule, or refers to an earlier sentence."""
 
 _ASIDE = re.compile(
-    r"(?i)(?<! unless)(?<! until)(?<! if),? (?:I (?:keep saying (?:it|that|this)|have said (?:that|this|it) before|said so)"
+    r"(?i)(?<! unless)(?<! until)(?<! if),? (?:I (?:keep saying (?:it|that|this)|have said "
+    r"(?:that|this|it) before|said so)"
     r"|as (?:I said|always)|again"
     r"|please)\b"
 )
@@ -152,39 +187,65 @@ class Instruction:
     def occurrence(self) -> Occurrence:
         """The turn, and the work before it."""
         turn = self.turn
-        return Occurrence(turn.session, (turn.message_id,), turn.at, turn.at - (self.before or turn).at)
+        return Occurrence(
+            turn.session, (turn.message_id,), turn.at, turn.at - (self.before or turn).at
+        )
 
 
 def find_corrections(
-    week: Week, embedder: Embedder, entries: Sequence[str], *, owner: str, prohibited: Collection[str], retyped: Collection[str]
+    week: Week,
+    embedder: Embedder,
+    entries: Sequence[str],
+    *,
+    owner: str,
+    prohibited: Collection[str],
+    retyped: Collection[str],
 ) -> list[RecurringProblem]:
     """Returns what the owner had to repeat in two sessions or more.
 
-    `entries` are the lines of MEMORY.md; `prohibited` names programs whose misuse is already reported, `retyped` the messages
-    of requests that are proposed as skills.
+    `entries` are the lines of MEMORY.md; `prohibited` names programs whose misuse is already
+    reported, `retyped` the messages of requests that are proposed as skills.
     """
-    said_in = [turns for turns in week.utterances_by_session().values() if turns[0].session.person == owner]
+    said_in = [
+        turns for turns in week.utterances_by_session().values() if turns[0].session.person == owner
+    ]
     sessions = [[turn for turn in turns if turn.is_owner] for turns in said_in]
-    said = [one for turns in sessions for one in _instructions(turns) if not _names(one.words, prohibited)]
+    said = [
+        one
+        for turns in sessions
+        for one in _instructions(turns)
+        if not _names(one.words, prohibited)
+    ]
     found = [_correction(group, embedder, entries) for group in _groups(said, SAME, embedder)]
     reported = {id for problem in found if problem for id in problem.message_ids} | set(retyped)
-    wishes = [one for turns in sessions for one in _wishes(turns) if one.turn.message_id not in reported]
+    wishes = [
+        one for turns in sessions for one in _wishes(turns) if one.turn.message_id not in reported
+    ]
     found += [_wish(group, embedder, entries) for group in _groups(wishes, SAME_WISH, embedder)]
     return [problem for problem in found if problem]
 
 
-def _groups(said: Sequence[Instruction], least: float, embedder: Embedder) -> list[list[Instruction]]:
+def _groups(
+    said: Sequence[Instruction], least: float, embedder: Embedder
+) -> list[list[Instruction]]:
     if not said:
         return []
     texts = [one.words for one in said]
-    return [[said[n] for n in group] for group in cluster(likeness(texts, embedder.encode(texts)), least)]
+    return [
+        [said[n] for n in group]
+        for group in cluster(likeness(texts, embedder.encode(texts)), least)
+    ]
 
 
 def likeness(texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """Returns how alike all pairs of sentences are: the mean of the cosine and the share of common words."""
+    """Returns how alike all pairs of sentences are: the mean of the cosine and the share of common
+    words.
+    """
     stems = [stems_of(text.replace("-", " ")) for text in texts]
     families = [frozenset(map(family_of, words)) for words in stems]
-    shared = np.array([[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families])
+    shared = np.array(
+        [[len(a & b) / max(min(len(a), len(b)), 1) for b in families] for a in families]
+    )
     return (1 - SHARED_WEIGHT) * similarities(vectors) + SHARED_WEIGHT * np.minimum(shared, 1.0)
 
 
@@ -196,17 +257,28 @@ def _instructions(turns: Sequence[Utterance]) -> Iterator[Instruction]:
             for words in [whole] if whole else filter(None, map(_rule_in, _pieces(sentence))):
                 said = sentence if whole else words
                 is_correcting = _is_correcting(said)
-                yield Instruction(turn, before, words, is_correcting, is_correcting or bool(_DIRECTS.search(said)), is_again)
+                yield Instruction(
+                    turn,
+                    before,
+                    words,
+                    is_correcting,
+                    is_correcting or bool(_DIRECTS.search(said)),
+                    is_again,
+                )
 
 
 def _pieces(sentence: str) -> list[str]:
-    """Returns the parts of a sentence that is no rule as a whole: in "this one waits; tests must not sleep" the second is."""
+    """Returns the parts of a sentence that is no rule as a whole: in "this one waits; tests must
+    not sleep" the second is.
+    """
     return [] if sentence.endswith("?") else _PIECES.split(sentence)
 
 
 def _wishes(turns: Sequence[Utterance]) -> Iterator[Instruction]:
     for before, turn in zip([None, *turns], turns, strict=False):
-        for clause in (clause for sentence in owner_sentences(turn.text) for clause in _clauses(sentence)):
+        for clause in (
+            clause for sentence in owner_sentences(turn.text) for clause in _clauses(sentence)
+        ):
             words = _ASKS_FOR.sub("", clause.strip()).rstrip("?!. ")
             is_wish = len(stems_of(words)) >= FEWEST_WISHED and _IMPERATIVE.match(words)
             if is_wish and (wished := _rule_in(f"{words}.")):
@@ -219,7 +291,9 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _rule_in(sentence: str) -> str:
-    """Returns the instruction of the sentence without its opening; empty for a question, a nod or a task."""
+    """Returns the instruction of the sentence without its opening; empty for a question, a nod or a
+    task.
+    """
     stated = _stated(sentence)
     words = _OPENING.sub("", stated).strip()
     is_short = len(stems_of(words)) < (1 if _AGAIN.search(sentence) else 2)
@@ -229,7 +303,11 @@ def _rule_in(sentence: str) -> str:
     is_task = _TASK.match(words) and not is_no_task
     if is_task or RELAYS.search(words) or (LOOSE_START.match(words) and not _JUDGES.match(words)):
         return ""
-    return "" if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words))) else words[:1].upper() + words[1:]
+    return (
+        ""
+        if _OF_THE_MOMENT.search(_CONSENT.sub("", _ASIDE.sub("", words)))
+        else words[:1].upper() + words[1:]
+    )
 
 
 def _stated(sentence: str) -> str:
@@ -249,11 +327,15 @@ def _names(words: str, programs: Collection[str]) -> bool:
     return not {word.strip(".,:;!?`'\"").lower() for word in words.split()}.isdisjoint(programs)
 
 
-def _correction(group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]) -> RecurringProblem | None:
+def _correction(
+    group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]
+) -> RecurringProblem | None:
     sessions = len({one.turn.session.id for one in group})
     is_often = sessions >= FEWEST_SAYINGS
     correcting = [one for one in group if one.is_correcting or (is_often and one.is_directing)]
-    if sessions < FEWEST_SESSIONS or len(correcting) < (IN_MANY_SESSIONS if is_often else CORRECTING_SHARE) * len(group):
+    if sessions < FEWEST_SESSIONS or len(correcting) < (
+        IN_MANY_SESSIONS if is_often else CORRECTING_SHARE
+    ) * len(group):
         return None
     stating = [one for one in correcting if not _COMPLAINS.match(one.words)]
     if not stating:
@@ -265,7 +347,9 @@ def _correction(group: Sequence[Instruction], embedder: Embedder, entries: Seque
     return _problem(rule, group, is_known=is_known) if is_enough and is_rule else None
 
 
-def _wish(group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]) -> RecurringProblem | None:
+def _wish(
+    group: Sequence[Instruction], embedder: Embedder, entries: Sequence[str]
+) -> RecurringProblem | None:
     if len({one.turn.session.id for one in group}) < WISHING_SESSIONS:
         return None
     rule = _plainest(group)
@@ -276,7 +360,8 @@ def _problem(rule: str, group: Sequence[Instruction], *, is_known: bool) -> Recu
     return RecurringProblem(
         kind="repeated_correction",
         subject=rule,
-        title="The same has to be said in session after session" + (", though MEMORY.md holds it" if is_known else ""),
+        title="The same has to be said in session after session"
+        + (", though MEMORY.md holds it" if is_known else ""),
         file=AGENTS_MD if is_known else MEMORY_MD,
         section=RULES_SECTION,
         new=rule,
@@ -288,7 +373,12 @@ def _plainest(group: Sequence[Instruction]) -> str:
     """Returns the wording that states the rule most plainly; of equal ones the latest."""
     said = [_ASIDE.sub("", one.words).rstrip(" .!,;") + "." for one in group]
     plain = [
-        (2 * bool(_IS_RULE.search(words)) - 2 * bool(_REFERS.search(words)) + min(len(stems_of(words)), 8) / 8, at)
+        (
+            2 * bool(_IS_RULE.search(words))
+            - 2 * bool(_REFERS.search(words))
+            + min(len(stems_of(words)), 8) / 8,
+            at,
+        )
         for at, words in enumerate(said)
     ]
     return said[max(plain)[1]]
@@ -296,4 +386,6 @@ def _plainest(group: Sequence[Instruction]) -> str:
 
 def _is_known(rule: str, embedder: Embedder, entries: Sequence[str]) -> bool:
     texts = [rule, *entries]
-    return bool(entries) and bool(likeness(texts, embedder.encode(texts))[0, 1:].max() >= ALREADY_SAID)
+    return bool(entries) and bool(
+        likeness(texts, embedder.encode(texts))[0, 1:].max() >= ALREADY_SAID
+    )

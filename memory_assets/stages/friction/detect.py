@@ -1,9 +1,11 @@
-"""Detects the recurring problems (frictions) of a week, numbers each once, and makes the rows of the table.
+"""Detects the recurring problems (frictions) of a week, numbers each once, and makes the rows of
+the table.
 
-No problem is reported twice, the most severe comes first. A problem is the same as an earlier one if kind and subject are, or
-if both share a message: the seven days move on by a day at a time, and the messages with them. A rejected one is never raised
-again. One that was approved or expired is raised under a new number if it happens in seven days that begin afterwards: the
-change did not help, or the problem remains.
+No problem is reported twice, the most severe comes first. A problem is the same as an earlier one
+if kind and subject are, or if both share a message: the seven days move on by a day at a time, and
+the messages with them. A rejected one is never raised again. One that was approved or expired is
+raised under a new number if it happens in seven days that begin afterwards: the change did not
+help, or the problem remains.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,10 +40,19 @@ KEPT_MESSAGES = 40
 
 
 def detect(
-    week: Week, lines: Sequence[MemoryLine], observed: Sequence[Statement], embedder: Embedder, *, owner: str
+    week: Week,
+    lines: Sequence[MemoryLine],
+    observed: Sequence[Statement],
+    embedder: Embedder,
+    *,
+    owner: str,
 ) -> list[RecurringProblem]:
-    """Returns the problems of the week; `lines` are those of MEMORY.md, `observed` the week's facts."""
-    misused = find_misuse(week, [(line.text, datetime.combine(line.on, time(), UTC)) for line in lines])
+    """Returns the problems of the week; `lines` are those of MEMORY.md, `observed` the week's
+    facts.
+    """
+    misused = find_misuse(
+        week, [(line.text, datetime.combine(line.on, time(), UTC)) for line in lines]
+    )
     skills = find_missing_skills(week, embedder)
     prohibited = {problem.subject.removeprefix("run ") for problem in misused}
     retyped = {id for problem in skills for id in problem.message_ids}
@@ -51,7 +62,9 @@ def detect(
         *find_failures(week, embedder),
         *find_drift(week),
         *find_stale(week, lines, observed, embedder, owner=owner),
-        *find_corrections(week, embedder, entries, owner=owner, prohibited=prohibited, retyped=retyped),
+        *find_corrections(
+            week, embedder, entries, owner=owner, prohibited=prohibited, retyped=retyped
+        ),
         *skills,
     ]
     return sorted(found, key=lambda problem: (-problem.severity, problem.kind, problem.subject))
@@ -63,11 +76,21 @@ def key_of(problem: RecurringProblem) -> str:
 
 
 def number(
-    day: date, problems: Sequence[RecurringProblem], events: Sequence[Event], zone: tzinfo, *, first: int = 1
+    day: date,
+    problems: Sequence[RecurringProblem],
+    events: Sequence[Event],
+    zone: tzinfo,
+    *,
+    first: int = 1,
 ) -> tuple[Numbered, Numbers]:
-    """Returns the problems that belong to the day under their numbers, and the numbers to assign first."""
+    """Returns the problems that belong to the day under their numbers, and the numbers to assign
+    first.
+    """
     known = [event for event in events if event.kind == NUMBERED and event.target.startswith("f-")]
-    closed, free = _closed_on(events, zone), following_number(day, (event.target for event in known), "f", first=first)
+    closed, free = (
+        _closed_on(events, zone),
+        following_number(day, (event.target for event in known), "f", first=first),
+    )
     own: dict[str, RecurringProblem] = {}
     new: Numbers = []
     for problem in problems:
@@ -75,7 +98,17 @@ def number(
         if earlier is None:
             id = f"f-{day:%Y%m%d}-{free + len(new):03d}"
             shown = list(problem.message_ids)[:KEPT_MESSAGES]
-            new.append((id, {"key": key_of(problem), "day": str(day), "friction": problem.kind, "message_ids": shown}))
+            new.append(
+                (
+                    id,
+                    {
+                        "key": key_of(problem),
+                        "day": str(day),
+                        "friction": problem.kind,
+                        "message_ids": shown,
+                    },
+                )
+            )
             own[id] = problem
         elif earlier.payload["day"] == str(day):
             own.setdefault(earlier.target, problem)
@@ -88,26 +121,44 @@ def follow(numbered: Numbered, later: Sequence[RecurringProblem]) -> Numbered:
 
 
 def _latest(problem: RecurringProblem, later: Sequence[RecurringProblem]) -> RecurringProblem:
-    """Returns the same problem as it was found later: of that kind, with its subject or most of its messages."""
+    """Returns the same problem as it was found later: of that kind, with its subject or most of its
+    messages.
+    """
     shown, least = set(problem.message_ids), len(problem.message_ids) / 2
     of_kind = [one for one in later if one.kind == problem.kind]
-    same = [one for one in of_kind if one.subject == problem.subject or len(shown.intersection(one.message_ids)) > least]
+    same = [
+        one
+        for one in of_kind
+        if one.subject == problem.subject or len(shown.intersection(one.message_ids)) > least
+    ]
     return max([problem, *same], key=lambda one: len(one.occurrences))
 
 
-def _same(problem: RecurringProblem, known: Sequence[Event], closed: Mapping[str, date], day: date) -> Event | None:
+def _same(
+    problem: RecurringProblem, known: Sequence[Event], closed: Mapping[str, date], day: date
+) -> Event | None:
     """Returns the event with the number that the problem has; None if it needs one."""
     key, shown = key_of(problem), set(problem.message_ids)
     of_kind = [event for event in known if event.payload["friction"] == problem.kind]
-    same = [event for event in of_kind if event.payload["key"] == key or shown.intersection(event.payload["message_ids"])]
+    same = [
+        event
+        for event in of_kind
+        if event.payload["key"] == key or shown.intersection(event.payload["message_ids"])
+    ]
     of_day = [event for event in same if event.payload["day"] == str(day)]
-    last = of_day[-1] if of_day else max(same, key=lambda event: (event.payload["day"], event.target), default=None)
+    last = (
+        of_day[-1]
+        if of_day
+        else max(same, key=lambda event: (event.payload["day"], event.target), default=None)
+    )
     closed_on = closed.get(last.target) if last and not of_day else None
     return None if closed_on and day - timedelta(days=DAYS - 1) > closed_on else last
 
 
 def _closed_on(events: Sequence[Event], zone: tzinfo) -> dict[str, date]:
-    """Returns the days on which proposals were approved or expired; a rejected one is closed for good, without a day."""
+    """Returns the days on which proposals were approved or expired; a rejected one is closed for
+    good, without a day.
+    """
     closed: dict[str, date] = {}
     for event in events:
         is_expiry = event.kind == "proposal.decided" and event.payload.get("state") == "expired"
@@ -118,16 +169,26 @@ def _closed_on(events: Sequence[Event], zone: tzinfo) -> dict[str, date]:
 
 
 def rows_of(
-    day: date, numbered: Numbered, *, session_count: int, entries: dict[str, str], observed: dict[str, str], zone: tzinfo
+    day: date,
+    numbered: Numbered,
+    *,
+    session_count: int,
+    entries: dict[str, str],
+    observed: dict[str, str],
+    zone: tzinfo,
 ) -> pl.DataFrame:
     """Returns the table `friction` of the day.
 
-    `session_count` counts the sessions of the seven days, `entries` maps the texts of MEMORY.md to their lines, and `observed`
-    messages to the observations that rest on them.
+    `session_count` counts the sessions of the seven days, `entries` maps the texts of MEMORY.md to
+    their lines, and `observed` messages to the observations that rest on them.
     """
     rows = []
     for id, problem in numbered:
-        is_memory, session, sessions = problem.file == MEMORY_MD, problem.session, len(problem.session_ids)
+        is_memory, session, sessions = (
+            problem.file == MEMORY_MD,
+            problem.session,
+            len(problem.session_ids),
+        )
         moments = [one.at for one in problem.occurrences]
         rows.append(
             {
@@ -138,14 +199,20 @@ def rows_of(
                 "text": _one_line(problem),
                 "entry": entries.get(problem.old) if is_memory and problem.old else None,
                 "event_on": max(moments).astimezone(zone).date(),
-                "category": "rules-conventions" if problem.section == RULES_SECTION else "operations",
+                "category": "rules-conventions"
+                if problem.section == RULES_SECTION
+                else "operations",
                 "priority": "high" if sessions > 2 else "medium",
                 "confidence": sessions / (sessions + 1),
                 "project": session.project if len(problem.projects) == 1 else "",
                 "person": session.person,
-                "author": "owner" if problem.kind in ("repeated_correction", "stale_memory") else "assistant",
+                "author": "owner"
+                if problem.kind in ("repeated_correction", "stale_memory")
+                else "assistant",
                 "memory_id": "",
-                "observation_ids": list(dict.fromkeys(observed[one] for one in problem.message_ids if one in observed)),
+                "observation_ids": list(
+                    dict.fromkeys(observed[one] for one in problem.message_ids if one in observed)
+                ),
                 "reflection_id": "",
                 "occurrence_count": len(problem.occurrences),
                 "session_count": sessions,
@@ -160,6 +227,8 @@ def rows_of(
 
 
 def _one_line(problem: RecurringProblem) -> str:
-    """Returns the new line, or the title if the change is more than one line or replaces another."""
+    """Returns the new line, or the title if the change is more than one line or replaces
+    another.
+    """
     is_line = not problem.old and "\n" not in problem.new and len(problem.new) <= ONE_LINE
     return problem.new if is_line or problem.file == MEMORY_MD else problem.title

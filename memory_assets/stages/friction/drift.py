@@ -1,7 +1,8 @@
-"""Finds what does not stay as configured: services restarted by hand, settings that are put back again and again.
+"""Finds what does not stay as configured: services restarted by hand, settings that are put back
+again and again.
 
-A restart in three sessions is reported with the cause that an assistant named, if one did. The same edit of a settings file in
-three sessions means that something resets it; that edit is proposed.
+A restart in three sessions is reported with the cause that an assistant named, if one did. The same
+edit of a settings file in three sessions means that something resets it; that edit is proposed.
 """
 
 import re
@@ -17,22 +18,32 @@ from memory_assets.text.words import squeezed, word_set
 
 FEWEST_SESSIONS = 3
 
-_SUPERVISORS = word_set("""docker docker-compose podman systemctl service launchctl pm2 supervisorctl brew kubectl fly flyctl
-    heroku rc-service nomad""")
+_SUPERVISORS = word_set("""docker docker-compose podman systemctl service launchctl pm2
+    supervisorctl brew kubectl fly flyctl heroku rc-service nomad""")
 _RESTARTS = word_set("restart kickstart reload bounce try-restart")
 _KILLERS = frozenset(("pkill", "killall"))
 _SETTINGS = re.compile(
-    r"(?i)(?:^|/)(?:config|settings|conf|environments?)/|(?:config|settings|compose)[^/]*\.\w+$|\.(?:toml|ya?ml|ini|cfg|conf|env"
-    r"|properties|plist|service)$|(?:^|/)(?:\.env[\w.]*|Dockerfile|Makefile|Procfile|\.\w+rc)$|(?:^|/)\.[\w.-]+\.json$"
+    r"(?i)(?:^|/)(?:config|settings|conf|environments?)/|(?:config|settings"
+    r"|compose)[^/]*\.\w+$|\.(?:toml|ya?ml|ini|cfg|conf|env"
+    r"|properties|plist|service)$|(?:^|/)(?:\.env[\w.]*|Dockerfile|Makefile|Procfile"
+    r"|\.\w+rc)$|(?:^|/)\.[\w.-]+\.json$"
 )
-_RECORDS = re.compile(r"(?:^|/)(?:changelog|readme)|lock\.\w+$|\.lock$|(?:^|/)(?:package|go)\.(?:json|mod|sum)$", re.I)
+_RECORDS = re.compile(
+    r"(?:^|/)(?:changelog|readme)|lock\.\w+$|\.lock$|(?:^|/)(?:package|go)\.(?:json|mod|sum)$", re.I
+)
 _GIVES_REASON = re.compile(r"\bbecause\b|\bdue to\b")
 _LONGEST_CAUSE = 200
 
 
 def find_drift(week: Week) -> list[RecurringProblem]:
-    """Returns the services that were restarted, and the settings that were put back, in three sessions or more."""
-    return [problem for problem in [*_restarts(week), *_edits(week)] if len(problem.session_ids) >= FEWEST_SESSIONS]
+    """Returns the services that were restarted, and the settings that were put back, in three
+    sessions or more.
+    """
+    return [
+        problem
+        for problem in [*_restarts(week), *_edits(week)]
+        if len(problem.session_ids) >= FEWEST_SESSIONS
+    ]
 
 
 def restarted(step: CommandStep) -> str | None:
@@ -56,36 +67,55 @@ def _restarts(week: Week) -> list[RecurringProblem]:
     return [_restart(service, ran, said) for (_, service), ran in sorted(by_service.items())]
 
 
-def _restart(service: str, ran: Sequence[tuple[ToolCall, CommandStep]], said: dict[str, list[Utterance]]) -> RecurringProblem:
+def _restart(
+    service: str, ran: Sequence[tuple[ToolCall, CommandStep]], said: dict[str, list[Utterance]]
+) -> RecurringProblem:
     causes = [_cause(call, service, said.get(call.session.id, ())) for call, _ in ran]
     known = next((cause for cause in reversed(causes) if cause), None)
     why = f" The cause that was found: {known[1]}" if known else ""
-    end = "fix that before you restart it again." if known else "find the cause before you restart it again."
+    end = (
+        "fix that before you restart it again."
+        if known
+        else "find the cause before you restart it again."
+    )
     command = ran[-1][1].text
     return RecurringProblem(
         kind="configuration_drift",
         subject=f"restart {service}",
         title=f"`{service}` is restarted by hand, session after session",
         section=TROUBLE_SECTION,
-        new=f"`{service}` keeps dying: a restart (`{command}`) helps only until the next time.{why} So {end}",
-        occurrences=tuple(_occurrence(call, cause, said) for (call, _), cause in zip(ran, causes, strict=True)),
+        new=f"`{service}` keeps dying: a restart (`{command}`) helps only until the next "
+        f"time.{why} So {end}",
+        occurrences=tuple(
+            _occurrence(call, cause, said) for (call, _), cause in zip(ran, causes, strict=True)
+        ),
     )
 
 
 def _cause(call: ToolCall, service: str, said: Sequence[Utterance]) -> tuple[Utterance, str] | None:
-    """Returns the sentence after the restart in which the assistant names the cause, with its reply."""
+    """Returns the sentence after the restart in which the assistant names the cause, with its
+    reply.
+    """
     for reply in said:
         if reply.place < call.place or reply.is_owner:
             continue
         for sentence in split_message(reply.text):
             is_cause = CAUSE.search(sentence.text) or _GIVES_REASON.search(sentence.text)
-            if is_cause and service.lower() in sentence.text.lower() and len(sentence.text) <= _LONGEST_CAUSE:
+            if (
+                is_cause
+                and service.lower() in sentence.text.lower()
+                and len(sentence.text) <= _LONGEST_CAUSE
+            ):
                 return reply, sentence.text
     return None
 
 
-def _occurrence(call: ToolCall, cause: tuple[Utterance, str] | None, said: dict[str, list[Utterance]]) -> Occurrence:
-    before = [one.at for one in said.get(call.session.id, ()) if one.place < call.place and one.is_owner] or [call.at]
+def _occurrence(
+    call: ToolCall, cause: tuple[Utterance, str] | None, said: dict[str, list[Utterance]]
+) -> Occurrence:
+    before = [
+        one.at for one in said.get(call.session.id, ()) if one.place < call.place and one.is_owner
+    ] or [call.at]
     shown = (*call.message_ids, *([cause[0].message_id] if cause else []))
     return Occurrence(call.session, shown, call.at, (call.done_at or call.at) - before[-1])
 
@@ -94,19 +124,28 @@ def _edits(week: Week) -> list[RecurringProblem]:
     by_edit: dict[tuple[str, str, str], list[tuple[ToolCall, FileEdit]]] = defaultdict(list)
     for call in week.calls:
         edit = call.edit
-        if edit and edit.old and not call.is_failed and _SETTINGS.search(edit.path) and not _RECORDS.search(edit.path):
+        if (
+            edit
+            and edit.old
+            and not call.is_failed
+            and _SETTINGS.search(edit.path)
+            and not _RECORDS.search(edit.path)
+        ):
             path = edit.path if edit.path.startswith("/") else f"{call.session.folder}/{edit.path}"
             by_edit[path, squeezed(edit.old), squeezed(edit.new)].append((call, edit))
     return [
         RecurringProblem(
             kind="configuration_drift",
             subject=f"edit {path} {new}",
-            title=f"The same edit of `{path.rsplit('/', 1)[-1]}` in session after session: something resets it",
+            title=f"The same edit of `{path.rsplit('/', 1)[-1]}` in session after session: "
+            "something resets it",
             file=path,
             section="",
             old=edits[-1][1].old,
             new=edits[-1][1].new,
-            occurrences=tuple(Occurrence(call.session, call.message_ids, call.at) for call, _ in edits),
+            occurrences=tuple(
+                Occurrence(call.session, call.message_ids, call.at) for call, _ in edits
+            ),
         )
         for (path, _, new), edits in sorted(by_edit.items())
     ]

@@ -1,9 +1,11 @@
-"""Finds calls that fail in the same way in several sessions, and what each session did to get past the failure.
+"""Finds calls that fail in the same way in several sessions, and what each session did to get past
+the failure.
 
-A failure is identified by its error line, without numbers and paths. It is only reported if the transcripts show a workaround:
-a command that had to run first, a variable, another option, another program. A failing test, build or search is normal work.
-Misuse of a tool (an unknown option, a missing command, an edit of an unread file) is separated from trouble around it (a
-service that is down, an unset variable).
+A failure is identified by its error line, without numbers and paths. It is only reported if the
+transcripts show a workaround: a command that had to run first, a variable, another option, another
+program. A failing test, build or search is normal work. Misuse of a tool (an unknown option, a
+missing command, an edit of an unread file) is separated from trouble around it (a service that is
+down, an unset variable).
 """
 
 import re
@@ -20,10 +22,14 @@ from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import ToolCall, Week
 
 FEWEST_SESSIONS, IN_TWO_SESSIONS = 3, 4
-"""Twice is chance; two sessions count if it happened four times in them, or was cured three times in the same way."""
+"""Twice is chance; two sessions count if it happened four times in them, or was cured three times
+in the same way.
+"""
 
 SAME_FAILURE, SAME_CURED = 0.9, 0.5
-"""Cosine of two error lines of one program: above it they differ in a name or a wording; of two with the same cure."""
+"""Cosine of two error lines of one program: above it they differ in a name or a wording; of two
+with the same cure.
+"""
 
 FEW_LINES = 4
 """A failed call that prints no more says what went wrong in its first line, whatever its words."""
@@ -35,27 +41,37 @@ LIKE_BEFORE = 0.6
 """Share of a command's words that the successful attempt has, too."""
 
 _GENERIC = re.compile(
-    r"(?i)^\W*(?:exit (?:code|status)\b.{0,12}|make(?:\[\d+\])?: \*\*\*.*|npm (?:err|error)[!\w ]*|fail\W*|error\W*"
+    r"(?i)^\W*(?:exit (?:code|status)\b.{0,12}|make(?:\[\d+\])?: \*\*\*.*|npm (?:err"
+    r"|error)[!\w ]*|fail\W*|error\W*"
     r"|command failed.*|\W*)$"
 )
 _ERROR = re.compile(
-    r"(?i)error|exception|fatal|fail|refused|denied|not found|no such|cannot|can't|could not|unable|not set|missing|invalid"
-    r"|unknown|unexpected|unrecognized|timed? ?out|unavailable|unreachable|no \w+ available|already (?:in use|exists"
+    r"(?i)error|exception|fatal|fail|refused|denied|not found|no such|cannot|can't|could not"
+    r"|unable|not set|missing|invalid"
+    r"|unknown|unexpected|unrecognized|timed? ?out|unavailable|unreachable|no \w+ available"
+    r"|already (?:in use|exists"
     r"|allocated)|locked|expired"
 )
 _WORK = re.compile(
-    r"(?im)\bassert|--- FAIL|^\s*FAIL\b|error TS\d|undefined:|undeclared|cannot use |syntax ?error|expected\b.*\b(?:got"
-    r"|received|found|actual)|^\W*expected:|(?:Name|Type|Reference|Attribute|Key|Index|Value)Error|panic:"
-    r"|cannot find name|imported and not|declared and not|build failed|\bcompil|error\[E\d+\]|mismatched types|:\d+:\d+: "
+    r"(?im)\bassert|--- FAIL|^\s*FAIL\b|error TS\d|undefined:|undeclared|cannot use |syntax "
+    r"?error|expected\b.*\b(?:got"
+    r"|received|found|actual)|^\W*expected:|(?:Name|Type|Reference|Attribute|Key|Index"
+    r"|Value)Error|panic:"
+    r"|cannot find name|imported and not|declared and not|build failed|\bcompil"
+    r"|error\[E\d+\]|mismatched types|:\d+:\d+: "
     r"|\bissues?:$|tests? failed|failing tests?|✗|× "
 )
 _REJECTED = re.compile(
-    r"(?i)doesn't want to proceed|tool use was rejected|user rejected|interrupted by user|permission .*(?:haven't|not) granted"
+    r"(?i)doesn't want to proceed|tool use was rejected|user rejected|interrupted by user"
+    r"|permission .*(?:haven't|not) granted"
 )
 _MISUSED = re.compile(
-    r"(?i)command not found|not recognized as|unexpected argument|unknown (?:option|flag|command|argument|shorthand|subcommand)"
-    r"|unrecognized (?:option|argument|subcommand|command)|(?:invalid|illegal) option|no such (?:option|command|subcommand)"
-    r"|is not a git command|flag provided but not defined|tool_use_error|has not been read|modified since read"
+    r"(?i)command not found|not recognized as|unexpected argument|unknown (?:option|flag"
+    r"|command|argument|shorthand|subcommand)"
+    r"|unrecognized (?:option|argument|subcommand|command)|(?:invalid|illegal) option|no "
+    r"such (?:option|command|subcommand)"
+    r"|is not a git command|flag provided but not defined|tool_use_error|has not been read"
+    r"|modified since read"
     r"|to replace not found|must match exactly|eisdir|inputvalidation"
 )
 _KNOWN_REMEDIES = {
@@ -64,10 +80,13 @@ _KNOWN_REMEDIES = {
         "Read a file again before you edit it, once a formatter or a person may have changed it"
     ),
     r"to replace not found|must match exactly": (
-        "Read the lines again before an edit, and copy the text to replace from there with its whitespace"
+        "Read the lines again before an edit, and copy the text to replace from there with "
+        "its whitespace"
     ),
-    r"\.lock': file exists|cannot lock ref": "Run git commands one after another, never two at once: they lock each other out",
-    r"could not resolve host": "A sandbox without a network cannot reach the remote: ask at once to run the command outside it",
+    r"\.lock': file exists|cannot lock ref": "Run git commands one after another, never two at "
+    "once: they lock each other out",
+    r"could not resolve host": "A sandbox without a network cannot reach the remote: ask "
+    "at once to run the command outside it",
     r"eisdir|is a directory": "Read takes files; list a folder with `ls`",
 }
 """Remedies for errors of the harnesses' own tools and of git, whose messages say what was wrong."""
@@ -84,12 +103,16 @@ Cure = tuple[tuple[str, ...], tuple[str, ...]]
 """Words that were added or ran before, and words that were removed."""
 
 _NO_COMMAND = re.compile(r"([\w.+-]+): (?:command )?not found|command not found: ([\w.+-]+)")
-_NAMES_FILE = re.compile(r"no such file or directory|file does not exist|cannot access|not a directory", re.I)
+_NAMES_FILE = re.compile(
+    r"no such file or directory|file does not exist|cannot access|not a directory", re.I
+)
 
 
 @dataclass(frozen=True)
 class Workaround:
-    """What got a session past a failure: commands that ran in between, or other words; and the call that worked."""
+    """What got a session past a failure: commands that ran in between, or other words; and the call
+    that worked.
+    """
 
     first: tuple[CommandStep, ...]
     added: tuple[str, ...]
@@ -116,8 +139,12 @@ class Failure:
 
 
 def find_failures(week: Week, embedder: Embedder) -> list[RecurringProblem]:
-    """Returns what failed in the same way in three sessions or more, with what got sessions past it."""
-    failures = [failure for calls in week.calls_by_session().values() for failure in _failures(calls)]
+    """Returns what failed in the same way in three sessions or more, with what got sessions past
+    it.
+    """
+    failures = [
+        failure for calls in week.calls_by_session().values() for failure in _failures(calls)
+    ]
     found = []
     for program in sorted({failure.program for failure in failures}):
         own = [failure for failure in failures if failure.program == program]
@@ -126,9 +153,15 @@ def find_failures(week: Week, embedder: Embedder) -> list[RecurringProblem]:
 
 
 def error_line(output: str) -> str | None:
-    """Returns the line that says what went wrong; None if the output is that of normal work: tests, builds, searches."""
-    lines = [line.strip() for line in output.splitlines() if line.strip() and not _GENERIC.match(line)]
-    errors = [line for line in lines if _ERROR.search(line)] or (lines[:1] if len(lines) <= FEW_LINES else [])
+    """Returns the line that says what went wrong; None if the output is that of normal work: tests,
+    builds, searches.
+    """
+    lines = [
+        line.strip() for line in output.splitlines() if line.strip() and not _GENERIC.match(line)
+    ]
+    errors = [line for line in lines if _ERROR.search(line)] or (
+        lines[:1] if len(lines) <= FEW_LINES else []
+    )
     if not errors or _REJECTED.search(output) or _WORK.search(output):
         return None
     line = errors[-1] if lines[0].startswith("Traceback") else errors[0]
@@ -147,7 +180,9 @@ def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
     for at, call in enumerate(calls):
         if call.is_failed and (line := error_line(call.output)) is not None:
             steps = parse_steps(call.command)
-            program = steps[-1].program if steps else call.tool.lower()  # the last step is the one that failed
+            program = (
+                steps[-1].program if steps else call.tool.lower()
+            )  # the last step is the one that failed
             workaround = _workaround(call, calls[at + 1 : at + 1 + NEXT_CALLS])
             found.append(Failure(call, program, line, signature_of(line), workaround))
     return found
@@ -157,9 +192,17 @@ def _workaround(failed: ToolCall, later: Sequence[ToolCall]) -> Workaround | Non
     """Returns how the same was achieved later: by the same words, else by words like them."""
     before = words_of(failed.command)
     wanted = set(before) - {name for found in _NO_COMMAND.findall(failed.output) for name in found}
-    found = [(at, words_of(call.command)) for at, call in enumerate(later) if not call.is_failed] if wanted else []
+    found = (
+        [(at, words_of(call.command)) for at, call in enumerate(later) if not call.is_failed]
+        if wanted
+        else []
+    )
     same = [(at, words) for at, words in found if wanted.issubset(words)]
-    like = [(at, words) for at, words in found if len(wanted.intersection(words)) >= LIKE_BEFORE * _least(wanted, words)]
+    like = [
+        (at, words)
+        for at, words in found
+        if len(wanted.intersection(words)) >= LIKE_BEFORE * _least(wanted, words)
+    ]
     if not like:
         return None
     at, after = (same or like)[0]
@@ -175,20 +218,30 @@ def _least(wanted: Collection[str], words: Collection[str]) -> int:
 
 
 def _same(failures: Sequence[Failure], embedder: Embedder) -> list[list[Failure]]:
-    """Returns the failures in groups of the same signature, or nearly, or of like ones that the same got past."""
+    """Returns the failures in groups of the same signature, or nearly, or of like ones that the
+    same got past.
+    """
     signatures = sorted({failure.signature for failure in failures})
     alike = similarities(embedder.encode(signatures))
-    ways = [[one.workaround for one in failures if one.signature == signature and one.workaround] for signature in signatures]
+    ways = [
+        [one.workaround for one in failures if one.signature == signature and one.workaround]
+        for signature in signatures
+    ]
     cures = [frozenset(_key(step) for way in each for step in way.first) for each in ways]
     is_cured_alike = np.array([[bool(one & other) for other in cures] for one in cures])
     groups = cluster(np.where(is_cured_alike & (alike >= SAME_CURED), 1.0, alike), SAME_FAILURE)
-    return [[failure for failure in failures if failure.signature in {signatures[n] for n in group}] for group in groups]
+    return [
+        [failure for failure in failures if failure.signature in {signatures[n] for n in group}]
+        for group in groups
+    ]
 
 
 def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
     line, remedy = group[-1].line, _remedy(group)
     problem = RecurringProblem(
-        kind="tool_misuse" if any(_MISUSED.search(failure.line) for failure in group) else "recurring_failure",
+        kind="tool_misuse"
+        if any(_MISUSED.search(failure.line) for failure in group)
+        else "recurring_failure",
         subject=f"{program} {group[0].signature}",
         title=f"`{program}` fails in the same way: “{line}”",
         section=TROUBLE_SECTION,
@@ -202,17 +255,39 @@ def _problem(program: str, group: Sequence[Failure]) -> RecurringProblem | None:
 
 
 def _cures(group: Sequence[Failure]) -> list[tuple[Failure, Workaround, Cure]]:
-    """Returns the failures that were overcome by what most sessions did, two at least; of equal ones what ran last."""
+    """Returns the failures that were overcome by what most sessions did, two at least; of equal
+    ones what ran last.
+    """
     found = [(failure, failure.workaround) for failure in group if failure.workaround]
-    counts = Counter(key for _, key in {(failure.call.session.id, key) for failure, way in found for key in way.keys})
+    counts = Counter(
+        key
+        for _, key in {(failure.call.session.id, key) for failure, way in found for key in way.keys}
+    )
     order = [key for _, way in found for key in [*map(_key, way.first), *way.keys]]
-    key, count = max(counts.items(), key=lambda entry: (entry[1], -order[::-1].index(entry[0])), default=(None, 0))
-    return [(failure, way, key) for failure, way in found if key in way.keys] if key and count > 1 else []
+    key, count = max(
+        counts.items(),
+        key=lambda entry: (entry[1], -order[::-1].index(entry[0])),
+        default=(None, 0),
+    )
+    return (
+        [(failure, way, key) for failure, way in found if key in way.keys]
+        if key and count > 1
+        else []
+    )
 
 
 def _remedy(group: Sequence[Failure]) -> str | None:
-    """Returns what to do instead, if it is known of the tool or two sessions found the same workaround."""
-    if known := next((remedy for pattern, remedy in _KNOWN_REMEDIES.items() if re.search(pattern, group[-1].line, re.I)), None):
+    """Returns what to do instead, if it is known of the tool or two sessions found the same
+    workaround.
+    """
+    if known := next(
+        (
+            remedy
+            for pattern, remedy in _KNOWN_REMEDIES.items()
+            if re.search(pattern, group[-1].line, re.I)
+        ),
+        None,
+    ):
         return known
     if not (cured := _cures(group)):
         return None
@@ -233,7 +308,9 @@ def _key(step: CommandStep) -> Cure:
 def _occurrence(failure: Failure) -> Occurrence:
     call, success = failure.call, failure.workaround.success if failure.workaround else failure.call
     shown = dict.fromkeys((*call.message_ids, *success.message_ids))
-    return Occurrence(call.session, tuple(shown), call.at, (success.done_at or success.at) - call.at)
+    return Occurrence(
+        call.session, tuple(shown), call.at, (success.done_at or success.at) - call.at
+    )
 
 
 def _short(text: str) -> str:

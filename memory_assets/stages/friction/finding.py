@@ -1,4 +1,6 @@
-"""A recurring problem: where it happened, what it cost, and the change of one file that would end it."""
+"""A recurring problem: where it happened, what it cost, and the change of one file that would end
+it.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,8 +13,8 @@ AGENTS_MD = "AGENTS.md"
 RULES_SECTION, TROUBLE_SECTION = "Hard Rules", "Known Trouble"
 
 LEAST_MINUTES, MOST_MINUTES = 1.0, 30.0
-"""Estimated cost of one occurrence: reading and fixing takes at least a minute, and a gap of more than half an hour belongs to
-something else."""
+"""Estimated cost of one occurrence: reading and fixing takes at least a minute, and a gap of more
+than half an hour belongs to something else."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ class RecurringProblem:
     def session(self) -> SessionInfo:
         """The latest session of the folder with the most occurrences."""
         folders = [one.session.folder for one in self.occurrences]
-        return max(self.occurrences, key=lambda one: (folders.count(one.session.folder), one.at)).session
+        return max(
+            self.occurrences, key=lambda one: (folders.count(one.session.folder), one.at)
+        ).session
 
     @property
     def projects(self) -> frozenset[str]:
@@ -57,7 +61,11 @@ class RecurringProblem:
     @property
     def target(self) -> str:
         """`MEMORY.md`, or the path of another file."""
-        return self.file if self.file == MEMORY_MD else str(PurePosixPath(self.session.folder or ".") / self.file)
+        return (
+            self.file
+            if self.file == MEMORY_MD
+            else str(PurePosixPath(self.session.folder or ".") / self.file)
+        )
 
     @property
     def session_ids(self) -> tuple[str, ...]:
@@ -73,7 +81,9 @@ class RecurringProblem:
     def minutes(self) -> float:
         """The average cost of one occurrence."""
         minutes = (one.worked.total_seconds() / 60 for one in self.occurrences)
-        return sum(min(max(each, LEAST_MINUTES), MOST_MINUTES) for each in minutes) / len(self.occurrences)
+        return sum(min(max(each, LEAST_MINUTES), MOST_MINUTES) for each in minutes) / len(
+            self.occurrences
+        )
 
     @property
     def severity(self) -> float:

@@ -4,7 +4,8 @@ import numpy as np
 
 
 def cluster(similarity: np.ndarray, least: float) -> list[list[int]]:
-    """Returns the groups of row numbers whose mean similarity is at least `least`, each ascending; lone rows are groups.
+    """Returns the groups of row numbers whose mean similarity is at least `least`, each ascending;
+    lone rows are groups.
 
     `similarity` is square and symmetric. The two nearest groups are joined first.
     """

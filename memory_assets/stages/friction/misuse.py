@@ -1,8 +1,8 @@
 """Finds programs that agents run although a rule forbids them.
 
-Takes the week and the rules: dated lines of MEMORY.md, and what people said in the week's sessions. A rule names what is
-forbidden ("use uv, never pip"); a call that runs it counts if the rule was known before, or if the person's next turn
-corrected it.
+Takes the week and the rules: dated lines of MEMORY.md, and what people said in the week's sessions.
+A rule names what is forbidden ("use uv, never pip"); a call that runs it counts if the rule was
+known before, or if the person's next turn corrected it.
 """
 
 import re
@@ -20,21 +20,26 @@ FEWEST_SESSIONS = 2
 """The second session that breaks a rule shows that the rule alone is not enough."""
 
 _FORBIDS = re.compile(
-    r"(?i)\b(?:never|not|no|(?:don'?t|do not|must not|stop) (?:ever )?(?:use|using|run|running|call|calling)|instead of"
+    r"(?i)\b(?:never|not|no|(?:don'?t|do not|must not|stop) (?:ever )?(?:use|using|run"
+    r"|running|call|calling)|instead of"
     r"|rather than|avoid)\s+"
     r"(?:use\s+|using\s+|run(?:ning)?\s+|with\s+|plain\s+|the\s+)?"
     r"(?:`([A-Za-z][\w.+-]*\w(?: [^`]+)?)`|['\"]?([A-Za-z][\w.+-]*\w(?:(?: [a-z]+)? --?[\w-]+)?))"
 )
 _EVERYDAY_WORDS = re.compile(
-    r"(?:true|false|test|set|wait|read|time|find|type|which|cut|less|more|do|done|file|date|touch|kill|go|make|just|task|man"
-    r"|info|watch|open|code|at|host|fly|now|sort|split|join|head|tail|cat|echo|source|export|history|exec|command|node|as|in|up"
-    r"|top|who|last|look|install|script|env|if|for|then|while|till|write|mesg|link|dig|nice|yes|clear|reset|sleep|patch|tree"
+    r"(?:true|false|test|set|wait|read|time|find|type|which|cut|less|more|do|done|file|date"
+    r"|touch|kill|go|make|just|task|man"
+    r"|info|watch|open|code|at|host|fly|now|sort|split|join|head|tail|cat|echo|source|export"
+    r"|history|exec|command|node|as|in|up"
+    r"|top|who|last|look|install|script|env|if|for|then|while|till|write|mesg|link|dig|nice"
+    r"|yes|clear|reset|sleep|patch|tree"
     r"|black)$"
 )
 """Programs that are also English words: "not true" forbids no program."""
 
 _TAKES = re.compile(
-    r"(?i)\b(?:use|using|with|on|via|through)\s+(?:the\s+)?(?!(?:your|my|our|their|his|her|its|any|every|all|this|that|these|those|an?)\b)"
+    r"(?i)\b(?:use|using|with|on|via|through)\s+(?:the\s+)?(?!(?:your|my|our|their|his|her"
+    r"|its|any|every|all|this|that|these|those|an?)\b)"
     r"[`'\"]?([A-Za-z][\w.+-]*\w)"
 )
 
@@ -57,13 +62,19 @@ class Prohibition:
 
 
 def find_misuse(week: Week, entries: Iterable[tuple[str, datetime]]) -> list[RecurringProblem]:
-    """Returns the programs that were run against a rule in two sessions or more; `entries` are dated lines."""
+    """Returns the programs that were run against a rule in two sessions or more; `entries` are
+    dated lines.
+    """
     rules = list(_rules_of(week, entries))
     said = week.utterances_by_session()
     by_program: dict[str, list[tuple[ToolCall, Prohibition, Utterance | None]]] = defaultdict(list)
     for call in week.calls:
         here = (rule for rule in rules if rule.project in (None, call.session.project))
-        broken = [(rule, _correction(call, rule, said)) for rule in here if any(map(rule.forbids, parse_steps(call.command)))]
+        broken = [
+            (rule, _correction(call, rule, said))
+            for rule in here
+            if any(map(rule.forbids, parse_steps(call.command)))
+        ]
         if counted := next((one for one in broken if one[0].said_at <= call.at or one[1]), None):
             by_program[counted[0].gone].append((call, *counted))
     found = [_problem(gone, broken) for gone, broken in sorted(by_program.items())]
@@ -75,14 +86,20 @@ def forbidden_in(text: str) -> set[str]:
     found = {(marked or plain).lower() for marked, plain in _FORBIDS.findall(text)}
     found |= {change.gone for change in read_changes(text)}
     narrower = {command.split()[0] for command in found if " " in command}
-    named = {command for command in found if not _EVERYDAY_WORDS.match(command) or f"`{command}`" in text.lower()}
+    named = {
+        command
+        for command in found
+        if not _EVERYDAY_WORDS.match(command) or f"`{command}`" in text.lower()
+    }
     return named - narrower
 
 
 def _rules_of(week: Week, entries: Iterable[tuple[str, datetime]]) -> Iterator[Prohibition]:
     projects = {session.project for session in week.sessions.values() if session.project}
     for text, said_at in entries:
-        named = (project for project in projects if re.search(rf"\b{re.escape(project)}\b", text, re.I))
+        named = (
+            project for project in projects if re.search(rf"\b{re.escape(project)}\b", text, re.I)
+        )
         yield from _rules(text, said_at, next(named, None))
     for turn, sentence in week.statements():
         yield from _rules(sentence, turn.at, turn.session.project)
@@ -95,14 +112,25 @@ def _rules(text: str, said_at: datetime, project: str | None) -> Iterator[Prohib
         yield Prohibition(gone, changes.get(gone) or next(taken, ""), said_at, project)
 
 
-def _correction(call: ToolCall, rule: Prohibition, said: dict[str, list[Utterance]]) -> Utterance | None:
+def _correction(
+    call: ToolCall, rule: Prohibition, said: dict[str, list[Utterance]]
+) -> Utterance | None:
     """Returns the person's next turn, if it names what the rule is about."""
-    turn = next((one for one in said.get(call.session.id, ()) if one.is_owner and one.place > call.place), None)
+    turn = next(
+        (one for one in said.get(call.session.id, ()) if one.is_owner and one.place > call.place),
+        None,
+    )
     named = {word for word in (rule.gone, rule.came) if word}
-    return turn if turn and any(re.search(rf"\b{re.escape(word)}\b", turn.text, re.I) for word in named) else None
+    return (
+        turn
+        if turn and any(re.search(rf"\b{re.escape(word)}\b", turn.text, re.I) for word in named)
+        else None
+    )
 
 
-def _problem(gone: str, broken: Sequence[tuple[ToolCall, Prohibition, Utterance | None]]) -> RecurringProblem:
+def _problem(
+    gone: str, broken: Sequence[tuple[ToolCall, Prohibition, Utterance | None]]
+) -> RecurringProblem:
     came = next((rule.came for _, rule, _ in reversed(broken) if rule.came), "")
     return RecurringProblem(
         kind="tool_misuse",
@@ -111,7 +139,9 @@ def _problem(gone: str, broken: Sequence[tuple[ToolCall, Prohibition, Utterance 
         section=RULES_SECTION,
         new=f"Use `{came}`, never `{gone}`." if came else f"Never run `{gone}`.",
         occurrences=tuple(
-            Occurrence(call.session, (*call.message_ids, turn.message_id), call.at, turn.at - call.at)
+            Occurrence(
+                call.session, (*call.message_ids, turn.message_id), call.at, turn.at - call.at
+            )
             if turn
             else Occurrence(call.session, call.message_ids, call.at)
             for call, _, turn in broken

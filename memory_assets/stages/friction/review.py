@@ -1,12 +1,13 @@
-"""Renders recurring problems for REVIEW.md: a section for each day, with target, size and evidence below each item.
+"""Renders recurring problems for REVIEW.md: a section for each day, with target, size and evidence
+below each item.
 
     ## Friction Fixes (auto-detected 2026-02-22)
-    - [ ] `f-20260222-001` **Use `uv`, never `pip`.** — _3 of 20 sessions, 3 minutes each: severity 9_
-      Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules (approved, it becomes a patch file)
+    - [ ] `f-20260222-001` **Use `uv`, never `pip`.** — _3 of 20 sessions, 3 minutes each: severity
+      9_ Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules (approved, it becomes a patch file)
       Evidence: sessions of 2026-02-18, 2026-02-20, 2026-02-21
 
-The lines below an item are rewritten each time; what a person writes among them stays. They do not name the item, so deleting
-its line alone rejects it.
+The lines below an item are rewritten each time; what a person writes among them stays. They do not
+name the item, so deleting its line alone rejects it.
 """
 
 import re
@@ -34,17 +35,25 @@ class FrictionItem:
     details: tuple[str, ...]
 
 
-def show_frictions(frictions: pl.DataFrame, days: Mapping[str, date], home_of: Callable[[Row], str]) -> dict[str, FrictionItem]:
-    """Returns the review item of each recurring problem by its id; `days` are the local days of sessions.
+def show_frictions(
+    frictions: pl.DataFrame, days: Mapping[str, date], home_of: Callable[[Row], str]
+) -> dict[str, FrictionItem]:
+    """Returns the review item of each recurring problem by its id; `days` are the local days of
+    sessions.
 
     `home_of` gives the file of entries for a new line.
     """
-    return {row["proposal_id"]: _item(row, days, home_of) for row in frictions.iter_rows(named=True)}
+    return {
+        row["proposal_id"]: _item(row, days, home_of) for row in frictions.iter_rows(named=True)
+    }
 
 
 def _item(row: Row, days: Mapping[str, date], home_of: Callable[[Row], str]) -> FrictionItem:
     each = f"{row['minutes']:.0f} minute{'' if round(row['minutes']) == 1 else 's'} each"
-    size = f"{row['session_count']} of {row['week_session_count']} sessions, {each}: severity {row['severity']:.0f}"
+    size = (
+        f"{row['session_count']} of {row['week_session_count']} sessions, {each}: severity "
+        f"{row['severity']:.0f}"
+    )
     is_line = row["text"] == row["new"]
     why = size if not is_line else f"{row['title']}: {size}" if len(row["title"]) < 100 else size
     target = home_of(row) if row["target"] == MEMORY_MD and not row["entry"] else row["target"]

@@ -1,8 +1,10 @@
-"""Finds work that every session repeats without a written procedure: the same steps, or the same manual, for the same request.
+"""Finds work that every session repeats without a written procedure: the same steps, or the same
+manual, for the same request.
 
-A request is a turn of a person with the commands up to their next turn. Similar requests of three sessions with the same steps
-are an unwritten procedure; so are requests for which the manual of the same program was opened each time, and a longer request
-typed nearly word for word. What everybody does after every change (looking, building, testing, committing) is no step.
+A request is a turn of a person with the commands up to their next turn. Similar requests of three
+sessions with the same steps are an unwritten procedure; so are requests for which the manual of the
+same program was opened each time, and a longer request typed nearly word for word. What everybody
+does after every change (looking, building, testing, committing) is no step.
 """
 
 import re
@@ -29,7 +31,9 @@ ALIKE = 0.3
 """Likeness of requests for the same thing; the shared steps confirm it."""
 
 SAME_REQUEST = 0.33
-"""Mean likeness of the requests before which a manual was opened: weaker evidence than shared steps."""
+"""Mean likeness of the requests before which a manual was opened: weaker evidence than shared
+steps.
+"""
 
 SAME_WORDS, FEWEST_WORDS = 0.7, 6
 """Likeness and content words of a request that is typed, or pasted, again each time."""
@@ -39,9 +43,9 @@ TITLE_CHARS, STEP_CHARS, MOST_STEPS = 100, 60, 4
 
 _LINK = re.compile(r"https?://\S+")
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
-_FILLING = word_set("""please same like again time last this that then with from into what once more need needs want have make
-    been before usual also good well fresh them they same each other always could would there where which when done only just
-    some your again second first""")
+_FILLING = word_set("""please same like again time last this that then with from into what once more
+    need needs want have make been before usual also good well fresh them they same each other
+    always could would there where which when done only just some your again second first""")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,9 @@ class TaskRequest:
     @property
     def steps(self) -> list[CommandStep]:
         """The successful steps, in order."""
-        ran = (step for call in self.calls if not call.is_failed for step in parse_steps(call.command))
+        ran = (
+            step for call in self.calls if not call.is_failed for step in parse_steps(call.command)
+        )
         return [step for step in ran if not step.is_help]
 
     @property
@@ -72,7 +78,11 @@ def find_missing_skills(week: Week, embedder: Embedder) -> list[RecurringProblem
     texts = [_LINK.sub("", request.text) for request in requests]
     alike = likeness(texts, embedder.encode(texts))
     found: list[RecurringProblem] = []
-    for problem in (*_by_steps(requests, alike), *_by_manual(requests, alike), *_by_words(requests, alike)):
+    for problem in (
+        *_by_steps(requests, alike),
+        *_by_manual(requests, alike),
+        *_by_words(requests, alike),
+    ):
         reported = {id for one in found for id in one.message_ids}
         if len(problem.session_ids) >= FEWEST_SESSIONS and not reported & set(problem.message_ids):
             found.append(problem)
@@ -85,7 +95,9 @@ def _requests(week: Week) -> Iterator[TaskRequest]:
         turns = [turn for turn in said if turn.is_owner]
         ends = [turn.place for turn in turns[1:]] + [10**9]
         for turn, end in zip(turns, ends, strict=True):
-            own = tuple(call for call in calls.get(id, ()) if turn.place < call.place < end and call.command)
+            own = tuple(
+                call for call in calls.get(id, ()) if turn.place < call.place < end and call.command
+            )
             yield TaskRequest(turn, " ".join(owner_sentences(turn.text))[:400], own)
 
 
@@ -99,7 +111,9 @@ def _by_steps(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[Re
     for group in cluster(shared, 0.5):
         last = keys[group[-1]]
         if _is_enough(common := common_steps([keys[n] for n in group]), last):
-            yield _problem([requests[n] for n in group], " ".join(common), [last[key].text for key in common])
+            yield _problem(
+                [requests[n] for n in group], " ".join(common), [last[key].text for key in common]
+            )
 
 
 def common_steps(sequences: Sequence[Mapping[str, CommandStep]]) -> list[str]:
@@ -126,7 +140,9 @@ def _by_manual(requests: Sequence[TaskRequest], alike: np.ndarray) -> Iterator[R
 def _looked_up(request: TaskRequest) -> set[str]:
     """Returns the programs whose manual was opened for the request and that were run afterwards."""
     asked = set()
-    for step in (step for call in request.calls for step in parse_steps(call.command) if step.is_help):
+    for step in (
+        step for call in request.calls for step in parse_steps(call.command) if step.is_help
+    ):
         named = [word for word in step.words[1:] if not word.startswith("-")]
         asked.add(named[-1].split("-")[0] if step.words[0] in MANUALS and named else step.program)
     return asked & {step.program for step in request.steps if not step.is_everyday}
@@ -162,17 +178,29 @@ def title_of(asked: str, steps: Sequence[str]) -> str:
     if not steps:
         return f"Keep this request as a skill, instead of typing it each time: “{about}”"
     own = [step for step in steps if not any(one.is_everyday for one in parse_steps(step))] or steps
-    shown = ", then ".join(f"`{shortened(step.partition('$(')[0].strip(), STEP_CHARS)}`" for step in own[:MOST_STEPS])
-    return f"When asked for something like “{about}”, run {shown}{', …' if len(own) > MOST_STEPS else ''}"
+    shown = ", then ".join(
+        f"`{shortened(step.partition('$(')[0].strip(), STEP_CHARS)}`" for step in own[:MOST_STEPS]
+    )
+    return (
+        f"When asked for something like “{about}”, run "
+        f"{shown}{', …' if len(own) > MOST_STEPS else ''}"
+    )
 
 
 def _render(name: str, asked: str, steps: Sequence[str]) -> str:
     """Returns the skill file: when to use it, and the steps that worked the last time."""
     about = asked if len(asked) <= 160 else asked[:160].rsplit(" ", 1)[0] + "…"
-    head = f'---\nname: {name}\ndescription: "Use when asked for something like: {about.replace(chr(34), chr(39))}"\n---\n'
+    head = (
+        f'---\nname: {name}\ndescription: "Use when asked for something like: '
+        f'{about.replace(chr(34), chr(39))}"\n---\n'
+    )
     title = name.replace("-", " ").capitalize()
     numbered = "\n".join(f"{number}. `{step}`" for number, step in enumerate(steps, 1))
-    worked = f"These steps worked the last time; put the present names and values in:\n\n{numbered}\n" if steps else ""
+    worked = (
+        f"These steps worked the last time; put the present names and values in:\n\n{numbered}\n"
+        if steps
+        else ""
+    )
     body = worked or f"What is asked for:\n\n> {asked}\n"
     return f"{head}\n# {title}\n\n{body}"
 

@@ -1,7 +1,8 @@
 """Finds lines of MEMORY.md that later statements contradict.
 
-Takes the dated lines and the statements of the week: sentences of the owner, and observations. How two statements contradict
-each other is read from their words (`embed.conflicts`); the line is proposed with the newer value.
+Takes the dated lines and the statements of the week: sentences of the owner, and observations. How
+two statements contradict each other is read from their words (`embed.conflicts`); the line is
+proposed with the newer value.
 """
 
 import re
@@ -11,7 +12,12 @@ from datetime import date, datetime
 
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, OTHER_VALUE, REPLACED, find_conflict
+from memory_assets.stages.embed.conflicts import (
+    CONSIDERED_FROM,
+    OTHER_VALUE,
+    REPLACED,
+    find_conflict,
+)
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
 from memory_assets.stages.friction.week import SessionInfo, Week
@@ -20,13 +26,18 @@ from memory_assets.text.word_forms import family_of, form_of, tokens_of
 from memory_assets.text.words import specifics_in
 
 _WHOLE = r"(?<![\w./-]){}(?![\w-])"
-_CLOSING = re.compile(r"(?i),? (?:(?:by |from )?now(?: on)?|nowadays|these days|meanwhile|instead)(?=[.!]?$)")
+_CLOSING = re.compile(
+    r"(?i),? (?:(?:by |from )?now(?: on)?|nowadays|these days|meanwhile|instead)(?=[.!]?$)"
+)
 """Says that it is new, and nothing of what it is."""
 
 _IS_NEWS = re.compile(
-    r"(?i)\b(?:is|are|was|were|has|have|we|\w+s) (?:\w+ ){0,6}now\b|\bnow (?:is|are|runs?|lives?|uses?|called)\b|\bno longer\b"
-    r"|\bany ?more\b|\b(?:moved|switched|migrated|upgraded|rewritten|replaced|renamed|raised|lowered|changed)\b|, not \w"
-    r"|\b(?:these days|nowadays|as of|since (?:yesterday|today|last|this|the|\w+day))\b|\binstead of\b"
+    r"(?i)\b(?:is|are|was|were|has|have|we|\w+s) (?:\w+ ){0,6}now\b|\bnow (?:is|are|runs?"
+    r"|lives?|uses?|called)\b|\bno longer\b"
+    r"|\bany ?more\b|\b(?:moved|switched|migrated|upgraded|rewritten|replaced|renamed|raised"
+    r"|lowered|changed)\b|, not \w"
+    r"|\b(?:these days|nowadays|as of|since (?:yesterday|today|last|this|the|\w+day))\b"
+    r"|\binstead of\b"
 )
 """Says that something is no longer as it was."""
 
@@ -34,7 +45,9 @@ _DENIED = re.compile(r"(?i)(?:\bnot|\bno longer(?: \w+)?|\binstead of|\brather t
 _SAME_SUBJECT = 0.5
 """Share of a line's words in a statement about the same."""
 
-_OPENING = re.compile(r"^(?:(?:also|and|so|but|oh|ok(?:ay)?|by the way|btw|fyi|note|yes|no)[\s,:]+)+", re.I)
+_OPENING = re.compile(
+    r"^(?:(?:also|and|so|but|oh|ok(?:ay)?|by the way|btw|fyi|note|yes|no)[\s,:]+)+", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,12 @@ class Statement:
 
 
 def find_stale(
-    week: Week, lines: Sequence[MemoryLine], observed: Sequence[Statement], embedder: Embedder, *, owner: str
+    week: Week,
+    lines: Sequence[MemoryLine],
+    observed: Sequence[Statement],
+    embedder: Embedder,
+    *,
+    owner: str,
 ) -> list[RecurringProblem]:
     """Returns the lines that a later statement contradicts; `observed` are the week's facts."""
     said = [
@@ -71,11 +89,17 @@ def find_stale(
     texts = [line.text for line in lines] + [statement.text for statement in statements]
     alike = similarities(embedder.encode(texts))[: len(lines), len(lines) :]
     # A statement of a change is compared with a line from a lower cosine on.
-    least = [CONSIDERED_FROM / 2 if read_changes(one.text) else CONSIDERED_FROM for one in statements]
+    least = [
+        CONSIDERED_FROM / 2 if read_changes(one.text) else CONSIDERED_FROM for one in statements
+    ]
     found = []
     for number, line in enumerate(lines):
         near = [one for place, one in enumerate(statements) if alike[number, place] >= least[place]]
-        against = [(one, how) for one in near if one.at.date() >= line.on and (how := _conflict(one.text, line.text))]
+        against = [
+            (one, how)
+            for one in near
+            if one.at.date() >= line.on and (how := _conflict(one.text, line.text))
+        ]
         if against:
             found.append(_problem(line, against))
     return found
@@ -96,15 +120,24 @@ def corrected(line: str, statement: str, how: str) -> str:
 
 
 def _conflict(statement: str, line: str) -> str | None:
-    """Returns how the statement contradicts the line; a person decides, so a replaced name need only be mentioned."""
+    """Returns how the statement contradicts the line; a person decides, so a replaced name need
+    only be mentioned.
+    """
     how = find_conflict(statement, line)
-    how = how or (OTHER_VALUE if _says_it_is_new(statement, line) or _is_news_of(statement, line) else None)
-    gone = any(_find(line, change.gone) and not _find(line, change.came) for change in read_changes(statement))
+    how = how or (
+        OTHER_VALUE if _says_it_is_new(statement, line) or _is_news_of(statement, line) else None
+    )
+    gone = any(
+        _find(line, change.gone) and not _find(line, change.came)
+        for change in read_changes(statement)
+    )
     return how or (REPLACED if gone and not read_changes(line) else None)
 
 
 def _says_it_is_new(statement: str, line: str) -> bool:
-    """Returns whether the statement is the line with another name or number, and says that it is so now."""
+    """Returns whether the statement is the line with another name or number, and says that it is so
+    now.
+    """
     value = _other_value(line, _CLOSING.sub("", statement)) if _CLOSING.search(statement) else None
     return bool(value) and all(specifics_in(word) or "-" in word for word in value)
 
@@ -113,7 +146,12 @@ def _is_news_of(statement: str, line: str) -> bool:
     """Returns whether the statement says that the subject of the line is now otherwise."""
     ours, theirs = _content(line), _content(statement)
     about = [word for word in ours if word in theirs]
-    if not _IS_NEWS.search(statement) or not ours or ours[0] not in theirs or len(about) < _SAME_SUBJECT * len(ours):
+    if (
+        not _IS_NEWS.search(statement)
+        or not ours
+        or ours[0] not in theirs
+        or len(about) < _SAME_SUBJECT * len(ours)
+    ):
         return False
     denied = {word for found in _DENIED.findall(statement) for word in _content(found)}
     is_replaced = len(about) < len(ours) or not denied.isdisjoint(ours[1:])

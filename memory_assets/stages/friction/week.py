@@ -1,7 +1,8 @@
-"""Reads the messages of seven days as turns of people, replies of assistants, and tool calls with their results.
+"""Reads the messages of seven days as turns of people, replies of assistants, and tool calls with
+their results.
 
-Takes messages and sessions of the days; returns records in order, each with its session. A session and the sub-agents that it
-started are one session here.
+Takes messages and sessions of the days; returns records in order, each with its session. A session
+and the sub-agents that it started are one session here.
 """
 
 import re
@@ -100,22 +101,31 @@ class Week:
 
     def utterances_by_session(self) -> dict[str, list[Utterance]]:
         """Returns the turns and replies of each session in order."""
-        return {id: list(found) for id, found in groupby(self.utterances, lambda one: one.session.id)}
+        return {
+            id: list(found) for id, found in groupby(self.utterances, lambda one: one.session.id)
+        }
 
 
 def read_week(messages: pl.DataFrame, sessions: pl.DataFrame) -> Week:
     """Returns the week of these messages; `sessions` are the rows of the same days."""
     known = {
-        row["session_id"]: SessionInfo(row["session_id"], row["project"], row["folder"], row["person"])
+        row["session_id"]: SessionInfo(
+            row["session_id"], row["project"], row["folder"], row["person"]
+        )
         for row in sessions.sort("session_id", "day").iter_rows(named=True)
         if row["session_id"] == main_session(row["session_id"])
     }
     by_session: dict[str, list[Row]] = defaultdict(list)
     for row in messages.sort("event_at", "window_id", "ordinal").iter_rows(named=True):
         by_session[main_session(row["session_id"])].append(row)
-    owners = [(known.get(id) or SessionInfo(id, "", "", ""), rows) for id, rows in sorted(by_session.items())]
+    owners = [
+        (known.get(id) or SessionInfo(id, "", "", ""), rows)
+        for id, rows in sorted(by_session.items())
+    ]
     calls = tuple(call for session, rows in owners for call in _calls(session, rows))
-    return Week(calls, tuple(one for session, rows in owners for one in _utterances(session, rows)), known)
+    return Week(
+        calls, tuple(one for session, rows in owners for one in _utterances(session, rows)), known
+    )
 
 
 def main_session(session_id: str) -> str:
@@ -127,11 +137,15 @@ def _utterances(session: SessionInfo, rows: Sequence[Row]) -> Iterator[Utterance
     for place, row in enumerate(rows):
         is_owner = row["author"] == "owner" and row["is_user_turn"]
         if row["kind"] == "text" and (is_owner or row["author"] == "assistant"):
-            yield Utterance(session, place, row["message_id"], row["event_at"], row["text"], is_owner)
+            yield Utterance(
+                session, place, row["message_id"], row["event_at"], row["text"], is_owner
+            )
 
 
 def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
-    """Returns the calls with their results: a result belongs to the first open call of its tool, by the same agent."""
+    """Returns the calls with their results: a result belongs to the first open call of its tool, by
+    the same agent.
+    """
     found: list[ToolCall] = []
     waiting: dict[tuple[str, str | None], list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
@@ -140,9 +154,19 @@ def _calls(session: SessionInfo, rows: Sequence[Row]) -> list[ToolCall]:
                 waiting[row["session_id"], tool].append(len(found))
                 arguments = _arguments(given)
                 command, edit = _command(arguments, given), _edit(arguments)
-                found.append(ToolCall(session, place, row["message_id"], row["event_at"], tool, command, edit))
-        elif row["kind"] == "tool_result" and (open_calls := waiting[row["session_id"], row["tool_name"]]):
-            result = {"result_id": row["message_id"], "done_at": row["event_at"], "output": row["text"]}
+                found.append(
+                    ToolCall(
+                        session, place, row["message_id"], row["event_at"], tool, command, edit
+                    )
+                )
+        elif row["kind"] == "tool_result" and (
+            open_calls := waiting[row["session_id"], row["tool_name"]]
+        ):
+            result = {
+                "result_id": row["message_id"],
+                "done_at": row["event_at"],
+                "output": row["text"],
+            }
             number = open_calls.pop(0)
             found[number] = replace(found[number], **result, is_failed=row["is_error"])
     return found
@@ -175,7 +199,10 @@ def _edit(arguments: Any) -> FileEdit | None:
         changes = several if isinstance(several, list) else [arguments]
         if not isinstance(path, str) or len(changes) != 1 or not isinstance(changes[0], Mapping):
             return None
-        old, new = (changes[0].get(a, changes[0].get(b)) for a, b in (("old_string", "oldText"), ("new_string", "newText")))
+        old, new = (
+            changes[0].get(a, changes[0].get(b))
+            for a, b in (("old_string", "oldText"), ("new_string", "newText"))
+        )
         return FileEdit(path, old, new) if isinstance(old, str) and isinstance(new, str) else None
     paths = _PATCHED_FILE.findall(arguments) if isinstance(arguments, str) else []
     if len(paths) != 1:

@@ -1,8 +1,10 @@
-"""Reads architecture decision records (ADRs): number, title, status, supersession and decision, with what is wrong with them.
+"""Reads architecture decision records (ADRs): number, title, status, supersession and decision,
+with what is wrong with them.
 
-Takes the Markdown files of one folder, as MADR writes them (front matter) or Nygard (a section "Status"). A decision is in
-force if its status is accepted or shipped and no other one supersedes it. Problems are named and change nothing. The text is a
-document, not a statement of the owner: it makes no rule.
+Takes the Markdown files of one folder, as MADR writes them (front matter) or Nygard (a section
+"Status"). A decision is in force if its status is accepted or shipped and no other one supersedes
+it. Problems are named and change nothing. The text is a document, not a statement of the owner: it
+makes no rule.
 """
 
 import re
@@ -60,7 +62,8 @@ class Adr:
         """What is recalled of it: title, status, decision and context."""
         on = f" on {self.decided_on}" if self.decided_on else ""
         because = f" Context: {self.context}" if self.context else ""
-        return f"ADR-{self.number:04d} {self.title} ({self.status}{on}). {self.decision}{because}".strip()
+        heading = f"ADR-{self.number:04d} {self.title} ({self.status}{on})."
+        return f"{heading} {self.decision}{because}".strip()
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -69,14 +72,20 @@ class Adr:
 
 
 def number_of(name: str) -> int | None:
-    """Returns the number of the record in a file of this name; None for other files, such as a README."""
+    """Returns the number of the record in a file of this name; None for other files, such as a
+    README.
+    """
     found = _FILE.fullmatch(name)
     return int(found[1]) if found else None
 
 
 def read_folder(texts: Mapping[str, str]) -> list[Adr]:
-    """Returns the records in the files (name → text) of one folder, by number, with their problems."""
-    parsed = [parse_adr(name, text) for name, text in sorted(texts.items()) if number_of(name) is not None]
+    """Returns the records in the files (name → text) of one folder, by number, with their
+    problems.
+    """
+    parsed = [
+        parse_adr(name, text) for name, text in sorted(texts.items()) if number_of(name) is not None
+    ]
     by_number: dict[int, list[Adr]] = defaultdict(list)
     for one in parsed:
         by_number[one.number].append(one)
@@ -85,7 +94,9 @@ def read_folder(texts: Mapping[str, str]) -> list[Adr]:
         replace(
             one,
             problems=(*one.problems, *_problems(one, by_number)),
-            is_in_force=one.status in IN_FORCE and not one.superseded_by and one.number not in replaced,
+            is_in_force=one.status in IN_FORCE
+            and not one.superseded_by
+            and one.number not in replaced,
         )
         for one in parsed
     ]
@@ -93,7 +104,9 @@ def read_folder(texts: Mapping[str, str]) -> list[Adr]:
 
 
 def parse_adr(name: str, text: str) -> Adr:
-    """Returns the record in the file, with the problems that it has by itself; secrets are masked."""
+    """Returns the record in the file, with the problems that it has by itself; secrets are
+    masked.
+    """
     text = mask_text(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\x00", ""))[0]
     fields, body, problem = _front_matter(text)
     plain = _FENCED.sub(lambda found: "\n" * found.group().count("\n"), body)
@@ -103,7 +116,8 @@ def parse_adr(name: str, text: str) -> Adr:
     above = text[: len(text) - len(body)].count("\n")
     status, problems, relations = _status(fields, sections)
     by_field = {
-        key: _numbers(fields.get(key, fields.get(key.replace("-", "_"), ""))) for key in ("supersedes", "superseded-by")
+        key: _numbers(fields.get(key, fields.get(key.replace("-", "_"), "")))
+        for key in ("supersedes", "superseded-by")
     }
     return Adr(
         number=number_of(name) or 0,
@@ -121,13 +135,17 @@ def parse_adr(name: str, text: str) -> Adr:
 
 
 def _front_matter(text: str) -> tuple[Mapping[str, Any], str, tuple[str, ...]]:
-    """Returns the fields in front of the text, the text after them, and a problem where they cannot be read."""
+    """Returns the fields in front of the text, the text after them, and a problem where they cannot
+    be read.
+    """
     found = _FRONT_MATTER.match(text[:LONGEST_FRONT_MATTER])
     if found is None:
         return {}, text, ()
     body = text[found.end() :]
     try:
-        fields = yaml.load(found[1], Loader=yaml.BaseLoader)  # all values are text: 0021 is no octal number
+        fields = yaml.load(
+            found[1], Loader=yaml.BaseLoader
+        )  # all values are text: 0021 is no octal number
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}, body, ("front matter cannot be read: it is not YAML",)
     if not isinstance(fields, dict):
@@ -135,8 +153,12 @@ def _front_matter(text: str) -> tuple[Mapping[str, Any], str, tuple[str, ...]]:
     return {str(name).lower(): value for name, value in fields.items()}, body, ()
 
 
-def _status(fields: Mapping[str, Any], sections: Mapping[str, str]) -> tuple[str, tuple[str, ...], Mapping[str, Sequence[int]]]:
-    """Returns the status, what is wrong with it, and the numbers that a section "Status" relates the record to."""
+def _status(
+    fields: Mapping[str, Any], sections: Mapping[str, str]
+) -> tuple[str, tuple[str, ...], Mapping[str, Sequence[int]]]:
+    """Returns the status, what is wrong with it, and the numbers that a section "Status" relates
+    the record to.
+    """
     relations: dict[str, list[int]] = {"supersedes": [], "superseded": []}
     lines = [line for line in sections.get("status", "").split("\n") if line.strip()]
     for found in filter(None, map(_RELATION.match, lines)):
@@ -145,7 +167,11 @@ def _status(fields: Mapping[str, Any], sections: Mapping[str, str]) -> tuple[str
     if not isinstance(stated, str) or not stated.strip():
         rest = [line for line in lines if not _RELATION.match(line)]
         stated = rest[0] if rest else "superseded" if relations["superseded"] else ""
-        stated = "superseded" if relations["superseded"] and stated.strip().lower() in IN_FORCE else stated
+        stated = (
+            "superseded"
+            if relations["superseded"] and stated.strip().lower() in IN_FORCE
+            else stated
+        )
     words = _plain(stated).strip(" .*_").lower()
     if not words:
         return "", ("has no status",), relations
@@ -154,7 +180,11 @@ def _status(fields: Mapping[str, Any], sections: Mapping[str, str]) -> tuple[str
     named = f"status '{_cut(words, 60)}'"
     if len(words.split()) == 1:
         return "", (f"{named} is none of {', '.join(ADR_STATUSES)}",), relations
-    return "", (f"{named} has several words; use one, and name other records in superseded-by",), relations
+    return (
+        "",
+        (f"{named} has several words; use one, and name other records in superseded-by",),
+        relations,
+    )
 
 
 def _problems(one: Adr, by_number: Mapping[int, Sequence[Adr]]) -> Iterator[str]:
@@ -169,14 +199,20 @@ def _problems(one: Adr, by_number: Mapping[int, Sequence[Adr]]) -> Iterator[str]
             elif number == one.number:
                 yield f"{what} names the record itself"
     for number in one.supersedes if one.status in IN_FORCE else ():
-        if any(other.status in IN_FORCE for other in by_number.get(number, ()) if other.name != one.name):
+        if any(
+            other.status in IN_FORCE
+            for other in by_number.get(number, ())
+            if other.name != one.name
+        ):
             yield f"supersedes {number:04d}, whose status is not superseded"
     if one.status == "superseded" and not one.superseded_by:
         yield "is superseded, and superseded-by is missing"
 
 
 def _sections(body: str) -> Iterator[tuple[str, str]]:
-    """Yields each heading, in lower case, with the text below it; of equal headings the first counts."""
+    """Yields each heading, in lower case, with the text below it; of equal headings the first
+    counts.
+    """
     found = list(_HEADING.finditer(body))
     ends = [*(one.start() for one in found), len(body)][1:]
     for one, end in reversed([*zip(found, ends, strict=True)]):
@@ -194,7 +230,13 @@ def _first(sections: Mapping[str, str], names: Iterable[str]) -> str:
 
 def _numbers(value: Any) -> list[int]:
     """Returns the number that each item names: `0021`, `ADR-0021`, or a link to its file."""
-    items = value if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else []
+    items = (
+        value
+        if isinstance(value, list)
+        else str(value).split(",")
+        if isinstance(value, str)
+        else []
+    )
     found = (_NUMBER.search(_LINK.sub(r"\1", item)) for item in items[:50] if isinstance(item, str))
     return [int(one[0]) for one in found if one]
 

@@ -1,7 +1,9 @@
-"""Makes notes of pages and repositories: title, tags, a short text, and the projects whose memories are about the same.
+"""Makes notes of pages and repositories: title, tags, a short text, and the projects whose memories
+are about the same.
 
-Relevance is measured and not judged by a model: the mean cosine of the note with the nearest texts of each project, its facts
-and what its sessions were about: narratives, or without a model first requests. The words of a page make no rule.
+Relevance is measured and not judged by a model: the mean cosine of the note with the nearest texts
+of each project, its facts and what its sessions were about: narratives, or without a model first
+requests. The words of a page make no rule.
 """
 
 import re
@@ -22,7 +24,9 @@ NEAREST = 3
 """Texts of a project that are compared."""
 
 RELEVANT = 0.4
-"""Mean cosine from which a note is relevant to a project; `make bench ROWS=relevance` prints how many pages reach it."""
+"""Mean cosine from which a note is relevant to a project; `make bench ROWS=relevance` prints how
+many pages reach it.
+"""
 
 MOST_PROJECTS = 3
 _NOT_IN_TAG = re.compile(r"[^\w-]+")
@@ -31,7 +35,9 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 
 def note_of(title: str, description: str, text: str, url: str, at: datetime) -> str:
-    """Returns what is recalled: the title, the description or else the beginning of the text, and the source."""
+    """Returns what is recalled: the title, the description or else the beginning of the text, and
+    the source.
+    """
     words = " ".join((description or _without_title(text, title)).split())
     told = f"{title}: {_cut(words)}" if words else title
     return f"{told} (read at {url} on {at:%Y-%m-%d})"
@@ -43,19 +49,37 @@ def tags_of(given: Iterable[str], found: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in made if one and len(one) <= LONGEST_TAG))[:MOST_TAGS]
 
 
-def relevance_of(vector: np.ndarray, texts: pl.DataFrame, embeddings: pl.DataFrame) -> dict[str, float]:
-    """Returns the projects that the vector is relevant to, the most relevant first; `texts` are memories and requests.
+def relevance_of(
+    vector: np.ndarray, texts: pl.DataFrame, embeddings: pl.DataFrame
+) -> dict[str, float]:
+    """Returns the projects that the vector is relevant to, the most relevant first; `texts` are
+    memories and requests.
 
-    Held memories count, too, as they are about their project whether they are true or not; replaced and forgotten ones do not.
+    Held memories count, too, as they are about their project whether they are true or not; replaced
+    and forgotten ones do not.
     """
     about = texts.filter(pl.col("state").is_in([*VALID_STATES, "held"]) & (pl.col("project") != ""))
     vectors = matrix_of(about["text_hash"], embeddings)
     if about.is_empty() or vectors.shape[1] != len(vector):
         return {}
-    scored = about.select("project").with_columns(cosine=pl.Series(vectors @ vector, dtype=pl.Float64))
-    nearest = scored.sort("cosine", descending=True).group_by("project", maintain_order=True).head(NEAREST)
-    means = nearest.group_by("project").agg(pl.col("cosine").mean()).sort(["cosine", "project"], descending=[True, False])
-    return {name: round(cosine, 3) for name, cosine in means.head(MOST_PROJECTS).iter_rows() if cosine >= RELEVANT}
+    scored = about.select("project").with_columns(
+        cosine=pl.Series(vectors @ vector, dtype=pl.Float64)
+    )
+    nearest = (
+        scored.sort("cosine", descending=True)
+        .group_by("project", maintain_order=True)
+        .head(NEAREST)
+    )
+    means = (
+        nearest.group_by("project")
+        .agg(pl.col("cosine").mean())
+        .sort(["cosine", "project"], descending=[True, False])
+    )
+    return {
+        name: round(cosine, 3)
+        for name, cosine in means.head(MOST_PROJECTS).iter_rows()
+        if cosine >= RELEVANT
+    }
 
 
 def project_of(relevance: Mapping[str, float]) -> str:
@@ -64,7 +88,9 @@ def project_of(relevance: Mapping[str, float]) -> str:
 
 
 def _without_title(text: str, title: str) -> str:
-    """Returns the text without the marks of Markdown's headings, and without the title that it begins with."""
+    """Returns the text without the marks of Markdown's headings, and without the title that it
+    begins with.
+    """
     return _HEADING.sub("", text).removeprefix(title).lstrip()
 
 

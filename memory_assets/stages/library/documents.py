@@ -1,7 +1,9 @@
-"""Cuts documents into chunks, encodes them, and finds chunks by the words and the meaning of a question.
+"""Cuts documents into chunks, encodes them, and finds chunks by the words and the meaning of a
+question.
 
-A chunk is part of one page or section. Documents have an index of their own, which only a search of the library reads: no chunk
-is in a briefing, in a recall or in a proposal. Their text is nobody's statement and makes no rule.
+A chunk is part of one page or section. Documents have an index of their own, which only a search of
+the library reads: no chunk is in a briefing, in a recall or in a proposal. Their text is nobody's
+statement and makes no rule.
 """
 
 import uuid
@@ -44,7 +46,11 @@ def chunks_of(document: KeptDocument, sections: Sequence[KeptSection]) -> pl.Dat
 
 
 def _chunks(document: KeptDocument, sections: Sequence[KeptSection]) -> Iterator[dict[str, Any]]:
-    texts = ((one, one.text[start:end]) for one in sections for start, end in cut_spans(one.text, CHUNK_CHARS))
+    texts = (
+        (one, one.text[start:end])
+        for one in sections
+        for start, end in cut_spans(one.text, CHUNK_CHARS)
+    )
     for number, (section, text) in enumerate(texts):
         digest = text_hash(text)
         yield {
@@ -61,7 +67,8 @@ def _chunks(document: KeptDocument, sections: Sequence[KeptSection]) -> Iterator
 
 
 def encode_chunks(chunks: pl.DataFrame, embedder: Embedder, known: pl.DataFrame) -> pl.DataFrame:
-    """Returns the table `document_vectors` of the chunks of one document; `known` holds reusable rows.
+    """Returns the table `document_vectors` of the chunks of one document; `known` holds reusable
+    rows.
 
     A chunk that the model cannot encode has no row, and is found by its words alone.
     """
@@ -69,7 +76,14 @@ def encode_chunks(chunks: pl.DataFrame, embedder: Embedder, known: pl.DataFrame)
     made = read_texts(texts, embedder, known)
     common = {"model": embedder.name, "model_version": embedder.version}
     rows = (
-        {"id": id, "doc_id": doc_id, "text_hash": digest, **common, "vector": made[digest][0], "words": made[digest][1]}
+        {
+            "id": id,
+            "doc_id": doc_id,
+            "text_hash": digest,
+            **common,
+            "vector": made[digest][0],
+            "words": made[digest][1],
+        }
         for id, doc_id, digest in chunks.select("id", "doc_id", "text_hash").iter_rows()
         if digest in made
     )
@@ -100,17 +114,27 @@ def find_chunks(
     allowed: Iterable[str] | None = None,
     aliases: Mapping[str, Sequence[str]] | None = None,
 ) -> list[ChunkHit]:
-    """Returns the chunks that are relevant to the question, best first; `allowed` are the documents that are searched."""
+    """Returns the chunks that are relevant to the question, best first; `allowed` are the documents
+    that are searched.
+    """
     read = embedder.read_query(question) if embedder else None
     terms = dict.fromkeys(query_terms(question), 1.0)
-    query = SearchQuery(question, terms, read.vector, read.words) if read else SearchQuery(question, terms)
-    found = find_messages(query, texts, Layout(texts, REACH), (), _rows_allowed(texts, allowed))
-    rows = pl.DataFrame({"id": [one.passage_id for one in found]}, schema={"id": pl.String}).with_columns(
-        project=pl.lit(""), event_at=pl.lit(now)
+    query = (
+        SearchQuery(question, terms, read.vector, read.words)
+        if read
+        else SearchQuery(question, terms)
     )
+    found = find_messages(query, texts, Layout(texts, REACH), (), _rows_allowed(texts, allowed))
+    rows = pl.DataFrame(
+        {"id": [one.passage_id for one in found]}, schema={"id": pl.String}
+    ).with_columns(project=pl.lit(""), event_at=pl.lit(now))
     parsed = parse_question(question, Asker(now), Filters(), texts, KnownNames(aliases=aliases))
     judged = judge_messages(parsed, rows, texts, query.vector)
-    return [ChunkHit(hit.passage_id, hit.score) for hit, one in zip(found, judged, strict=True) if not one.reason]
+    return [
+        ChunkHit(hit.passage_id, hit.score)
+        for hit, one in zip(found, judged, strict=True)
+        if not one.reason
+    ]
 
 
 def _rows_allowed(texts: Texts, allowed: Iterable[str] | None) -> np.ndarray | None:

@@ -1,7 +1,8 @@
 """Draws small charts as SVG: lines, stacked columns, and horizontal bars.
 
-Numbers and labels in, the text of one `<svg>` element out. It needs no script, style sheet or font of its own, so that it can
-be a file or part of a page. Equal numbers give equal text. A value that is None is a gap.
+Numbers and labels in, the text of one `<svg>` element out. It needs no script, style sheet or font
+of its own, so that it can be a file or part of a page. Equal numbers give equal text. A value that
+is None is a gap.
 """
 
 import math
@@ -67,9 +68,13 @@ def seconds(value: float) -> str:
     return f"{plain(value)} s"
 
 
-def line_chart(title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain) -> str:
+def line_chart(
+    title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain
+) -> str:
     """Returns a chart with one line for each series; a value without neighbours is a dot."""
-    ticks = ticks_up_to(max((value for one in series for value in one.values if value is not None), default=0.0))
+    ticks = ticks_up_to(
+        max((value for one in series for value in one.values if value is not None), default=0.0)
+    )
     step = _step(len(labels))
 
     def place(number: int, value: float) -> tuple[float, float]:
@@ -78,16 +83,25 @@ def line_chart(title: str, labels: Sequence[str], series: Sequence[Series], show
     drawn = []
     for one, colour in zip(series, _colours(), strict=False):
         for points in _runs(one.values):
-            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(number, value) for number, value in points))
-            drawn.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>')
+            path = " ".join(
+                f"{x:.1f},{y:.1f}" for x, y in (place(number, value) for number, value in points)
+            )
+            drawn.append(
+                f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" '
+                'stroke-linejoin="round"/>'
+            )
             for number, value in points:
                 x, y = place(number, value)
                 drawn.append(_circle(x, y, colour, f"{one.name}, {labels[number]}: {show(value)}"))
     return _plot(title, labels, series, ticks, show, drawn)
 
 
-def stacked_columns(title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain) -> str:
-    """Returns a chart with one column for each label, in which the values of the series lie on top of each other."""
+def stacked_columns(
+    title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain
+) -> str:
+    """Returns a chart with one column for each label, in which the values of the series lie on top
+    of each other.
+    """
     sums = [sum(one.values[number] or 0.0 for one in series) for number in range(len(labels))]
     ticks, step = ticks_up_to(max(sums, default=0.0)), _step(len(labels))
     width = min(step * 0.7, WIDEST)
@@ -98,7 +112,8 @@ def stacked_columns(title: str, labels: Sequence[str], series: Sequence[Series],
                 continue
             low, high = _y(bases[number], ticks[-1]), _y(bases[number] + value, ticks[-1])
             box = _box(LEFT + step * (number + 0.5) - width / 2, high, width, low - high, colour)
-            drawn.append(f"{box}<title>{escape(f'{one.name}, {labels[number]}: {show(value)}')}</title></rect>")
+            title_of_box = escape(f"{one.name}, {labels[number]}: {show(value)}")
+            drawn.append(f"{box}<title>{title_of_box}</title></rect>")
             bases[number] += value
     return _plot(title, labels, series, ticks, show, drawn)
 
@@ -118,32 +133,51 @@ def horizontal_bars(title: str, counts: Mapping[str, float], show: Format = plai
 
 
 def ticks_up_to(most: float) -> list[float]:
-    """Returns evenly spaced round numbers from 0 to the first one that is not below `most`, at most six."""
+    """Returns evenly spaced round numbers from 0 to the first one that is not below `most`, at most
+    six.
+    """
     if most < SMALLEST:
         return [0.0, 1.0]
     least = most / MOST_TICKS
     power = 10.0 ** math.floor(math.log10(least))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
+    step = next(
+        factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9)
+    )
     count = math.ceil(most / step - 1e-9)
     return [round(number * step, 10) for number in range(count + 1)]
 
 
 def shown_labels(labels: Sequence[str], room: float = WIDTH - LEFT - RIGHT) -> list[int]:
-    """Returns the numbers of the labels that fit beside each other, evenly spaced and with the last one."""
+    """Returns the numbers of the labels that fit beside each other, evenly spaced and with the last
+    one.
+    """
     every = max(1, math.ceil(len(labels) * LABEL_WIDTH / room))
     return [number for number in range(len(labels)) if (len(labels) - 1 - number) % every == 0]
 
 
 def _plot(
-    title: str, labels: Sequence[str], series: Sequence[Series], ticks: Sequence[float], show: Format, drawn: Sequence[str]
+    title: str,
+    labels: Sequence[str],
+    series: Sequence[Series],
+    ticks: Sequence[float],
+    show: Format,
+    drawn: Sequence[str],
 ) -> str:
     step, grid = _step(len(labels)), []
     for tick in ticks:
         y = _y(tick, ticks[-1])
-        grid.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="{GRID}"/>')
+        grid.append(
+            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="{GRID}"/>'
+        )
         grid.append(_text(LEFT - 8, y + 4, show(tick), anchor="end", colour=FAINT))
     below = [
-        _text(LEFT + step * (number + 0.5), HEIGHT - BOTTOM + 18, labels[number], anchor="middle", colour=FAINT)
+        _text(
+            LEFT + step * (number + 0.5),
+            HEIGHT - BOTTOM + 18,
+            labels[number],
+            anchor="middle",
+            colour=FAINT,
+        )
         for number in shown_labels(labels)
     ]
     plot = [*grid, *drawn, *below]
@@ -161,18 +195,25 @@ def _legend(series: Sequence[Series]) -> tuple[list[str], int]:
         if x + width > WIDTH and x > LEFT:
             x, row = float(LEFT), row + 1
         y = 30 + row * LEGEND_ROW
-        drawn += [f"{_box(x, y, 10, 10, colour)}</rect>", _text(x + 14, y + 9, one.name, colour=FAINT)]
+        drawn += [
+            f"{_box(x, y, 10, 10, colour)}</rect>",
+            _text(x + 14, y + 9, one.name, colour=FAINT),
+        ]
         x += width
     return drawn, row + 1
 
 
 def _svg(title: str, height: float, drawn: Sequence[str]) -> str:
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" width="{WIDTH}" height="{height:.0f}" '
-        f'role="img" aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="12">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
+        f'width="{WIDTH}" height="{height:.0f}" '
+        f'role="img" aria-label="{escape(title)}" font-family="system-ui, sans-serif" '
+        'font-size="12">'
     )
     paper = f'<rect width="{WIDTH}" height="{height:.0f}" fill="{PAPER}"/>'
-    named = f'<text x="0" y="16" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
+    named = (
+        f'<text x="0" y="16" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
+    )
     return "\n".join([head, paper, named, *drawn, "</svg>\n"])
 
 
@@ -203,12 +244,21 @@ def _y(value: float, most: float) -> float:
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", colour: str = INK) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
+        f'fill="{colour}">{escape(text)}</text>'
+    )
 
 
 def _box(x: float, y: float, width: float, height: float, colour: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" rx="1.5" fill="{colour}">'
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" '
+        f'rx="1.5" fill="{colour}">'
+    )
 
 
 def _circle(x: float, y: float, colour: str, about: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{colour}"><title>{escape(about)}</title></circle>'
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" '
+        f'fill="{colour}"><title>{escape(about)}</title></circle>'
+    )

@@ -1,7 +1,8 @@
 """Checks of the whole store: what one found, and whether any text of the store holds a secret.
 
-Capture masks secrets before anything is written. The check reads every text of every table, the ledger, raw answers and the
-workspace again, by the same rules, for what people, models and older rules may have left. It names places, never texts.
+Capture masks secrets before anything is written. The check reads every text of every table, the
+ledger, raw answers and the workspace again, by the same rules, for what people, models and older
+rules may have left. It names places, never texts.
 """
 
 from collections.abc import Iterator
@@ -16,12 +17,17 @@ from memory_assets.schema.tables import table_names
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.masking.redact import count_secrets
 
-FILES = ("ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json", "workspace/patches/*.patch",
-         "library/**/*.jsonl", "spool/**/*.jsonl", "spool/**/*.txt")  # fmt: skip
+FILES = (
+    "ledger/**/*.jsonl", "answers/**/*.json", "workspace/**/*.md", "workspace/**/*.json",
+    "workspace/patches/*.patch", "library/**/*.jsonl", "spool/**/*.jsonl", "spool/**/*.txt",
+)  # fmt: skip
 """Text outside the tables; git keeps the history of the workspace packed."""
 
 SHOWN = 5
-REMEDY = "Revoke each secret where it was issued, then remove it from the place named; masking cannot undo what was written."
+REMEDY = (
+    "Revoke each secret where it was issued, then remove it from the place named; masking "
+    "cannot undo what was written."
+)
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,16 @@ def check_secrets(tables: ParquetTables, root: Path) -> Check:
     if not places:
         return Check("secrets", promise, True, f"{len(table_names())} tables and the store's files")
     named = ", ".join(f"{place} ({count})" for place, count in places[:SHOWN])
-    return Check("secrets", promise, False, f"{sum(count for _, count in places):,} in {named}", REMEDY)
+    return Check(
+        "secrets", promise, False, f"{sum(count for _, count in places):,} in {named}", REMEDY
+    )
 
 
 def text_columns(table: str) -> list[str]:
     """Returns the columns of a table that hold text, or lists of text."""
-    return [name for name, dtype in schema_of(table).items() if dtype in (pl.String, pl.List(pl.String))]
+    return [
+        name for name, dtype in schema_of(table).items() if dtype in (pl.String, pl.List(pl.String))
+    ]
 
 
 def secrets_in_tables(tables: ParquetTables) -> Iterator[tuple[str, int]]:
@@ -61,7 +71,11 @@ def secrets_in_tables(tables: ParquetTables) -> Iterator[tuple[str, int]]:
             except TableError:
                 continue  # the checks of the tables report unreadable partitions
             for name in frame.columns:
-                texts = frame[name].explode() if frame[name].dtype == pl.List(pl.String) else frame[name]
+                texts = (
+                    frame[name].explode()
+                    if frame[name].dtype == pl.List(pl.String)
+                    else frame[name]
+                )
                 if count := count_secrets(texts):
                     yield f"{table}/{part}: {name}", count
 

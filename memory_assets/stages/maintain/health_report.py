@@ -1,8 +1,9 @@
-"""Writes the health report: how memory grows, how good it is, how recall answers, how fast, at what price, and how fresh it is.
+"""Writes the health report: how memory grows, how good it is, how recall answers, how fast, at what
+price, and how fresh it is.
 
-Tables in, a report out, which `render_markdown` and `render_html` turn into text. It holds counts, shares, dates and names of
-tables and categories, and no words of messages or memories, so that nothing in it has to be forgotten. Charts cover the last
-half year, by week; weeks begin on Monday.
+Tables in, a report out, which `render_markdown` and `render_html` turn into text. It holds counts,
+shares, dates and names of tables and categories, and no words of messages or memories, so that
+nothing in it has to be forgotten. Charts cover the last half year, by week; weeks begin on Monday.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -97,7 +98,9 @@ class HealthReport:
 
 
 def build_report(given: HealthInputs) -> HealthReport:
-    """Returns the report of the month that the day before belongs to, which on the first of a month has just ended."""
+    """Returns the report of the month that the day before belongs to, which on the first of a month
+    has just ended.
+    """
     month = f"{given.today - timedelta(days=1):%Y-%m}"
     weeks = _weeks(given)
     about = (_growth, _states, _quality, _recall, _latency, _cost)
@@ -109,23 +112,30 @@ def _figures(given: HealthInputs, month: str) -> dict[str, str]:
     in_month = pl.col("day").dt.to_string("%Y-%m") == month
     asked = given.recalls.filter(in_month)
     active = given.memories.filter(state="active")
-    new = active.filter(pl.col("first_event_at").dt.convert_time_zone(given.zone.key).dt.to_string("%Y-%m") == month)
+    new = active.filter(
+        pl.col("first_event_at").dt.convert_time_zone(given.zone.key).dt.to_string("%Y-%m") == month
+    )
     paid = given.costs.filter(in_month)["usd"].sum()
     overdue = sum(is_overdue(given, name) for name in given.waiting)
+    old = given.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
     return {
         "active facts": f"{active.height:,}",
         f"new in {month}": f"{new.height:,}",
-        "stale or older": f"{given.memories.filter(pl.col('state').is_in(['stale', 'archived', 'cold'])).height:,}",
+        "stale or older": f"{old.height:,}",
         f"sessions in {month}": f"{given.sessions.filter(in_month)['session_id'].n_unique():,}",
         f"questions in {month}": f"{asked.height:,}",
-        "answered": percent(1 - asked.filter(outcome=UNKNOWN).height / asked.height) if asked.height else "–",
+        "answered": percent(1 - asked.filter(outcome=UNKNOWN).height / asked.height)
+        if asked.height
+        else "–",
         f"paid in {month}": dollars(float(paid or 0)),
         "overdue tables": f"{overdue:,}",
     }
 
 
 def _growth(given: HealthInputs, weeks: Sequence[date]) -> Section:
-    known = _day_of(given.memories.filter(pl.col("state") != "forgotten"), "first_event_at", given.zone)
+    known = _day_of(
+        given.memories.filter(pl.col("state") != "forgotten"), "first_event_at", given.zone
+    )
     stored = [float(known.filter(pl.col("day") < week + WEEK).height) for week in weeks]
     active = known.filter(state="active")
     still = [float(active.filter(pl.col("day") < week + WEEK).height) for week in weeks]
@@ -146,7 +156,8 @@ def _growth(given: HealthInputs, weeks: Sequence[date]) -> Section:
                    [Series("all", stored), Series("active now", still)]),
             _columns("facts", "Facts a week", weeks, of_gate),
             _columns("sessions", "Sessions a week", weeks,
-                     [Series("sessions", _by_week(sessions, weeks, lambda rows: float(rows.height)))]),
+                     [Series("sessions", _by_week(sessions, weeks,
+                     lambda rows: float(rows.height)))]),
         ],
     )  # fmt: skip
 
@@ -154,28 +165,44 @@ def _growth(given: HealthInputs, weeks: Sequence[date]) -> Section:
 def _states(given: HealthInputs, weeks: Sequence[date]) -> Section:
     counts = dict(given.memories.group_by("state").len().iter_rows())
     states = {state: float(counts.get(state, 0)) for state in STATES}
-    mix = given.memories.filter(state="active").group_by("category").len().sort(["len", "category"], descending=[True, False])
-    aging = given.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"])).group_by("category").len()
+    mix = (
+        given.memories.filter(state="active")
+        .group_by("category")
+        .len()
+        .sort(["len", "category"], descending=[True, False])
+    )
+    aging = (
+        given.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
+        .group_by("category")
+        .len()
+    )
     stale = dict(aging.sort("category").iter_rows())
     nights = given.nights.sort("day")
     charts = [
-        Chart("states", "Remembered facts by state", horizontal_bars("Remembered facts by state", states)),
+        Chart("states", "Remembered facts by state", horizontal_bars("Remembered facts by state",
+        states)),
         Chart("categories", "Active facts by category",
-              horizontal_bars("Active facts by category", {name: float(count) for name, count in mix.iter_rows()})),
+              horizontal_bars("Active facts by category", {name: float(count) for name,
+              count in mix.iter_rows()})),
     ]  # fmt: skip
     if nights.height > 1:
         series = [
             Series(state, _by_week(nights, weeks, lambda rows, state=state: float(rows[state][-1])))
             for state in ("stale", "archived", "cold")
         ]
-        charts.append(_lines("aging", "Stale, archived and cold memories at the end of each week", weeks, series))
+        charts.append(
+            _lines(
+                "aging", "Stale, archived and cold memories at the end of each week", weeks, series
+            )
+        )
     named = ", ".join(f"{category} {count:,}" for category, count in stale.items())
     left = int((nights["missed"] - nights["extracted"]).sum())
     return Section(
         "States and categories",
         [
             f"Stale, archived or cold: {named or 'none'}.",
-            f"Nights counted: {nights.height:,}; sessions, messages and notes that they left unread: {left:,}.",
+            f"Nights counted: {nights.height:,}; sessions, messages and notes that they "
+            f"left unread: {left:,}.",
         ],
         charts,
     )
@@ -188,21 +215,46 @@ def _quality(given: HealthInputs, weeks: Sequence[date]) -> Section:
         "repeated": lambda rows: share_of(rows, "repeated", "allow"),
     }
     series = [Series(name, _by_week(given.quality, weeks, take)) for name, take in shares.items()]
-    found = {fault.replace("_", " "): float(count_of(given.quality, fault, "allow")) for fault in FAULTS}
-    found = {fault: count for fault, count in sorted(found.items(), key=lambda one: (-one[1], one[0])) if count}
+    found = {
+        fault.replace("_", " "): float(count_of(given.quality, fault, "allow")) for fault in FAULTS
+    }
+    found = {
+        fault: count
+        for fault, count in sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        if count
+    }
     charts = [
-        _lines("quality", "Candidates allowed, junk among candidates, repeats among allowed facts", weeks, series, percent)
+        _lines(
+            "quality",
+            "Candidates allowed, junk among candidates, repeats among allowed facts",
+            weeks,
+            series,
+            percent,
+        )
     ]
     if found:
-        charts.append(Chart("faults", "Faults of allowed facts", horizontal_bars("Faults of allowed facts", found)))
+        charts.append(
+            Chart(
+                "faults",
+                "Faults of allowed facts",
+                horizontal_bars("Faults of allowed facts", found),
+            )
+        )
     facts = count_of(given.quality, "priority")
-    text = f"Allowed facts: {facts:,}; faults found in them: {plain(sum(found.values()))} (defined in docs/evaluation.md)."
+    text = (
+        f"Allowed facts: {facts:,}; faults found in them: {plain(sum(found.values()))} (defined "
+        "in docs/evaluation.md)."
+    )
     return Section("Quality", [text], charts)
 
 
 def _recall(given: HealthInputs, weeks: Sequence[date]) -> Section:
     series = [
-        Series(name, _by_week(given.recalls.filter(outcome=name), weeks, lambda rows: float(rows.height))) for name in OUTCOMES
+        Series(
+            name,
+            _by_week(given.recalls.filter(outcome=name), weeks, lambda rows: float(rows.height)),
+        )
+        for name in OUTCOMES
     ]
     series = [one for one in series if any(one.values)]
     if not series:
@@ -210,8 +262,15 @@ def _recall(given: HealthInputs, weeks: Sequence[date]) -> Section:
     asked = given.recalls.height
     degraded = given.recalls.filter(pl.col("degraded").is_not_null()).height
     unknown = given.recalls.filter(outcome=UNKNOWN).height
-    text = f"Questions: {asked:,}; without an answer in memory: {unknown:,}; answered by one retriever alone: {degraded:,}."
-    return Section("Recall", [text], [_columns("recall", "Questions a week, by the tier that answered", weeks, series)])
+    text = (
+        f"Questions: {asked:,}; without an answer in memory: {unknown:,}; answered by one "
+        f"retriever alone: {degraded:,}."
+    )
+    return Section(
+        "Recall",
+        [text],
+        [_columns("recall", "Questions a week, by the tier that answered", weeks, series)],
+    )
 
 
 def _latency(given: HealthInputs, weeks: Sequence[date]) -> Section:
@@ -219,12 +278,17 @@ def _latency(given: HealthInputs, weeks: Sequence[date]) -> Section:
     if timed.is_empty():
         return Section("Latency", ["No answer was timed yet."])
     series = [
-        Series(name, _by_week(timed, weeks, lambda rows, share=share: _quantile(rows["seconds"], share)))
+        Series(
+            name,
+            _by_week(timed, weeks, lambda rows, share=share: _quantile(rows["seconds"], share)),
+        )
         for name, share in (("median", 0.5), ("95 of 100 answers within", 0.95))
     ]
     half, most = (seconds(_quantile(timed["seconds"], share)) for share in (0.5, 0.95))
     text = f"Half of all answers took at most {half}, 95 of 100 at most {most}."
-    return Section("Latency", [text], [_lines("latency", "Seconds to an answer", weeks, series, seconds)])
+    return Section(
+        "Latency", [text], [_lines("latency", "Seconds to an answer", weeks, series, seconds)]
+    )
 
 
 def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
@@ -234,9 +298,16 @@ def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
     if paid.is_empty():
         return Section("Cost", ["No model was paid.", *more])
     steps = paid["step"].unique().sort().to_list()
-    series = [Series(step, _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum()))) for step in steps]
+    series = [
+        Series(step, _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum())))
+        for step in steps
+    ]
     text = f"{dollars(float(paid['usd'].sum()))} in all."
-    return Section("Cost", [text, *more], [_columns("cost", "US dollars a week, by step", weeks, series, dollars)])
+    return Section(
+        "Cost",
+        [text, *more],
+        [_columns("cost", "US dollars a week, by step", weeks, series, dollars)],
+    )
 
 
 def is_overdue(given: HealthInputs, name: str) -> bool:
@@ -259,17 +330,28 @@ def _freshness(given: HealthInputs) -> Section:
     ]
     overdue = [row[0] for row in rows if row[-1]]
     text = f"Overdue: {', '.join(overdue)}." if overdue else "No table is overdue."
-    return Section("Freshness", [text], (), [("table", "last written", "age", "input waits", "at most", ""), *rows])
+    return Section(
+        "Freshness",
+        [text],
+        (),
+        [("table", "last written", "age", "input waits", "at most", ""), *rows],
+    )
 
 
 def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
-    """Returns the report as Markdown; the charts are links to SVG files in the folder `pictures`, or left out."""
+    """Returns the report as Markdown; the charts are links to SVG files in the folder `pictures`,
+    or left out.
+    """
     lines = [f"# Health of memory, {report.month}", f"_As of {report.on}._"]
     lines.append("| " + " | ".join(report.figures) + " |\n|" + "---|" * len(report.figures))
     lines[-1] += "\n| " + " | ".join(report.figures.values()) + " |"
     for section in report.sections:
         lines += [f"## {section.title}", " ".join(section.text)]
-        lines += [f"![{chart.title}]({pictures}/{chart.name}.svg)" for chart in section.charts] if pictures else []
+        lines += (
+            [f"![{chart.title}]({pictures}/{chart.name}.svg)" for chart in section.charts]
+            if pictures
+            else []
+        )
         if section.table:
             head, *rows = section.table
             cells = [head, ["---"] * len(head), *rows]
@@ -279,7 +361,10 @@ def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
 
 def render_html(report: HealthReport) -> str:
     """Returns the report as one page that needs no other file."""
-    figures = "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for name, value in report.figures.items())
+    figures = "".join(
+        f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>"
+        for name, value in report.figures.items()
+    )
     parts = [
         f"<h1>Health of memory, {report.month}</h1>",
         f"<p>As of {report.on}.</p>",
@@ -298,7 +383,9 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
         kind = ' class="overdue"' if cells[-1] == "overdue" else ""
         return f"<tr{kind}>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    return "\n".join(["<table>", row(rows[0], "th"), *(row(one, "td") for one in rows[1:]), "</table>"])
+    return "\n".join(
+        ["<table>", row(rows[0], "th"), *(row(one, "td") for one in rows[1:]), "</table>"]
+    )
 
 
 _PAGE = """<!doctype html>
@@ -329,19 +416,27 @@ tr.overdue td {{ color: #b8433f; font-weight: 600 }}
 {body}
 </body>
 </html>
-"""
+"""  # noqa: E501
 
 
 def _weeks(given: HealthInputs) -> list[date]:
-    """Returns the Mondays of the weeks shown: at most half a year, not before the first day of the store."""
+    """Returns the Mondays of the weeks shown: at most half a year, not before the first day of the
+    store.
+    """
     last = given.today - timedelta(days=given.today.weekday())
-    days = [given.sessions["day"].min(), given.observations["day"].min(), given.recalls["day"].min()]
+    days = [
+        given.sessions["day"].min(),
+        given.observations["day"].min(),
+        given.recalls["day"].min(),
+    ]
     first = min((day for day in days if isinstance(day, date)), default=last)
     count = min(WEEKS, (last - first).days // 7 + 2)
     return [last - WEEK * back for back in reversed(range(max(count, 1)))]
 
 
-def _by_week(rows: pl.DataFrame, weeks: Sequence[date], take: Callable[[pl.DataFrame], float | None]) -> list[float | None]:
+def _by_week(
+    rows: pl.DataFrame, weeks: Sequence[date], take: Callable[[pl.DataFrame], float | None]
+) -> list[float | None]:
     """Returns what is taken from the rows of each week; None for a week without rows."""
     monday = pl.col("day").dt.truncate("1w")
     found = {key: own for (key,), own in rows.group_by(monday.alias("week"), maintain_order=True)}
@@ -357,13 +452,21 @@ def _labels(weeks: Sequence[date]) -> list[str]:
 
 
 def _lines(
-    name: str, title: str, weeks: Sequence[date], series: Sequence[Series], show: Callable[[float], str] = plain
+    name: str,
+    title: str,
+    weeks: Sequence[date],
+    series: Sequence[Series],
+    show: Callable[[float], str] = plain,
 ) -> Chart:
     return Chart(name, title, line_chart(title, _labels(weeks), series, show))
 
 
 def _columns(
-    name: str, title: str, weeks: Sequence[date], series: Sequence[Series], show: Callable[[float], str] = plain
+    name: str,
+    title: str,
+    weeks: Sequence[date],
+    series: Sequence[Series],
+    show: Callable[[float], str] = plain,
 ) -> Chart:
     return Chart(name, title, stacked_columns(title, _labels(weeks), series, show))
 

@@ -1,9 +1,10 @@
 """Groups archived memories by meaning and says one cited sentence about each group.
 
-Takes archived and cold facts with their vectors; returns the table `insights`. A memory joins the group of its project or
-person whose mean vector is nearest, if it is near enough, else it begins a group. Memories join in the order in which they were
-archived, so an earlier group only grows, and keeps its id. The sentence is the fact nearest to the middle of its group, in its
-own words, with the ids of all facts of the group: nothing is reworded, so an insight is as true as its facts.
+Takes archived and cold facts with their vectors; returns the table `insights`. A memory joins the
+group of its project or person whose mean vector is nearest, if it is near enough, else it begins a
+group. Memories join in the order in which they were archived, so an earlier group only grows, and
+keeps its id. The sentence is the fact nearest to the middle of its group, in its own words, with
+the ids of all facts of the group: nothing is reworded, so an insight is as true as its facts.
 """
 
 import uuid
@@ -27,10 +28,17 @@ PAGE = "summaries/insights.md"
 """Place of the page in the workspace."""
 
 NEAR = 0.45
-"""Cosine to the mean of a group from which a memory belongs to it. In written examples, two facts about one thing (a database,
-its port, its backups) have 0.30 to 0.64 with the built-in model, facts about different things at most 0.39."""
+"""Cosine to the mean of a group from which a memory belongs to it. In written examples, two facts
+about one thing (a database, its port, its backups) have 0.30 to 0.64 with the built-in model, facts
+about different things at most 0.39."""
 
-_PLACE = pl.when(scope="project").then("project").when(scope="person").then("person").otherwise(pl.lit(""))
+_PLACE = (
+    pl.when(scope="project")
+    .then("project")
+    .when(scope="person")
+    .then("person")
+    .otherwise(pl.lit(""))
+)
 """Name of the project or person that an insight is about; empty where it holds everywhere."""
 
 
@@ -57,20 +65,29 @@ class Cluster:
         return self.rows[int(np.argmax(np.round(np.stack(self.vectors) @ self.mean, 6)))]
 
 
-def find_insights(memories: pl.DataFrame, embeddings: pl.DataFrame, archived_at: Mapping[str, datetime]) -> pl.DataFrame:
+def find_insights(
+    memories: pl.DataFrame, embeddings: pl.DataFrame, archived_at: Mapping[str, datetime]
+) -> pl.DataFrame:
     """Returns the table `insights`: one row for each group of archived or cold facts.
 
-    `archived_at` is when each of them was archived; without it, a memory joins by the time when it was last said.
+    `archived_at` is when each of them was archived; without it, a memory joins by the time when it
+    was last said.
     """
     retired = memories.filter(pl.col("state").is_in(RETIRED), kind="fact")
-    rows = sorted(retired.to_dicts(), key=lambda row: (archived_at.get(row["id"], row["event_at"]), row["event_at"], row["id"]))
+    rows = sorted(
+        retired.to_dicts(),
+        key=lambda row: (archived_at.get(row["id"], row["event_at"]), row["event_at"], row["id"]),
+    )
     wanted = embeddings.join(retired.select("text_hash").unique(), on="text_hash", how="semi")
-    vectors = matrix_of(pl.Series("text_hash", [row["text_hash"] for row in rows], dtype=pl.String), wanted)
+    vectors = matrix_of(
+        pl.Series("text_hash", [row["text_hash"] for row in rows], dtype=pl.String), wanted
+    )
     return frame_of("insights", map(_insight, group(rows, vectors)))
 
 
 def group(rows: Sequence[Row], vectors: np.ndarray) -> list[Cluster]:
-    """Returns the groups of the memories, in order; `vectors` has one row for each, zeros where there is none.
+    """Returns the groups of the memories, in order; `vectors` has one row for each, zeros where
+    there is none.
 
     A memory without a vector is a group of its own.
     """
@@ -92,9 +109,17 @@ def render_page(insights: pl.DataFrame) -> str:
     """Returns the insights as a page, by project or person; empty where there are none."""
     if insights.is_empty():
         return ""
-    parts = [f"# Archived memories\n\n_{insights['memory_count'].sum():,} facts, out of recall unless asked for._"]
-    for (place,), own in insights.with_columns(place=_PLACE).sort("place").group_by("place", maintain_order=True):
-        lines = [f"- {text}" for text in own.sort(["event_at", "insight_id"], descending=[True, False])["text"]]
+    parts = [
+        f"# Archived memories\n\n_{insights['memory_count'].sum():,} facts, out of recall "
+        "unless asked for._"
+    ]
+    for (place,), own in (
+        insights.with_columns(place=_PLACE).sort("place").group_by("place", maintain_order=True)
+    ):
+        lines = [
+            f"- {text}"
+            for text in own.sort(["event_at", "insight_id"], descending=[True, False])["text"]
+        ]
         parts += [f"## {place or 'Everywhere'}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
@@ -126,6 +151,10 @@ def _insight(cluster: Cluster) -> dict[str, Any]:
 def _sentence(cluster: Cluster, first: datetime, last: datetime) -> str:
     """Returns the fact in the middle, how many it stands for, and the ids of all."""
     said, count = " ".join(cluster.middle()["text"].split()), len(cluster.rows)
-    months = f"{first:%Y-%m}" if (first.year, first.month) == (last.year, last.month) else f"{first:%Y-%m} to {last:%Y-%m}"
+    months = (
+        f"{first:%Y-%m}"
+        if (first.year, first.month) == (last.year, last.month)
+        else f"{first:%Y-%m} to {last:%Y-%m}"
+    )
     of = f"one of {count:,} related facts, {months}" if count > 1 else months
     return f"{said} ({of}) [{', '.join(short_id(row['id']) for row in cluster.rows)}]"

@@ -1,7 +1,9 @@
-"""What the nightly run does for the day that has ended: finds what was not read, boosts the day's facts, and counts.
+"""What the nightly run does for the day that has ended: finds what was not read, boosts the day's
+facts, and counts.
 
-Everything is a function of the store and the day. A second run for the same day finds what the first one found, boosts nothing
-twice (a boost is an event, written once per observation), and counts the same.
+Everything is a function of the store and the day. A second run for the same day finds what the
+first one found, boosts nothing twice (a boost is an event, written once per observation), and
+counts the same.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,13 +20,18 @@ from memory_assets.store.ledger import BOOSTED, Event, Planned
 _STATES = ("active", "held", "superseded", "stale", "archived", "cold")
 
 
-def unread_windows(windows: pl.DataFrame, read: Collection[str], observed: Collection[str]) -> pl.DataFrame:
+def unread_windows(
+    windows: pl.DataFrame, read: Collection[str], observed: Collection[str]
+) -> pl.DataFrame:
     """Returns (id, session_id) of the windows that no run has read.
 
-    `read` are the windows that have rows in `messages`, `observed` those that have segments. Windows of short sessions may have
-    no segments.
+    `read` are the windows that have rows in `messages`, `observed` those that have segments.
+    Windows of short sessions may have no segments.
     """
-    is_read, has_segments = pl.col("window_id").is_in(list(read)), pl.col("window_id").is_in(list(observed))
+    is_read, has_segments = (
+        pl.col("window_id").is_in(list(read)),
+        pl.col("window_id").is_in(list(observed)),
+    )
     due = windows.filter(pl.col("status").is_in(READ_STATUSES), pl.col("message_count") > 0)
     missed = due.filter(~is_read | ((pl.col("status") == "observed") & ~has_segments))
     return missed.select(id="window_id", session_id="session_id")
@@ -33,17 +40,30 @@ def unread_windows(windows: pl.DataFrame, read: Collection[str], observed: Colle
 def messages_without_window(
     records: pl.DataFrame, windows: pl.DataFrame, resources: pl.DataFrame, day: date, zone: ZoneInfo
 ) -> pl.DataFrame:
-    """Returns (id, session_id) of the archived messages that are in no window, of the archived ranges of that local day."""
+    """Returns (id, session_id) of the archived messages that are in no window, of the archived
+    ranges of that local day.
+    """
     captured_on = pl.col("created_at").dt.convert_time_zone(zone.key).dt.date()
     ranges = resources.filter(captured_on == day).select(resource_id="id")
-    known = windows.select("message_ids").explode("message_ids").select(message_id="message_ids").drop_nulls().unique()
+    known = (
+        windows.select("message_ids")
+        .explode("message_ids")
+        .select(message_id="message_ids")
+        .drop_nulls()
+        .unique()
+    )
     archived = records.filter(status="message").join(ranges, on="resource_id", how="semi")
-    lost = archived.join(known, on="message_id", how="anti").select("message_id").drop_nulls().unique()
+    lost = (
+        archived.join(known, on="message_id", how="anti").select("message_id").drop_nulls().unique()
+    )
     return lost.select(id="message_id", session_id=pl.lit(""))
 
 
-def missed_rows(day: date, found: Mapping[str, pl.DataFrame], known: pl.DataFrame, at: datetime) -> pl.DataFrame:
-    """Returns the table `missed` of the day: the rows that earlier runs found, and new ones of this moment.
+def missed_rows(
+    day: date, found: Mapping[str, pl.DataFrame], known: pl.DataFrame, at: datetime
+) -> pl.DataFrame:
+    """Returns the table `missed` of the day: the rows that earlier runs found, and new ones of this
+    moment.
 
     `found` has frames (id, session_id) by kind.
     """
@@ -59,23 +79,41 @@ def missed_rows(day: date, found: Mapping[str, pl.DataFrame], known: pl.DataFram
 
 
 def plan_boost(day: date, observations: pl.DataFrame, events: Sequence[Event]) -> list[Planned]:
-    """Returns the event that boosts the memories of the day's allowed facts; none where all were boosted before."""
-    boosted = {id for event in events if event.kind == BOOSTED for id in event.payload["memory_ids"]}
+    """Returns the event that boosts the memories of the day's allowed facts; none where all were
+    boosted before.
+    """
+    boosted = {
+        id for event in events if event.kind == BOOSTED for id in event.payload["memory_ids"]
+    }
     facts = observations.filter(pl.col("day") == day, kind="fact", gate="allow")["id"]
     ids = sorted(set(facts) - boosted)
     payload = {"memory_ids": ids, "day": day.isoformat()}
-    return [Planned(f"rule-{hash_of(BOOSTED, day, *ids)}", BOOSTED, day.isoformat(), payload)] if ids else []
+    return (
+        [Planned(f"rule-{hash_of(BOOSTED, day, *ids)}", BOOSTED, day.isoformat(), payload)]
+        if ids
+        else []
+    )
 
 
 def count_night(
-    day: date, memories: pl.DataFrame, observations: pl.DataFrame, events: Sequence[Event], *, missed: int, extracted: int
+    day: date,
+    memories: pl.DataFrame,
+    observations: pl.DataFrame,
+    events: Sequence[Event],
+    *,
+    missed: int,
+    extracted: int,
 ) -> dict[str, Any]:
-    """Returns the row of `nightly_stats` from the memories at the end of the day and the day's observations."""
+    """Returns the row of `nightly_stats` from the memories at the end of the day and the day's
+    observations.
+    """
     states = dict(memories.group_by("state").len().iter_rows())
     against = memories.select("id", "conflicts_with").explode("conflicts_with").drop_nulls()
     mix = memories.filter(state="active").group_by("category").len().sort("category")
     shared = memories.filter(pl.col("merged_count") > 1)["observation_ids"].explode()
-    boosted = {id for event in events if event.kind == BOOSTED for id in event.payload["memory_ids"]}
+    boosted = {
+        id for event in events if event.kind == BOOSTED for id in event.payload["memory_ids"]
+    }
     return {
         "day": day,
         "total": sum(count for state, count in states.items() if state != "forgotten"),
@@ -93,9 +131,14 @@ def count_night(
 def render_line(row: Mapping[str, Any]) -> str:
     """Returns the row of `nightly_stats` as one line of a log."""
     states = ", ".join(f"{row[state]:,} {state}" for state in _STATES if row[state])
-    mix = ", ".join(f"{name} {count:,}" for name, count in zip(row["categories"], row["category_counts"], strict=True))
+    mix = ", ".join(
+        f"{name} {count:,}"
+        for name, count in zip(row["categories"], row["category_counts"], strict=True)
+    )
     return (
-        f"Nightly run for {row['day']}: {row['total']:,} memories ({states or 'none'}); {row['merged']:,} merged, "
-        f"{row['promoted']:,} promoted, {row['extracted']:,} of {row['missed']:,} missed extracted, "
+        f"Nightly run for {row['day']}: {row['total']:,} memories ({states or 'none'}); "
+        f"{row['merged']:,} merged, "
+        f"{row['promoted']:,} promoted, {row['extracted']:,} of {row['missed']:,} missed "
+        "extracted, "
         f"{row['conflicts']:,} conflicts; active: {mix or 'none'}"
     )

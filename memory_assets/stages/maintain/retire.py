@@ -3,9 +3,10 @@
     stale    → archived   weekly: not said, recalled, used or restored for more than 90 days
     archived → cold       monthly: not for more than six months, or stale for more than 180 days
 
-Only stale memories are archived, so age alone never suffices: a memory becomes stale when its category's TTL has passed in a
-store that is queried (`states`). Nothing is deleted. Both moves are events. What is said, recalled or used again afterwards is
-active again at the next fold. Planning twice gives the same events, with the same ids.
+Only stale memories are archived, so age alone never suffices: a memory becomes stale when its
+category's TTL has passed in a store that is queried (`states`). Nothing is deleted. Both moves are
+events. What is said, recalled or used again afterwards is active again at the next fold. Planning
+twice gives the same events, with the same ids.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,14 +29,17 @@ STALE_DAYS = 180
 def plan_archive(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> list[Planned]:
     """Returns the event that archives the stale memories without access; none where there are none.
 
-    `memories` are rows of the table with their present states; of `events`, those that restored memories are read.
+    `memories` are rows of the table with their present states; of `events`, those that restored
+    memories are read.
     """
     seen = accessed_at(memories.filter(state="stale"), events, now)
     unused = {id: at for id, at in seen.items() if _is_longer_ago(at, now, UNUSED_DAYS)}
     return _move(ARCHIVED, "weekly", unused, f"no access for more than {UNUSED_DAYS} days")
 
 
-def plan_cold(memories: pl.DataFrame, since: Mapping[str, datetime], events: Iterable[Event], now: datetime) -> list[Planned]:
+def plan_cold(
+    memories: pl.DataFrame, since: Mapping[str, datetime], events: Iterable[Event], now: datetime
+) -> list[Planned]:
     """Returns the event that moves archived and long stale memories into cold storage.
 
     `since` is when the state of each memory began.
@@ -45,17 +49,27 @@ def plan_cold(memories: pl.DataFrame, since: Mapping[str, datetime], events: Ite
     unused = {
         id: at
         for id, at in seen.items()
-        if _is_longer_ago(at, now, COLD_DAYS) and (id in archived or _is_longer_ago(since[id], now, STALE_DAYS))
+        if _is_longer_ago(at, now, COLD_DAYS)
+        and (id in archived or _is_longer_ago(since[id], now, STALE_DAYS))
     }
     return _move(COLD, "monthly", unused, f"no access for more than {COLD_DAYS} days")
 
 
 def _move(kind: str, job: str, seen: Mapping[str, datetime], reason: str) -> list[Planned]:
-    """Returns one event for all; its id depends on when each was last accessed, so that a memory can be moved again later."""
+    """Returns one event for all; its id depends on when each was last accessed, so that a memory
+    can be moved again later.
+    """
     if not seen:
         return []
     accessed = sorted(f"{id} {at.isoformat()}" for id, at in seen.items())
-    return [Planned(f"rule-{hash_of(kind, *accessed)}", kind, job, {"memory_ids": sorted(seen), "reason": reason})]
+    return [
+        Planned(
+            f"rule-{hash_of(kind, *accessed)}",
+            kind,
+            job,
+            {"memory_ids": sorted(seen), "reason": reason},
+        )
+    ]
 
 
 def _is_longer_ago(moment: datetime, now: datetime, days: int) -> bool:

@@ -1,13 +1,15 @@
-"""Folds age, exposure and the ledger into the state of each memory: active, stale, archived or cold.
+"""Folds age, exposure and the ledger into the state of each memory: active, stale, archived or
+cold.
 
     active → stale      not said, recalled or used on more than its category's TTL of exposed days
            → archived   by the event `memory.archived` of the weekly job
            → cold       by the event `memory.cold` of the monthly job
 
-A day is exposed if somebody queried the store on it, or on one of the six days before it: weekends count, a holiday does not,
-and in a store that nobody queries nothing becomes stale. What is said, recalled or used again, and the event `memory.restored`,
-make a memory active and start its TTL again. The state is derived at every fold, so another TTL applies to all memories without
-a backfill. Held, superseded and forgotten memories keep their state.
+A day is exposed if somebody queried the store on it, or on one of the six days before it: weekends
+count, a holiday does not, and in a store that nobody queries nothing becomes stale. What is said,
+recalled or used again, and the event `memory.restored`, make a memory active and start its TTL
+again. The state is derived at every fold, so another TTL applies to all memories without a
+backfill. Held, superseded and forgotten memories keep their state.
 """
 
 from bisect import bisect_right
@@ -28,7 +30,14 @@ STATE_OF = {ARCHIVED: "archived", COLD: "cold"}
 MOVES = frozenset({ARCHIVED, COLD, RESTORED})
 """Kinds of events that change the state of the memories that they name."""
 
-SCHEMA = pl.Schema({"memory_id": pl.String, "state": pl.String, "since": pl.Datetime("us", "UTC"), "reason": pl.String})
+SCHEMA = pl.Schema(
+    {
+        "memory_id": pl.String,
+        "state": pl.String,
+        "since": pl.Datetime("us", "UTC"),
+        "reason": pl.String,
+    }
+)
 COLUMNS = ["id", "state", "category", "event_at", "last_used_at", "observation_ids"]
 """Columns of `memories` that are read."""
 
@@ -52,9 +61,9 @@ def fold_states(
 ) -> pl.DataFrame:
     """Returns (memory_id, state, since, reason) of each memory.
 
-    `recalls` is the recall log (`day`). Of `events`, only those in `MOVES` are read. `ttls` are days by category;
-    memories of a category without a TTL, or with 0, never become stale. `since` is when the state began, in UTC; null for
-    states that other rules decide.
+    `recalls` is the recall log (`day`). Of `events`, only those in `MOVES` are read. `ttls` are
+    days by category; memories of a category without a TTL, or with 0, never become stale. `since`
+    is when the state began, in UTC; null for states that other rules decide.
     """
     today = now.astimezone(zone).date()
     exposed, moves = exposed_days(recalls["day"], today), _last_moves(memories, events, now)
@@ -62,18 +71,24 @@ def fold_states(
     for row in memories.select(COLUMNS).iter_rows(named=True):
         state, since, reason = row["state"], None, ""
         if state in VALID_STATES:
-            state, since, reason = _judge(row, moves.get(row["id"]), exposed, ttls.get(row["category"], 0), zone)
+            state, since, reason = _judge(
+                row, moves.get(row["id"]), exposed, ttls.get(row["category"], 0), zone
+            )
         rows.append((row["id"], state, since, reason))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def with_states(memories: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
     """Returns the memories with these states, as `fold_states` gives them."""
-    found = memories.drop("state").join(states.select(id="memory_id", state="state"), on="id", how="left")
+    found = memories.drop("state").join(
+        states.select(id="memory_id", state="state"), on="id", how="left"
+    )
     return found.select(memories.columns)
 
 
-def _judge(row: Mapping, move: _Move | None, exposed: Sequence[date], ttl: int, zone: ZoneInfo) -> tuple[str, datetime, str]:
+def _judge(
+    row: Mapping, move: _Move | None, exposed: Sequence[date], ttl: int, zone: ZoneInfo
+) -> tuple[str, datetime, str]:
     """Returns the state of a memory, its beginning and the reason."""
     seen_at = last_seen(row)
     if move is not None and move.at > seen_at:
@@ -83,7 +98,12 @@ def _judge(row: Mapping, move: _Move | None, exposed: Sequence[date], ttl: int, 
     first = bisect_right(exposed, seen_at.astimezone(zone).date())
     if ttl and len(exposed) - first > ttl:
         since = datetime.combine(exposed[first + ttl], time(), zone).astimezone(UTC)
-        return "stale", since, f"not recalled on {len(exposed) - first} days with queries; {row['category']} has {ttl}"
+        return (
+            "stale",
+            since,
+            f"not recalled on {len(exposed) - first} days with queries; {row['category']} "
+            f"has {ttl}",
+        )
     return "active", seen_at, ""
 
 
@@ -92,37 +112,63 @@ def last_seen(row: Mapping) -> datetime:
     return max(row["event_at"], row["last_used_at"] or row["event_at"])
 
 
-def accessed_at(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, datetime]:
+def accessed_at(
+    memories: pl.DataFrame, events: Iterable[Event], now: datetime
+) -> dict[str, datetime]:
     """Returns when each memory was last said, recalled, used or restored, by id."""
     restored = _last_moves(memories, (event for event in events if event.kind == RESTORED), now)
     return {
-        row["id"]: max(last_seen(row), restored[row["id"]].at) if row["id"] in restored else last_seen(row)
+        row["id"]: max(last_seen(row), restored[row["id"]].at)
+        if row["id"] in restored
+        else last_seen(row)
         for row in memories.select(COLUMNS).iter_rows(named=True)
     }
 
 
 def exposed_days(queried: Iterable[date], today: date) -> list[date]:
-    """Returns the exposed days up to today, sorted: those of the queries, and six days after each."""
-    days = {day + timedelta(days=offset) for day in set(queried) for offset in range(EXPOSED_FOR.days)}
+    """Returns the exposed days up to today, sorted: those of the queries, and six days after
+    each.
+    """
+    days = {
+        day + timedelta(days=offset) for day in set(queried) for offset in range(EXPOSED_FOR.days)
+    }
     return sorted(day for day in days if day <= today)
 
 
 def next_change(
-    memories: pl.DataFrame, states: pl.DataFrame, recalls: pl.DataFrame, now: datetime, ttls: Mapping[str, int], zone: ZoneInfo
+    memories: pl.DataFrame,
+    states: pl.DataFrame,
+    recalls: pl.DataFrame,
+    now: datetime,
+    ttls: Mapping[str, int],
+    zone: ZoneInfo,
 ) -> datetime | None:
-    """Returns the earliest moment at which an active memory may become stale: if the store is queried every day until then."""
+    """Returns the earliest moment at which an active memory may become stale: if the store is
+    queried every day until then.
+    """
     today = now.astimezone(zone).date()
     exposed, found = exposed_days(recalls["day"], today), list[int]()
     active = memories.join(states.filter(state="active"), left_on="id", right_on="memory_id")
     for category, since in active.select("category", "since").iter_rows():
         if ttl := ttls.get(category, 0):
-            found.append(ttl + 1 - (len(exposed) - bisect_right(exposed, since.astimezone(zone).date())))
-    return datetime.combine(today + timedelta(days=min(found)), time(), zone).astimezone(UTC) if found else None
+            found.append(
+                ttl + 1 - (len(exposed) - bisect_right(exposed, since.astimezone(zone).date()))
+            )
+    return (
+        datetime.combine(today + timedelta(days=min(found)), time(), zone).astimezone(UTC)
+        if found
+        else None
+    )
 
 
 def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, _Move]:
-    """Returns the last move of each memory; an event that names a memory that was merged since moves the one it is part of."""
-    moves = sorted((event for event in events if event.kind in MOVES and event.at <= now), key=lambda event: event.moment)
+    """Returns the last move of each memory; an event that names a memory that was merged since
+    moves the one it is part of.
+    """
+    moves = sorted(
+        (event for event in events if event.kind in MOVES and event.at <= now),
+        key=lambda event: event.moment,
+    )
     named = sorted({id for event in moves for id in event.payload["memory_ids"]})
     known = memories.select("observation_ids", "id").explode("observation_ids")
     homes = dict(known.filter(pl.col("observation_ids").is_in(named)).iter_rows()) if named else {}

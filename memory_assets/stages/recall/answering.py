@@ -1,9 +1,10 @@
 """Answers a question from the first tier that knows the answer, within the budget of the request.
 
-Takes a question, what is searched and what may be used beside it (a model, summaries). A broad question is answered from
-category summaries where these suffice, without embedding it or asking an index. Any other is cleaned, or rewritten by a model
-in the profiles that rewrite, and searched. Budget mode uses no model, and returns at most five results within a number of
-tokens; a long memory that was shown before and never used counts less. The answer states its cost.
+Takes a question, what is searched and what may be used beside it (a model, summaries). A broad
+question is answered from category summaries where these suffice, without embedding it or asking an
+index. Any other is cleaned, or rewritten by a model in the profiles that rewrite, and searched.
+Budget mode uses no model, and returns at most five results within a number of tokens; a long memory
+that was shown before and never used counts less. The answer states its cost.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -47,7 +48,10 @@ LEAST = 0.5
 
 
 def answer(
-    request: RecallRequest, corpus: Corpus, asker: Asker, dependencies: AnswerDependencies = AnswerDependencies()
+    request: RecallRequest,
+    corpus: Corpus,
+    asker: Asker,
+    dependencies: AnswerDependencies = AnswerDependencies(),
 ) -> Answer:
     """Returns what helps with the question, and its cost."""
     began = perf_counter()
@@ -55,15 +59,24 @@ def answer(
     chosen = _profile_of(request)
     found = None
     if dependencies.read_summaries is not None and corpora is None and not chosen.is_wide:
-        found = _from_summaries(question, corpus, asker, request, chosen, dependencies.read_summaries)
+        found = _from_summaries(
+            question, corpus, asker, request, chosen, dependencies.read_summaries
+        )
     if found is None:
         needs = () if request.are_a_selection else split_needs(question)
         alone = replace(dependencies, model=None)
-        allowed = replace(dependencies, reranks=dependencies.reranks and not needs) if chosen.asks_model else alone
+        allowed = (
+            replace(dependencies, reranks=dependencies.reranks and not needs)
+            if chosen.asks_model
+            else alone
+        )
         found = _answer(question, asker, request, corpus, allowed)
         if needs:
             askers = _askers(needs, asker, request, corpus)
-            parts = [_answer(need, one, request, corpus, alone) for need, one in zip(needs, askers, strict=True)]
+            parts = [
+                _answer(need, one, request, corpus, alone)
+                for need, one in zip(needs, askers, strict=True)
+            ]
             found = merge_answers(found, parts, chosen, is_listing=bool(request.corpus))
     if budget:
         found = within_budget(found, corpus.memories)
@@ -77,15 +90,27 @@ def _profile_of(request: RecallRequest) -> Profile:
     return choose_profile(name, request.question, limit)
 
 
-def _askers(needs: Sequence[str], asker: Asker, request: RecallRequest, corpus: Corpus) -> Iterator[Asker]:
-    """Yields who asks each need: in the project that the whole question names, after the needs before it."""
-    projects = parse_scope(request.question, asker, request, known_names(corpus.memories)[0], ()).projects
+def _askers(
+    needs: Sequence[str], asker: Asker, request: RecallRequest, corpus: Corpus
+) -> Iterator[Asker]:
+    """Yields who asks each need: in the project that the whole question names, after the needs
+    before it.
+    """
+    projects = parse_scope(
+        request.question, asker, request, known_names(corpus.memories)[0], ()
+    ).projects
     project = next(iter(projects)) if len(projects) == 1 else asker.project
     for place in range(len(needs)):
         yield replace(asker, project=project, recent=(*asker.recent, *needs[:place]))
 
 
-def _answer(question: str, asker: Asker, request: RecallRequest, corpus: Corpus, dependencies: AnswerDependencies) -> Answer:
+def _answer(
+    question: str,
+    asker: Asker,
+    request: RecallRequest,
+    corpus: Corpus,
+    dependencies: AnswerDependencies,
+) -> Answer:
     """Returns the answer to a question, or to one need of it, by a search."""
     until = monotonic() + dependencies.deadline_seconds
     query, profile = rewrite(question, asker.recent, dependencies), _profile_of(request).name
@@ -102,34 +127,53 @@ def _answer(question: str, asker: Asker, request: RecallRequest, corpus: Corpus,
         context=query.context,
         rerank=reranker.rank,
     )
-    called = cost_of_call(query.answer, dependencies.price(query.answer)) if query.answer else Cost()
+    called = (
+        cost_of_call(query.answer, dependencies.price(query.answer)) if query.answer else Cost()
+    )
     return replace(
         found,
         question=question,
-        uses=(*(("rewrite",) if query.how == "rewritten" else ()), *(("rerank",) if reranker.is_used else ()), *found.uses),
+        uses=(
+            *(("rewrite",) if query.how == "rewritten" else ()),
+            *(("rerank",) if reranker.is_used else ()),
+            *found.uses,
+        ),
         cost=found.cost + replace(called, model_calls=query.model_calls) + reranker.cost,
         notes=(*filter(None, (query.note, reranker.note)), *found.notes),
     )
 
 
 def _from_summaries(
-    question: str, corpus: Corpus, asker: Asker, filters: Filters, profile: Profile, read_summaries: Callable[[], pl.DataFrame]
+    question: str,
+    corpus: Corpus,
+    asker: Asker,
+    filters: Filters,
+    profile: Profile,
+    read_summaries: Callable[[], pl.DataFrame],
 ) -> Answer | None:
-    """Returns the facts of the summaries that answer a broad question, or None where they do not suffice."""
+    """Returns the facts of the summaries that answer a broad question, or None where they do not
+    suffice.
+    """
     if not is_broad(question):
         return None
     summaries = with_newer_memories(read_summaries(), corpus.memories)
-    choice = choose_tier(question, [name for name in summaries["project"].unique().sort() if name], asker.project)
+    choice = choose_tier(
+        question, [name for name in summaries["project"].unique().sort() if name], asker.project
+    )
     if choice.tier != SUMMARIES:
         return None
     cited = pl.col("id").is_in(summaries["memory_ids"].explode().drop_nulls().implode())
     shown = corpus.memories.filter(condition(filters, corpus.memories.columns), cited)
     rows = {row["id"]: row for row in shown.iter_rows(named=True)}
-    ids = find_summarised(choice, summaries, {id: row["text"] for id, row in rows.items()}, asker.person)
+    ids = find_summarised(
+        choice, summaries, {id: row["text"] for id, row in rows.items()}, asker.person
+    )
     if not ids:
         return None
     results = [
-        result_of(rows[id], asker.now, score=round(1.0 - place / (len(ids) + 1), 6), arms=("summaries",))
+        result_of(
+            rows[id], asker.now, score=round(1.0 - place / (len(ids) + 1), 6), arms=("summaries",)
+        )
         for place, id in enumerate(ids)
     ]
     return Answer(
@@ -138,7 +182,9 @@ def _from_summaries(
         tuple(results[: profile.limit]),
         len(ids),
         asked=question,
-        left_out=tuple(LeftOut(one.memory_id, "over the cap", one.score) for one in results[profile.limit :]),
+        left_out=tuple(
+            LeftOut(one.memory_id, "over the cap", one.score) for one in results[profile.limit :]
+        ),
         uses=("summaries",),
         tier=SUMMARIES,
     )
@@ -147,17 +193,28 @@ def _from_summaries(
 def within_budget(found: Answer, memories: pl.DataFrame) -> Answer:
     """Returns the answer with the results that budget mode hands out."""
     ids = [one.memory_id for one in found.results]
-    known = memories.filter(pl.col("id").is_in(ids)).select("id", "text", "recall_count", "used_count")
+    known = memories.filter(pl.col("id").is_in(ids)).select(
+        "id", "text", "recall_count", "used_count"
+    )
     penalties = {row["id"]: budget_penalty(row) for row in known.iter_rows(named=True)}
     weighed = [_weighed(one, penalties.get(one.memory_id, 1.0)) for one in found.results]
     kept = fit(sorted(weighed, key=lambda one: -one.score), BUDGET_TOKENS, MOST_IN_BUDGET)
-    left = [LeftOut(one.memory_id, "over the budget", one.score) for one in weighed if one not in kept]
-    note = f"Budget mode: {len(kept)} of {len(ids)} memories, in at most {BUDGET_TOKENS} tokens; no model was asked."
-    return replace(found, results=kept, left_out=(*left, *found.left_out), notes=(note, *found.notes))
+    left = [
+        LeftOut(one.memory_id, "over the budget", one.score) for one in weighed if one not in kept
+    ]
+    note = (
+        f"Budget mode: {len(kept)} of {len(ids)} memories, in at most {BUDGET_TOKENS} tokens; "
+        "no model was asked."
+    )
+    return replace(
+        found, results=kept, left_out=(*left, *found.left_out), notes=(note, *found.notes)
+    )
 
 
 def budget_penalty(memory: Row) -> float:
-    """Returns the factor of a memory's score: less than 1 where it is long, was shown and was never used."""
+    """Returns the factor of a memory's score: less than 1 where it is long, was shown and was never
+    used.
+    """
     if not memory["recall_count"] or memory["used_count"]:
         return 1.0
     excess = max(count_tokens(memory["text"]) - USUAL_TOKENS, 0) / USUAL_TOKENS
@@ -167,4 +224,6 @@ def budget_penalty(memory: Row) -> float:
 def _weighed(one: Recalled, factor: float) -> Recalled:
     if factor == 1.0:
         return one
-    return replace(one, score=round(one.score * factor, 6), weights={**one.weights, "thrift": round(factor, 4)})
+    return replace(
+        one, score=round(one.score * factor, 6), weights={**one.weights, "thrift": round(factor, 4)}
+    )

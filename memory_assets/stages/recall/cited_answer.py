@@ -1,9 +1,10 @@
 """Answers a question in sentences, each with the sources it rests on.
 
-Takes a question and sources of all tiers (lines of MEMORY.md, facts, narratives, messages), best first. A model writes the
-answer, which is checked: a sentence that cites nothing, cites what was not given, or has an exact name that its sources do
-not have is dropped and listed. Without a model, or where it fails, the answer is extractive: the sentences of the sources that
-cover most of the question. A question that no source answers gets "not in memory".
+Takes a question and sources of all tiers (lines of MEMORY.md, facts, narratives, messages), best
+first. A model writes the answer, which is checked: a sentence that cites nothing, cites what was
+not given, or has an exact name that its sources do not have is dropped and listed. Without a model,
+or where it fails, the answer is extractive: the sentences of the sources that cover most of the
+question. A question that no source answers gets "not in memory".
 """
 
 import math
@@ -34,7 +35,9 @@ CHARS_A_SOURCE = 1_000
 ANSWER_TOKENS = 1_000
 CHARS_A_SENTENCE = 400
 QUOTED, MOST_OF_A_SOURCE = 4, 2
-"""Sources that are quoted without a model, and sentences of a message: recall's order is better than counting words."""
+"""Sources that are quoted without a model, and sentences of a message: recall's order is better
+than counting words.
+"""
 
 SAME = 0.6
 """Likeness from which two sentences say the same."""
@@ -129,7 +132,11 @@ class CitedSentence:
 
 
 def answer_with_citations(
-    question: str, sources: Sequence[AnswerSource], dependencies: AnswerDependencies, *, is_known: bool
+    question: str,
+    sources: Sequence[AnswerSource],
+    dependencies: AnswerDependencies,
+    *,
+    is_known: bool,
 ) -> CitedAnswer:
     """Returns the answer; the model is not asked where nothing is known."""
     model = dependencies.model
@@ -137,7 +144,9 @@ def answer_with_citations(
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=model is None)
     kept = _quotes(question, sources, dependencies.frequency or (lambda _: 1))
     text, given = "\n".join(map(str, kept)), {source.id: source for source in reversed(sources)}
-    extractive = CitedAnswer(question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given))
+    extractive = CitedAnswer(
+        question, text or NOT_IN_MEMORY, bool(kept), True, _citations(kept, given)
+    )
     if model is None:
         return extractive
     shown = fitting(sources)
@@ -146,25 +155,47 @@ def answer_with_citations(
         note = f"{model.name} {found}; the answer is extractive."
         return replace(extractive, cost=Cost(model_calls=1), notes=(note,))
     left = len(sources) - len(shown)
-    notes = (f"{left} of {len(sources)} sources did not fit into the question to {model.name}.",) if left else ()
+    notes = (
+        (f"{left} of {len(sources)} sources did not fit into the question to {model.name}.",)
+        if left
+        else ()
+    )
     checked = _checked(question, found, shown)
-    checked = replace(checked, cost=cost_of_call(found, dependencies.price(found)), notes=(*notes, *checked.notes))
+    checked = replace(
+        checked, cost=cost_of_call(found, dependencies.price(found)), notes=(*notes, *checked.notes)
+    )
     if checked.citations or not checked.is_known:
         return checked
-    note = f"{found.model} answered nothing that its sources support ({found.stop_reason}); the answer is extractive."
-    return replace(extractive, cost=checked.cost, dropped=checked.dropped, notes=(*checked.notes, note))
+    note = (
+        f"{found.model} answered nothing that its sources support ({found.stop_reason}); the "
+        "answer is extractive."
+    )
+    return replace(
+        extractive, cost=checked.cost, dropped=checked.dropped, notes=(*checked.notes, note)
+    )
 
 
 def sources_of(result: Recalled) -> Iterator[AnswerSource]:
-    """Yields a result of recall, cited as `mem_` or `msg_` and twelve characters, and the other half of its exchange."""
-    id = short_message_id(result.memory_id) if result.kind == MESSAGE else short_id(result.memory_id)
+    """Yields a result of recall, cited as `mem_` or `msg_` and twelve characters, and the other
+    half of its exchange.
+    """
+    id = (
+        short_message_id(result.memory_id) if result.kind == MESSAGE else short_id(result.memory_id)
+    )
     where = (result.session, result.path, result.lines, result.event_at)
-    source = AnswerSource(id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score)
+    source = AnswerSource(
+        id, result.kind, result.text, *where, result.memory_id, result.said_by, result.score
+    )
     half = result.other_half
     if half is None:
         yield source
         return
-    other = {"id": short_message_id(half.message_id), "ref": half.message_id, "said_by": half.said_by, "text": half.text}
+    other = {
+        "id": short_message_id(half.message_id),
+        "ref": half.message_id,
+        "said_by": half.said_by,
+        "text": half.text,
+    }
     yield replace(source, lines=result.lines[:1])
     yield replace(source, lines=(half.line,), **other)
 
@@ -185,7 +216,9 @@ def weights_of(question: str, frequency: Frequency) -> dict[str, float]:
 def weighted_share(text: str, weights: Mapping[str, float]) -> float:
     """Returns the weighted share of the question's terms in the text, from 0 to 1."""
     terms = text_terms(text)
-    return sum(weight for term, weight in weights.items() if term in terms) / (sum(weights.values()) or 1.0)
+    return sum(weight for term, weight in weights.items() if term in terms) / (
+        sum(weights.values()) or 1.0
+    )
 
 
 def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource]:
@@ -194,10 +227,25 @@ def lines_about(question: str, content: str, most: int = 8) -> list[AnswerSource
     found = []
     for number, line in enumerate(content.splitlines(), 1):
         text = line.strip()
-        share = len(wanted & set(text_terms(text))) / len(wanted) if wanted and not text.startswith("#") else 0.0
+        share = (
+            len(wanted & set(text_terms(text))) / len(wanted)
+            if wanted and not text.startswith("#")
+            else 0.0
+        )
         if share >= 0.5 and (share == 1.0 or len(wanted) > 2):
             words = _LIST_MARK.sub("", text)
-            found.append(AnswerSource(f"{MEMORY_MD}:{number}", MEMORY_MD, words, "", MEMORY_MD, (number,), None, score=share))
+            found.append(
+                AnswerSource(
+                    f"{MEMORY_MD}:{number}",
+                    MEMORY_MD,
+                    words,
+                    "",
+                    MEMORY_MD,
+                    (number,),
+                    None,
+                    score=share,
+                )
+            )
     return sorted(found, key=lambda source: -source.score)[:most]
 
 
@@ -215,18 +263,30 @@ def fitting(sources: Sequence[AnswerSource], tokens: int = PROMPT_TOKENS) -> lis
 
 def request_of(question: str, sources: Sequence[AnswerSource]) -> ModelRequest:
     """Returns the request to the model."""
-    material = [fenced("sources", "\n".join(source.line for source in sources)), fenced("question", one_line(question, 2_000))]
+    material = [
+        fenced("sources", "\n".join(source.line for source in sources)),
+        fenced("question", one_line(question, 2_000)),
+    ]
     return ModelRequest(read_prompt("recall", "cited_answer"), "\n\n".join(material), ANSWER_TOKENS)
 
 
-def problem_of(sentence: CitedSentence, sources: Mapping[str, AnswerSource], question: str) -> str | None:
+def problem_of(
+    sentence: CitedSentence, sources: Mapping[str, AnswerSource], question: str
+) -> str | None:
     """Returns why a sentence is not supported, or None."""
     if not sentence.ids:
         return "it cites nothing"
     if unknown := [id for id in sentence.ids if id not in sources]:
         return f"it cites {', '.join(unknown)}, which it was not given"
-    given = " ".join(f"{sources[id].text} {sources[id].event_at or ''}" for id in sentence.ids) + f" {question}"
-    invented = [name for name in exact_names(sentence.text) if len(name) > 1 and name.lower() not in given.lower()]
+    given = (
+        " ".join(f"{sources[id].text} {sources[id].event_at or ''}" for id in sentence.ids)
+        + f" {question}"
+    )
+    invented = [
+        name
+        for name in exact_names(sentence.text)
+        if len(name) > 1 and name.lower() not in given.lower()
+    ]
     return f"its sources do not name {', '.join(invented)}" if invented else None
 
 
@@ -234,15 +294,35 @@ def _checked(question: str, answer: ModelAnswer, shown: Sequence[AnswerSource]) 
     if _NOTHING.match(answer.text):
         return CitedAnswer(question, NOT_IN_MEMORY, is_known=False, is_extractive=False)
     given = {source.id: source for source in shown}
-    judged = [(sentence, problem_of(sentence, given, question)) for sentence in parse_sentences(answer.text)]
+    judged = [
+        (sentence, problem_of(sentence, given, question))
+        for sentence in parse_sentences(answer.text)
+    ]
     kept = [sentence for sentence, problem in judged if problem is None]
-    dropped = tuple(DroppedSentence(sentence.text, problem) for sentence, problem in judged if problem)
-    notes = (f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped.",) if dropped else ()
-    return CitedAnswer(question, " ".join(map(str, kept)), True, False, _citations(kept, given), dropped, notes=notes)
+    dropped = tuple(
+        DroppedSentence(sentence.text, problem) for sentence, problem in judged if problem
+    )
+    notes = (
+        (f"{len(dropped)} of {len(judged)} sentences of {answer.model} were dropped.",)
+        if dropped
+        else ()
+    )
+    return CitedAnswer(
+        question,
+        " ".join(map(str, kept)),
+        True,
+        False,
+        _citations(kept, given),
+        dropped,
+        notes=notes,
+    )
 
 
-def _quotes(question: str, sources: Sequence[AnswerSource], frequency: Frequency) -> list[CitedSentence]:
-    """Returns memories and the sentences of messages that have most of the question's words, with speaker and date.
+def _quotes(
+    question: str, sources: Sequence[AnswerSource], frequency: Frequency
+) -> list[CitedSentence]:
+    """Returns memories and the sentences of messages that have most of the question's words, with
+    speaker and date.
 
     They are of the first sources, in their order, and no two of them are alike.
     """
@@ -255,7 +335,10 @@ def _quotes(question: str, sources: Sequence[AnswerSource], frequency: Frequency
     if not quoted:
         first = sources[0]
         quoted = [(next(_statements(first), first.text), first)]
-    return [CitedSentence(f"{source.spoken}{one_line(text, CHARS_A_SENTENCE)}", (source.id,)) for text, source in quoted]
+    return [
+        CitedSentence(f"{source.spoken}{one_line(text, CHARS_A_SENTENCE)}", (source.id,))
+        for text, source in quoted
+    ]
 
 
 def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list[str]:
@@ -263,13 +346,19 @@ def _best_statements(source: AnswerSource, weights: Mapping[str, float]) -> list
     statements = list(_statements(source))
     if source.kind != MESSAGE:
         return statements
-    shares = {place: weighted_share(statement, weights) for place, statement in enumerate(statements)}
-    best = sorted((place for place, share in shares.items() if share), key=lambda place: -shares[place])
+    shares = {
+        place: weighted_share(statement, weights) for place, statement in enumerate(statements)
+    }
+    best = sorted(
+        (place for place, share in shares.items() if share), key=lambda place: -shares[place]
+    )
     return [statements[place] for place in sorted(best[:MOST_OF_A_SOURCE])]
 
 
 def _statements(source: AnswerSource) -> Iterator[str]:
-    """Yields the whole sentences of a source; a question, a command that was typed and a masked secret state nothing."""
+    """Yields the whole sentences of a source; a question, a command that was typed and a masked
+    secret state nothing.
+    """
     if source.kind != MESSAGE:
         yield plain(source.text)
         return
@@ -281,7 +370,9 @@ def _statements(source: AnswerSource) -> Iterator[str]:
 
 
 def parse_sentences(text: str) -> Iterator[CitedSentence]:
-    """Yields the sentences of an answer with the ids that each cites; those before a cited one on a line cite nothing."""
+    """Yields the sentences of an answer with the ids that each cites; those before a cited one on a
+    line cite nothing.
+    """
     for line in text.splitlines():
         yield from _parse_line(_LIST_MARK.sub("", line).strip())
 
@@ -290,7 +381,9 @@ def _parse_line(line: str) -> Iterator[CitedSentence]:
     text, ids = "", list[str]()
     for between, cited in _pieces(line):
         words = between.lstrip(" .!?;,") if ids else between.strip()
-        goes_on = bool(ids) and not (_ENDS.search(text) or between[:1] in tuple(".!?") or words[:1].isupper())
+        goes_on = bool(ids) and not (
+            _ENDS.search(text) or between[:1] in tuple(".!?") or words[:1].isupper()
+        )
         if words and ids and not goes_on:
             yield CitedSentence(text, tuple(dict.fromkeys(ids)))
             text, ids = "", []
@@ -305,7 +398,9 @@ def _parse_line(line: str) -> Iterator[CitedSentence]:
 
 
 def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
-    """Yields the text before each group of citations with its ids, and the rest of the line with none."""
+    """Yields the text before each group of citations with its ids, and the rest of the line with
+    none.
+    """
     at = 0
     for group in _GROUP.finditer(line):
         cited = _ID.findall(group[1])
@@ -315,6 +410,10 @@ def _pieces(line: str) -> Iterator[tuple[str, list[str]]]:
     yield line[at:], []
 
 
-def _citations(sentences: Sequence[CitedSentence], sources: Mapping[str, AnswerSource]) -> tuple[Citation, ...]:
+def _citations(
+    sentences: Sequence[CitedSentence], sources: Mapping[str, AnswerSource]
+) -> tuple[Citation, ...]:
     cited = dict.fromkeys(id for sentence in sentences for id in sentence.ids)
-    return tuple(Citation(*(getattr(sources[id], one.name) for one in fields(Citation))) for id in cited)
+    return tuple(
+        Citation(*(getattr(sources[id], one.name) for one in fields(Citation))) for id in cited
+    )

@@ -1,4 +1,6 @@
-"""Cuts a message to the sentences that match a question, and marks every gap with "…"; gives its whole sentences back."""
+"""Cuts a message to the sentences that match a question, and marks every gap with "…"; gives its
+whole sentences back.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -22,13 +24,15 @@ CUT = "…"
 def excerpt(passage: Row, terms: Collection[str] = (), longest: int = LONGEST) -> str:
     """Returns the sentences around the passage that have most of the terms, in their lines.
 
-    `passage` has `whole`, `char_from` and `char_to`. A sentence longer than `longest` characters is cut between words: then "…"
-    stands at a word, elsewhere beside a space.
+    `passage` has `whole`, `char_from` and `char_to`. A sentence longer than `longest` characters is
+    cut between words: then "…" stands at a word, elsewhere beside a space.
     """
     text, start, end = passage["whole"], passage["char_from"], passage["char_to"]
     room = longest - 2 * len(f"{CUT} ")
     low = max(start - 4 * longest, 0)
-    spans = [(low + first, low + last) for first, last in sentence_spans(text[low : end + 4 * longest])]
+    spans = [
+        (low + first, low + last) for first, last in sentence_spans(text[low : end + 4 * longest])
+    ]
     inside = [place for place, (first, last) in enumerate(spans) if first < end and last > start]
     if not inside:
         return around(text, start, end, longest)
@@ -53,7 +57,9 @@ def whole_sentences(shown: str) -> Iterator[str]:
 
 
 def _window(spans: Sequence[tuple[int, int]], place: int, room: int) -> tuple[int, int]:
-    """Returns the span of the sentence at that place and of those after it that fit into the room with it."""
+    """Returns the span of the sentence at that place and of those after it that fit into the room
+    with it.
+    """
     first, last = spans[place]
     for _, end in spans[place + 1 :]:
         if end - first > room:
@@ -66,14 +72,21 @@ def _terms_in(text: str, terms: Collection[str]) -> int:
     return len(set(terms).intersection(text_terms(text)))
 
 
-def _densest_span(text: str, start: int, end: int, length: int, terms: Collection[str]) -> tuple[int, int]:
+def _densest_span(
+    text: str, start: int, end: int, length: int, terms: Collection[str]
+) -> tuple[int, int]:
     """Returns the span of that length, between start and end, that has most of the terms."""
-    first = max(range(start, end - length + 1, STEP), key=lambda at: _terms_in(text[at : at + length], terms))
+    first = max(
+        range(start, end - length + 1, STEP),
+        key=lambda at: _terms_in(text[at : at + length], terms),
+    )
     return first, first + length
 
 
 def around(text: str, start: int, end: int, length: int = LONGEST) -> str:
-    """Returns the span of the text on one line, with as much text around it as fits into `length` characters."""
+    """Returns the span of the text on one line, with as much text around it as fits into `length`
+    characters.
+    """
     room = max(length - (end - start) - 2, 0)
     low = max(start - room // 2, 0)
     high = min(low + (end - start) + room, len(text))

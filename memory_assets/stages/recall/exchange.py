@@ -1,8 +1,10 @@
-"""Finds the other half of an exchange: the message that answers a found message, or the one that it answers.
+"""Finds the other half of an exchange: the message that answers a found message, or the one that it
+answers.
 
-"Yes, do that" says nothing alone, and a question is found more easily than its answer. An owner's message is shown with the end
-of the turn that it began, behind the steps on the way to it, else with what it replies to; an assistant's with the reply to the
-question at its end, else with the owner's message that it answers.
+"Yes, do that" says nothing alone, and a question is found more easily than its answer. An owner's
+message is shown with the end of the turn that it began, behind the steps on the way to it, else
+with what it replies to; an assistant's with the reply to the question at its end, else with the
+owner's message that it answers.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -26,7 +28,9 @@ Half = tuple[Relation, int]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The messages around a found one that may be shown, nearest first: rows in the texts, and their passages."""
+    """The messages around a found one that may be shown, nearest first: rows in the texts, and
+    their passages.
+    """
 
     before: Sequence[int]
     after: Sequence[int]
@@ -64,13 +68,20 @@ def show_exchanges(
     vector: np.ndarray | None = None,
     allowed: np.ndarray | None = None,
 ) -> dict[str, Recalled]:
-    """Returns the messages by id, cut to the sentences that have most of the terms, with the other half of their exchange.
+    """Returns the messages by id, cut to the sentences that have most of the terms, with the other
+    half of their exchange.
 
-    Takes the row in the texts, the passage and the result of each. `read` returns the passages of some ids; `allowed` says of
-    each row whether it may be shown. The passage of the other half is the one nearest to the vector.
+    Takes the row in the texts, the passage and the result of each. `read` returns the passages of
+    some ids; `allowed` says of each row whether it may be shown. The passage of the other half is
+    the one nearest to the vector.
     """
-    sides = {row: tuple(_messages_beside(texts, row, step, allowed) for step in (-1, 1)) for row, _, _ in found}
-    passages = _passages(texts, [row for both in sides.values() for side in both for row in side], read)
+    sides = {
+        row: tuple(_messages_beside(texts, row, step, allowed) for step in (-1, 1))
+        for row, _, _ in found
+    }
+    passages = _passages(
+        texts, [row for both in sides.values() for side in both for row in side], read
+    )
     halves: dict[int, Half] = {}
     for row, passage, _ in found:
         before, after = (list(takewhile(passages.__contains__, side)) for side in sides[row])
@@ -99,17 +110,30 @@ def _other_half(passage: Row, neighbours: Neighbours) -> Half | None:
     return None if answered is None else ("answers", answered)
 
 
-def _with_half(result: Recalled, passage: Row, relation: Relation, row: Row, terms: Collection[str]) -> Recalled:
+def _with_half(
+    result: Recalled, passage: Row, relation: Relation, row: Row, terms: Collection[str]
+) -> Recalled:
     speaker = said_by({**row, "author": author_of(row)})
     half = OtherHalf(row["message_id"], relation, speaker, excerpt(row, terms, BESIDE), row["line"])
-    return replace(result, text=excerpt(passage, terms, LONGEST - BESIDE), lines=(*result.lines, half.line), other_half=half)
+    return replace(
+        result,
+        text=excerpt(passage, terms, LONGEST - BESIDE),
+        lines=(*result.lines, half.line),
+        other_half=half,
+    )
 
 
 def _messages_beside(texts: Texts, row: int, step: int, allowed: np.ndarray | None) -> list[int]:
-    """Returns a row of each message beside that one, the nearest first, before (-1) or after (1) it."""
+    """Returns a row of each message beside that one, the nearest first, before (-1) or after (1)
+    it.
+    """
     rows: dict[int, int] = {}
     place = row + step
-    while 0 <= place < len(texts) and texts.groups[place] == texts.groups[row] and len(rows) < LOOKED_AT:
+    while (
+        0 <= place < len(texts)
+        and texts.groups[place] == texts.groups[row]
+        and len(rows) < LOOKED_AT
+    ):
         if allowed is not None and not allowed[place]:
             break
         if texts.parents[place] != texts.parents[row]:
@@ -118,14 +142,22 @@ def _messages_beside(texts: Texts, row: int, step: int, allowed: np.ndarray | No
     return list(rows.values())
 
 
-def _passages(texts: Texts, rows: Sequence[int], read: Callable[[Sequence[str]], pl.DataFrame]) -> dict[int, Row]:
+def _passages(
+    texts: Texts, rows: Sequence[int], read: Callable[[Sequence[str]], pl.DataFrame]
+) -> dict[int, Row]:
     """Returns the passages of these rows that may be shown."""
     row_of = {texts.ids[row]: row for row in rows}
-    return {row_of[passage["id"]]: passage for passage in read(list(row_of)).iter_rows(named=True)} if row_of else {}
+    return (
+        {row_of[passage["id"]]: passage for passage in read(list(row_of)).iter_rows(named=True)}
+        if row_of
+        else {}
+    )
 
 
 def _nearest_passage(texts: Texts, row: int, vector: np.ndarray | None) -> int:
-    """Returns the row of the passage nearest to the vector, of the message that the row belongs to."""
+    """Returns the row of the passage nearest to the vector, of the message that the row belongs
+    to.
+    """
     rows = list(_rows_of_message(texts, row))
     if vector is None or texts.vectors.shape[1] != len(vector):
         return rows[0]

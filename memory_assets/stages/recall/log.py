@@ -1,4 +1,6 @@
-"""Reads from the ledger how questions were answered: by which tier and at what cost; of a question only its keyed hash."""
+"""Reads from the ledger how questions were answered: by which tier and at what cost; of a question
+only its keyed hash.
+"""
 
 import hashlib
 import hmac
@@ -25,7 +27,9 @@ _NO_COST = asdict(Cost())
 
 
 def hash_of_question(question: str, key: bytes) -> str:
-    """Returns what the ledger keeps of a question: a keyed hash, the same for other cases and outer spaces, 24 digits."""
+    """Returns what the ledger keeps of a question: a keyed hash, the same for other cases and outer
+    spaces, 24 digits.
+    """
     return hmac.new(key, question.strip().lower().encode(), hashlib.sha256).hexdigest()[:24]
 
 
@@ -44,11 +48,17 @@ def payload_of(answer: Answer, *, is_budget: bool = False) -> dict[str, Any]:
 
 
 def payload_of_cited(answer: CitedAnswer) -> dict[str, Any]:
-    """Returns the same of an answer over all tiers; the tier is the lowest that suffices for its citations."""
+    """Returns the same of an answer over all tiers; the tier is the lowest that suffices for its
+    citations.
+    """
     kinds = {one.kind for one in answer.citations}
     return {
         "profile": "reflect",
-        "tier": SUMMARIES if kinds <= {MEMORY_MD} else MEMORIES if kinds - {MESSAGE, MEMORY_MD} else MESSAGES,
+        "tier": SUMMARIES
+        if kinds <= {MEMORY_MD}
+        else MEMORIES
+        if kinds - {MESSAGE, MEMORY_MD}
+        else MESSAGES,
         "is_known": answer.is_known,
         "results": len(answer.citations),
         "uses": [] if answer.is_extractive else ["model"],
@@ -61,7 +71,9 @@ def _cost(cost: Cost) -> dict[str, Any]:
 
 
 def log_recalls(events: Iterable[Event], zone: ZoneInfo) -> pl.DataFrame:
-    """Returns one row for each answered question, in the order of the ledger; lines of older versions have fewer values."""
+    """Returns one row for each answered question, in the order of the ledger; lines of older
+    versions have fewer values.
+    """
     return schemas.frame_of("recalls", [_row(event, zone) for event in events])
 
 
@@ -72,11 +84,19 @@ def shares(recalls: pl.DataFrame) -> dict[str, int]:
 
 
 def by_day(recalls: pl.DataFrame) -> list[tuple[date, int, dict[str, float]]]:
-    """Returns, for each of the last days with questions, their number and the share of each outcome."""
+    """Returns, for each of the last days with questions, their number and the share of each
+    outcome.
+    """
     found = []
     for (day,), group in recalls.sort("day").group_by("day", maintain_order=True):
         assert isinstance(day, date)
-        found.append((day, group.height, {name: count / group.height for name, count in shares(group).items()}))
+        found.append(
+            (
+                day,
+                group.height,
+                {name: count / group.height for name, count in shares(group).items()},
+            )
+        )
     return found[-DAYS_SHOWN:]
 
 
@@ -97,6 +117,9 @@ def _row(event: Event, zone: ZoneInfo) -> dict[str, Any]:
         "is_rewritten": "rewrite" in uses,
         "is_reranked": "rerank" in uses,
         "degraded": payload.get("degraded"),
-        **{name: cost[name] for name in ("embeddings", "index_queries", "model_calls", "model_tokens", "seconds")},
+        **{
+            name: cost[name]
+            for name in ("embeddings", "index_queries", "model_calls", "model_tokens", "seconds")
+        },
         "cost_usd": cost["usd"],
     }

@@ -1,6 +1,8 @@
-"""Caches what is computed from a large object, by its identity; finds rows of a frame by their ids, and by a condition.
+"""Caches what is computed from a large object, by its identity; finds rows of a frame by their ids,
+and by a condition.
 
-Finding 60 ids among 100,000 takes polars 3 ms, and each operation on 60 rows half a millisecond; a question would do dozens.
+Finding 60 ids among 100,000 takes polars 3 ms, and each operation on 60 rows half a millisecond; a
+question would do dozens.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +23,9 @@ Found = TypeVar("Found")
 
 
 def remembered(compute: Callable[[Large], Found]) -> Callable[[Large], Found]:
-    """Returns the function with a cache of its results for the last objects, compared by identity."""
+    """Returns the function with a cache of its results for the last objects, compared by
+    identity.
+    """
     known: list[tuple[Large, Found]] = []
 
     @wraps(compute)

@@ -1,12 +1,13 @@
 """Finds memories, facts and narratives, by their words and by their meaning, and weighs them.
 
-More candidates are fetched than needed, since filters act on them; where filters leave few, more are fetched. Scores are
-fused, not ranks: scaled over the candidates of each retriever, half and half (on LoCoMo's turns this beats reciprocal ranks by
-four to eight points of recall@10 and is the best fusion that was not tuned on the same questions).
+More candidates are fetched than needed, since filters act on them; where filters leave few, more
+are fetched. Scores are fused, not ranks: scaled over the candidates of each retriever, half and
+half (on LoCoMo's turns this beats reciprocal ranks by four to eight points of recall@10 and is the
+best fusion that was not tuned on the same questions).
 
-The fused score is multiplied with factors. Each can be switched off; `make bench ROWS=factors` prints the gain of each. Decay
-depends on the category: what becomes stale after 90 days loses a hundredth a day, what becomes stale after 180 half of that, a
-rule nothing.
+The fused score is multiplied with factors. Each can be switched off; `make bench ROWS=factors`
+prints the gain of each. Decay depends on the category: what becomes stale after 90 days loses a
+hundredth a day, what becomes stale after 180 half of that, a rule nothing.
 """
 
 import math
@@ -63,13 +64,25 @@ class MemoryHits:
 
     def retrievers_of(self, id: str) -> tuple[str, ...]:
         """Returns the retrievers that found the memory."""
-        return tuple(name for name, hits in (("keyword", self.keyword), ("vector", self.vector)) if id in hits)
+        return tuple(
+            name
+            for name, hits in (("keyword", self.keyword), ("vector", self.vector))
+            if id in hits
+        )
 
 
 class Candidates:
-    """The memories nearest to a query, by words and by meaning; each index is asked once for so many, whatever they are for."""
+    """The memories nearest to a query, by words and by meaning; each index is asked once for so
+    many, whatever they are for.
+    """
 
-    def __init__(self, query: SearchQuery, memories: pl.DataFrame, texts: Texts | None, vectors: VectorIndex | None) -> None:
+    def __init__(
+        self,
+        query: SearchQuery,
+        memories: pl.DataFrame,
+        texts: Texts | None,
+        vectors: VectorIndex | None,
+    ) -> None:
         self._query, self._memories, self._texts, self._vectors = query, memories, texts, vectors
         self._by_words, self._near = cache(self._find_by_words), cache(self._find_near)
         self.queries = 0
@@ -83,7 +96,9 @@ class Candidates:
         keyword, vector = ({hit.id: hit.score for hit in hits} for hits in (words, near))
         return MemoryHits(rows_of(self._memories, fused), fused, keyword, vector)
 
-    def _fetch(self, find: Callable[[int], list[Hit]], fulfils: np.ndarray, places: Mapping[str, int]) -> list[Hit]:
+    def _fetch(
+        self, find: Callable[[int], list[Hit]], fulfils: np.ndarray, places: Mapping[str, int]
+    ) -> list[Hit]:
         """Returns the hits that pass, at most `OVER_FETCHED`; asks for more while few pass."""
         count = OVER_FETCHED
         while True:
@@ -113,42 +128,58 @@ class Candidates:
 
 def _best(texts: Texts, scores: np.ndarray, count: int) -> list[Hit]:
     """Returns the rows with the best scores above 0, best first."""
-    hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in best_rows(scores, count) if scores[row]]
+    hits = [
+        Hit(texts.ids[int(row)], float(scores[row]))
+        for row in best_rows(scores, count)
+        if scores[row]
+    ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
 def fuse(keywords: Sequence[Hit], vectors: Sequence[Hit]) -> dict[str, float]:
-    """Returns a score from 0 to 1 for each candidate; where one retriever found nothing, the other counts whole."""
+    """Returns a score from 0 to 1 for each candidate; where one retriever found nothing, the other
+    counts whole.
+    """
     found = [_scaled(hits) for hits in (keywords, vectors) if hits]
     ids = dict.fromkeys(id for scores in found for id in scores)
     return {id: sum(scores.get(id, 0.0) for scores in found) / len(found) for id in ids}
 
 
 def decay(event_at: datetime, now: datetime, category: str = "") -> float:
-    """Returns the factor of a memory of that moment: exp(-0.01 × days), by category; none for one in the future."""
+    """Returns the factor of a memory of that moment: exp(-0.01 × days), by category; none for one
+    in the future.
+    """
     days = max((now - event_at).total_seconds() / 86_400, 0.0)
     return math.exp(-DECAY_OF.get(category, DECAY_PER_DAY) * days)
 
 
 def _elsewhere(memory: Row, asker: Asker) -> float:
-    elsewhere = asker.project and memory["scope"] == "project" and memory["project"] != asker.project
+    elsewhere = (
+        asker.project and memory["scope"] == "project" and memory["project"] != asker.project
+    )
     another = asker.person and memory["scope"] == "person" and memory["person"] != asker.person
     return ELSEWHERE_FACTOR ** (bool(elsewhere) + bool(another))
 
 
 FACTORS: dict[str, Callable[[Row, Asker, str], float]] = {
     "decay": lambda memory, asker, _: decay(memory["event_at"], asker.now, memory["category"]),
-    "stale": lambda memory, *_: STALE_FACTOR if memory["state"] in ("stale", "archived", "cold") else 1.0,
+    "stale": lambda memory, *_: (
+        STALE_FACTOR if memory["state"] in ("stale", "archived", "cold") else 1.0
+    ),
     "elsewhere": lambda memory, asker, _: _elsewhere(memory, asker),
     "used": lambda memory, *_: 1.0 + (memory.get("boost") or 0.0),
     "tone": lambda memory, _, question: (
-        TONE_FACTOR if memory["sentiment"] != "neutral" and memory["sentiment"] == sentiment_of(question) else 1.0
+        TONE_FACTOR
+        if memory["sentiment"] != "neutral" and memory["sentiment"] == sentiment_of(question)
+        else 1.0
     ),
 }
 """used: how earlier answers used the memory; tone: whether it has the sentiment of the question."""
 
 
-def weights_of(memory: Row, asker: Asker, question: str, factors: Sequence[str]) -> dict[str, float]:
+def weights_of(
+    memory: Row, asker: Asker, question: str, factors: Sequence[str]
+) -> dict[str, float]:
     """Returns the factors of a candidate's score by name; those of 1 are left out."""
     weights = {name: FACTORS[name](memory, asker, question) for name in factors}
     return {name: round(weight, 4) for name, weight in weights.items() if weight != 1.0}
@@ -157,4 +188,7 @@ def weights_of(memory: Row, asker: Asker, question: str, factors: Sequence[str])
 def _scaled(hits: Sequence[Hit]) -> dict[str, float]:
     low, high = min(hit.score for hit in hits), max(hit.score for hit in hits)
     # The worst candidate keeps a tenth, so that a single hit, or one of equal ones, is not 0.
-    return {hit.id: 0.1 + 0.9 * ((hit.score - low) / (high - low) if high > low else 1.0) for hit in hits}
+    return {
+        hit.id: 0.1 + 0.9 * ((hit.score - low) / (high - low) if high > low else 1.0)
+        for hit in hits
+    }

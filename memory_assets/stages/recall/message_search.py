@@ -1,14 +1,17 @@
 """Finds messages, verbatim, by the words of a question in and around them.
 
-Every passage is scored by its words, its meaning, the words and the meaning around it, the words of its whole session, and the
-fit of the memories that were learnt there. Scores are scaled to 0-1 over all passages and averaged; meaning weighs half as
-much again as words. The messages found first use words that the question lacks, so passages are scored by their meaning once
-more, with the mean direction of these messages added to that of the question. The best passages get a second look: each word
-of the question is compared with each word of the passage, and of the passages beside it, by its meaning in context, and rare
-words count more; the meaning of the whole message counts, too. A message is as good as its best passage.
+Every passage is scored by its words, its meaning, the words and the meaning around it, the words of
+its whole session, and the fit of the memories that were learnt there. Scores are scaled to 0-1 over
+all passages and averaged; meaning weighs half as much again as words. The messages found first use
+words that the question lacks, so passages are scored by their meaning once more, with the mean
+direction of these messages added to that of the question. The best passages get a second look: each
+word of the question is compared with each word of the passage, and of the passages beside it, by
+its meaning in context, and rare words count more; the meaning of the whole message counts, too. A
+message is as good as its best passage.
 
-Short messages say little alone: "yes, do that" is about the message before it. So BM25 is computed over the term counts of a
-row, of the rows around it, and of its group (a session); all from the postings, when the question is asked.
+Short messages say little alone: "yes, do that" is about the message before it. So BM25 is computed
+over the term counts of a row, of the rows around it, and of its group (a session); all from the
+postings, when the question is asked.
 """
 
 import re
@@ -21,7 +24,13 @@ import numpy as np
 
 from memory_assets.schema.protocols import Row, Texts
 from memory_assets.stages.embed.project import PASSAGES_A_LINE
-from memory_assets.stages.recall.passage_choice import MOST_COMPARED, ChosenTexts, choose_rows, fit_of_words, widened
+from memory_assets.stages.recall.passage_choice import (
+    MOST_COMPARED,
+    ChosenTexts,
+    choose_rows,
+    fit_of_words,
+    widened,
+)
 from memory_assets.stages.recall.speakers import author_of
 from memory_assets.text.best_rows import best_rows
 from memory_assets.text.terms import bm25, bm25_norms
@@ -31,7 +40,9 @@ REACH = 2
 """Passages on either side that a passage is read together with: about one exchange."""
 
 MOST_TERMS = 1_000
-"""Terms whose rows are counted once: a common term takes a millisecond in a corpus of a million rows."""
+"""Terms whose rows are counted once: a common term takes a millisecond in a corpus of a million
+rows.
+"""
 
 LINES_AROUND = 2
 """Records on either side of a memory's evidence to which its fit counts."""
@@ -43,7 +54,9 @@ MOST_PASSAGES = 8
 """Passages of a message among the best that do not keep other messages from being candidates."""
 
 TURNED = 4_000
-"""Passages whose meaning is compared once more with the question's, turned towards the messages found first."""
+"""Passages whose meaning is compared once more with the question's, turned towards the messages
+found first.
+"""
 
 COMPARED = 300
 """Passages whose words are compared one by one with those of the question."""
@@ -52,15 +65,26 @@ LOOKED_AT = 100
 """Messages of these passages that are ranked again."""
 
 MEANING = 1.5
-"""Weight of a score of meaning beside one of words; on questions about labelled sessions from 1.5 to 2 much the same."""
+"""Weight of a score of meaning beside one of words; on questions about labelled sessions from 1.5
+to 2 much the same.
+"""
 
-SECOND_LOOK = {"around": 0.22, "words": 0.21, "words around": 0.21, "near": 0.16, "meant": 0.15, "message": 0.14, "group": 0.09}
-"""Weights of the scores of the best messages, scaled among them: a regression on the rank of the answer, on questions about
-labelled sessions and on dialogue. Each of the two alone gave weights that lost on the other, so both count alike."""
+SECOND_LOOK = {
+    "around": 0.22,
+    "words": 0.21,
+    "words around": 0.21,
+    "near": 0.16,
+    "meant": 0.15,
+    "message": 0.14,
+    "group": 0.09,
+}
+"""Weights of the scores of the best messages, scaled among them: a regression on the rank of the
+answer, on questions about labelled sessions and on dialogue. Each of the two alone gave weights
+that lost on the other, so both count alike."""
 
 FEEDBACK, FEEDBACK_WEIGHT = 5, 0.5
-"""Messages found first whose mean direction is added to that of the question, and its weight; 3 to 10 messages and weights of
-0.5 to 0.8 give much the same."""
+"""Messages found first whose mean direction is added to that of the question, and its weight; 3 to
+10 messages and weights of 0.5 to 0.8 give much the same."""
 
 HIGH = 0.5
 """Share of a retriever's best score from which the retriever is named in the result."""
@@ -75,8 +99,8 @@ QUESTION_MALUS = 0.05
 """Subtracted from questions: statements answer better."""
 
 STEP_MALUS, STEP_CHARS = 0.1, 200
-"""Subtracted from short remarks of an assistant on the way to its answer: about four times more seldom the answer to a
-labelled question than their share of messages."""
+"""Subtracted from short remarks of an assistant on the way to its answer: about four times more
+seldom the answer to a labelled question than their share of messages."""
 
 ORDER = ("row", "around", "group", "vector", "meant", "near")
 """The scores in the order in which they are added up."""
@@ -84,13 +108,16 @@ ORDER = ("row", "around", "group", "vector", "meant", "near")
 Passages = Texts | ChosenTexts
 
 RETRIEVER_OF = {
-    "row": "keyword", "vector": "vector", "around": "context", "meant": "context", "group": "session", "near": "memory",
+    "row": "keyword", "vector": "vector", "around": "context", "meant": "context",
+    "group": "session", "near": "memory",
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """What is searched for: terms with their weights, and the question's vector where there is one."""
+    """What is searched for: terms with their weights, and the question's vector where there is
+    one.
+    """
 
     text: str
     terms: Mapping[str, float]
@@ -103,7 +130,9 @@ class SearchQuery:
 
 @dataclass(frozen=True)
 class MessageHit:
-    """A message that was found: its best passage, the score, and the retrievers in which it is among the best."""
+    """A message that was found: its best passage, the score, and the retrievers in which it is
+    among the best.
+    """
 
     passage_id: str
     row: int
@@ -135,7 +164,9 @@ class Layout:
         self._counts: dict[str, int] = {}
 
     def around(self, values: np.ndarray) -> np.ndarray:
-        """Returns for each row the sum of the values of the rows around it, its own included; shape (rows,)."""
+        """Returns for each row the sum of the values of the rows around it, its own included; shape
+        (rows,).
+        """
         sums = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
         return sums[self._high] - sums[self._low]
 
@@ -144,7 +175,9 @@ class Layout:
         return self.around(values) / (self._high - self._low)
 
     def spread(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Returns the same as `around` of values that only these rows have, at the cost of these rows alone."""
+        """Returns the same as `around` of values that only these rows have, at the cost of these
+        rows alone.
+        """
         sums = np.zeros(len(self.texts))
         for step in range(-self.reach, self.reach + 1):
             beside = rows + step
@@ -164,7 +197,9 @@ class Layout:
         return self._counts.setdefault(term, int((ends - starts).sum()))
 
     def beside(self, rows: np.ndarray, step: int) -> np.ndarray:
-        """Returns the row so many steps from each, or the row itself where its group ends before."""
+        """Returns the row so many steps from each, or the row itself where its group ends
+        before.
+        """
         moved = rows + step
         return np.where((moved >= self._low[rows]) & (moved < self._high[rows]), moved, rows)
 
@@ -180,7 +215,9 @@ class Layout:
     @cached_property
     def lengths(self) -> tuple[np.ndarray, np.ndarray]:
         """Number of terms around each row, and of each group."""
-        return self.around(self.texts.lengths), np.bincount(self.texts.groups, self.texts.lengths, self.group_count)
+        return self.around(self.texts.lengths), np.bincount(
+            self.texts.groups, self.texts.lengths, self.group_count
+        )
 
     @cached_property
     def mean_lengths(self) -> tuple[float, float]:
@@ -198,7 +235,8 @@ def find_messages(
     *,
     most: int = MOST_COMPARED,
 ) -> list[MessageHit]:
-    """Returns the best messages, best first, each by its best passage; `allowed` says which rows may be returned.
+    """Returns the best messages, best first, each by its best passage; `allowed` says which rows
+    may be returned.
 
     Of a corpus with more than `most` passages, the most promising are compared (`passage_choice`).
     """
@@ -206,19 +244,31 @@ def find_messages(
         return []
     learnt = _rows_learnt(layout, origins)
     if len(texts) <= most:
-        return _best_messages(query, texts, layout, score_levels(layout, query.terms) | {"near": learnt}, allowed)
+        return _best_messages(
+            query, texts, layout, score_levels(layout, query.terms) | {"near": learnt}, allowed
+        )
     row, group = texts.score(query.terms), score_groups(layout, query.terms)
     fits = fit_of_words(row, group, texts.groups, layout.reach)
     rows = choose_rows(texts, fits, np.flatnonzero(learnt > 0), query.vector, allowed, layout.reach)
     chosen = ChosenTexts(texts, rows)
     scores = {"row": row[rows], "around": score_around(layout, query.terms, rows)}
     scores |= {"group": group[texts.groups[rows]], "near": learnt[rows]}
-    found = _best_messages(query, chosen, Layout(chosen, layout.reach), scores, None if allowed is None else allowed[rows])
+    found = _best_messages(
+        query,
+        chosen,
+        Layout(chosen, layout.reach),
+        scores,
+        None if allowed is None else allowed[rows],
+    )
     return [replace(one, row=int(rows[one.row])) for one in found]
 
 
 def _best_messages(
-    query: SearchQuery, texts: Passages, layout: Layout, scores: dict[str, np.ndarray], allowed: np.ndarray | None
+    query: SearchQuery,
+    texts: Passages,
+    layout: Layout,
+    scores: dict[str, np.ndarray],
+    allowed: np.ndarray | None,
 ) -> list[MessageHit]:
     if query.vector is not None and len(texts) and texts.vectors.shape[1] == len(query.vector):
         near = products(texts.vectors, None, query.vector)
@@ -249,15 +299,23 @@ def _best_messages(
             texts.ids[row],
             row,
             float(score),
-            tuple(dict.fromkeys(RETRIEVER_OF[name] for name, values in scaled.items() if values[row] >= HIGH)),
+            tuple(
+                dict.fromkeys(
+                    RETRIEVER_OF[name] for name, values in scaled.items() if values[row] >= HIGH
+                )
+            ),
         )
         for row, score in zip(rows, found, strict=True)
         if np.isfinite(score)
     ]
 
 
-def _turned_scores(vector: np.ndarray, texts: Passages, fused: np.ndarray, low: float) -> np.ndarray:
-    """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0 for all others."""
+def _turned_scores(
+    vector: np.ndarray, texts: Passages, fused: np.ndarray, low: float
+) -> np.ndarray:
+    """Returns how near the best passages are to the turned direction, scaled to 0-1 from `low`; 0
+    for all others.
+    """
     rows = best_rows(fused, TURNED)
     scores = np.zeros(len(texts), dtype=np.float32)
     near = products(texts.vectors, rows, _turned(vector, texts, rows, fused[rows]))
@@ -266,12 +324,16 @@ def _turned_scores(vector: np.ndarray, texts: Passages, fused: np.ndarray, low: 
 
 
 def _turned(vector: np.ndarray, texts: Passages, rows: np.ndarray, fused: np.ndarray) -> np.ndarray:
-    """Returns the direction between the question's and that of the messages found first, among these rows."""
+    """Returns the direction between the question's and that of the messages found first, among
+    these rows.
+    """
     allowed = np.isfinite(fused)
     best = _best_rows(rows[allowed], fused[allowed], texts.parents, FEEDBACK)
     if not best:
         return vector
-    return _unit(vector + FEEDBACK_WEIGHT * _unit(texts.vectors[best].astype(np.float32).mean(axis=0)))
+    return _unit(
+        vector + FEEDBACK_WEIGHT * _unit(texts.vectors[best].astype(np.float32).mean(axis=0))
+    )
 
 
 def _unit(vector: np.ndarray) -> np.ndarray:
@@ -289,9 +351,16 @@ def _rows_learnt(layout: Layout, origins: Sequence[Origin]) -> np.ndarray:
 
 
 def _second_look(
-    query: SearchQuery, texts: Passages, layout: Layout, scaled: Mapping[str, np.ndarray], fused: np.ndarray, weight: float
+    query: SearchQuery,
+    texts: Passages,
+    layout: Layout,
+    scaled: Mapping[str, np.ndarray],
+    fused: np.ndarray,
+    weight: float,
 ) -> tuple[list[int], np.ndarray]:
-    """Returns the best row of each of the best messages with its score, best first; `weight` is that of the fused scores."""
+    """Returns the best row of each of the best messages with its score, best first; `weight` is
+    that of the fused scores.
+    """
     rows = best_rows(fused, COMPARED)
     rows = rows[np.isfinite(fused[rows])]
     if not len(rows):
@@ -304,15 +373,21 @@ def _second_look(
     if "vector" in scaled and query.vector is not None:
         scores["message"] = _near_messages(query.vector, texts, texts.parents[best])
     total = sum(SECOND_LOOK[name] for name in scores)
-    found = np.sum([SECOND_LOOK[name] / total * scale(values) for name, values in scores.items()], axis=0)
+    found = np.sum(
+        [SECOND_LOOK[name] / total * scale(values) for name, values in scores.items()], axis=0
+    )
     order = np.argsort(-found, kind="stable")[:CANDIDATES]
     return best[order].tolist(), found[order]
 
 
 class _Compared:
-    """How similar the words of a question are to those of passages and of the passages beside them."""
+    """How similar the words of a question are to those of passages and of the passages beside
+    them.
+    """
 
-    def __init__(self, query: SearchQuery, texts: Passages, layout: Layout, rows: np.ndarray) -> None:
+    def __init__(
+        self, query: SearchQuery, texts: Passages, layout: Layout, rows: np.ndarray
+    ) -> None:
         assert query.words is not None
         self._layout, self._steps = layout, range(-layout.reach, layout.reach + 1)
         steps = [layout.beside(rows, step) for step in self._steps]
@@ -322,7 +397,9 @@ class _Compared:
         self._weights = weights / weights.sum()
 
     def fits(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the fit of each passage: the mean over the words of the question of their most similar word."""
+        """Returns the fit of each passage: the mean over the words of the question of their most
+        similar word.
+        """
         return self._weights @ self._of(rows)
 
     def fits_around(self, rows: np.ndarray) -> np.ndarray:
@@ -335,7 +412,9 @@ class _Compared:
 
 
 def _near_messages(vector: np.ndarray, texts: Passages, parents: np.ndarray) -> np.ndarray:
-    """Returns the cosine of each of these messages, whose direction is that of the sum of its passages."""
+    """Returns the cosine of each of these messages, whose direction is that of the sum of its
+    passages.
+    """
     numbers, places = np.unique(parents, return_inverse=True)
     rows = np.flatnonzero(np.isin(texts.parents, numbers))
     sums = np.zeros((len(numbers), texts.vectors.shape[1]), dtype=np.float32)
@@ -344,7 +423,8 @@ def _near_messages(vector: np.ndarray, texts: Passages, parents: np.ndarray) -> 
 
 
 def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:
-    """Returns, for each word of the question and each text, the product with the most similar word there.
+    """Returns, for each word of the question and each text, the product with the most similar word
+    there.
 
     A text without codes gets the least value of the others; shape (words, texts).
     """
@@ -361,13 +441,17 @@ def match_words(asked: np.ndarray, texts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def scale(values: np.ndarray, low: float | None = None) -> np.ndarray:
-    """Returns the values scaled to 0-1, where 0 is the least or `low`; all 0 where they do not differ."""
+    """Returns the values scaled to 0-1, where 0 is the least or `low`; all 0 where they do not
+    differ.
+    """
     low, high = values.min() if low is None else low, values.max()
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
 
 
 def _best_rows(rows: np.ndarray, scores: np.ndarray, parents: np.ndarray, most: int) -> list[int]:
-    """Returns the best row of each of the best parents, best first; `scores` are those of the rows."""
+    """Returns the best row of each of the best parents, best first; `scores` are those of the
+    rows.
+    """
     best: dict[int, int] = {}
     for row in rows[np.lexsort((rows, -scores))].tolist():
         best.setdefault(int(parents[row]), row)
@@ -382,7 +466,9 @@ def words_named(question: str) -> frozenset[str]:
 
 
 def adjusted(passage: Row, score: float, named: Collection[str]) -> float:
-    """Returns the score of a passage, adjusted by its speaker, form and role; `named` are the words of the question."""
+    """Returns the score of a passage, adjusted by its speaker, form and role; `named` are the words
+    of the question.
+    """
     text, introduced = passage["passage"], _SPEAKER.match(passage["passage"])
     speaker = introduced[1] if introduced else passage["person"] or ""
     speaks = speaker.lower() in named and (introduced is not None or author_of(passage) == "owner")
@@ -392,24 +478,34 @@ def adjusted(passage: Row, score: float, named: Collection[str]) -> float:
 
 
 def score_levels(layout: Layout, terms: Mapping[str, float]) -> dict[str, np.ndarray]:
-    """Returns the scores of all rows for the weighted terms, each of shape (rows,): `row`, `around` and `group`."""
+    """Returns the scores of all rows for the weighted terms, each of shape (rows,): `row`, `around`
+    and `group`.
+    """
     texts = layout.texts
     assert not isinstance(texts, ChosenTexts)  # words are scored among all rows
     group = score_groups(layout, terms)[texts.groups]
     return {"row": texts.score(terms), "around": score_around(layout, terms), "group": group}
 
 
-def score_around(layout: Layout, terms: Mapping[str, float], rows: np.ndarray | None = None) -> np.ndarray:
-    """Returns the score around each row, or around each of these, ascending, for the weighted terms; shape (rows,)."""
+def score_around(
+    layout: Layout, terms: Mapping[str, float], rows: np.ndarray | None = None
+) -> np.ndarray:
+    """Returns the score around each row, or around each of these, ascending, for the weighted
+    terms; shape (rows,).
+    """
     if rows is None:
         return _score_around(layout, terms, layout)
     assert not isinstance(layout.texts, ChosenTexts)
     chosen = ChosenTexts(layout.texts, widened(rows, layout.reach, len(layout.texts)))
-    return _score_around(Layout(chosen, layout.reach), terms, layout)[np.searchsorted(chosen.rows, rows)]
+    return _score_around(Layout(chosen, layout.reach), terms, layout)[
+        np.searchsorted(chosen.rows, rows)
+    ]
 
 
 def _score_around(part: Layout, terms: Mapping[str, float], whole: Layout) -> np.ndarray:
-    """Returns the score around each row of the part, with the frequencies and mean lengths of the whole."""
+    """Returns the score around each row of the part, with the frequencies and mean lengths of the
+    whole.
+    """
     norms = bm25_norms(part.lengths[0], whole.mean_lengths[0])
     scores = np.zeros(len(part.texts))
     for term, weight in terms.items():

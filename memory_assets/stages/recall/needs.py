@@ -1,9 +1,11 @@
-"""Splits a prompt that carries several needs into parts, and merges what each part found into one answer.
+"""Splits a prompt that carries several needs into parts, and merges what each part found into one
+answer.
 
-A prompt of sixty words asks for three things, and no single memory is about all of them: searched as a whole, it is near to
-nothing. So a long question is cut into its sentences, long sentences into clauses, and parts without enough words join the part
-beside them. Each part is searched alone; the answer takes the best result of each part in turn, the most likely part first,
-within the limit and the tokens of the profile. No model is used.
+A prompt of sixty words asks for three things, and no single memory is about all of them: searched
+as a whole, it is near to nothing. So a long question is cut into its sentences, long sentences into
+clauses, and parts without enough words join the part beside them. Each part is searched alone; the
+answer takes the best result of each part in turn, the most likely part first, within the limit and
+the tokens of the profile. No model is used.
 """
 
 import re
@@ -27,7 +29,8 @@ LONG_SENTENCE_WORDS = 25
 """A sentence of more words is cut into clauses."""
 
 LEAST_TERMS = 4
-"""A part with fewer terms of content joins the one beside it: "take your time with it" is no need."""
+"""A part with fewer terms of content joins the one beside it: "take your time with it" is no need.
+"""
 
 MOST_NEEDS = 6
 """Parts that are searched: each costs an embedding and a search."""
@@ -36,8 +39,10 @@ BETWEEN = " | "
 """Between the parts in what the answer says was searched for."""
 
 _CLAUSE = re.compile(
-    r"(?<=[;:.?!])\s+|\s+[-–—]\s+|,\s+(?:(?:and|but|so|or|then|because|since|as|while|though|although|which|if|when)\s+)?"
-    r"|\s+(?:and|but|because|so that)\s+(?=(?:i|we|you|he|she|they|it|then|also|please|tell|check|make|add|write|use)\b)",
+    r"(?<=[;:.?!])\s+|\s+[-–—]\s+|,\s+(?:(?:and|but|so|or|then|because|since|as|while|though"
+    r"|although|which|if|when)\s+)?"
+    r"|\s+(?:and|but|because|so that)\s+(?=(?:i|we|you|he|she|they|it|then|also|please|tell"
+    r"|check|make|add|write|use)\b)",
     re.I,
 )
 
@@ -47,32 +52,54 @@ def split_needs(question: str) -> tuple[str, ...]:
     question = question[:LONGEST_QUESTION]
     if len(question.split()) < LONG_QUESTION_WORDS:
         return ()
-    parts = _joined(clause for sentence in split_message(question) for clause in _clauses(sentence.text))
+    parts = _joined(
+        clause for sentence in split_message(question) for clause in _clauses(sentence.text)
+    )
     while len(parts) > MOST_NEEDS:
-        at = min(range(len(parts) - 1), key=lambda place: _term_count(parts[place]) + _term_count(parts[place + 1]))
+        at = min(
+            range(len(parts) - 1),
+            key=lambda place: _term_count(parts[place]) + _term_count(parts[place + 1]),
+        )
         parts[at : at + 2] = [f"{parts[at]} {parts[at + 1]}"]
     return tuple(parts) if len(parts) > 1 else ()
 
 
-def merge_answers(whole: Answer, parts: Sequence[Answer], profile: Profile, *, is_listing: bool = False) -> Answer:
-    """Merges the answer to a question with those to its parts: their results in turn, those of the most likely part first.
+def merge_answers(
+    whole: Answer, parts: Sequence[Answer], profile: Profile, *, is_listing: bool = False
+) -> Answer:
+    """Merges the answer to a question with those to its parts: their results in turn, those of the
+    most likely part first.
 
     In a listing of named corpora an exchange may be several results, and tokens have no limit.
     """
     answers = [*sorted(parts, key=lambda one: -one.likelihood), whole]
-    in_turn = [one for row in zip_longest(*(answer.results for answer in answers)) for one in row if one is not None]
+    in_turn = [
+        one
+        for row in zip_longest(*(answer.results for answer in answers))
+        for one in row
+        if one is not None
+    ]
     if profile.messages == "in need":
         in_turn.sort(key=lambda one: one.kind == MESSAGE)
     kept = in_order(distinct(in_turn))
-    kept = kept[: profile.limit] if is_listing else fit(one_an_exchange(kept), profile.most_tokens, profile.limit)
+    kept = (
+        kept[: profile.limit]
+        if is_listing
+        else fit(one_an_exchange(kept), profile.most_tokens, profile.limit)
+    )
     others = [LeftOut(one.memory_id, "over the cap", one.score) for one in in_turn]
-    left = {one.memory_id: one for one in reversed([*others, *(one for answer in answers for one in answer.left_out)])}
+    left = {
+        one.memory_id: one
+        for one in reversed([*others, *(one for answer in answers for one in answer.left_out)])
+    }
     return replace(
         whole,
         results=tuple(kept),
         considered=sum(one.considered for one in answers),
         asked=BETWEEN.join(one.asked for one in parts),
-        left_out=tuple(one for id, one in left.items() if id not in {one.memory_id for one in kept}),
+        left_out=tuple(
+            one for id, one in left.items() if id not in {one.memory_id for one in kept}
+        ),
         notes=tuple(dict.fromkeys(note for one in (whole, *parts) for note in one.notes)),
         uses=(*whole.uses, "needs"),
         cost=sum((one.cost for one in answers), Cost()),
@@ -90,7 +117,9 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _joined(pieces: Iterable[str]) -> list[str]:
-    """Returns the pieces, those with few terms joined to the one before them, or else behind them."""
+    """Returns the pieces, those with few terms joined to the one before them, or else behind
+    them.
+    """
     found = list[str]()
     for piece in pieces:
         if found and min(_term_count(piece), _term_count(found[-1])) < LEAST_TERMS:

@@ -1,14 +1,15 @@
 """Parses a question once: where it looks, which time it names, its terms, and the text to embed.
 
-Takes the typed question and the projects and persons that the memory knows; gives what the retrievers search with and what
-`relevance` measures candidates by. Names of projects, "my" and spans of time are taken out of the text that is embedded: they
-say where, whose and when, and MiniLM would find everything that shares them.
+Takes the typed question and the projects and persons that the memory knows; gives what the
+retrievers search with and what `relevance` measures candidates by. Names of projects, "my" and
+spans of time are taken out of the text that is embedded: they say where, whose and when, and MiniLM
+would find everything that shares them.
 
-Of times, it knows "since October", "in March", "in the last two weeks", as ranges in whole days; words that may mean something
-else (may, second) stay in the question.
+Of times, it knows "since October", "in March", "in the last two weeks", as ranges in whole days;
+words that may mean something else (may, second) stay in the question.
 
-A person's preferences are returned only when that person asks or is named. Another project's memory stays a candidate, and is
-left out beside what this project has (`relevance`).
+A person's preferences are returned only when that person asks or is named. Another project's memory
+stays a candidate, and is left out beside what this project has (`relevance`).
 """
 
 import re
@@ -21,22 +22,42 @@ import polars as pl
 from memory_assets.schema.protocols import Texts
 from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.lookups import fulfilling, remembered
-from memory_assets.stages.recall.query_coverage import TALK_WEIGHT, QueryTerm, terms_of, uncovered_share
+from memory_assets.stages.recall.query_coverage import (
+    TALK_WEIGHT,
+    QueryTerm,
+    terms_of,
+    uncovered_share,
+)
 from memory_assets.stages.recall.results import Asker
 from memory_assets.text.terms import query_terms
 
 MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
 )  # fmt: skip
-_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "few": 3, "couple of": 2}
+_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "few": 3,
+    "couple of": 2,
+}
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 _MONTH = rf"(?P<month>{'|'.join(MONTHS)})(?: (?P<year>20\d\d))?"
 _ISO = r"(?P<iso>20\d\d-\d\d-\d\d)"
 _COUNT = rf"(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})"
-_LAST = rf"(?:in |over |during |within )?the (?:last|past) (?:{_COUNT} )?(?P<unit>{'|'.join(_UNITS)})s?"
+_LAST = (
+    rf"(?:in |over |during |within )?the (?:last|past) (?:{_COUNT} )?(?P<unit>{'|'.join(_UNITS)})s?"
+)
 _SPAN = re.compile(
-    rf"\b(?:(?P<how>since|from|after|before|until|till|in|during|of) (?:{_MONTH}|{_ISO})|{_LAST}|(?P<day>yesterday|today))\b",
+    rf"\b(?:(?P<how>since|from|after|before|until|till|in|during|of) (?:{_MONTH}|{_ISO})"
+    rf"|{_LAST}|(?P<day>yesterday|today))\b",
     re.I,
 )
 
@@ -52,7 +73,9 @@ class Timed:
 
 
 def parse_time(question: str, now: datetime) -> Timed:
-    """Returns the question without the first time that it names, and the range; the question unchanged where it names none."""
+    """Returns the question without the first time that it names, and the range; the question
+    unchanged where it names none.
+    """
     found = _SPAN.search(question)
     if found is None:
         return Timed(question)
@@ -83,7 +106,9 @@ def _calendar(found: re.Match[str], now: datetime) -> tuple[datetime | None, dat
 
 
 def _month(found: re.Match[str], now: datetime) -> tuple[datetime, datetime]:
-    """Returns the first moment of the month and of the next; without a year, of the latest such month that has begun."""
+    """Returns the first moment of the month and of the next; without a year, of the latest such
+    month that has begun.
+    """
     number = MONTHS.index(found["month"].lower()) + 1
     year = int(found["year"]) if found["year"] else now.year - (number > now.month)
     first = now.replace(year=year, month=number, day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -96,7 +121,9 @@ def _date(iso: str, now: datetime) -> tuple[datetime, datetime]:
 
 
 _OWN = re.compile(
-    r"\b(?:my|mine|myself)\b|\b(?:do|did|should|am|would|can|may) i\b|\bi (?:like|want|prefer|use|need)\b|\bto me\b", re.I
+    r"\b(?:my|mine|myself)\b|\b(?:do|did|should|am|would|can|may) i\b|\bi (?:like|want"
+    r"|prefer|use|need)\b|\bto me\b",
+    re.I,
 )
 _MINE, _I = re.compile(r"\b(?:my|mine)\b", re.I), re.compile(r"\b(?:i|me)\b", re.I)
 
@@ -104,7 +131,9 @@ GONE = ("superseded", "archived", "cold", "forgotten")
 """States whose memories are not returned as the messages behind them, either."""
 
 ENOUGH_WORDS = 2
-"""A question with so many words that occur in memories is embedded without those of the conversation."""
+"""A question with so many words that occur in memories is embedded without those of the
+conversation.
+"""
 
 _CODE = re.compile(r"^--\w|\w[/_]\w|\w\.\w")
 
@@ -123,7 +152,13 @@ class Scope:
     """Nothing is known of the asker, so nobody's preferences can be mistaken for theirs."""
 
 
-def parse_scope(question: str, asker: Asker, filters: Filters, projects: Collection[str], persons: Collection[str]) -> Scope:
+def parse_scope(
+    question: str,
+    asker: Asker,
+    filters: Filters,
+    projects: Collection[str],
+    persons: Collection[str],
+) -> Scope:
     """Returns where the question looks, of the projects and persons that the memory knows."""
     named, people = _named(question, projects), _named(question, persons)
     me = filters.person or asker.person
@@ -138,7 +173,11 @@ def parse_scope(question: str, asker: Asker, filters: Filters, projects: Collect
 
 def is_out(scope: Scope) -> pl.Expr:
     """Returns whether a memory is the preference of a person who neither asks nor is named."""
-    return pl.lit(False) if scope.is_open else (pl.col("scope") == "person") & ~pl.col("person").is_in(list(scope.persons))
+    return (
+        pl.lit(False)
+        if scope.is_open
+        else (pl.col("scope") == "person") & ~pl.col("person").is_in(list(scope.persons))
+    )
 
 
 def is_away(scope: Scope) -> pl.Expr:
@@ -149,22 +188,34 @@ def is_away(scope: Scope) -> pl.Expr:
 
 
 def states_as_of(memories: pl.DataFrame, filters: Filters) -> pl.DataFrame:
-    """Returns the memories with their state at the end of the range asked about: replaced later means active then."""
+    """Returns the memories with their state at the end of the range asked about: replaced later
+    means active then.
+    """
     if filters.until is None:
         return memories
     later = memories.filter(pl.col("first_event_at") >= filters.until)["id"]
     was_active = (pl.col("state") == "superseded") & pl.col("superseded_by").is_in(later.to_list())
-    return memories.with_columns(pl.when(was_active).then(pl.lit("active")).otherwise("state").alias("state"))
+    return memories.with_columns(
+        pl.when(was_active).then(pl.lit("active")).otherwise("state").alias("state")
+    )
 
 
-def hidden_lines(memories: pl.DataFrame, sessions: Iterable[str], scope: Scope, filters: Filters) -> set[tuple[str, int]]:
-    """Returns the lines of these sessions that must not be returned: of replaced, archived and another person's memories.
+def hidden_lines(
+    memories: pl.DataFrame, sessions: Iterable[str], scope: Scope, filters: Filters
+) -> set[tuple[str, int]]:
+    """Returns the lines of these sessions that must not be returned: of replaced, archived and
+    another person's memories.
 
     Lines of held memories may be returned: nobody has decided yet that these are wrong.
     """
     gone = pl.col("state").is_in([state for state in GONE if state not in filters.include])
     hides, places = fulfilling(memories, gone | is_out(scope)), _places_by_session(memories)
-    rows = [(session, place) for session in set(sessions) for place in places.get(session, ()) if hides[place]]
+    rows = [
+        (session, place)
+        for session in set(sessions)
+        for place in places.get(session, ())
+        if hides[place]
+    ]
     if not rows:
         return set()
     lines = memories["lines"].gather([place for _, place in rows]).to_list()
@@ -178,7 +229,9 @@ def _places_by_session(memories: pl.DataFrame) -> dict[str, list[int]]:
 
 
 def in_person(question: str, person: str | None) -> str:
-    """Returns the question with the asker's name for "my" and "I", as memories call people by name."""
+    """Returns the question with the asker's name for "my" and "I", as memories call people by
+    name.
+    """
     if not person or not _OWN.search(question):
         return question
     name = person[:1].upper() + person[1:]
@@ -188,19 +241,28 @@ def in_person(question: str, person: str | None) -> str:
 def without_names(question: str, names: Collection[str]) -> str:
     """Returns the question without these names, unless nothing else would be left."""
     words = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
-    rest = " ".join(re.sub(rf"(?<![\w-])(?:{words})(?![\w-])(?:'s)?", " ", question, flags=re.I).split())
+    rest = " ".join(
+        re.sub(rf"(?<![\w-])(?:{words})(?![\w-])(?:'s)?", " ", question, flags=re.I).split()
+    )
     return rest if re.search(r"\w{3}", rest) else question
 
 
 def _named(question: str, names: Collection[str]) -> frozenset[str]:
     low = question.lower()
-    return frozenset(name for name in names if name and re.search(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", low))
+    return frozenset(
+        name
+        for name in names
+        if name and re.search(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", low)
+    )
 
 
 @remembered
 def known_names(memories: pl.DataFrame) -> tuple[list[str], list[str]]:
     """Returns the projects and the persons that there are."""
-    projects, persons = ([name for name in memories[column].unique().sort() if name] for column in ("project", "person"))
+    projects, persons = (
+        [name for name in memories[column].unique().sort() if name]
+        for column in ("project", "person")
+    )
     return projects, persons
 
 
@@ -233,16 +295,31 @@ class ParsedQuestion:
         return uncovered_share(self.terms)
 
     def covered_by(self, corpora: Iterable[Texts]) -> "ParsedQuestion":
-        """Returns the question with the terms that any of these corpora covers marked as covered."""
+        """Returns the question with the terms that any of these corpora covers marked as
+        covered.
+        """
         known = {term.term for texts in corpora for term in self.terms if term.occurs_in(texts)}
-        terms = tuple(replace(term, is_covered=term.is_covered or term.term in known) for term in self.terms)
-        return replace(self, terms=terms, unknown_names=tuple(n for n in self.unknown_names if not _is_among(n, known)))
+        terms = tuple(
+            replace(term, is_covered=term.is_covered or term.term in known) for term in self.terms
+        )
+        return replace(
+            self,
+            terms=terms,
+            unknown_names=tuple(n for n in self.unknown_names if not _is_among(n, known)),
+        )
 
 
 def parse_question(
-    question: str, asker: Asker, filters: Filters, texts: Texts | None, known: KnownNames, context: str = ""
+    question: str,
+    asker: Asker,
+    filters: Filters,
+    texts: Texts | None,
+    known: KnownNames,
+    context: str = "",
 ) -> ParsedQuestion:
-    """Returns the parsed question; `context` are words of the conversation that it refers to, `texts` the corpus's words."""
+    """Returns the parsed question; `context` are words of the conversation that it refers to,
+    `texts` the corpus's words.
+    """
     timed = parse_time(question, asker.now)
     scope = parse_scope(timed.text, asker, filters, known.projects, known.persons)
     me = filters.person or asker.person
@@ -253,9 +330,14 @@ def parse_question(
     text = in_person(timed.text, me if me in known.persons else None)
     if scope.is_project_named and len(scope.projects) == 1:
         text = without_names(text, scope.projects)
-    if sum(term.is_covered and not term.is_context and term.weight > TALK_WEIGHT for term in terms) < ENOUGH_WORDS:
+    if (
+        sum(term.is_covered and not term.is_context and term.weight > TALK_WEIGHT for term in terms)
+        < ENOUGH_WORDS
+    ):
         text = " ".join([text, *context.split()])
-    return ParsedQuestion(text, scope, terms, timed.since, timed.until, _unknown_names(timed.text, terms))
+    return ParsedQuestion(
+        text, scope, terms, timed.since, timed.until, _unknown_names(timed.text, terms)
+    )
 
 
 def _unknown_names(question: str, terms: Sequence[QueryTerm]) -> tuple[str, ...]:
@@ -264,7 +346,9 @@ def _unknown_names(question: str, terms: Sequence[QueryTerm]) -> tuple[str, ...]
     found, is_first = list[str](), True
     for typed in question.split():
         word = typed.strip(".,;:!?()\"'`")
-        is_name = bool(_CODE.search(word)) or (not is_first and word[:1].isupper() and not word.isupper())
+        is_name = bool(_CODE.search(word)) or (
+            not is_first and word[:1].isupper() and not word.isupper()
+        )
         if is_name and query_terms(word) and not _is_among(word, known):
             found.append(word)
         is_first = typed.endswith((".", "!", "?"))
@@ -272,6 +356,8 @@ def _unknown_names(question: str, terms: Sequence[QueryTerm]) -> tuple[str, ...]
 
 
 def _is_among(name: str, terms: Collection[str]) -> bool:
-    """Returns whether a name is among the terms; code as a whole, as `verify` says nothing of `--no-verify-ssl`."""
+    """Returns whether a name is among the terms; code as a whole, as `verify` says nothing of
+    `--no-verify-ssl`.
+    """
     whole = query_terms(name)
     return whole[0] in terms if _CODE.search(name) else any(term in terms for term in whole)

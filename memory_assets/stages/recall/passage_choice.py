@@ -1,9 +1,11 @@
 """Chooses, of a large corpus, the passages that a question is compared with one by one.
 
-Up to `MOST_COMPARED` passages all are compared. Beyond it the time would grow with the corpus, so the candidates are found by
-what is cheap for every passage: the scores of its own words and of those beside it, and the signs of its vector. A processor
-compares the signs of a million vectors in less than ten milliseconds. The nearest by signs are compared exactly, and the best
-of both are taken with the passages around them. The farthest are taken, too, so that scores are scaled as among all passages.
+Up to `MOST_COMPARED` passages all are compared. Beyond it the time would grow with the corpus, so
+the candidates are found by what is cheap for every passage: the scores of its own words and of
+those beside it, and the signs of its vector. A processor compares the signs of a million vectors in
+less than ten milliseconds. The nearest by signs are compared exactly, and the best of both are
+taken with the passages around them. The farthest are taken, too, so that scores are scaled as among
+all passages.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,8 +26,8 @@ BY_SIGNS = 8_000
 """Passages whose vectors are compared exactly."""
 
 CHOSEN = 1_000
-"""Best passages by words, and by vectors: up to 5,000 find no more of the first five of an exact search, 97.5 of 100, and take
-40 ms longer."""
+"""Best passages by words, and by vectors: up to 5,000 find no more of the first five of an exact
+search, 97.5 of 100, and take 40 ms longer."""
 
 FARTHEST = 300
 """Passages with the fewest equal signs: the least scores, from which scores are scaled."""
@@ -46,16 +48,26 @@ class _Picked(Sequence[str]):
     @overload
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
-        return [self.names[int(row)] for row in self.rows[at]] if isinstance(at, slice) else self.names[int(self.rows[at])]
+        return (
+            [self.names[int(row)] for row in self.rows[at]]
+            if isinstance(at, slice)
+            else self.names[int(self.rows[at])]
+        )
 
 
 class ChosenTexts:
-    """Some rows of a corpus, ascending; each stretch of neighbouring rows of a group is a group of its own."""
+    """Some rows of a corpus, ascending; each stretch of neighbouring rows of a group is a group of
+    its own.
+    """
 
     def __init__(self, whole: Texts, rows: np.ndarray) -> None:
         self.whole, self.rows = whole, rows
         self.ids, self.group_ids = _Picked(whole.ids, rows), ()
-        self.parents, self.order, self.lengths = whole.parents[rows], whole.order[rows], whole.lengths[rows]
+        self.parents, self.order, self.lengths = (
+            whole.parents[rows],
+            whole.order[rows],
+            whole.lengths[rows],
+        )
         groups = whole.groups[rows]
         breaks = (np.diff(rows) != 1) | (np.diff(groups) != 0)
         self.groups = np.concatenate([[0], np.cumsum(breaks)]).astype(np.int32)[: len(rows)]
@@ -87,15 +99,22 @@ class ChosenTexts:
 
 
 def choose_rows(
-    texts: Texts, fits: np.ndarray, learnt: np.ndarray, vector: np.ndarray | None, allowed: np.ndarray | None, reach: int
+    texts: Texts,
+    fits: np.ndarray,
+    learnt: np.ndarray,
+    vector: np.ndarray | None,
+    allowed: np.ndarray | None,
+    reach: int,
 ) -> np.ndarray:
     """Returns the rows to compare, ascending: the best and those around them.
 
-    `fits` says how well the words of each row fit (`fit_of_words`), `learnt` where memories that fit were learnt, `allowed`
-    which rows may be found.
+    `fits` says how well the words of each row fit (`fit_of_words`), `learnt` where memories that
+    fit were learnt, `allowed` which rows may be found.
     """
     chosen = [np.zeros(1, dtype=np.int64), learnt, *_by_vectors(texts, vector, allowed)]
-    for own in (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0)):  # scores are scaled among all rows
+    for own in (
+        (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0))
+    ):  # scores are scaled among all rows
         best = best_rows(own, CHOSEN)
         chosen.append(best[own[best] > 0])
     return widened(np.concatenate(chosen), reach, len(texts))
@@ -110,16 +129,19 @@ def widened(rows: np.ndarray, reach: int, count: int) -> np.ndarray:
 
 
 def fit_of_words(row: np.ndarray, group: np.ndarray, groups: np.ndarray, reach: int) -> np.ndarray:
-    """Returns how well the words of each row, of the rows around it, and of its group fit: the sum of their shares of the best.
+    """Returns how well the words of each row, of the rows around it, and of its group fit: the sum
+    of their shares of the best.
 
-    Takes the scores of the rows, float32, those of the groups, and the group of each row. Scores around a row are added up even
-    where a group ends, as this only chooses.
+    Takes the scores of the rows, float32, those of the groups, and the group of each row. Scores
+    around a row are added up even where a group ends, as this only chooses.
     """
     around = row.copy()
     for step in range(1, reach + 1):
         around[step:] += row[:-step]
         around[:-step] += row[step:]
-    fits = np.take((group * _share_of_best(group)).astype(np.float32), groups, mode="clip")  # indices are not checked again
+    fits = np.take(
+        (group * _share_of_best(group)).astype(np.float32), groups, mode="clip"
+    )  # indices are not checked again
     around *= _share_of_best(around)
     fits += around
     fits += np.multiply(row, _share_of_best(row), out=around)
@@ -131,7 +153,9 @@ def _share_of_best(scores: np.ndarray) -> np.float32:
     return np.float32(1 / max(float(scores.max(initial=0.0)), 1e-9))
 
 
-def _by_vectors(texts: Texts, vector: np.ndarray | None, allowed: np.ndarray | None) -> Iterator[np.ndarray]:
+def _by_vectors(
+    texts: Texts, vector: np.ndarray | None, allowed: np.ndarray | None
+) -> Iterator[np.ndarray]:
     """Yields the rows farthest from the vector, the nearest, and the nearest of those allowed."""
     if vector is None or texts.vectors.shape[1] != len(vector):
         return

@@ -1,4 +1,6 @@
-"""The profiles of a recall: how many results it returns, in how many tokens, and what it searches."""
+"""The profiles of a recall: how many results it returns, in how many tokens, and what it
+searches.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -19,7 +21,8 @@ class Profile:
     asks_model: bool = True
     """Whether a model, where one is configured, may rewrite the question and rerank the results."""
     is_wide: bool = False
-    """Whether it also returns messages that are far behind the best, and skips category summaries."""
+    """Whether it also returns messages that are far behind the best, and skips category summaries.
+    """
 
 
 PROFILES = {
@@ -31,8 +34,11 @@ PROFILES = {
 LONG_QUESTION_WORDS = 12
 
 
-def choose_profile(name: str, question: str, limit: int | None = None, *, is_listing: bool = False) -> Profile:
-    """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long one.
+def choose_profile(
+    name: str, question: str, limit: int | None = None, *, is_listing: bool = False
+) -> Profile:
+    """Returns the profile of that name; `auto` is balanced for a plain question and deep for a long
+    one.
 
     A listing of messages has ten results in every profile.
     """

@@ -1,9 +1,11 @@
 """Turns a typed question into a search query, within a deadline.
 
-Takes a question and the last messages of its conversation. Without a model it removes greetings and politeness, and adds the
-rare words of those messages to a vague question. A model, where one is configured, rewrites the question; its answer is used
-only when it is one short line with the question's exact names, except secrets, which are masked in what is sent. A model that
-hangs is left in a daemon thread that nothing waits for; after three failures in a row no model is asked for five minutes.
+Takes a question and the last messages of its conversation. Without a model it removes greetings and
+politeness, and adds the rare words of those messages to a vague question. A model, where one is
+configured, rewrites the question; its answer is used only when it is one short line with the
+question's exact names, except secrets, which are masked in what is sent. A model that hangs is left
+in a daemon thread that nothing waits for; after three failures in a row no model is asked for five
+minutes.
 """
 
 import queue
@@ -51,9 +53,13 @@ class Query:
 
 
 class Breaker:
-    """A circuit breaker: stops calls for a while after failures in a row; shared by the threads of a process."""
+    """A circuit breaker: stops calls for a while after failures in a row; shared by the threads of
+    a process.
+    """
 
-    def __init__(self, failures: int = FAILURES_IN_A_ROW, rest_seconds: float = REST_SECONDS) -> None:
+    def __init__(
+        self, failures: int = FAILURES_IN_A_ROW, rest_seconds: float = REST_SECONDS
+    ) -> None:
         self._most, self._rest_seconds = failures, rest_seconds
         self._failures, self._rests_until = 0, 0.0
         self._lock = threading.Lock()
@@ -103,32 +109,56 @@ class ModelReply:
     calls: int
 
 
-def rewrite(question: str, recent: Sequence[str] = (), dependencies: AnswerDependencies = AnswerDependencies()) -> Query:
-    """Returns what to search for; `recent` are the last messages of the conversation, oldest first."""
+def rewrite(
+    question: str,
+    recent: Sequence[str] = (),
+    dependencies: AnswerDependencies = AnswerDependencies(),
+) -> Query:
+    """Returns what to search for; `recent` are the last messages of the conversation, oldest
+    first.
+    """
     recent, model = tuple(recent)[-RECENT_MESSAGES:], dependencies.model
     plain = " ".join(question.split())
     text, context = in_context(plain, recent, dependencies.frequency)
-    typed = Query(text, context, "with context" if context else "as asked" if text == plain else "cleaned")
-    if model is None or not (recent or len(question.split()) > LONG_WORDS):  # a plain question is searched as it is
+    typed = Query(
+        text, context, "with context" if context else "as asked" if text == plain else "cleaned"
+    )
+    if model is None or not (
+        recent or len(question.split()) > LONG_WORDS
+    ):  # a plain question is searched as it is
         return typed
     sent = as_sent(question)
     request = _request(question, recent)
-    reply = ask_model(request, dependencies, lambda answer: problem_of(answer, sent), dependencies.deadline_seconds)
+    reply = ask_model(
+        request,
+        dependencies,
+        lambda answer: problem_of(answer, sent),
+        dependencies.deadline_seconds,
+    )
     if reply.problem or reply.answer is None:
         note = f"The question was not rewritten: {model.name} {reply.problem}."
         return replace(typed, answer=reply.answer, model_calls=reply.calls, note=note)
-    return Query(_written(reply.answer) or question, how="rewritten", answer=reply.answer, model_calls=1)
+    return Query(
+        _written(reply.answer) or question, how="rewritten", answer=reply.answer, model_calls=1
+    )
 
 
 def ask_model(
-    request: ModelRequest, dependencies: AnswerDependencies, check: Callable[[ModelAnswer], str | None], seconds: float
+    request: ModelRequest,
+    dependencies: AnswerDependencies,
+    check: Callable[[ModelAnswer], str | None],
+    seconds: float,
 ) -> ModelReply:
-    """Returns the answer of the model by the deadline, with what `check` says against it; not asked after many failures."""
+    """Returns the answer of the model by the deadline, with what `check` says against it; not asked
+    after many failures.
+    """
     model, breaker = dependencies.model, dependencies.breaker
     if model is None or seconds <= 0:
         return ModelReply(None, "has no time left", 0)
     if not breaker.allows(time.monotonic()):
-        return ModelReply(None, f"failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", 0)
+        return ModelReply(
+            None, f"failed {FAILURES_IN_A_ROW} times in a row and is left alone for a while", 0
+        )
     found = ask_in_time(model, request, seconds)
     problem = found if isinstance(found, str) else check(found)
     breaker.note(time.monotonic(), is_failure=problem is not None)
@@ -157,22 +187,38 @@ def problem_of(answer: ModelAnswer, question: str) -> str | None:
     text = _written(answer)
     if text is None or answer.stop_reason not in ("end_turn", "stop_sequence"):
         return "did not answer with a query"
-    if not text or "\n" in text or len(text) > LONGEST_QUERY or not text.isprintable() or ("<" in text and "<" not in question):
+    if (
+        not text
+        or "\n" in text
+        or len(text) > LONGEST_QUERY
+        or not text.isprintable()
+        or ("<" in text and "<" not in question)
+    ):
         return "answered with something else than one short line"
     lost = [name for name in exact_names(question) if name.lower() not in text.lower()]
     return f"lost {len(lost)} exact name{'s'[: len(lost) > 1]} of the question" if lost else None
 
 
 def _request(question: str, recent: Sequence[str]) -> ModelRequest:
-    # Masked before it is cut: the end of a message may hold a secret without the name that marks it as one.
-    messages = "\n\n".join(f"[{number}] {as_sent(message)[-CHARS_A_MESSAGE:]}" for number, message in enumerate(recent, 1))
+    # Masked before it is cut: the end of a message may hold a secret without the name that marks it
+    # as one.
+    messages = "\n\n".join(
+        f"[{number}] {as_sent(message)[-CHARS_A_MESSAGE:]}"
+        for number, message in enumerate(recent, 1)
+    )
     before = [fenced("last messages, oldest first", messages)] if messages else []
-    return ModelRequest(read_prompt("recall", "query"), "\n\n".join([*before, fenced("question", question)]), ANSWER_TOKENS)
+    return ModelRequest(
+        read_prompt("recall", "query"),
+        "\n\n".join([*before, fenced("question", question)]),
+        ANSWER_TOKENS,
+    )
 
 
 def as_sent(question: str) -> str:
     """Returns the text with secrets masked; the exact names of an answer are compared with this."""
-    from memory_assets.text.masking.redact import mask_text  # recall without a model does without it
+    from memory_assets.text.masking.redact import (
+        mask_text,
+    )  # recall without a model does without it
 
     return mask_text(question)[0]
 

@@ -1,9 +1,10 @@
 """Measures how much of a question each text covers.
 
-Each term of the question weighs as much as it is rare, little where it is a common word of conversation, nothing where it
-names a project or person, as that says where to look and not what for. A text may cover a term by another name of the same
-thing (k8s, kubernetes), or, where no text has the term, by a known one with nearly the same spelling. Takes the question and
-the postings of a corpus; knows nothing of vectors and ranks.
+Each term of the question weighs as much as it is rare, little where it is a common word of
+conversation, nothing where it names a project or person, as that says where to look and not what
+for. A text may cover a term by another name of the same thing (k8s, kubernetes), or, where no text
+has the term, by a known one with nearly the same spelling. Takes the question and the postings of a
+corpus; knows nothing of vectors and ranks.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -49,7 +50,12 @@ class QueryTerm:
     @property
     def is_exact(self) -> bool:
         """Whether it is a number, a version or a path, where a near miss is another thing."""
-        return self.is_covered and not self.is_context and len(self.term) > 2 and any(ch.isdigit() for ch in self.term)
+        return (
+            self.is_covered
+            and not self.is_context
+            and len(self.term) > 2
+            and any(ch.isdigit() for ch in self.term)
+        )
 
 
 def terms_of(
@@ -62,8 +68,8 @@ def terms_of(
 ) -> tuple[QueryTerm, ...]:
     """Returns the terms of the question; `names` are the projects and persons that there are.
 
-    `context` are words of the conversation that a vague question refers to; they weigh less, and those that no text has are
-    left out.
+    `context` are words of the conversation that a vague question refers to; they weigh less, and
+    those that no text has are left out.
     """
     nameless = {term for name in names for term in text_terms(name)}
 
@@ -73,7 +79,11 @@ def terms_of(
     others = _other_names(question, aliases)
     own = [_term(term, others.get(term, ()), texts, share(term)) for term in query_terms(question)]
     asked = {term.term for term in own}
-    around = [_term(term, (), texts, CONTEXT_WEIGHT * share(term)) for term in query_terms(context) if term not in asked]
+    around = [
+        _term(term, (), texts, CONTEXT_WEIGHT * share(term))
+        for term in query_terms(context)
+        if term not in asked
+    ]
     return (*own, *(replace(term, is_context=True) for term in around if term.is_covered))
 
 
@@ -130,16 +140,27 @@ def _is_in(ascending: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return ascending[places] == rows
 
 
-def _other_names(question: str, aliases: Mapping[str, Sequence[str]] | None) -> dict[str, list[tuple[str, ...]]]:
+def _other_names(
+    question: str, aliases: Mapping[str, Sequence[str]] | None
+) -> dict[str, list[tuple[str, ...]]]:
     """Returns, for each term of a name in the question, the terms of each other name."""
     words, found = words_in(question), dict[str, list[tuple[str, ...]]]()
     for length in range(min(LONGEST_ALIAS, len(words)), 0, -1):
         for at in range(len(words) - length + 1):
             name = " ".join(words[at : at + length])
-            names = next((group for form in (name, name.removesuffix("s")) if len(group := names_of(form, aliases)) > 1), ())
+            names = next(
+                (
+                    group
+                    for form in (name, name.removesuffix("s"))
+                    if len(group := names_of(form, aliases)) > 1
+                ),
+                (),
+            )
             others = [tuple(query_terms(other)) for other in names if other != name]
             for term in query_terms(name) if others else ():
-                found.setdefault(term, []).extend(other for other in others if other and other != (term,))
+                found.setdefault(term, []).extend(
+                    other for other in others if other and other != (term,)
+                )
     return found
 
 
@@ -150,7 +171,9 @@ def _spelt_nearly(term: str, texts: Texts) -> list[str]:
     splits = [(term[:at], term[at:]) for at in range(len(term) + 1)]
     forms = {head + tail[1:] for head, tail in splits if tail}
     forms |= {head + tail[1] + tail[0] + tail[2:] for head, tail in splits if len(tail) > 1}
-    forms |= {head + letter + tail[cut:] for head, tail in splits for letter in _LETTERS for cut in (0, 1)}
+    forms |= {
+        head + letter + tail[cut:] for head, tail in splits for letter in _LETTERS for cut in (0, 1)
+    }
     return texts.known(sorted(forms - {term}))
 
 

@@ -1,7 +1,7 @@
 """Ranks what was found among memories and among messages together.
 
-A memory comes before the messages that it was learnt from, and a message that only repeats a memory is left out, as is one that
-a better result shows.
+A memory comes before the messages that it was learnt from, and a message that only repeats a memory
+is left out, as is one that a better result shows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,11 +11,19 @@ from typing import Any
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.recall.excerpt import around
-from memory_assets.stages.recall.results import MESSAGE, LeftOut, Recalled, message_result, result_of
+from memory_assets.stages.recall.results import (
+    MESSAGE,
+    LeftOut,
+    Recalled,
+    message_result,
+    result_of,
+)
 from memory_assets.text.terms import query_terms, text_terms
 
 SAYS_IT = 0.8
-"""A memory that was learnt from a message says the same if it has at least this share of the message's terms."""
+"""A memory that was learnt from a message says the same if it has at least this share of the
+message's terms.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,7 +49,9 @@ class Found:
     def result(self, now: datetime) -> Recalled:
         """Returns it as a result."""
         if not self.is_message:
-            return result_of(self.row, now, score=self.score, arms=self.retrievers, weights=self.weights)
+            return result_of(
+                self.row, now, score=self.score, arms=self.retrievers, weights=self.weights
+            )
         text = around(self.row["whole"], self.row["char_from"], self.row["char_to"])
         return message_result(self.row, now, text=text, score=self.score, arms=self.retrievers)
 
@@ -52,10 +62,11 @@ def rank(one: Found) -> tuple[Any, ...]:
 
 
 def linked(found: Sequence[Found]) -> Iterator[Found]:
-    """Yields the candidates with scores that memories and messages share, and no message that only repeats a memory.
+    """Yields the candidates with scores that memories and messages share, and no message that only
+    repeats a memory.
 
-    The scores of memories were scaled among memories alone; a memory less relevant than the best of all gets less. A memory has
-    at least the score of the messages that it was learnt from.
+    The scores of memories were scaled among memories alone; a memory less relevant than the best of
+    all gets less. A memory has at least the score of the messages that it was learnt from.
     """
     best = max((one.relevance for one in found if not one.reason), default=0.0)
     memories = [one for one in found if not one.is_message and not one.reason]
@@ -84,7 +95,9 @@ def _says(memory: str, passage: str) -> bool:
 
 
 def one_an_exchange(ordered: Iterable[Recalled]) -> Iterator[Recalled]:
-    """Yields the results with each message once: none that a better result shows, whether as found or as the other half."""
+    """Yields the results with each message once: none that a better result shows, whether as found
+    or as the other half.
+    """
     shown = set[tuple[str, int]]()
     for result in ordered:
         if result.kind != MESSAGE:
@@ -107,13 +120,21 @@ def distinct(ordered: Sequence[Recalled]) -> list[Recalled]:
     return list(kept.values())
 
 
-def left_out(found: Sequence[Found], ordered: Sequence[Recalled], kept: Sequence[Recalled]) -> Iterator[LeftOut]:
-    """Yields the candidates that are not among the kept results; `ordered` are the results that belong."""
+def left_out(
+    found: Sequence[Found], ordered: Sequence[Recalled], kept: Sequence[Recalled]
+) -> Iterator[LeftOut]:
+    """Yields the candidates that are not among the kept results; `ordered` are the results that
+    belong.
+    """
     returned, ranked = {one.memory_id for one in kept}, {one.memory_id for one in ordered}
     texts = {one.text.lower() for one in kept}
     for one in ordered:
         if one.memory_id not in returned:
-            yield LeftOut(one.memory_id, "says the same" if one.text.lower() in texts else "over the cap", one.score)
+            yield LeftOut(
+                one.memory_id,
+                "says the same" if one.text.lower() in texts else "over the cap",
+                one.score,
+            )
     for one in found:
         if one.id not in ranked:
             yield LeftOut(one.id, one.reason or "not in memory", round(one.score, 6))

@@ -1,9 +1,11 @@
-"""Lets a model put the first results of a search into the order in which they help with the question.
+"""Lets a model put the first results of a search into the order in which they help with the
+question.
 
-The search has the answer more often among its first thirty results than among the few that are returned. Where a model is
-configured, and the setting `rerank` is not off, it is shown these in few words and names those that help. Its answer is used
-only if it names nothing but results that it was shown; the results that it does not name follow in their order. It has the
-time that the rewrite of the question left until the deadline. Its material is masked and fenced, without results of projects
+The search has the answer more often among its first thirty results than among the few that are
+returned. Where a model is configured, and the setting `rerank` is not off, it is shown these in few
+words and names those that help. Its answer is used only if it names nothing but results that it was
+shown; the results that it does not name follow in their order. It has the time that the rewrite of
+the question left until the deadline. Its material is masked and fenced, without results of projects
 that may not be sent. If it fails, the order stays, and a note says why.
 """
 
@@ -42,17 +44,32 @@ class Reranker:
     def rank(self, results: Sequence[Recalled]) -> list[Recalled]:
         """Returns the results in the model's order, or as they are."""
         found, model = list(results), self.dependencies.model
-        places = [place for place, one in enumerate(found[:RERANKED]) if self.dependencies.may_send(one.project)]
+        places = [
+            place
+            for place, one in enumerate(found[:RERANKED])
+            if self.dependencies.may_send(one.project)
+        ]
         if model is None or not self.dependencies.reranks or len(places) < 2:
             return found
         shown = [found[place] for place in places]
 
         def check(answer: ModelAnswer) -> str | None:
-            return None if parse_order(answer, len(shown)) is not None else "did not answer with numbers of results"
+            return (
+                None
+                if parse_order(answer, len(shown)) is not None
+                else "did not answer with numbers of results"
+            )
 
-        reply = ask_model(request_of(self.question, shown), self.dependencies, check, self.until - time.monotonic())
+        reply = ask_model(
+            request_of(self.question, shown),
+            self.dependencies,
+            check,
+            self.until - time.monotonic(),
+        )
         self.cost = (
-            cost_of_call(reply.answer, self.dependencies.price(reply.answer)) if reply.answer else Cost(model_calls=reply.calls)
+            cost_of_call(reply.answer, self.dependencies.price(reply.answer))
+            if reply.answer
+            else Cost(model_calls=reply.calls)
         )
         if reply.problem or reply.answer is None:
             self.note = NOTE.format(f"{model.name} {reply.problem}")
@@ -66,18 +83,25 @@ class Reranker:
 
 
 def parse_order(answer: ModelAnswer, count: int) -> list[int] | None:
-    """Returns the places of the named results from 0, best first, each once; None where it names anything else."""
+    """Returns the places of the named results from 0, best first, each once; None where it names
+    anything else.
+    """
     named = _ORDER.search(answer.text)
     if named is None or answer.stop_reason not in ("end_turn", "stop_sequence"):
         return None
     numbers = [int(number[:4]) for number in re.findall(r"\d+", named[1])]
-    return [number - 1 for number in dict.fromkeys(numbers)] if all(1 <= number <= count for number in numbers) else None
+    return (
+        [number - 1 for number in dict.fromkeys(numbers)]
+        if all(1 <= number <= count for number in numbers)
+        else None
+    )
 
 
 def request_of(question: str, results: Sequence[Recalled]) -> ModelRequest:
     """Returns the request to the model."""
     lines = (
-        f"[{number}] ({one.kind}, {one.event_at:%Y-%m-%d}) {one_line(as_sent(one.text), CHARS_A_RESULT)}"
+        f"[{number}] ({one.kind}, {one.event_at:%Y-%m-%d}) "
+        f"{one_line(as_sent(one.text), CHARS_A_RESULT)}"
         for number, one in enumerate(results, start=1)
     )
     material = [fenced("results", "\n".join(lines)), fenced("question", as_sent(question))]

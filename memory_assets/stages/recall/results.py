@@ -1,8 +1,9 @@
-"""Who asks a recall, and its answer: results with their source and score, and the block that is put in front of a prompt.
+"""Who asks a recall, and its answer: results with their source and score, and the block that is put
+in front of a prompt.
 
-The text of a memory in the block is quoted material, whoever wrote it: it cannot begin another line, open or close markup, or
-change the direction of writing, and a long one is cut. Capture removes these lines from transcripts, so that injected memories
-are not learnt again.
+The text of a memory in the block is quoted material, whoever wrote it: it cannot begin another
+line, open or close markup, or change the direction of writing, and a long one is cut. Capture
+removes these lines from transcripts, so that injected memories are not learnt again.
 """
 
 import re
@@ -41,23 +42,46 @@ _TAG = re.compile(r"[^\w .:-]")
 
 
 def condition(filters: Filters, columns: Sequence[str]) -> pl.Expr:
-    """Returns what the rows of a frame with these columns must fulfil; a filter on a column that is missing is left out."""
-    chosen = {"category": filters.category, "priority": filters.priority, "kind": filters.kind, "trigger": filters.trigger}
-    named = {"project": filters.only_project, "person": filters.person, "session_id": filters.session}
+    """Returns what the rows of a frame with these columns must fulfil; a filter on a column that is
+    missing is left out.
+    """
+    chosen = {
+        "category": filters.category,
+        "priority": filters.priority,
+        "kind": filters.kind,
+        "trigger": filters.trigger,
+    }
+    named = {
+        "project": filters.only_project,
+        "person": filters.person,
+        "session_id": filters.session,
+    }
     wanted: list[tuple[str, pl.Expr | None]] = [
         ("state", pl.col("state").is_in(list(filters.states))),
-        *((name, pl.col(name).is_in(list(words)) if words else None) for name, words in chosen.items()),
-        ("tags", pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag) if filters.tag else None),
+        *(
+            (name, pl.col(name).is_in(list(words)) if words else None)
+            for name, words in chosen.items()
+        ),
+        (
+            "tags",
+            pl.any_horizontal(pl.col("tags").list.contains(tag) for tag in filters.tag)
+            if filters.tag
+            else None,
+        ),
         *((name, pl.col(name) == word if word else None) for name, word in named.items()),
         ("event_at", pl.col("event_at") >= filters.since if filters.since else None),
         ("event_at", pl.col("event_at") < filters.until if filters.until else None),
     ]
-    return pl.all_horizontal(pl.lit(True), *(one for name, one in wanted if one is not None and name in columns))
+    return pl.all_horizontal(
+        pl.lit(True), *(one for name, one in wanted if one is not None and name in columns)
+    )
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks, where and when: what the ranking prefers and what it must not return; a `now` without a zone is UTC."""
+    """Who asks, where and when: what the ranking prefers and what it must not return; a `now`
+    without a zone is UTC.
+    """
 
     now: datetime
     project: str | None = None
@@ -67,7 +91,11 @@ class Asker:
     """The last messages of the conversation, oldest first."""
 
     def __post_init__(self) -> None:
-        for name in ("project", "person", "session"):  # no known name can have a lone surrogate, which cannot be encoded
+        for name in (
+            "project",
+            "person",
+            "session",
+        ):  # no known name can have a lone surrogate, which cannot be encoded
             if value := getattr(self, name):
                 object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
         if self.now.tzinfo is None:
@@ -117,29 +145,51 @@ class Recalled:
     weights: Mapping[str, float] = field(default_factory=dict)
     """Factor → what the fused score was multiplied with."""
     tags: tuple[str, ...] = ()
-    """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active, `conflict:mem_…`."""
+    """uncertain, unconfirmed (inferred, and no other source says so), a state that is not active,
+    `conflict:mem_…`.
+    """
 
 
 def result_of(
-    row: Row, now: datetime, *, score: float, arms: Sequence[str], weights: Mapping[str, float] | None = None
+    row: Row,
+    now: datetime,
+    *,
+    score: float,
+    arms: Sequence[str],
+    weights: Mapping[str, float] | None = None,
 ) -> Recalled:
     """Returns a row of `memories` as a result."""
     own = {name: row[name] for name in ("kind", "text", "confidence", "category", "priority")}
-    own |= {"memory_id": row["id"], "lines": tuple(row["lines"]), "weights": weights or {}, "tags": tags_of(row)}
+    own |= {
+        "memory_id": row["id"],
+        "lines": tuple(row["lines"]),
+        "weights": weights or {},
+        "tags": tags_of(row),
+    }
     return _recalled(row, now, score, arms, own)
 
 
-def message_result(row: Row, now: datetime, *, text: str, score: float, arms: Sequence[str]) -> Recalled:
+def message_result(
+    row: Row, now: datetime, *, text: str, score: float, arms: Sequence[str]
+) -> Recalled:
     """Returns a row of a message as a result."""
     row = {**row, "author": author_of(row)}
     own = {"memory_id": row["message_id"], "kind": MESSAGE, "text": text, "lines": (row["line"],)}
-    return _recalled(row, now, score, arms, {**own, "confidence": 0.5, "category": "raw", "priority": "low"})
+    return _recalled(
+        row, now, score, arms, {**own, "confidence": 0.5, "category": "raw", "priority": "low"}
+    )
 
 
-def _recalled(row: Row, now: datetime, score: float, arms: Sequence[str], own: dict[str, Any]) -> Recalled:
-    same = {name: row[name] for name in ("event_at", "path", "project", "person")} | {"session": row["session_id"]}
+def _recalled(
+    row: Row, now: datetime, score: float, arms: Sequence[str], own: dict[str, Any]
+) -> Recalled:
+    same = {name: row[name] for name in ("event_at", "path", "project", "person")} | {
+        "session": row["session_id"]
+    }
     age = max((now - row["event_at"]).days, 0)
-    return Recalled(**same, **own, said_by=said_by(row), score=round(score, 6), age_days=age, arms=tuple(arms))
+    return Recalled(
+        **same, **own, said_by=said_by(row), score=round(score, 6), age_days=age, arms=tuple(arms)
+    )
 
 
 def tags_of(row: Row) -> tuple[str, ...]:
@@ -147,21 +197,30 @@ def tags_of(row: Row) -> tuple[str, ...]:
     tags = {
         row["state"]: row["state"] != "active",
         "uncertain": row["confidence"] < UNCERTAIN,
-        "unconfirmed": row["strength"] == "inferred" and row["author"] != "owner" and not row["confirmed_count"],
+        "unconfirmed": row["strength"] == "inferred"
+        and row["author"] != "owner"
+        and not row["confirmed_count"],
         **{f"conflict:{short_id(other)}": True for other in row["conflicts_with"]},
     }
     return tuple(tag for tag, is_set in tags.items() if is_set)
 
 
-def in_order(ordered: Sequence[Recalled], replacements: Mapping[str, str] = MappingProxyType({})) -> list[Recalled]:
-    """Returns the results, reordered: of two that conflict the more certain or newer first, replaced ones after the newer one.
+def in_order(
+    ordered: Sequence[Recalled], replacements: Mapping[str, str] = MappingProxyType({})
+) -> list[Recalled]:
+    """Returns the results, reordered: of two that conflict the more certain or newer first,
+    replaced ones after the newer one.
 
     `replacements` are the ids of replaced memories with those of the newer ones.
     """
     found = list(ordered)
     by_short = {short_id(one.memory_id): one for one in found}
     for one in ordered:
-        others = [by_short.get(tag.removeprefix("conflict:")) for tag in one.tags if tag.startswith("conflict:")]
+        others = [
+            by_short.get(tag.removeprefix("conflict:"))
+            for tag in one.tags
+            if tag.startswith("conflict:")
+        ]
         better = [other for other in others if other is not None and _is_surer(other, one)]
         if newer := replacements.get(one.memory_id):
             better += [other for other in ordered if other.memory_id == newer]
@@ -233,15 +292,21 @@ class Answer:
     """Where the answer was found: 1 summaries, 2 memories, 3 messages."""
 
     def render(self) -> str:
-        """Returns the block that is put in front of a prompt; the small one of `lean` has memories alone."""
-        return render_block(one for one in self.results if self.profile != LEAN or one.kind != MESSAGE)
+        """Returns the block that is put in front of a prompt; the small one of `lean` has memories
+        alone.
+        """
+        return render_block(
+            one for one in self.results if self.profile != LEAN or one.kind != MESSAGE
+        )
 
 
 def render_block(memories: Iterable[Recalled]) -> str:
-    """Returns one line for each of the first ten memories: `~ text [tag] (confidence, age, category)`.
+    """Returns one line for each of the first ten memories: `~ text [tag] (confidence, age,
+    category)`.
 
-    A message has "said" and who said it in place of a confidence and a category, and behind its text "answers" or "answered by"
-    with the speaker and the words of the other half of its exchange.
+    A message has "said" and who said it in place of a confidence and a category, and behind its
+    text "answers" or "answered by" with the speaker and the words of the other half of its
+    exchange.
     """
     return "\n".join(map(render_line, islice(memories, MOST)))
 
@@ -250,9 +315,14 @@ def render_line(memory: Recalled) -> str:
     """Returns the line of one memory."""
     tags = "".join(f" [{_TAG.sub('', tag).replace(':', ' ')}]" for tag in memory.tags)
     is_said = memory.kind == MESSAGE
-    first, last = ("said", memory.said_by) if is_said else (f"{memory.confidence:.2f}", memory.category)
+    first, last = (
+        ("said", memory.said_by) if is_said else (f"{memory.confidence:.2f}", memory.category)
+    )
     other = f" — {one_line(str(memory.other_half))}" if memory.other_half else ""
-    return f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, {_TAG.sub('', last)})"
+    return (
+        f"~ {one_line(memory.text)}{other}{tags} ({first}, {memory.age_days}d, "
+        f"{_TAG.sub('', last)})"
+    )
 
 
 def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, ...]:
@@ -268,7 +338,9 @@ def fit(results: Iterable[Recalled], tokens: int, most: int) -> tuple[Recalled, 
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """Returns the text on one line, without what could pass for another line of the block or for markup around it."""
+    """Returns the text on one line, without what could pass for another line of the block or for
+    markup around it.
+    """
     words = visible(text).replace(REPLACEMENT, " ").split()
     quoted = _MARKUP.sub(r"‹\1›", _LINE_MARK.sub("≈", _FENCE.sub("''", " ".join(words))))
     return quoted if len(quoted) <= longest else quoted[: longest - 1].rstrip() + "…"

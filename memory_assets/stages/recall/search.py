@@ -1,10 +1,12 @@
 """Finds the few memories that help with a question.
 
-Words and vectors find candidates among the memories; their scores are fused, decay with age and prefer the present project
-and person. What is neither near in meaning nor shares the question's words is left out, so that a question about nothing
-known gets no answer. A question that a replaced memory answers is answered by the one that replaced it. Messages are searched
-beside the memories, in the profile `lean` only where the memories hardly have the answer; both are ranked together
-(`ranking`). Without vectors the words answer alone, without words the vectors, and the answer says so.
+Words and vectors find candidates among the memories; their scores are fused, decay with age and
+prefer the present project and person. What is neither near in meaning nor shares the question's
+words is left out, so that a question about nothing known gets no answer. A question that a replaced
+memory answers is answered by the one that replaced it. Messages are searched beside the memories,
+in the profile `lean` only where the memories hardly have the answer; both are ranked together
+(`ranking`). Without vectors the words answer alone, without words the vectors, and the answer says
+so.
 """
 
 import math
@@ -23,7 +25,15 @@ from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.exchange import show_exchanges
 from memory_assets.stages.recall.lookups import fulfilling, places_of, remembered, rows_of
 from memory_assets.stages.recall.memory_search import FACTORS, Candidates, MemoryHits, weights_of
-from memory_assets.stages.recall.message_search import REACH, Layout, Origin, SearchQuery, adjusted, find_messages, words_named
+from memory_assets.stages.recall.message_search import (
+    REACH,
+    Layout,
+    Origin,
+    SearchQuery,
+    adjusted,
+    find_messages,
+    words_named,
+)
 from memory_assets.stages.recall.parsed_question import (
     KnownNames,
     ParsedQuestion,
@@ -35,8 +45,23 @@ from memory_assets.stages.recall.parsed_question import (
     states_as_of,
 )
 from memory_assets.stages.recall.profiles import Profile, choose_profile
-from memory_assets.stages.recall.ranking import Found, distinct, left_out, linked, one_an_exchange, rank
-from memory_assets.stages.recall.relevance import FLOOR, KEPT, KNOWN, YIELDS, answerability, judge_memories, judge_messages
+from memory_assets.stages.recall.ranking import (
+    Found,
+    distinct,
+    left_out,
+    linked,
+    one_an_exchange,
+    rank,
+)
+from memory_assets.stages.recall.relevance import (
+    FLOOR,
+    KEPT,
+    KNOWN,
+    YIELDS,
+    answerability,
+    judge_memories,
+    judge_messages,
+)
 from memory_assets.stages.recall.results import (
     MESSAGE,
     Answer,
@@ -58,7 +83,9 @@ MESSAGE_FACTOR = 0.8
 """Weight of a message beside a distilled memory of the same fit."""
 
 MEMORIES_SUFFICE = 0.5
-"""Likelihood of an answer among the memories from which the profile `lean` does not search messages, too."""
+"""Likelihood of an answer among the memories from which the profile `lean` does not search
+messages, too.
+"""
 
 WIDE_FLOOR = 0.2
 """Least relevance of a message in a wide profile."""
@@ -66,7 +93,10 @@ WIDE_FLOOR = 0.2
 READ = 2
 """Times the results of a profile that are read, as several may be of one exchange."""
 
-LISTED = "No memory matches the words of the question. These pass the filters, the newest and surest first."
+LISTED = (
+    "No memory matches the words of the question. These pass the filters, the newest and surest "
+    "first."
+)
 
 MISSING = "The {} index is missing. `memory data rebuild --indexes` builds it from the tables."
 
@@ -80,7 +110,9 @@ class Corpus:
     vectors: VectorIndex | None = None
     embedder: Embedder | None = None
     read_passages: Callable[[Sequence[str]], pl.DataFrame] | None = None
-    """Ids → rows with passage, whole (the message's text), char_from, char_to, author, role and the columns of a result."""
+    """Ids → rows with passage, whole (the message's text), char_from, char_to, author, role and the
+    columns of a result.
+    """
     select_passages: Callable[[Filters], Sequence[str]] | None = None
     """Filters → ids of the passages that pass."""
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -105,16 +137,18 @@ def search(
 ) -> Answer:
     """Returns what helps with the question, at most ten, best first.
 
-    `context` are words of the conversation that the question refers to. `corpora` names what is searched and returns
-    everything found there; by default the profile decides, what is not relevant is left out, and `rerank` puts the rest into
-    order.
+    `context` are words of the conversation that the question refers to. `corpora` names what is
+    searched and returns everything found there; by default the profile decides, what is not
+    relevant is left out, and `rerank` puts the rest into order.
     """
     began = perf_counter()
     question, context = one_line(question)[:LONGEST_QUESTION], one_line(context)[:LONGEST_QUESTION]
     wanted = (corpora,) if isinstance(corpora, str) else tuple(corpora or ())
     chosen = choose_profile(profile, question, limit, is_listing="messages" in wanted)
     if not question:
-        return Answer(question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False)
+        return Answer(
+            question, chosen.name, (), 0, notes=("The question is empty.",), is_known=False
+        )
     corpus = replace(corpus, memories=states_as_of(corpus.memories, filters))
     found = _Search(question, context, corpus, asker, filters, chosen, wanted, rerank).run()
     return replace(found, cost=replace(found.cost, seconds=round(perf_counter() - began, 4)))
@@ -151,13 +185,17 @@ class _Search:
         if not self.corpora or {"memories", "segments"} & set(self.corpora):
             found += self._memories(query)
         if "messages" in self.corpora or (not self.corpora and self._needs_messages(found)):
-            found += self._messages(query if query.text == whole else self._query(whole, whole), query.vector)
+            found += self._messages(
+                query if query.text == whole else self._query(whole, whole), query.vector
+            )
         likelihood = self._likelihood(found)
         is_known = likelihood >= KNOWN
         if not self.corpora:
             found = list(linked(list(self._at_home(found))))
         belonging = {one.id: one for one in found if self.corpora or (is_known and not one.reason)}
-        results = {one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)}
+        results = {
+            one.id: one.result(self.asker.now) for one in sorted(belonging.values(), key=rank)
+        }
         ordered = list(results.values())
         ranked = distinct(in_order(ordered, self._replacements(ordered)))
         if not self.corpora:
@@ -180,13 +218,19 @@ class _Search:
         )
 
     def _needs_messages(self, memories: Sequence[Found]) -> bool:
-        """Returns whether messages are searched, too: in `lean` only where hardly any memory is the answer."""
+        """Returns whether messages are searched, too: in `lean` only where hardly any memory is the
+        answer.
+        """
         if self.profile.messages != "in need":
             return self.profile.messages == "beside"
         return all(one.reason for one in memories) or self._likelihood(memories) < MEMORIES_SUFFICE
 
-    def _shown(self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> list[Recalled]:
-        """Returns the first results as they are handed out: each message once and within the profile's tokens, or as listed."""
+    def _shown(
+        self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery
+    ) -> list[Recalled]:
+        """Returns the first results as they are handed out: each message once and within the
+        profile's tokens, or as listed.
+        """
         most = self.profile.limit
         if self.corpora:
             return list(self._excerpted(ranked[:most], query))
@@ -198,30 +242,51 @@ class _Search:
             shown.append(result)
         return shown
 
-    def _excerpted(self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery) -> Iterator[Recalled]:
-        """Yields the results, messages cut to what matches, with the other half of their exchange."""
-        texts, messages = self._texts("messages"), [(one.place, one.row, result) for one, result in ranked if one.is_message]
+    def _excerpted(
+        self, ranked: Sequence[tuple[Found, Recalled]], query: SearchQuery
+    ) -> Iterator[Recalled]:
+        """Yields the results, messages cut to what matches, with the other half of their
+        exchange.
+        """
+        texts, messages = (
+            self._texts("messages"),
+            [(one.place, one.row, result) for one, result in ranked if one.is_message],
+        )
         shown: dict[str, Recalled] = {}
         if texts is not None and messages:
             allowed = self._allowed(texts)
-            shown = show_exchanges(messages, texts, self._passages, query.terms, query.vector, allowed)
+            shown = show_exchanges(
+                messages, texts, self._passages, query.terms, query.vector, allowed
+            )
         for _, result in ranked:
             yield shown.get(result.memory_id, result)
 
     def _passages(self, ids: Sequence[str]) -> pl.DataFrame:
-        """Returns these passages without those that must not be returned, such as those of replaced memories."""
+        """Returns these passages without those that must not be returned, such as those of replaced
+        memories.
+        """
         assert self.corpus.read_passages is not None
         rows = self.corpus.read_passages(ids)
         if self.corpora:
             return rows
-        hidden = hidden_lines(self.corpus.memories, rows["session_id"], self.parsed.scope, self.filters)
+        hidden = hidden_lines(
+            self.corpus.memories, rows["session_id"], self.parsed.scope, self.filters
+        )
         lines = zip(rows["session_id"], rows["line"], strict=True)
-        return rows[[place for place, line in enumerate(lines) if line not in hidden]] if hidden else rows
+        return (
+            rows[[place for place, line in enumerate(lines) if line not in hidden]]
+            if hidden
+            else rows
+        )
 
     def _replacements(self, results: Sequence[Recalled]) -> dict[str, str]:
         """Returns the id of the memory that replaced each replaced one."""
         replaced = [one.memory_id for one in results if "superseded" in one.tags]
-        rows = rows_of(self.corpus.memories, replaced).drop_nulls("superseded_by") if replaced else None
+        rows = (
+            rows_of(self.corpus.memories, replaced).drop_nulls("superseded_by")
+            if replaced
+            else None
+        )
         return dict(rows.select("id", "superseded_by").iter_rows()) if rows is not None else {}
 
     def _parse(self) -> ParsedQuestion:
@@ -234,11 +299,18 @@ class _Search:
     def _likelihood(self, found: Sequence[Found]) -> float:
         """Returns how likely the answer is among what was searched."""
         if self.filters.are_narrow:
-            return float(any(not one.reason for one in found))  # the filters say what the question need not
+            return float(
+                any(not one.reason for one in found)
+            )  # the filters say what the question need not
         texts = [one for name in ("memories", "messages") if (one := self._texts(name)) is not None]
         parsed = self.parsed.covered_by(texts)
         best = max((one.relevance for one in found), default=0.0)
-        return answerability(best, parsed.uncovered_share, sum(map(len, texts)), names_unknown=bool(parsed.unknown_names))
+        return answerability(
+            best,
+            parsed.uncovered_share,
+            sum(map(len, texts)),
+            names_unknown=bool(parsed.unknown_names),
+        )
 
     def _query(self, text: str, whole: str) -> SearchQuery:
         terms = dict.fromkeys(query_terms(whole), 1.0)
@@ -251,12 +323,17 @@ class _Search:
         return SearchQuery(text, terms, read.vector, read.words, self._word_weights(read.spellings))
 
     def _word_weights(self, spellings: Sequence[str]) -> np.ndarray | None:
-        """Returns the weight of each word of the question: more if it is rare in messages; its pieces share the weight."""
+        """Returns the weight of each word of the question: more if it is rare in messages; its
+        pieces share the weight.
+        """
         texts = self._texts("messages")
         if not spellings or texts is None or not len(texts):
             return None
         pieces = Counter(spellings)
-        counts = {word: max((len(texts.postings(term)[0]) for term in text_terms(word)), default=0) for word in pieces}
+        counts = {
+            word: max((len(texts.postings(term)[0]) for term in text_terms(word)), default=0)
+            for word in pieces
+        }
         return np.array([idf(len(texts), counts[word]) / pieces[word] for word in spellings])
 
     def _embed(self, text: str) -> Read | None:
@@ -290,7 +367,9 @@ class _Search:
 
     def _hits(self, query: SearchQuery, condition: pl.Expr) -> MemoryHits:
         memories, texts = self.corpus.memories, self._texts("memories")
-        candidates = self.candidates.setdefault(query.text, Candidates(query, memories, texts, self.corpus.vectors))
+        candidates = self.candidates.setdefault(
+            query.text, Candidates(query, memories, texts, self.corpus.vectors)
+        )
         try:
             return candidates.fulfilling(condition)
         except IndexFailedError as error:
@@ -299,14 +378,18 @@ class _Search:
             return self.candidates[query.text].fulfilling(condition)
 
     def _index_queries(self) -> int:
-        return self.message_queries + sum(candidates.queries for candidates in self.candidates.values())
+        return self.message_queries + sum(
+            candidates.queries for candidates in self.candidates.values()
+        )
 
     def _memories(self, query: SearchQuery) -> Iterator[Found]:
         filters = self.filters
         if self.corpora and "memories" not in self.corpora:
             if filters.kind and "narrative" not in filters.kind:
                 return
-            filters = filters.model_copy(update={"kind": ("narrative",), "include": (*filters.include, "held")})
+            filters = filters.model_copy(
+                update={"kind": ("narrative",), "include": (*filters.include, "held")}
+            )
         passes = condition(filters, self.corpus.memories.columns)
         hits = self._hits(query, passes)
         rows = {row["id"]: row for row in hits.rows.iter_rows(named=True)}
@@ -315,27 +398,46 @@ class _Search:
             found = list(self._listed(passes))
         yield from self._with_conflicts(found)
 
-    def _with_successors(self, found: Sequence[Found], query: SearchQuery, passes: pl.Expr) -> Iterator[Found]:
-        """Yields the candidates; what replaced a memory that would belong is as good an answer as that would be."""
+    def _with_successors(
+        self, found: Sequence[Found], query: SearchQuery, passes: pl.Expr
+    ) -> Iterator[Found]:
+        """Yields the candidates; what replaced a memory that would belong is as good an answer as
+        that would be.
+        """
         filters = self.filters.model_copy(update={"include": (*self.filters.include, "superseded")})
         hits = self._hits(query, condition(filters, self.corpus.memories.columns))
         newest = self._newest(hits.rows["id"], passes)
         if all(id == newer for id, newer in newest.items()):
             yield from found
             return
-        current = {row["id"]: row for row in rows_of(self.corpus.memories, newest.values()).iter_rows(named=True)}
+        current = {
+            row["id"]: row
+            for row in rows_of(self.corpus.memories, newest.values()).iter_rows(named=True)
+        }
         compared = replace(hits, rows=hits.rows.filter(pl.col("id").is_in(list(newest))))
         best = {one.id: one for one in found}
-        for one in self._judged(query, compared, {id: current[newer] for id, newer in newest.items()}):
+        for one in self._judged(
+            query, compared, {id: current[newer] for id, newer in newest.items()}
+        ):
             known = best.get(one.row["id"])
-            if one.id != one.row["id"] and not one.reason and (known is None or known.reason or known.score < one.score):
+            if (
+                one.id != one.row["id"]
+                and not one.reason
+                and (known is None or known.reason or known.score < one.score)
+            ):
                 best[one.row["id"]] = replace(one, id=one.row["id"])
         yield from best.values()
 
     def _newest(self, ids: Iterable[str], passes: pl.Expr) -> dict[str, str]:
-        """Returns for each memory itself or what replaced it: the first in that line that passes, if one does."""
+        """Returns for each memory itself or what replaced it: the first in that line that passes,
+        if one does.
+        """
         memories = self.corpus.memories
-        fulfils, places, successors = fulfilling(memories, passes), places_of(memories), _successors(memories)
+        fulfils, places, successors = (
+            fulfilling(memories, passes),
+            places_of(memories),
+            _successors(memories),
+        )
         found: dict[str, str] = {}
         for id in ids:
             newest: str | None = id
@@ -346,48 +448,84 @@ class _Search:
         return found
 
     def _with_conflicts(self, found: Sequence[Found]) -> Iterator[Found]:
-        """Yields the candidates; a note that conflicts with another one of those that belong is marked, and the other, too."""
+        """Yields the candidates; a note that conflicts with another one of those that belong is
+        marked, and the other, too.
+        """
         belonging = [one.id for one in found if self.corpora or not one.reason]
         new = {id for id in belonging if id in self.corpus.unmerged}
-        against = find_conflicts_of(new, rows_of(self.corpus.memories, belonging).to_dicts()) if new else {}
+        against = (
+            find_conflicts_of(new, rows_of(self.corpus.memories, belonging).to_dicts())
+            if new
+            else {}
+        )
         for one in found:
             others = against.get(one.id, ())
-            yield replace(one, row={**one.row, "conflicts_with": [*one.row["conflicts_with"], *others]}) if others else one
+            yield (
+                replace(
+                    one, row={**one.row, "conflicts_with": [*one.row["conflicts_with"], *others]}
+                )
+                if others
+                else one
+            )
 
     def _listed(self, passes: pl.Expr) -> Iterator[Found]:
         """Yields all memories that pass explicit filters, the newest and surest first."""
-        rows = self.corpus.memories.filter(passes, ~is_out(self.parsed.scope), ~is_away(self.parsed.scope))
-        rows = rows.sort(pl.col("event_at").dt.date(), "confidence", "id", descending=[True, True, False]).head(MOST_DEEP)
+        rows = self.corpus.memories.filter(
+            passes, ~is_out(self.parsed.scope), ~is_away(self.parsed.scope)
+        )
+        rows = rows.sort(
+            pl.col("event_at").dt.date(), "confidence", "id", descending=[True, True, False]
+        ).head(MOST_DEEP)
         if rows.height:
             self.notes.append(LISTED)
         for place, row in enumerate(rows.iter_rows(named=True)):
             yield Found(row["id"], row, 1.0 - place / (MOST_DEEP + 1), 1.0, "", ("filters",))
 
     def _at_home(self, found: Sequence[Found]) -> Iterator[Found]:
-        """Yields the candidates without messages of other projects than relevant ones and messages far behind a memory."""
+        """Yields the candidates without messages of other projects than relevant ones and messages
+        far behind a memory.
+        """
         home = self.parsed.scope.projects
-        best = max((one.relevance for one in found if not one.reason and one.row["project"] in home), default=0.0)
-        known = max((one.relevance for one in found if not one.reason and not one.is_message), default=0.0)
+        best = max(
+            (one.relevance for one in found if not one.reason and one.row["project"] in home),
+            default=0.0,
+        )
+        known = max(
+            (one.relevance for one in found if not one.reason and not one.is_message), default=0.0
+        )
         for one in found:
             is_elsewhere = one.is_message and bool(home) and one.row["project"] not in home
             yields = is_elsewhere and best >= FLOOR and one.relevance * YIELDS < best
             yields |= one.is_message and not self.profile.is_wide and one.relevance < KEPT * known
             yield replace(one, reason=one.reason or "not relevant") if yields else one
 
-    def _judged(self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]) -> Iterator[Found]:
+    def _judged(
+        self, query: SearchQuery, hits: MemoryHits, rows: Mapping[str, Row]
+    ) -> Iterator[Found]:
         texts, filters = self._texts("memories"), self.filters
-        for one in judge_memories(self.parsed, hits.rows, texts, hits.vector, is_filtered=filters.are_narrow):
+        for one in judge_memories(
+            self.parsed, hits.rows, texts, hits.vector, is_filtered=filters.are_narrow
+        ):
             row = rows[one.id]
             weights = weights_of(row, self.asker, self.question, self.corpus.factors)
             score = hits.fused[one.id] * math.prod(weights.values())
-            yield Found(one.id, row, score, one.relevance, one.reason, hits.retrievers_of(one.id), weights)
+            yield Found(
+                one.id, row, score, one.relevance, one.reason, hits.retrievers_of(one.id), weights
+            )
 
     def _messages(self, query: SearchQuery, vector: np.ndarray | None) -> Iterator[Found]:
         texts = self._texts("messages")
-        if self.filters.are_for_memories or texts is None or not len(texts) or self.corpus.read_passages is None:
+        if (
+            self.filters.are_for_memories
+            or texts is None
+            or not len(texts)
+            or self.corpus.read_passages is None
+        ):
             return
         self.message_queries += 1
-        found = find_messages(query, texts, _layout(texts), self._origins(query), self._allowed(texts))
+        found = find_messages(
+            query, texts, _layout(texts), self._origins(query), self._allowed(texts)
+        )
         hits = {one.passage_id: one for one in found}
         if not hits:
             return
@@ -395,17 +533,30 @@ class _Search:
         judged = judge_messages(self.parsed.covered_by([texts]), rows, texts, vector)
         for row, one in zip(rows.iter_rows(named=True), judged, strict=True):
             hit, is_near_enough = hits[one.id], self.profile.is_wide and one.relevance >= WIDE_FLOOR
-            score, reason = adjusted(row, hit.score, named) * MESSAGE_FACTOR, "" if is_near_enough else one.reason
-            yield Found(row["message_id"], row, score, one.relevance, reason, hit.retrievers, place=hit.row)
+            score, reason = (
+                adjusted(row, hit.score, named) * MESSAGE_FACTOR,
+                "" if is_near_enough else one.reason,
+            )
+            yield Found(
+                row["message_id"], row, score, one.relevance, reason, hit.retrievers, place=hit.row
+            )
 
     def _origins(self, query: SearchQuery) -> list[Origin]:
-        """Returns where the memories that fit were learnt; a held one points at its messages as well as any other."""
+        """Returns where the memories that fit were learnt; a held one points at its messages as
+        well as any other.
+        """
         hits = self._hits(query, pl.col("state") != "forgotten")
-        rows = zip(*(hits.rows[name].to_list() for name in ("id", "session_id", "lines")), strict=True)
-        return [Origin(session, line, hits.fused[id]) for id, session, lines in rows for line in lines]
+        rows = zip(
+            *(hits.rows[name].to_list() for name in ("id", "session_id", "lines")), strict=True
+        )
+        return [
+            Origin(session, line, hits.fused[id]) for id, session, lines in rows for line in lines
+        ]
 
     def _allowed(self, texts: Texts) -> np.ndarray | None:
-        """Returns of each row whether it may be returned, or None where all may: never the asking session's own words."""
+        """Returns of each row whether it may be returned, or None where all may: never the asking
+        session's own words.
+        """
         allowed = np.ones(len(texts), dtype=bool)
         if self.filters.are_set and self.corpus.select_passages is not None:
             allowed[:] = False

@@ -1,7 +1,8 @@
 """Says who said a result: a person, an assistant, or somebody else whose text a person pasted.
 
-A person's turn may contain text that others wrote: mails, logs, reviews and documents are pasted into it. If the rules of
-distillation attribute less than half of a passage to the person, it is shown as pasted and is not found by the person's name.
+A person's turn may contain text that others wrote: mails, logs, reviews and documents are pasted
+into it. If the rules of distillation attribute less than half of a passage to the person, it is
+shown as pasted and is not found by the person's name.
 """
 
 from memory_assets.schema.protocols import Row
@@ -22,8 +23,12 @@ def said_by(row: Row) -> str:
 
 
 def author_of(passage: Row) -> str:
-    """Returns the author of a passage: `PASTED` for one in an owner's turn that is not the owner's words."""
-    is_others = passage["author"] == "owner" and is_pasted(passage["whole"], passage["char_from"], passage["char_to"])
+    """Returns the author of a passage: `PASTED` for one in an owner's turn that is not the owner's
+    words.
+    """
+    is_others = passage["author"] == "owner" and is_pasted(
+        passage["whole"], passage["char_from"], passage["char_to"]
+    )
     return PASTED if is_others else passage["author"]
 
 

@@ -1,12 +1,13 @@
 """Writes the category summaries: the first tier that a broad question is answered from.
 
-Takes the present memories; gives one summary for each category and project, and for each category and person where a memory
-concerns a person. A line is a fact in its own words, the strongest distinct ones first (priority, confidence, latest), with the
-id of its memory; nothing is reworded, so a summary is as true as its facts.
+Takes the present memories; gives one summary for each category and project, and for each category
+and person where a memory concerns a person. A line is a fact in its own words, the strongest
+distinct ones first (priority, confidence, latest), with the id of its memory; nothing is reworded,
+so a summary is as true as its facts.
 
-The summaries of a category are also a page of the workspace, `summaries/CATEGORY.md`. The page that it replaces stays beside
-it, named after the moment of its replacement (`-2` for the second of one second): all of the present day, and the last one of
-each earlier day.
+The summaries of a category are also a page of the workspace, `summaries/CATEGORY.md`. The page that
+it replaces stays beside it, named after the moment of its replacement (`-2` for the second of one
+second): all of the present day, and the last one of each earlier day.
 """
 
 import uuid
@@ -45,22 +46,36 @@ def summarise(memories: pl.DataFrame) -> pl.DataFrame:
     """Returns the summaries of the active facts among the memories."""
     facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact"))
     owned = facts.with_columns(
-        pl.when(pl.col("scope") == name).then(name).otherwise(pl.lit("")).alias(name) for name in ("project", "person")
+        pl.when(pl.col("scope") == name).then(name).otherwise(pl.lit("")).alias(name)
+        for name in ("project", "person")
     )
     groups = owned.partition_by(*_GROUP, as_dict=True, maintain_order=True)
-    return schemas.frame_of("category_summaries", [_summary(key, group.to_dicts()) for key, group in sorted(groups.items())])
+    return schemas.frame_of(
+        "category_summaries",
+        [_summary(key, group.to_dicts()) for key, group in sorted(groups.items())],
+    )
 
 
 def with_newer_memories(summaries: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
-    """Returns the summaries with the memories since they were written first, so that notes are recalled at once."""
+    """Returns the summaries with the memories since they were written first, so that notes are
+    recalled at once.
+    """
     latest = summaries["event_at"].max()
     newer = memories if latest is None else memories.filter(pl.col("event_at") > latest)
     if newer.is_empty():
         return summaries
     both = pl.concat([summarise(newer), summaries])
-    others = [pl.col(name).last() for name in both.columns if name not in ("summary_id", "memory_ids", "fact_count")]
+    others = [
+        pl.col(name).last()
+        for name in both.columns
+        if name not in ("summary_id", "memory_ids", "fact_count")
+    ]
     grouped = both.group_by("summary_id", maintain_order=True)
-    return grouped.agg(pl.col("memory_ids").explode().unique(maintain_order=True), pl.col("fact_count").sum(), *others)
+    return grouped.agg(
+        pl.col("memory_ids").explode().unique(maintain_order=True),
+        pl.col("fact_count").sum(),
+        *others,
+    )
 
 
 def render_page(category: str, summaries: pl.DataFrame) -> str:
@@ -68,7 +83,10 @@ def render_page(category: str, summaries: pl.DataFrame) -> str:
     if summaries.is_empty():
         return ""
     latest = summaries["event_at"].max()
-    parts = [f"# {category}", f"_{summaries['fact_count'].sum():,} facts, the latest of {latest:%Y-%m-%d}._"]
+    parts = [
+        f"# {category}",
+        f"_{summaries['fact_count'].sum():,} facts, the latest of {latest:%Y-%m-%d}._",
+    ]
     for row in summaries.sort("project", "person").iter_rows(named=True):
         parts += [f"## {row['project'] or row['person'] or 'Everywhere'}", row["text"]]
     return "\n\n".join(parts) + "\n"
@@ -80,13 +98,17 @@ def page_of(category: str) -> str:
 
 
 def replaced_page_of(category: str, at: datetime, taken: Collection[str] = ()) -> str:
-    """Returns the place of the page that was replaced at that moment; `taken` are the places of others."""
+    """Returns the place of the page that was replaced at that moment; `taken` are the places of
+    others.
+    """
     names = (f"{PAGES}/{category}.{at:{_STAMP}}{f'-{n}' if n > 1 else ''}.md" for n in count(1))
     return next(name for name in names if name not in taken)
 
 
 def pages_to_delete(names: Iterable[str], today: date, zone: ZoneInfo) -> list[str]:
-    """Returns the replaced pages of one category that are not kept: of days before today all but the last."""
+    """Returns the replaced pages of one category that are not kept: of days before today all but
+    the last.
+    """
     last: dict[date, str] = {}
     gone = []
     for name in sorted(names, key=_replaced_at):

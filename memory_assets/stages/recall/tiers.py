@@ -1,8 +1,10 @@
-"""Chooses the tier that answers a question: summaries, where it asks broadly for their content; else memories, then messages.
+"""Chooses the tier that answers a question: summaries, where it asks broadly for their content;
+else memories, then messages.
 
-Takes the words of a question; a broad one names a category or a project ("what are our conventions", "what do we know about
-deployment of shop") and hardly anything else. The summaries suffice when they have facts about every other topic that it
-names. Nothing is searched or embedded: an answer of the first tier is the cheapest there is.
+Takes the words of a question; a broad one names a category or a project ("what are our
+conventions", "what do we know about deployment of shop") and hardly anything else. The summaries
+suffice when they have facts about every other topic that it names. Nothing is searched or embedded:
+an answer of the first tier is the cheapest there is.
 """
 
 import re
@@ -27,14 +29,17 @@ MOST_TOPICS = 2
 """A question with more topics, beside a category and a project, is not broad."""
 
 _NOUNS = (
-    "conventions?|rules?|guidelines?|standards?|polic(?:y|ies)|preferences?|habits?|tastes?|architecture|design|structure"
-    "|components?|operations|ops|deployments?|deploys?|releases?|builds?|ci|infrastructure|infra|people|team|colleagues"
+    "conventions?|rules?|guidelines?|standards?|polic(?:y|ies)|preferences?|habits?|tastes?"
+    "|architecture|design|structure"
+    "|components?|operations|ops|deployments?|deploys?|releases?|builds?|ci|infrastructure"
+    "|infra|people|team|colleagues"
     "|contacts|goals?|aims?|status|state|decisions?|projects?|setup|basics|essentials"
 )
 _BUILT = r"(?:built|structured|organi[sz]ed|put\stogether|set\sup)"
 _OPEN = re.compile(
     rf"""
-      \bwhat\s(?:all\s)?(?:do|did)\s(?:i|we|you)\s(?:already\s|actually\s|currently\s)?(?:know|remember|have\son\sfile)\b
+      \bwhat\s(?:all\s)?(?:do|did)\s(?:i|we|you)\s(?:already\s|actually\s|currently\s)?
+        (?:know|remember|have\son\sfile)\b
     | \bwhat\s(?:is|are|were)\s(?:known|all)\b
     | \bwhat(?:'s|\sis|\sare|\swere|\sabout)\s
         (?:(?:all|of|the|our|my|your|this|its|general|main|most|important|key|team|overall|coding|working|[\w.-]+'s)\s)*
@@ -42,12 +47,15 @@ _OPEN = re.compile(
     | \b(?:overview|summary|gist|rundown|recap|outline|digest)\b
     | \bsummari[sz]e\b
     | \btell\sme\s(?:everything\s|all\s|something\s)?(?:you\sknow\s)?about\b
-    | \b(?:everything|all|anything)\s(?:that\s)?(?:you|we|i)\s(?:already\s)?(?:know|remember|learn(?:ed|t))\b
+    | \b(?:everything|all|anything)\s(?:that\s)?(?:you|we|i)\s(?:already\s)?(?:know|remember
+        |learn(?:ed|t))\b
     | \bwhat\s(?:have|did)\s(?:we|i|you)\s(?:all\s|already\s|so\sfar\s)?learn(?:ed|t)?\b
     | \bwhat\s(?:should|must|do)\s(?:i|we|one|you|somebody|anyone)\s(?:have\sto\s|need\sto\s)?
         (?:know|keep\sin\smind|be\saware\sof)\b
-    | \b(?:list|show|name|give)\s(?:me\s)?(?:all\s)?(?:of\s)?(?:our|my|the|your)\s(?:[\w-]+\s)?(?:{_NOUNS})\b
-    | \b(?:what|which)\s(?:[\w-]+\s)?(?:{_NOUNS})\s(?:are|do|apply|hold|exist|should|must|have|matter|count|there)\b
+    | \b(?:list|show|name|give)\s(?:me\s)?(?:all\s)?(?:of\s)?(?:our|my|the|your)\s(?:[\w-]+\s)?
+        (?:{_NOUNS})\b
+    | \b(?:what|which)\s(?:[\w-]+\s)?(?:{_NOUNS})\s
+        (?:are|do|apply|hold|exist|should|must|have|matter|count|there)\b
     | \bhow\sdo\s(?:i|we|you|people)\s(?:usually\s|generally\s)?work\s(?:here|around|in\sthis)\b
     | \b(?:catch|bring|fill)\sme\s(?:up|in)\b
     | \bhow\sis\s(?:[\w./-]+|the\s[\w-]+|(?:this|the)\swhole\sthing)\s{_BUILT}\b
@@ -56,7 +64,8 @@ _OPEN = re.compile(
     re.I | re.X,
 )
 _NARROW = re.compile(
-    r"\b(?:why|when|how (?:many|much|long|often|far|big|old)|instead of|versus|vs|difference|compared?|yesterday|today"
+    r"\b(?:why|when|how (?:many|much|long|often|far|big|old)|instead of|versus|vs|difference"
+    r"|compared?|yesterday|today"
     r"|last (?:time|week|month|session)|error|exception|traceback|exact(?:ly)?|precise(?:ly)?"
     r"|who (?:said|decided|wrote|asked)|still (?:true|right|valid))\b",
     re.I,
@@ -66,7 +75,8 @@ _CUES = {
     for category, words in {
         "rules-conventions": "conventions rules guidelines standards policies style",
         "preferences": "preferences prefer taste likes dislikes habits",
-        "system-architecture": "architecture design structure structured components built organised organized",
+        "system-architecture": "architecture design structure structured components built "
+        "organised organized",
         "operations": "operations ops deployments releases builds ci infrastructure infra",
         "people-relationships": "people team colleagues contacts",
         "health": "health",
@@ -81,11 +91,13 @@ _TOPICAL = frozenset(query_terms("deployments releases builds ci infrastructure 
 _TALK = frozenset(
     query_terms(
         """
-        know known remember file everything anything something overview summary gist rundown recap outline digest summarise
-        summarize tell give show list name learn learned learnt must keep mind aware need work working catch bring fill speed
-        apply hold exist matter count general main important key overall project system whole thing put together set already
-        actually currently far please code coding codebase repo repository basics essentials basic essential setup usually
-        generally follow around start starting short brief quick one somebody anyone us find use
+        know known remember file everything anything something overview summary gist rundown recap
+        outline digest summarise summarize tell give show list name learn learned learnt must keep
+        mind aware need work working catch bring fill speed apply hold exist matter count general
+        main important key overall project system whole thing put together set already actually
+        currently far please code coding codebase repo repository basics essentials basic essential
+        setup usually generally follow around start starting short brief quick one somebody anyone
+        us find use
         """
     )
 )
@@ -103,26 +115,35 @@ class TierChoice:
 
 
 def is_broad(question: str) -> bool:
-    """Returns whether the question has the form of a broad one; the rest is found out by `choose_tier`."""
+    """Returns whether the question has the form of a broad one; the rest is found out by
+    `choose_tier`.
+    """
     return bool(_OPEN.search(question)) and not _NARROW.search(question)
 
 
 def choose_tier(question: str, projects: Collection[str], project: str | None = None) -> TierChoice:
-    """Returns the tier of the question; `projects` are the known ones, `project` is that of the asker."""
+    """Returns the tier of the question; `projects` are the known ones, `project` is that of the
+    asker.
+    """
     if not is_broad(question):
         return TierChoice(MEMORIES)
     named = _named(question, projects)
     rest = _without(question, named)
     words = [word for word in query_terms(clean(rest)) if word not in STOP_WORDS]
     cues = {word: _CUES[word] for word in words if word in _CUES}
-    topics = tuple(word for word in words if (word not in cues and word not in _TALK) or word in _TOPICAL)
+    topics = tuple(
+        word for word in words if (word not in cues and word not in _TALK) or word in _TOPICAL
+    )
     if exact_names(rest) or not (cues or named) or len(topics) > MOST_TOPICS:
         return TierChoice(MEMORIES, topics=topics)
     return TierChoice(SUMMARIES, tuple(sorted(set(cues.values()))), named or project, topics)
 
 
-def find_summarised(choice: TierChoice, summaries: pl.DataFrame, texts: Mapping[str, str], person: str | None) -> list[str]:
-    """Returns the ids of the facts that answer the question, best first; none where the summaries do not suffice.
+def find_summarised(
+    choice: TierChoice, summaries: pl.DataFrame, texts: Mapping[str, str], person: str | None
+) -> list[str]:
+    """Returns the ids of the facts that answer the question, best first; none where the summaries
+    do not suffice.
 
     `texts` are the memories that may be shown, by id.
     """
@@ -137,22 +158,34 @@ def find_summarised(choice: TierChoice, summaries: pl.DataFrame, texts: Mapping[
 
 
 def _fitting(choice: TierChoice, summaries: pl.DataFrame, person: str | None) -> pl.DataFrame:
-    """Returns the three summaries that fit best: of the project and the asker, in the categories, the largest first."""
+    """Returns the three summaries that fit best: of the project and the asker, in the categories,
+    the largest first.
+    """
     is_own = (pl.col("scope") != "person") | (pl.col("person") == (person or ""))
     is_of = pl.col("category").is_in(list(choice.categories)) if choice.categories else pl.lit(True)
-    rows = summaries.filter(is_own & is_of).sort(["fact_count", "event_at", "summary_id"], descending=[True, True, False])
+    rows = summaries.filter(is_own & is_of).sort(
+        ["fact_count", "event_at", "summary_id"], descending=[True, True, False]
+    )
     if choice.project is not None:
         is_wide = pl.col("scope") != "project"
-        here = pl.col("project").map_elements(_squashed, return_dtype=pl.String) == _squashed(choice.project)
+        here = pl.col("project").map_elements(_squashed, return_dtype=pl.String) == _squashed(
+            choice.project
+        )
         # A question about a project alone does not ask for what holds everywhere.
-        rows = rows.filter(here | is_wide if choice.categories else here & ~is_wide).sort(is_wide, maintain_order=True)
+        rows = rows.filter(here | is_wide if choice.categories else here & ~is_wide).sort(
+            is_wide, maintain_order=True
+        )
     return rows.head(MOST_SUMMARIES)
 
 
 def _named(question: str, projects: Collection[str]) -> str | None:
     """Returns the known project that the question names, the longest name first."""
     words = re.findall(r"[\w./-]*\w", question.lower())
-    spans = {_squashed(" ".join(words[at : at + length])) for length in (1, 2, 3) for at in range(len(words) - length + 1)}
+    spans = {
+        _squashed(" ".join(words[at : at + length]))
+        for length in (1, 2, 3)
+        for at in range(len(words) - length + 1)
+    }
     found = [name for name in projects if len(_squashed(name)) > 2 and _squashed(name) in spans]
     return max(found, key=lambda name: (len(name), name), default=None)
 

@@ -1,4 +1,5 @@
-"""Analyses the wording of a question: removes politeness, finds exact names, and resolves what a vague one refers to.
+"""Analyses the wording of a question: removes politeness, finds exact names, and resolves what a
+vague one refers to.
 
 Takes the words of a question and of the messages before it; uses no model.
 """
@@ -24,8 +25,10 @@ _GREETING = re.compile(
 )
 _POLITE = re.compile(
     r"(?:,\s*)?\b(?:please|pls|plz|thank you(?: (?:so|very) much)?(?: in advance)?"
-    r"|thanks(?: a (?:lot|bunch|million))?(?: in advance)?|many thanks|thx|cheers|if you (?:don'?t|do not) mind|if possible"
-    r"|by the way|btw|no rush|sorry(?: to (?:bother|ask)[^,.?!]*)?|when you have a (?:moment|minute|second|sec))\b[,!.]?",
+    r"|thanks(?: a (?:lot|bunch|million))?(?: in advance)?|many thanks|thx|cheers|if you "
+    r"(?:don'?t|do not) mind|if possible"
+    r"|by the way|btw|no rush|sorry(?: to (?:bother|ask)[^,.?!]*)?|when you have a (?:moment"
+    r"|minute|second|sec))\b[,!.]?",
     re.I,
 )
 _OPENING = re.compile(
@@ -33,7 +36,8 @@ _OPENING = re.compile(
     r"|(?:a |one )?(?:quick|short|small|silly|stupid|dumb) (?:question|one)\b[\s,.:;-]*"
     r"|(?:i have|i'?ve got|got) (?:a|another|one more) (?:\w+ )?question\b[\s,.:;-]*"
     r"|(?:can|could|would|will) you (?:(?:maybe|quickly|also|just) )?"
-    r"(?:tell me|remind me|show me|look up|find out|check|help me (?:find|remember))\b[\s,:-]*(?:if|whether|about|of)?\b\s*"
+    r"(?:tell me|remind me|show me|look up|find out|check|help me (?:find"
+    r"|remember))\b[\s,:-]*(?:if|whether|about|of)?\b\s*"
     r"|(?:do|would) you (?:happen to )?(?:know|remember|recall)\b[\s,:-]*(?:if|whether)?\b\s*"
     r"|(?:tell|remind) me\b[\s,:-]*(?:again )?(?:if|whether|about|of)?\b\s*"
     r"|i(?:'d| would) (?:like|love) to know\b[\s,:-]*(?:if|whether)?\b\s*"
@@ -42,11 +46,17 @@ _OPENING = re.compile(
     re.I,
 )
 _POINTING = re.compile(
-    r"\b(?:it|its|that|this|those|these|them|they|their|theirs|ones?|there|he|she|him|her|same|former|latter|again)\b", re.I
+    r"\b(?:it|its|that|this|those|these|them|they|their|theirs|ones?|there|he|she|him|her"
+    r"|same|former|latter|again)\b",
+    re.I,
 )
-_LEANING = re.compile(r"^\W*(?:and|or|but|what about|how about|which|why|when|where|who|how|what)\b", re.I)
+_LEANING = re.compile(
+    r"^\W*(?:and|or|but|what about|how about|which|why|when|where|who|how|what)\b", re.I
+)
 _NAMED = re.compile(
-    r"\b(?:that|this|these|those|there|its|their)\s+(?!one\b|ones\b|is\b|was\b|are\b|were\b|again\b|\W)\w{3,}", re.I
+    r"\b(?:that|this|these|those|there|its|their)\s+(?!one\b|ones\b|is\b|was\b|are\b|were\b"
+    r"|again\b|\W)\w{3,}",
+    re.I,
 )
 """"That file" names what it refers to."""
 
@@ -54,20 +64,26 @@ _TOKEN = re.compile(r"[\w@#~$%+-][\w./:@#~$%+-]*\w|\w")
 _EXACT = re.compile(r"\d|[_/\\@#$]|\w\.\w|^--?\w|[a-z][A-Z]")
 TALK = STOP | frozenset(
     """
-    able anything ask asked asking again around because better bit different else everything file files fine first found
-    getting give given goes going gone good great happen happened help here idea important instead keep kind know last later
-    least less like little look looking looks lot mean might mind much never next nothing often once one ones perhaps point
-    possible pretty put question quite rather remember right said same say says see seem seems show since someone something
-    soon start started still stuff such sure take tell thanks then thing things think though thought today together told
-    tomorrow took tried try trying turn understand until use used using very wait way week went whole why without wonder
-    work working works worth would wrong yes yesterday yet
+    able anything ask asked asking again around because better bit different else everything file
+    files fine first found getting give given goes going gone good great happen happened help here
+    idea important instead keep kind know last later least less like little look looking looks lot
+    mean might mind much never next nothing often once one ones perhaps point possible pretty put
+    question quite rather remember right said same say says see seem seems show since someone
+    something soon start started still stuff such sure take tell thanks then thing things think
+    though thought today together told tomorrow took tried try trying turn understand until use used
+    using very wait way week went whole why without wonder work working works worth would wrong yes
+    yesterday yet
     """.split()
 )
 """Words with little meaning of their own."""
 
 
-def in_context(question: str, recent: Sequence[str] = (), frequency: Frequency | None = None) -> tuple[str, str]:
-    """Returns the question without politeness, and the rare words of the last messages that a vague one refers to."""
+def in_context(
+    question: str, recent: Sequence[str] = (), frequency: Frequency | None = None
+) -> tuple[str, str]:
+    """Returns the question without politeness, and the rare words of the last messages that a vague
+    one refers to.
+    """
     cleaned = clean(squeezed(question))
     terms = rare_terms(recent, cleaned, frequency) if recent and is_vague(cleaned) else ()
     return cleaned, " ".join(terms)
@@ -79,7 +95,9 @@ def one_line(text: str) -> str:
 
 
 def clean(question: str) -> str:
-    """Returns the question without greetings, politeness and opening phrases; unchanged where nothing would be left."""
+    """Returns the question without greetings, politeness and opening phrases; unchanged where
+    nothing would be left.
+    """
     text = squeezed(_POLITE.sub(" ", question))
     before = None
     while before != text:
@@ -96,16 +114,25 @@ def is_vague(question: str) -> bool:
         return True
     if exact_names(question) or len(own) > FEW_WORDS:
         return False
-    return bool(_POINTING.search(_NAMED.sub(" ", question))) or (len(own) == 1 and bool(_LEANING.search(question)))
+    return bool(_POINTING.search(_NAMED.sub(" ", question))) or (
+        len(own) == 1 and bool(_LEANING.search(question))
+    )
 
 
-def rare_terms(recent: Sequence[str], question: str, frequency: Frequency | None = None) -> tuple[str, ...]:
+def rare_terms(
+    recent: Sequence[str], question: str, frequency: Frequency | None = None
+) -> tuple[str, ...]:
     """Returns the most telling words of the last messages, in their order there.
 
-    Exact names come first, then words of few memories (a word of none is no use), then longer words.
+    Exact names come first, then words of few memories (a word of none is no use), then longer
+    words.
     """
     known = {word.lower() for word in _content_words(question)}
-    words = [(number, word) for number, message in enumerate(recent) for word in _content_words(message[-CHARS_A_MESSAGE:])]
+    words = [
+        (number, word)
+        for number, message in enumerate(recent)
+        for word in _content_words(message[-CHARS_A_MESSAGE:])
+    ]
     latest = {word.lower(): (word, number, place) for place, (number, word) in enumerate(words)}
     ranked = [
         ((-number // 2, not _EXACT.search(word), count, -len(word), place), word, place)
@@ -118,13 +145,25 @@ def rare_terms(recent: Sequence[str], question: str, frequency: Frequency | None
 
 def exact_names(text: str) -> tuple[str, ...]:
     """Returns the paths, flags, versions, numbers and identifiers in the text."""
-    exact = [word for word in (found[0].strip("./:") for found in _TOKEN.finditer(text)) if _EXACT.search(word)]
-    return tuple(dict.fromkeys([*exact, *(name for name in entities_of(text) if " " not in name and name in text)]))
+    exact = [
+        word
+        for word in (found[0].strip("./:") for found in _TOKEN.finditer(text))
+        if _EXACT.search(word)
+    ]
+    return tuple(
+        dict.fromkeys(
+            [*exact, *(name for name in entities_of(text) if " " not in name and name in text)]
+        )
+    )
 
 
 def _content_words(text: str) -> Iterator[str]:
     """Yields the words that say what a text is about."""
     for found in _TOKEN.finditer(text):
         word = found[0].strip("./:-+%")
-        if len(word) > 1 and word.lower() not in TALK and (len(word) > 2 or _EXACT.search(word) or word.isupper()):
+        if (
+            len(word) > 1
+            and word.lower() not in TALK
+            and (len(word) > 2 or _EXACT.search(word) or word.isupper())
+        ):
             yield word

@@ -1,7 +1,9 @@
-"""What is known of facts beside their words: repeats, confirmations, replacements, and solutions of the same day.
+"""What is known of facts beside their words: repeats, confirmations, replacements, and solutions of
+the same day.
 
-Made from the memories at the end of the day, week or month; gives each fact its rank, and the reason to exclude it. Of a
-problem that was solved on the same day the solution is kept, and so is the root cause.
+Made from the memories at the end of the day, week or month; gives each fact its rank, and the
+reason to exclude it. Of a problem that was solved on the same day the solution is kept, and so is
+the root cause.
 """
 
 import math
@@ -18,30 +20,44 @@ from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet
 
 _PROBLEM = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ure)?|broken?|breaks|bugs?|crash(?:es|ed|ing)?|hangs?|hung|flaky|leak(?:s|ing)?|stuck|wrong|errors?|"
-    r"does(?:n't| not) work|did(?:n't| not) work|is(?:n't| not) working|can(?:not|'t) (?:connect|find|start|build))\b",
+    r"\b(?:fail(?:s|ed|ing|ure)?|broken?|breaks|bugs?|crash(?:es|ed|ing)?|hangs?|hung|flaky"
+    r"|leak(?:s|ing)?|stuck|wrong|errors?|"
+    r"does(?:n't| not) work|did(?:n't| not) work|is(?:n't| not) working|can(?:not|'t) "
+    r"(?:connect|find|start|build))\b",
     re.IGNORECASE,
 )
-_CAUSE = re.compile(r"\b(?:root cause|caused? by|the cause|because|due to|turned out)\b", re.IGNORECASE)
+_CAUSE = re.compile(
+    r"\b(?:root cause|caused? by|the cause|because|due to|turned out)\b", re.IGNORECASE
+)
 _SOLUTION = re.compile(
-    r"\b(?:fix(?:ed|es)?|solved|resolved|works (?:again|now)|is green|tests? (?:now )?pass|root cause|caused by|solution)\b",
+    r"\b(?:fix(?:ed|es)?|solved|resolved|works (?:again|now)|is green|tests? (?:now )?pass"
+    r"|root cause|caused by|solution)\b",
     re.IGNORECASE,
 )
 SHARED_WORDS = 0.5
-"""Share of the problem's own words, or one of its file names or identifiers, that its solution repeats."""
+"""Share of the problem's own words, or one of its file names or identifiers, that its solution
+repeats.
+"""
 
 
 def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns, by the id of each fact that states a problem, the id of the first later one that solves it.
+    """Returns, by the id of each fact that states a problem, the id of the first later one that
+    solves it.
 
-    Facts are given in order of time. A rule, an important statement of the owner, and a fact with a cause or a solution are not
-    problems.
+    Facts are given in order of time. A rule, an important statement of the owner, and a fact with a
+    cause or a solution are not problems.
     """
-    solutions = [(number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])]
+    solutions = [
+        (number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])
+    ]
     found: dict[str, str] = {}
     for number, fact in enumerate(facts):
         if _is_problem(fact):
-            solving = (solution["id"] for later, solution in solutions if later > number and _is_about(solution, fact))
+            solving = (
+                solution["id"]
+                for later, solution in solutions
+                if later > number and _is_about(solution, fact)
+            )
             if first := next(solving, None):
                 found[fact["id"]] = first
     return found
@@ -49,7 +65,10 @@ def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def _is_problem(fact: Mapping[str, Any]) -> bool:
     text = fact["text"]
-    if fact["category"] in ("rules-conventions", "preferences") or (fact["author"], fact["priority"]) == ("owner", "high"):
+    if fact["category"] in ("rules-conventions", "preferences") or (
+        fact["author"],
+        fact["priority"],
+    ) == ("owner", "high"):
         return False
     return bool(_PROBLEM.search(text)) and not (_CAUSE.search(text) or _SOLUTION.search(text))
 
@@ -80,7 +99,9 @@ class Background:
     @classmethod
     def of(cls, memories: pl.DataFrame) -> "Background":
         """Returns the background from the table `memories`."""
-        rows = memories.select("id", "observation_ids", "session_ids", "superseded_by", "state").to_dicts()
+        rows = memories.select(
+            "id", "observation_ids", "session_ids", "superseded_by", "state"
+        ).to_dicts()
         return cls(
             {observation: row["id"] for row in rows for observation in row["observation_ids"]},
             {row["id"]: len(row["session_ids"]) for row in rows},
@@ -93,18 +114,28 @@ class Background:
         return self.memory_of.get(observation_id, observation_id)
 
     def ranked(self, bullets: Sequence[Bullet], facts: Sequence[Row]) -> list[Bullet]:
-        """Returns the important bullets first: 🔴, the owner's words, confirmed ones, those exact for their length."""
+        """Returns the important bullets first: 🔴, the owner's words, confirmed ones, those exact
+        for their length.
+        """
         owners = {row["id"] for row in facts if row["author"] == "owner"}
 
         def rank(bullet: Bullet) -> tuple[Any, ...]:
             confirmed = self.session_counts.get(self.memory(bullet.ids[0]), 1)
             exactness = (1 + math.log1p(len(exact_names(bullet.text)))) / bullet.weight
-            return (ORDER[bullet.priority], owners.isdisjoint(bullet.ids), -confirmed, -exactness, bullet.ids[0])
+            return (
+                ORDER[bullet.priority],
+                owners.isdisjoint(bullet.ids),
+                -confirmed,
+                -exactness,
+                bullet.ids[0],
+            )
 
         return sorted(bullets, key=rank)
 
     def excluded(self, facts: Sequence[Row]) -> dict[str, Exclusion]:
-        """Returns the facts, given in order of time, that are not written whatever room there is, and why."""
+        """Returns the facts, given in order of time, that are not written whatever room there is,
+        and why.
+        """
         found: dict[str, Exclusion] = {}
         resolved = find_resolved([row for row in facts if row["gate"] == "allow"])
         for row in facts:

@@ -3,7 +3,8 @@
     **operations**
     - 🔴 Deploy with `make deploy`. [mem_0f3a5c1e9b2d, mem_77c0de9a1b2c]
 
-`render` writes them below their categories; `parse_bullets` parses them again, so that a week is made from its days.
+`render` writes them below their categories; `parse_bullets` parses them again, so that a week is
+made from its days.
 """
 
 import re
@@ -34,7 +35,10 @@ class Bullet:
     @property
     def line(self) -> str:
         """The rendered bullet."""
-        return f"- {_MARK_OF[self.priority]} {' '.join(self.text.split())} [{', '.join(map(short_id, self.ids))}]"
+        return (
+            f"- {_MARK_OF[self.priority]} {' '.join(self.text.split())} "
+            f"[{', '.join(map(short_id, self.ids))}]"
+        )
 
     @property
     def weight(self) -> int:
@@ -60,11 +64,17 @@ def heading(category: str) -> str:
 def render(bullets: Sequence[Bullet]) -> str:
     """Returns Markdown: the bullets, given in their order on the page, below their categories."""
     groups = groupby(bullets, key=lambda bullet: bullet.category)
-    return "\n".join(line for category, own in groups for line in (heading(category), *(bullet.line for bullet in own)))
+    return "\n".join(
+        line
+        for category, own in groups
+        for line in (heading(category), *(bullet.line for bullet in own))
+    )
 
 
 def parse_bullets(text: str, ids: Sequence[str]) -> Iterator[Bullet]:
-    """Yields the bullets of a rendered text; `ids` are the whole ids of the observations that it cites."""
+    """Yields the bullets of a rendered text; `ids` are the whole ids of the observations that it
+    cites.
+    """
     whole = {short_id(id): id for id in ids}
     category = ""
     for line in text.splitlines():

@@ -1,7 +1,9 @@
-"""Decides whether words of the owner hold in general: a rule, a preference, a decision or a statement, and no errand.
+"""Decides whether words of the owner hold in general: a rule, a preference, a decision or a
+statement, and no errand.
 
-Takes a memory's text, or a sentence as it was typed. The grammar is that of the rules observer (`distill/rules/grammar.py`);
-what a model words in the third person is durable if it is filed as a rule or a preference and does more than report.
+Takes a memory's text, or a sentence as it was typed. The grammar is that of the rules observer
+(`distill/rules/grammar.py`); what a model words in the third person is durable if it is filed as a
+rule or a preference and does more than report.
 """
 
 import re
@@ -13,24 +15,36 @@ from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.text.sentences import split_sentences
 
-_SAID = re.compile(r"^(?:The )?owner (?:decided|wants|corrected|prefers|said): “(?P<said>.+?)…?”?\.?$", re.DOTALL | re.I)
-_AGREED = re.compile(r"\s*(?:\(|: )(?:approved by )?the owner(?: decided| corrected)?:? “(?P<said>[^”]*)”\)?\.?$", re.I)
+_SAID = re.compile(
+    r"^(?:The )?owner (?:decided|wants|corrected|prefers|said): “(?P<said>.+?)…?”?\.?$",
+    re.DOTALL | re.I,
+)
+_AGREED = re.compile(
+    r"\s*(?:\(|: )(?:approved by )?the owner(?: decided| corrected)?:? “(?P<said>[^”]*)”\)?\.?$",
+    re.I,
+)
 
 _PLACES = (
-    r"(?:in|across|for|on|of|to) (?:this|the (?:whole|entire)|every|all|any|each|our|my)\b(?: \w+){0,3}? "
+    r"(?:in|across|for|on|of|to) (?:this|the (?:whole|entire)|every|all|any|each|our"
+    r"|my)\b(?: \w+){0,3}? "
     r"(?:repo(?:sitor(?:y|ies)|s)?|projects?|codebase|packages?|services?|machines?)\b"
 )
 _STANDING = re.compile(
-    r"(?i)\bfrom now on\b|\b(?:as an? (?:general |hard |standing )?rule|(?:hard|house|standing|general) rule)\b"
-    r"|\bi(?:'ve| have)?(?: already)? (?:told|asked) you\b|\bi(?:'ve| have)?(?: already)? said (?:(?:this|that|it|so) )?"
-    r"(?:before|already|again|twice|many times)\b|\bhow (?:often|many times) (?:do|did|must|should|have) i\b"
+    r"(?i)\bfrom now on\b|\b(?:as an? (?:general |hard |standing )?rule|(?:hard|house"
+    r"|standing|general) rule)\b"
+    r"|\bi(?:'ve| have)?(?: already)? (?:told|asked) you\b|\bi(?:'ve| have)?(?: already)? "
+    r"said (?:(?:this|that|it|so) )?"
+    r"(?:before|already|again|twice|many times)\b|\bhow (?:often|many times) (?:do|did|must"
+    r"|should|have) i\b"
     rf"|\b(?:always|never)\b.*\b{_PLACES}|\b{_PLACES}.*\b(?:always|never)\b"
 )
 """Says outright that it lasts, or had to be repeated."""
 
 
 class Said(NamedTuple):
-    """A sentence of a memory, and the words in it that lay down or state something; without such words it is other talk."""
+    """A sentence of a memory, and the words in it that lay down or state something; without such
+    words it is other talk.
+    """
 
     sentence: str
     words: tuple[str, ...]
@@ -42,24 +56,35 @@ def own_words(said: str) -> str:
     if quoted := _SAID.match(text):
         return quoted["said"].strip()
     agreed = _AGREED.search(text)
-    return text[: agreed.start()].rstrip(" :") if agreed and len(text[: agreed.start()]) > len(agreed["said"]) / 2 else text
+    return (
+        text[: agreed.start()].rstrip(" :")
+        if agreed and len(text[: agreed.start()]) > len(agreed["said"]) / 2
+        else text
+    )
 
 
 def answer_in(said: str) -> str | None:
-    """Returns the words by which the owner approved what the memory says; None if it does not quote any."""
+    """Returns the words by which the owner approved what the memory says; None if it does not quote
+    any.
+    """
     agreed = _AGREED.search(said.strip())
     return agreed["said"] if agreed else None
 
 
 def sentences_of(said: str) -> list[Said]:
     """Returns the sentences of a memory."""
-    return [Said(one, tuple(act.words for act in acts_in(one, is_named=False))) for one in split_sentences(own_words(said))]
+    return [
+        Said(one, tuple(act.words for act in acts_in(one, is_named=False)))
+        for one in split_sentences(own_words(said))
+    ]
 
 
 def is_durable(memory: Row) -> bool:
     """Returns whether a memory or a proposal is a durable statement of the owner."""
     is_norm = memory["category"] in NORMS and what_holds(own_words(memory["text"])) != ""
-    return memory["author"] == "owner" and (is_norm or any(one.words for one in sentences_of(memory["text"])))
+    return memory["author"] == "owner" and (
+        is_norm or any(one.words for one in sentences_of(memory["text"]))
+    )
 
 
 def is_standing_order(sentence: str) -> bool:

@@ -1,9 +1,10 @@
 """Proposes lines for MEMORY.md from a day's reflections, each under a number that never changes.
 
-A memory is proposed on the first day on which it qualifies: high priority; or medium, and in two sessions or a durable
-statement of the person who typed it. Of preferences and people only the owner's are proposed; rules and facts of a project are,
-whoever of its people said them. Numbers are kept in the ledger, so a rebuilt day proposes under the same ones. A number
-belongs to a memory's id and to what it claims: if the id is gone, because the message now belongs to another session, the
+A memory is proposed on the first day on which it qualifies: high priority; or medium, and in two
+sessions or a durable statement of the person who typed it. Of preferences and people only the
+owner's are proposed; rules and facts of a project are, whoever of its people said them. Numbers are
+kept in the ledger, so a rebuilt day proposes under the same ones. A number belongs to a memory's id
+and to what it claims: if the id is gone, because the message now belongs to another session, the
 memory that claims the same in the same project has the number, and with it what was decided.
 """
 
@@ -28,12 +29,24 @@ from memory_assets.store.mirror_state import NUMBERS_OF_A_FOLDER
 from memory_assets.text.words import squeezed
 
 NUMBERED = "proposal.numbered"
-_COPIED = ("text", "category", "priority", "confidence", "project", "person", "author", "observation_ids", "session_ids")
+_COPIED = (
+    "text",
+    "category",
+    "priority",
+    "confidence",
+    "project",
+    "person",
+    "author",
+    "observation_ids",
+    "session_ids",
+)
 CONFIRMED_SESSIONS = 2
 LONGEST_LINE = 300
 
 Numbers = list[tuple[str, dict[str, Any]]]
-"""New numbers of proposals with their payload in the ledger: the `key` of what is proposed, its `claim`, and the `day`."""
+"""New numbers of proposals with their payload in the ledger: the `key` of what is proposed, its
+`claim`, and the `day`.
+"""
 
 
 @dataclass(frozen=True)
@@ -45,17 +58,26 @@ class Claims:
     present: Set[str] = frozenset()
     """Ids of all observations."""
     proposed: Mapping[str, str] = field(default_factory=dict)
-    """Claim of each proposal in the table, for those numbered by a release that did not write it."""
+    """Claim of each proposal in the table, for those numbered by a release that did not write it.
+    """
 
     def of(self, text: str, project: str) -> str:
-        """Returns the keyed hash of what a text claims in a project, without its case and final punctuation."""
+        """Returns the keyed hash of what a text claims in a project, without its case and final
+        punctuation.
+        """
         normal = squeezed(text).casefold().rstrip(".!")
-        return hmac.new(self.key, f"{project}\x1f{normal}".encode(), hashlib.sha256).hexdigest()[:24]
+        return hmac.new(self.key, f"{project}\x1f{normal}".encode(), hashlib.sha256).hexdigest()[
+            :24
+        ]
 
     def moved(self, events: Sequence[Event]) -> dict[str, str]:
         """Returns the number of each claim whose memory is gone under every id that it had."""
-        claims = {event.target: event.payload["claim"] for event in events if event.payload.get("claim")}
-        gone = (number for number, ids in ids_by_number(events).items() if self.present.isdisjoint(ids))
+        claims = {
+            event.target: event.payload["claim"] for event in events if event.payload.get("claim")
+        }
+        gone = (
+            number for number, ids in ids_by_number(events).items() if self.present.isdisjoint(ids)
+        )
         known = {number: claims.get(number) or self.proposed.get(number) for number in gone}
         return {claim: number for number, claim in sorted(known.items(), reverse=True) if claim}
 
@@ -81,18 +103,26 @@ def propose(
     claims: Claims | None = None,
     first: int = 1,
 ) -> tuple[pl.DataFrame, Numbers]:
-    """Returns the day's proposals, and the new numbers, which have to be written to the ledger before the table is.
+    """Returns the day's proposals, and the new numbers, which have to be written to the ledger
+    before the table is.
 
-    `memories` are those at the end of the day. A memory that has a number by its claim gets it again under its present id.
+    `memories` are those at the end of the day. A memory that has a number by its claim gets it
+    again under its present id.
     """
     claims = claims or Claims()
     moved = claims.moved(events)
-    reflected = {o: r for r, ids in reflections.select("reflection_id", "observation_ids").iter_rows() for o in ids}
+    reflected = {
+        o: r
+        for r, ids in reflections.select("reflection_id", "observation_ids").iter_rows()
+        for o in ids
+    }
     given: dict[str, tuple[str, str]] = {}
     for event in events:
         if event.kind == NUMBERED:  # of two machines, the first one's number
             given.setdefault(event.payload["key"], (event.target, event.payload["day"]))
-    free = following_number(day, (event.target for event in events if event.kind == NUMBERED), first=first)
+    free = following_number(
+        day, (event.target for event in events if event.kind == NUMBERED), first=first
+    )
     rows: list[dict[str, Any]] = []
     new: Numbers = []
     for memory in _candidates(memories, reflected, owner):
@@ -114,7 +144,9 @@ def propose(
                 "section": section_of(memory["category"], sections, owner),
                 "event_on": memory["event_at"].astimezone(zone).date(),
                 "memory_id": memory["id"],
-                "reflection_id": next(reflected[o] for o in memory["observation_ids"] if o in reflected),
+                "reflection_id": next(
+                    reflected[o] for o in memory["observation_ids"] if o in reflected
+                ),
             }
         )
     return schemas.frame_of("proposals", rows).sort("proposal_id"), new
@@ -125,10 +157,18 @@ def section_of(category: str, sections: Mapping[str, str], owner: str) -> str:
     return sections.get(category, "Notes").replace("{owner}", owner)
 
 
-def _candidates(memories: pl.DataFrame, reflected: Mapping[str, str], owner: str) -> list[dict[str, Any]]:
-    is_valid = pl.col("state").is_in(VALID_STATES) & (pl.col("text").str.len_chars() <= LONGEST_LINE)
+def _candidates(
+    memories: pl.DataFrame, reflected: Mapping[str, str], owner: str
+) -> list[dict[str, Any]]:
+    is_valid = pl.col("state").is_in(VALID_STATES) & (
+        pl.col("text").str.len_chars() <= LONGEST_LINE
+    )
     facts = memories.filter(is_valid, kind="fact").to_dicts()
-    rows = [row for row in facts if not reflected.keys().isdisjoint(row["observation_ids"]) and _qualifies(row, owner)]
+    rows = [
+        row
+        for row in facts
+        if not reflected.keys().isdisjoint(row["observation_ids"]) and _qualifies(row, owner)
+    ]
     return sorted(rows, key=lambda row: (ORDER[row["priority"]], row["event_at"], row["id"]))
 
 
@@ -136,21 +176,34 @@ def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
     if memory["category"] in PERSONAL and memory["person"] != owner:
         return False
     confirmed = len(memory["session_ids"]) >= CONFIRMED_SESSIONS
-    return memory["priority"] == "high" or (memory["priority"] == "medium" and (confirmed or is_durable(memory)))
+    return memory["priority"] == "high" or (
+        memory["priority"] == "medium" and (confirmed or is_durable(memory))
+    )
 
 
-def _given_to(memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[str, str]]) -> tuple[str | None, str]:
+def _given_to(
+    memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[str, str]]
+) -> tuple[str | None, str]:
     """Returns the number of the memory and its day; None and this day, where it was never proposed.
 
-    A backfilled older day gives a memory an older root, so the number is looked up under all its observations. A number of
-    this day is preferred: what was proposed, and perhaps decided, stays proposed.
+    A backfilled older day gives a memory an older root, so the number is looked up under all its
+    observations. A number of this day is preferred: what was proposed, and perhaps decided, stays
+    proposed.
     """
     known = [given[id] for id in memory["observation_ids"] if id in given]
     return next((one for one in known if one[1] == str(day)), next(iter(known), (None, str(day))))
 
 
 def following_number(day: date, given: Iterable[str], kind: str = "p", *, first: int = 1) -> int:
-    """Returns the first number of the day that no proposal of the kind has yet, of those that this folder gives."""
+    """Returns the first number of the day that no proposal of the kind has yet, of those that this
+    folder gives.
+    """
     stem = f"{kind}-{day:%Y%m%d}-"
     numbers = (int(number.removeprefix(stem)) for number in given if number.startswith(stem))
-    return max((number for number in numbers if first <= number < first + NUMBERS_OF_A_FOLDER), default=first - 1) + 1
+    return (
+        max(
+            (number for number in numbers if first <= number < first + NUMBERS_OF_A_FOLDER),
+            default=first - 1,
+        )
+        + 1
+    )

@@ -1,9 +1,10 @@
 """Asks a model to condense a subject, and parses its stored answers.
 
-Takes subjects; gives one question for each that exceeds its room. No model is called here: the state of a question follows from
-the answer store alone. An answer that exceeds the room is asked for again, twice, with growing pressure; after that every
-notable fact is kept. A model can merge and shorten, and nothing else: every line cites observations that it was shown and has
-only exact names of these, and 🔴 facts of a day that it leaves out are added.
+Takes subjects; gives one question for each that exceeds its room. No model is called here: the
+state of a question follows from the answer store alone. An answer that exceeds the room is asked
+for again, twice, with growing pressure; after that every notable fact is kept. A model can merge
+and shorten, and nothing else: every line cites observations that it was shown and has only exact
+names of these, and 🔴 facts of a day that it leaves out are added.
 """
 
 import re
@@ -28,7 +29,8 @@ SHOWN_TOKENS = 6_000
 
 PRESSURES = (
     "",
-    "Your last answer was too long. Aim for 8/10 of its detail: merge more, and leave out what is merely nice to know.",
+    "Your last answer was too long. Aim for 8/10 of its detail: merge more, and leave out "
+    "what is merely nice to know.",
     "It is still too long. Aim for 6/10: only 🔴, and of 🟡 what somebody will certainly need.",
 )
 """What is added to the question at each level (A21)."""
@@ -55,15 +57,27 @@ class Question:
 
     @property
     def key(self) -> AnswerKey:
-        """What the answer depends on; MEMORY.md is left out, so that a promotion does not invalidate answers."""
+        """What the answer depends on; MEMORY.md is left out, so that a promotion does not
+        invalidate answers.
+        """
         content = text_hash(_material(self.subject))
-        return AnswerKey(content, prompt_hash(), self.model, f"max_tokens={MAX_TOKENS} level={self.level}", SERIALISER_VERSION)
+        return AnswerKey(
+            content,
+            prompt_hash(),
+            self.model,
+            f"max_tokens={MAX_TOKENS} level={self.level}",
+            SERIALISER_VERSION,
+        )
 
     def request(self) -> ModelRequest:
         """Returns what the model is sent."""
         known = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
         parts = [known, _material(self.subject), PRESSURES[self.level]]
-        return ModelRequest(read_prompt("reflect", "reflector"), "\n\n".join(part for part in parts if part), MAX_TOKENS)
+        return ModelRequest(
+            read_prompt("reflect", "reflector"),
+            "\n\n".join(part for part in parts if part),
+            MAX_TOKENS,
+        )
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
@@ -76,21 +90,28 @@ def needs_asking(subject: Subject) -> bool:
 
 
 def open_question(question: Question, answers: AnswerStore) -> Question | None:
-    """Returns the question at the level that is asked next, or None where the stored answers suffice."""
+    """Returns the question at the level that is asked next, or None where the stored answers
+    suffice.
+    """
     for level in range(len(PRESSURES)):
         asked = replace(question, level=level)
         kept = answers.read_any(asked.key)
         if kept is None:
             return asked
         bullets = parse_answer_bullets(kept.answer.text, question.subject) if kept.is_whole else []
-        fits = bool(bullets) and question.subject.room is not None and weigh(bullets) <= question.subject.room
+        fits = (
+            bool(bullets)
+            and question.subject.room is not None
+            and weigh(bullets) <= question.subject.room
+        )
         if fits or kept.answer.stop_reason in REFUSED:
             return None
     return None
 
 
 def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -> Condensed | None:
-    """Returns the model's version of the subject; None where it was not asked, refused or did not finish.
+    """Returns the model's version of the subject; None where it was not asked, refused or did not
+    finish.
 
     Where no answer is smaller than its facts, every notable fact is kept, with the reason.
     """
@@ -109,15 +130,25 @@ def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -
     )
     if condensed.bullets and weigh(condensed.bullets) < question.subject.fact_tokens:
         return condensed
-    problem = "no answer was smaller than the facts" if condensed.bullets else "no line of the answer holds"
+    problem = (
+        "no answer was smaller than the facts"
+        if condensed.bullets
+        else "no line of the answer holds"
+    )
     return replace(condensed, bullets=question.subject.bullets, problem=problem)
 
 
 def parse_answer_bullets(text: str, subject: Subject) -> list[Bullet]:
-    """Returns the supported lines of an answer, and the 🔴 facts that must be kept, in their order on the page."""
+    """Returns the supported lines of an answer, and the 🔴 facts that must be kept, in their order
+    on the page.
+    """
     found = list(_parse(text, subject))
     cited = {id for bullet in found for id in bullet.ids}
-    must = [b for b in subject.bullets if subject.span.keeps_high and b.priority == "high" and not cited.intersection(b.ids)]
+    must = [
+        b
+        for b in subject.bullets
+        if subject.span.keeps_high and b.priority == "high" and not cited.intersection(b.ids)
+    ]
     return in_order([*found, *must]) if found else []
 
 
@@ -131,7 +162,9 @@ def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
         cited = [shown.get(short) for short in _ID.findall(f"{inner} {match['ids']}")]
         sources = list(dict.fromkeys(bullet for bullet in cited if bullet is not None))
         shown_text = " ".join(bullet.text for bullet in sources).lower()
-        if None in cited or any(len(name) > 1 and name.lower() not in shown_text for name in exact_names(said)):
+        if None in cited or any(
+            len(name) > 1 and name.lower() not in shown_text for name in exact_names(said)
+        ):
             continue
         priority = min((bullet.priority for bullet in sources), key=ORDER.__getitem__)
         ids = tuple(dict.fromkeys(id for bullet in sources for id in bullet.ids))
@@ -140,14 +173,22 @@ def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
 
 def _material(subject: Subject) -> str:
     """Returns what a model is shown of the subject."""
-    held = [row["text"] for row in subject.facts if (one := subject.excluded.get(row["id"])) and one.reason == "held"]
+    held = [
+        row["text"]
+        for row in subject.facts
+        if (one := subject.excluded.get(row["id"])) and one.reason == "held"
+    ]
     beside = {"narratives": "\n".join(subject.narratives), "held observations": "\n".join(held)}
     quoted = [fenced(title, _cut(body)) for title, body in beside.items() if body]
-    observations = fenced("observations", "\n".join(bullet.line.removeprefix("- ") for bullet in subject.bullets))
+    observations = fenced(
+        "observations", "\n".join(bullet.line.removeprefix("- ") for bullet in subject.bullets)
+    )
     last = subject.span.last_day(subject.first)
     when = f"on {subject.first}" if last == subject.first else f"from {subject.first} to {last}"
     what = f"the observations about {subject.project} of this {subject.span.name}, {when}"
-    return "\n\n".join([*quoted, observations, f"Condense {what}, into at most {subject.room} tokens."])
+    return "\n\n".join(
+        [*quoted, observations, f"Condense {what}, into at most {subject.room} tokens."]
+    )
 
 
 def _cut(text: str) -> str:

@@ -1,15 +1,19 @@
-"""Condenses facts: about projects and people into reflections and distillates, of a long session into a short block.
+"""Condenses facts: about projects and people into reflections and distillates, of a long session
+into a short block.
 
-The rules keep facts whole, grouped by category, each with the ids it rests on. Where the facts exceed the room, level 1 keeps
-the most important ones (of a day every 🔴), and level 2 of a day the 🔴 alone, each cut to its first sentence. A small day is
-kept whole; where no level is short enough, every notable fact is kept and a check warns. A model's answer, where there is one,
-replaces that of the rules. Facts left out are listed with the reason.
+The rules keep facts whole, grouped by category, each with the ids it rests on. Where the facts
+exceed the room, level 1 keeps the most important ones (of a day every 🔴), and level 2 of a day the
+🔴 alone, each cut to its first sentence. A small day is kept whole; where no level is short enough,
+every notable fact is kept and a check warns. A model's answer, where there is one, replaces that of
+the rules. Facts left out are listed with the reason.
 
-A session is long once so much of it was observed that a compaction removes what it may still need. Its block, for when it goes
-on after a compaction, has only the session's own facts: allowed ones, and those held only because a session may not leave so
-many. It has all of them where there is room, else the most important ones; one line for each memory, the oldest first, and none
-for what was replaced or resolved since. The full block has half of what made the session long as its room. The observations do
-not change, so that the next compaction condenses them again and nothing is condensed twice.
+A session is long once so much of it was observed that a compaction removes what it may still need.
+Its block, for when it goes on after a compaction, has only the session's own facts: allowed ones,
+and those held only because a session may not leave so many. It has all of them where there is room,
+else the most important ones; one line for each memory, the oldest first, and none for what was
+replaced or resolved since. The full block has half of what made the session long as its room. The
+observations do not change, so that the next compaction condenses them again and nothing is
+condensed twice.
 """
 
 import re
@@ -36,14 +40,18 @@ SESSION_VERSION = version_of("session_reflections")
 _OF_SESSION = ("session_id", "day", "project", "person", "window_count", "observed_tokens")
 
 REFLECTED_SHARE = 0.325
-"""Of the context, in tokens of observed messages. Observations are a fiftieth of these: in tokens of observations none of 56
-real sessions would reach it; in tokens of messages 37 do."""
+"""Of the context, in tokens of observed messages. Observations are a fiftieth of these: in tokens
+of observations none of 56 real sessions would reach it; in tokens of messages 37 do."""
 
 TARGET_SHARE = 0.5
-"""Of that share, what a session keeps in its full block after a compaction (DUET: half the trigger)."""
+"""Of that share, what a session keeps in its full block after a compaction (DUET: half the
+trigger).
+"""
 
 MOST_TOKENS = 500
-"""Of a block. With a briefing of 2,000 tokens it makes the 2,500 that Codex takes at the start of a session."""
+"""Of a block. With a briefing of 2,000 tokens it makes the 2,500 that Codex takes at the start of a
+session.
+"""
 
 RESUMED_WITHIN = timedelta(days=30)
 """Harnesses delete transcripts after that time; such a session cannot be resumed."""
@@ -53,7 +61,9 @@ _FIRST_SENTENCE = re.compile(r"^.{20,}?[.!?”](?=\s)", re.DOTALL)
 
 def long_sessions(windows: pl.DataFrame, *, context_tokens: int, now: datetime) -> pl.DataFrame:
     """Returns the long sessions that may still go on, with the columns of their last window."""
-    observed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null()).sort("ended_at", "window_id")
+    observed = windows.filter((pl.col("status") == "observed") & pl.col("day").is_not_null()).sort(
+        "ended_at", "window_id"
+    )
     return (
         observed.group_by("session_id")
         .agg(
@@ -62,7 +72,10 @@ def long_sessions(windows: pl.DataFrame, *, context_tokens: int, now: datetime) 
             window_count=pl.len().cast(pl.Int64),
             observed_tokens=pl.col("chars").sum() // CHARS_A_TOKEN,
         )
-        .filter(pl.col("observed_tokens") >= REFLECTED_SHARE * context_tokens, pl.col("ended_at") >= now - RESUMED_WITHIN)
+        .filter(
+            pl.col("observed_tokens") >= REFLECTED_SHARE * context_tokens,
+            pl.col("ended_at") >= now - RESUMED_WITHIN,
+        )
         .sort("session_id")
     )
 
@@ -73,13 +86,20 @@ def session_target(context_tokens: int) -> int:
 
 
 def reflect_on_sessions(
-    sessions: pl.DataFrame, observations: pl.DataFrame, background: Background, *, context_tokens: int
+    sessions: pl.DataFrame,
+    observations: pl.DataFrame,
+    background: Background,
+    *,
+    context_tokens: int,
 ) -> pl.DataFrame:
     """Returns the table `session_reflections`; a session without allowed facts has no row."""
     is_own = pl.col("gate_reason") == NO_SHARE
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
     facts = facts.with_columns(gate=pl.when(is_own).then(pl.lit("allow")).otherwise("gate"))
-    own = {session: group.to_dicts() for (session,), group in facts.group_by("session_id", maintain_order=True)}
+    own = {
+        session: group.to_dicts()
+        for (session,), group in facts.group_by("session_id", maintain_order=True)
+    }
     rows = []
     for session in sessions.iter_rows(named=True):
         found = own.get(session["session_id"], [])
@@ -130,10 +150,18 @@ class Condensed:
 
 
 def condense_subjects(
-    span: Span, subjects: Iterable[Subject], background: Background, by_model: Callable[[Subject], Condensed | None]
+    span: Span,
+    subjects: Iterable[Subject],
+    background: Background,
+    by_model: Callable[[Subject], Condensed | None],
 ) -> pl.DataFrame:
-    """Returns the rows of the span's table; `by_model` gives a model's version of a subject, or None."""
-    rows = [_row(subject, by_model(subject) or condense(subject, background), background) for subject in subjects]
+    """Returns the rows of the span's table; `by_model` gives a model's version of a subject, or
+    None.
+    """
+    rows = [
+        _row(subject, by_model(subject) or condense(subject, background), background)
+        for subject in subjects
+    ]
     return schemas.frame_of(TABLE_OF[span.name], rows).sort("reflection_id")
 
 
@@ -143,10 +171,14 @@ def condense(subject: Subject, background: Background) -> Condensed:
     bullets, room = subject.bullets, subject.room
     if room is None or weigh(bullets) <= room:
         return Condensed(bullets, 0, by)
-    fitting = in_order(_fit(background.ranked(bullets, subject.facts), room, keeps_high=subject.span.keeps_high))
+    fitting = in_order(
+        _fit(background.ranked(bullets, subject.facts), room, keeps_high=subject.span.keeps_high)
+    )
     if weigh(fitting) <= room or not subject.span.keeps_high:
         return Condensed(fitting, 1, by)
-    cores = [replace(bullet, text=_core(bullet.text)) for bullet in bullets if bullet.priority == "high"]
+    cores = [
+        replace(bullet, text=_core(bullet.text)) for bullet in bullets if bullet.priority == "high"
+    ]
     return Condensed(cores if weigh(cores) <= room else bullets, 2, by)
 
 
@@ -174,8 +206,13 @@ def _core(text: str) -> str:
 
 
 def _row(subject: Subject, condensed: Condensed, background: Background) -> dict[str, Any]:
-    """Returns the row, with the reason for every fact that is left out and the memory that has it."""
-    text, cited = render(condensed.bullets), dict.fromkeys(id for bullet in condensed.bullets for id in bullet.ids)
+    """Returns the row, with the reason for every fact that is left out and the memory that has
+    it.
+    """
+    text, cited = (
+        render(condensed.bullets),
+        dict.fromkeys(id for bullet in condensed.bullets for id in bullet.ids),
+    )
     reason = "left out" if condensed.prompt_hash else "no room"
     dropped = {
         id: subject.excluded.get(id) or Exclusion(reason, background.memory(id))
@@ -197,22 +234,41 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
         "input_tokens": subject.observed_tokens,
         "fact_tokens": subject.fact_tokens,
         "output_tokens": count_tokens(text),
-        **{name: getattr(condensed, name) for name in ("level", "reflector", "prompt_hash", "cost_usd", "problem")},
+        **{
+            name: getattr(condensed, name)
+            for name in ("level", "reflector", "prompt_hash", "cost_usd", "problem")
+        },
         "answers": list(condensed.answers),
     }
 
 
 def list_dropped(span: SpanName, condensed: pl.DataFrame) -> pl.DataFrame:
-    """Returns one row for each fact that the reflections, or the distillates of that span, leave out.
+    """Returns one row for each fact that the reflections, or the distillates of that span, leave
+    out.
 
     Rows of an earlier release have no reasons; they are rebuilt, and listed then.
     """
     lists = {"dropped_ids": "observation_id", "dropped_why": "reason", "dropped_to": "kept_as"}
-    rows = condensed.filter(pl.col("dropped_why").is_not_null()).explode(*lists, empty_as_null=False).rename(lists)
-    return rows.with_columns(span=pl.lit(span)).select(schemas.schema_of("dropped_facts").names()).sort("observation_id")
+    rows = (
+        condensed.filter(pl.col("dropped_why").is_not_null())
+        .explode(*lists, empty_as_null=False)
+        .rename(lists)
+    )
+    return (
+        rows.with_columns(span=pl.lit(span))
+        .select(schemas.schema_of("dropped_facts").names())
+        .sort("observation_id")
+    )
 
 
-def find_unaccounted(span: SpanName, read: Iterable[str], condensed: pl.DataFrame, dropped: pl.DataFrame) -> pl.DataFrame:
-    """Returns the observations that were read and are neither cited nor listed as dropped: `span` and `observation_id`."""
+def find_unaccounted(
+    span: SpanName, read: Iterable[str], condensed: pl.DataFrame, dropped: pl.DataFrame
+) -> pl.DataFrame:
+    """Returns the observations that were read and are neither cited nor listed as dropped: `span`
+    and `observation_id`.
+    """
     lost = sorted({*read} - {*condensed["observation_ids"].explode(), *dropped["observation_id"]})
-    return pl.DataFrame({"span": [span] * len(lost), "observation_id": lost}, {"span": pl.String, "observation_id": pl.String})
+    return pl.DataFrame(
+        {"span": [span] * len(lost), "observation_id": lost},
+        {"span": pl.String, "observation_id": pl.String},
+    )

@@ -1,9 +1,11 @@
-"""Collects the facts about each project and person, of a day, a week or a month, and how much of them is kept.
+"""Collects the facts about each project and person, of a day, a week or a month, and how much of
+them is kept.
 
-A day is collected from observations, weeks and months from reflections. Each keeps a share of the facts, the less the longer
-ago, so that a month is shorter than its weeks and a week shorter than its days, within a limit against all that was observed,
-narratives and held facts included. Decides nothing but which facts are excluded for reasons other than room. What the rules or
-a model write of a subject becomes a row of its table.
+A day is collected from observations, weeks and months from reflections. Each keeps a share of the
+facts, the less the longer ago, so that a month is shorter than its weeks and a week shorter than
+its days, within a limit against all that was observed, narratives and held facts included. Decides
+nothing but which facts are excluded for reasons other than room. What the rules or a model write of
+a subject becomes a row of its table.
 """
 
 import uuid
@@ -37,8 +39,12 @@ class Span:
     keeps_high: bool
     """Whether every 🔴 fact is kept, however little room there is."""
 
-    def share_left(self, observed_tokens: int, fact_tokens: int, *, is_small: bool = False) -> float:
-        """Returns the share of the facts that is kept of so many tokens; of few facts only the limit counts."""
+    def share_left(
+        self, observed_tokens: int, fact_tokens: int, *, is_small: bool = False
+    ) -> float:
+        """Returns the share of the facts that is kept of so many tokens; of few facts only the
+        limit counts.
+        """
         limit = self.limit * observed_tokens / max(fact_tokens, 1)
         return limit if is_small else min(self.share, limit)
 
@@ -52,17 +58,26 @@ class Span:
         """Returns the last day of the span that begins on `first`."""
         if self.name == "day":
             return first
-        after = first + timedelta(days=7) if self.name == "week" else (first + timedelta(days=31)).replace(day=1)
+        after = (
+            first + timedelta(days=7)
+            if self.name == "week"
+            else (first + timedelta(days=31)).replace(day=1)
+        )
         return after - timedelta(days=1)
 
 
 DAY = Span("day", share=0.9, limit=0.7, keeps_high=True)
 WEEK = Span("week", share=0.7, limit=0.4, keeps_high=False)
 MONTH = Span("month", share=0.5, limit=0.2, keeps_high=False)
-"""Facts are kept whole or not at all, since half of one finds nothing: on thirteen labelled sessions these shares kept 0.89,
-0.80 and 0.66 of the 🔴 labels, and cutting sentences instead to make room for more of them kept fewer."""
+"""Facts are kept whole or not at all, since half of one finds nothing: on thirteen labelled
+sessions these shares kept 0.89, 0.80 and 0.66 of the 🔴 labels, and cutting sentences instead to
+make room for more of them kept fewer."""
 SPANS = (DAY, WEEK, MONTH)
-TABLE_OF: dict[SpanName, str] = {"day": "reflections", "week": "weekly_distillates", "month": "monthly_distillates"}
+TABLE_OF: dict[SpanName, str] = {
+    "day": "reflections",
+    "week": "weekly_distillates",
+    "month": "monthly_distillates",
+}
 
 
 @dataclass(frozen=True)
@@ -105,32 +120,72 @@ def subjects_of_day(day: date, observations: pl.DataFrame, background: Backgroun
             room = int(share * own) if observed_tokens > SMALL_TOKENS else None
             narratives = group.filter(pl.col("kind") == "narrative")["text"].to_list()
             tokens = {"room": room, "observed_tokens": _tokens(group), "fact_tokens": own}
-            found.append(_subject(DAY, day, key, facts, [*map(bullet_of, facts)], background, narratives=narratives, **tokens))
+            found.append(
+                _subject(
+                    DAY,
+                    day,
+                    key,
+                    facts,
+                    [*map(bullet_of, facts)],
+                    background,
+                    narratives=narratives,
+                    **tokens,
+                )
+            )
     return found
 
 
 def subjects_of_period(
-    span: Span, first: date, reflections: pl.DataFrame, observations: pl.DataFrame, background: Background
+    span: Span,
+    first: date,
+    reflections: pl.DataFrame,
+    observations: pl.DataFrame,
+    background: Background,
 ) -> list[Subject]:
-    """Returns the subjects of the week or month that begins on `first`; both frames have only its days."""
-    share = span.share_left(int(reflections["input_tokens"].sum()), int(reflections["fact_tokens"].sum()))
+    """Returns the subjects of the week or month that begins on `first`; both frames have only its
+    days.
+    """
+    share = span.share_left(
+        int(reflections["input_tokens"].sum()), int(reflections["fact_tokens"].sum())
+    )
     found = []
     for key, group in reflections.sort("day").group_by("project", "person", maintain_order=True):
-        bullets = [bullet for row in group.to_dicts() for bullet in parse_bullets(row["text"], row["observation_ids"])]
+        bullets = [
+            bullet
+            for row in group.to_dicts()
+            for bullet in parse_bullets(row["text"], row["observation_ids"])
+        ]
         cited = pl.col("id").is_in({id for bullet in bullets for id in bullet.ids})
-        facts, own = observations.filter(cited).sort("event_at", "id").to_dicts(), int(group["fact_tokens"].sum())
-        tokens = {"room": int(share * own), "observed_tokens": int(group["input_tokens"].sum()), "fact_tokens": own}
+        facts, own = (
+            observations.filter(cited).sort("event_at", "id").to_dicts(),
+            int(group["fact_tokens"].sum()),
+        )
+        tokens = {
+            "room": int(share * own),
+            "observed_tokens": int(group["input_tokens"].sum()),
+            "fact_tokens": own,
+        }
         ids = group["reflection_id"].to_list()
-        found.append(_subject(span, first, key, facts, bullets, background, reflection_ids=ids, **tokens))
+        found.append(
+            _subject(span, first, key, facts, bullets, background, reflection_ids=ids, **tokens)
+        )
     return found
 
 
 def _subject(
-    span: Span, day: date, key: Sequence[Any], facts: Sequence[Row], bullets: list[Bullet], background: Background, **rest: Any
+    span: Span,
+    day: date,
+    key: Sequence[Any],
+    facts: Sequence[Row],
+    bullets: list[Bullet],
+    background: Background,
+    **rest: Any,
 ) -> Subject:
     (project, person), excluded = map(str, key), background.excluded(facts)
     kept = [bullet for bullet in bullets if not all(id in excluded for id in bullet.ids)]
-    return Subject(span, day, project, person, facts, in_order(merge(kept, background)), excluded, **rest)
+    return Subject(
+        span, day, project, person, facts, in_order(merge(kept, background)), excluded, **rest
+    )
 
 
 def _tokens(observations: pl.DataFrame) -> int:
@@ -138,7 +193,9 @@ def _tokens(observations: pl.DataFrame) -> int:
 
 
 def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
-    """Returns one bullet for each memory, in its newest words and with all ids; the bullets are given in order of time."""
+    """Returns one bullet for each memory, in its newest words and with all ids; the bullets are
+    given in order of time.
+    """
     groups: dict[str, list[Bullet]] = {}
     for bullet in bullets:
         groups.setdefault(background.memory(bullet.ids[0]), []).append(bullet)

@@ -1,8 +1,10 @@
-"""Writes a finished week as a chapter: what was worked on, which rules and facts were established, and commits, day by day.
+"""Writes a finished week as a chapter: what was worked on, which rules and facts were established,
+and commits, day by day.
 
-Takes the week's segments, facts and messages; gives the table `timeline`, a row a sentence, and the chapter as Markdown. What
-was worked on is a model's narrative, or without a model the first request and the last state, quoted. Every sentence cites its
-observations, messages or commits. Commits are those that git printed in the sessions; no repository is opened.
+Takes the week's segments, facts and messages; gives the table `timeline`, a row a sentence, and the
+chapter as Markdown. What was worked on is a model's narrative, or without a model the first request
+and the last state, quoted. Every sentence cites its observations, messages or commits. Commits are
+those that git printed in the sessions; no repository is opened.
 """
 
 import re
@@ -35,13 +37,27 @@ Key = tuple[str, date, str]
 
 
 def build_timeline(
-    first: date, observations: pl.DataFrame, segments: pl.DataFrame, messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo
+    first: date,
+    observations: pl.DataFrame,
+    segments: pl.DataFrame,
+    messages: pl.DataFrame,
+    windows: pl.DataFrame,
+    zone: tzinfo,
 ) -> pl.DataFrame:
-    """Returns the sentences of the week that begins on `first`; the frames hold its days alone, `windows` may hold more."""
+    """Returns the sentences of the week that begins on `first`; the frames hold its days alone,
+    `windows` may hold more.
+    """
     facts: dict[Key, list[Row]] = defaultdict(list)
-    for row in observations.filter(kind="fact", gate="allow", priority="high").sort("event_at", "id").iter_rows(named=True):
+    for row in (
+        observations.filter(kind="fact", gate="allow", priority="high")
+        .sort("event_at", "id")
+        .iter_rows(named=True)
+    ):
         facts[_key(row, row["event_at"], zone)].append(row)
-    narratives = {row["segment_id"]: row for row in observations.filter(kind="narrative").iter_rows(named=True)}
+    narratives = {
+        row["segment_id"]: row
+        for row in observations.filter(kind="narrative").iter_rows(named=True)
+    }
     worked: dict[Key, list[Row]] = defaultdict(list)
     for row in segments.sort("ended_at", "segment_id").iter_rows(named=True):
         worked[_key(row, row["ended_at"], zone)].append(row)
@@ -49,19 +65,41 @@ def build_timeline(
     rows = []
     for key in sorted({*facts, *worked, *commits}):
         person, on, project = key
-        cited = (*_happened(worked[key], narratives), *_established(facts[key]), *_committed(list(commits[key].items())))
+        cited = (
+            *_happened(worked[key], narratives),
+            *_established(facts[key]),
+            *_committed(list(commits[key].items())),
+        )
         for sentence in cited:
-            about = {"day": first, "on": on, "project": project, "person": person, "ordinal": len(rows)}
-            rows.append(about | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"} | sentence)
-    return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort("ordinal")
+            about = {
+                "day": first,
+                "on": on,
+                "project": project,
+                "person": person,
+                "ordinal": len(rows),
+            }
+            rows.append(
+                about
+                | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"}
+                | sentence
+            )
+    return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort(
+        "ordinal"
+    )
 
 
 def render_chapter(first: date, sentences: pl.DataFrame) -> str:
     """Returns the chapter; a paragraph for each day and project."""
     last = WEEK.last_day(first)
     lines = [f"# Week {first.isocalendar().week} of {first.isocalendar().year}: {first} to {last}"]
-    for (on, project), own in sentences.sort("ordinal").group_by("on", "project", maintain_order=True):
-        lines += ["", f"**{on:%A, %Y-%m-%d}, {project}.** " + " ".join(_sentence(row) for row in own.iter_rows(named=True))]
+    for (on, project), own in sentences.sort("ordinal").group_by(
+        "on", "project", maintain_order=True
+    ):
+        lines += [
+            "",
+            f"**{on:%A, %Y-%m-%d}, {project}.** "
+            + " ".join(_sentence(row) for row in own.iter_rows(named=True)),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -71,9 +109,15 @@ def name_of_chapter(first: date) -> str:
 
 
 def _happened(worked: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[dict[str, Any]]:
-    """Yields what the longest conversations were about, in order of time: their narratives, else request and state."""
-    about = [row for row in worked if row["segment_id"] in narratives or row["request"] or row["state"]]
-    longest = sorted(about, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))[:MOST_SEGMENTS]
+    """Yields what the longest conversations were about, in order of time: their narratives, else
+    request and state.
+    """
+    about = [
+        row for row in worked if row["segment_id"] in narratives or row["request"] or row["state"]
+    ]
+    longest = sorted(about, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))[
+        :MOST_SEGMENTS
+    ]
     for segment in (row for row in about if row in longest):
         narrative = narratives.get(segment["segment_id"])
         yield from _cited(narrative) if narrative else _quoted(segment)
@@ -83,12 +127,17 @@ def _quoted(segment: Row) -> Iterator[dict[str, Any]]:
     """Yields the first request and the last state of the segment, each with its message."""
     for speaker, name in (("Owner", "request"), ("Assistant", "state")):
         if segment[name]:
-            yield NOTHING | {"text": spoken(speaker, segment[name]), "message_ids": [segment[f"{name}_id"]]}
+            yield NOTHING | {
+                "text": spoken(speaker, segment[name]),
+                "message_ids": [segment[f"{name}_id"]],
+            }
 
 
 def _established(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
     """Yields the sentences of the 🔴 facts, the owner's first."""
-    for fact in sorted(facts, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"]))[:MOST_FACTS]:
+    for fact in sorted(
+        facts, key=lambda row: (row["author"] != "owner", row["event_at"], row["id"])
+    )[:MOST_FACTS]:
         yield from _cited(fact)
 
 
@@ -97,18 +146,25 @@ def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     if commits:
         named = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
         more = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
-        yield NOTHING | {"text": f"Committed: {named}{more}.", "commits": [hash for hash, _ in commits]}
+        yield NOTHING | {
+            "text": f"Committed: {named}{more}.",
+            "commits": [hash for hash, _ in commits],
+        }
 
 
 def _cited(row: Row) -> Iterator[dict[str, Any]]:
     """Yields the sentences of an observation, each with its id; a quotation is never cut."""
     for sentence in _unquoted_sentences(" ".join(row["text"].split())):
-        ended = sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
+        ended = (
+            sentence if sentence.rstrip("”’)*`").endswith((".", "!", "?", "…")) else f"{sentence}."
+        )
         yield NOTHING | {"text": ended, "observation_ids": [row["id"]]}
 
 
 def _unquoted_sentences(text: str) -> list[str]:
-    """Returns the sentences of the text; those of a quotation are one with the sentence that quotes them."""
+    """Returns the sentences of the text; those of a quotation are one with the sentence that quotes
+    them.
+    """
     whole: list[str] = []
     for piece in split_sentences(text):
         if whole and (whole[-1].count("“") > whole[-1].count("”") or whole[-1].count('"') % 2):
@@ -122,11 +178,18 @@ def _key(owner: Row, at: datetime, zone: tzinfo) -> Key:
     return owner["person"], at.astimezone(zone).date(), owner["project"]
 
 
-def _commits(messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo) -> dict[Key, dict[str, str]]:
+def _commits(
+    messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo
+) -> dict[Key, dict[str, str]]:
     """Returns hash → subject of the commits that sessions made, by person, day and project."""
-    about = {row["window_id"]: row for row in windows.select("window_id", "project", "person").iter_rows(named=True)}
+    about = {
+        row["window_id"]: row
+        for row in windows.select("window_id", "project", "person").iter_rows(named=True)
+    }
     found: dict[Key, dict[str, str]] = defaultdict(dict)
-    printed = messages.filter((pl.col("kind") == "tool_result") & pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S"))
+    printed = messages.filter(
+        (pl.col("kind") == "tool_result") & pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S")
+    )
     for row in printed.sort("event_at", "message_id").iter_rows(named=True):
         for hash, subject in commits_in(row["text"]):
             found[_key(about[row["window_id"]], row["event_at"], zone)].setdefault(hash, subject)
@@ -140,5 +203,7 @@ def commits_in(text: str) -> Iterable[tuple[str, str]]:
 
 def _sentence(row: Row) -> str:
     messages = map(short_message_id, row["message_ids"])
-    cites = ", ".join([*map(short_id, row["observation_ids"]), *messages, *(hash[:7] for hash in row["commits"])])
+    cites = ", ".join(
+        [*map(short_id, row["observation_ids"]), *messages, *(hash[:7] for hash in row["commits"])]
+    )
     return f"{row['text']} [{cites}]"

@@ -1,9 +1,10 @@
-"""Proposes changes of lines of MEMORY.md: replaced since, contradicted by a proposal, said more fully, or too many.
+"""Proposes changes of lines of MEMORY.md: replaced since, contradicted by a proposal, said more
+fully, or too many.
 
-Takes the status of the entries, the present memories and the decisions; returns amendments. Only unchanged entries of ours are
-considered, because what a person wrote or reworded is theirs; that a proposal contradicts such a line is asked about, too. The
-key of an amendment names the entry, the change and its reason, so it is numbered once, and what was rejected is not proposed
-again.
+Takes the status of the entries, the present memories and the decisions; returns amendments. Only
+unchanged entries of ours are considered, because what a person wrote or reworded is theirs; that a
+proposal contradicts such a line is asked about, too. The key of an amendment names the entry, the
+change and its reason, so it is numbered once, and what was rejected is not proposed again.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -60,8 +61,9 @@ def plan_amendments(
 ) -> list[PlannedAmendment]:
     """Returns the amendments that a file of `size` bytes needs.
 
-    `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat an entry. `contradicting`
-    are entries, whoever wrote them, each with the pending proposal that contradicts it.
+    `merged` are decisions with `proposal_id`, `text`, `entry` and `event_on`: proposals that repeat
+    an entry. `contradicting` are entries, whoever wrote them, each with the pending proposal that
+    contradicts it.
     """
     ours = [one for one in statuses if one.is_ours]
     by_id = {row["id"]: row for row in memories.iter_rows(named=True)}
@@ -73,17 +75,28 @@ def plan_amendments(
         *(
             _retire(one, "contradicted", "more speaks against it than for it")
             for one in ours
-            if one.state == "deprecated" and one.memory is not None and one.memory["state"] == "active"
+            if one.state == "deprecated"
+            and one.memory is not None
+            and one.memory["state"] == "active"
         ),
-        *(_retire(one, "many", _too_many(len(statuses), size)) for one in _least_missed(ours, len(statuses), size)),
+        *(
+            _retire(one, "many", _too_many(len(statuses), size))
+            for one in _least_missed(ours, len(statuses), size)
+        ),
     ]
     first = {one.status.line: one for one in reversed(planned)}
     return [one for one in planned if first[one.status.line] is one]
 
 
-def plan_retirements(statuses: Iterable[EntryStatus], proposal_ids: Collection[str]) -> list[PlannedAmendment]:
+def plan_retirements(
+    statuses: Iterable[EntryStatus], proposal_ids: Collection[str]
+) -> list[PlannedAmendment]:
     """Returns the amendments that retire the unchanged lines of these proposals."""
-    return [_retire(one, "settings", ADOPTED) for one in statuses if one.is_ours and one.proposal_id in proposal_ids]
+    return [
+        _retire(one, "settings", ADOPTED)
+        for one in statuses
+        if one.is_ours and one.proposal_id in proposal_ids
+    ]
 
 
 def number_amendments(
@@ -101,34 +114,57 @@ def read_amendments(events: Iterable[Event]) -> pl.DataFrame:
     rows: dict[str, dict[str, Any]] = {}
     for event in events:
         if event.kind == NUMBERED and (row := event.payload.get("amends")):
-            days = {"day": date.fromisoformat(event.payload["day"]), "event_on": date.fromisoformat(row["event_on"])}
+            days = {
+                "day": date.fromisoformat(event.payload["day"]),
+                "event_on": date.fromisoformat(row["event_on"]),
+            }
             rows.setdefault(event.payload["key"], {**row, "proposal_id": event.target, **days})
     return schemas.frame_of("amendments", rows.values()).sort("proposal_id")
 
 
 def _replaced(
-    ours: Sequence[EntryStatus], by_id: Mapping[str, Row], corrections: Collection[str], zone: tzinfo
+    ours: Sequence[EntryStatus],
+    by_id: Mapping[str, Row],
+    corrections: Collection[str],
+    zone: tzinfo,
 ) -> Iterator[PlannedAmendment]:
     for one in ours:
         successor = _successor(one.memory, by_id) if one.memory else None
-        if one.memory is None or successor is None or normal(successor["text"]) == normal(one.entry.text):
+        if (
+            one.memory is None
+            or successor is None
+            or normal(successor["text"]) == normal(one.entry.text)
+        ):
             continue
         is_owners = any(id in corrections for id in successor["observation_ids"])
         reason = BY_OWNER if is_owners else "a newer memory replaced it"
         day = successor["event_at"].astimezone(zone).date()
-        yield PlannedAmendment(f"replace:{one.proposal_id}:{successor['id']}", one, successor["text"], day, reason, successor)
+        yield PlannedAmendment(
+            f"replace:{one.proposal_id}:{successor['id']}",
+            one,
+            successor["text"],
+            day,
+            reason,
+            successor,
+        )
 
 
 def _successor(memory: Row, by_id: Mapping[str, Row]) -> Row | None:
     """Returns the active memory at the end of the chain of replacements."""
     seen: set[str] = set()
-    while memory["state"] == "superseded" and memory["superseded_by"] in by_id and memory["id"] not in seen:
+    while (
+        memory["state"] == "superseded"
+        and memory["superseded_by"] in by_id
+        and memory["id"] not in seen
+    ):
         seen.add(memory["id"])
         memory = by_id[memory["superseded_by"]]
     return memory if seen and memory["state"] == "active" else None
 
 
-def _said_more_fully(ours: Sequence[EntryStatus], merged: pl.DataFrame) -> Iterator[PlannedAmendment]:
+def _said_more_fully(
+    ours: Sequence[EntryStatus], merged: pl.DataFrame
+) -> Iterator[PlannedAmendment]:
     """Yields fuller wordings of entries: merged proposals that drop no word and add some."""
     by_line = {one.line: one for one in ours}
     for row in merged.sort("proposal_id").iter_rows(named=True):
@@ -136,19 +172,28 @@ def _said_more_fully(ours: Sequence[EntryStatus], merged: pl.DataFrame) -> Itera
         if one and _is_fuller(row["text"], one.entry.text):
             key = f"merge:{one.proposal_id}:{row['proposal_id']}"
             yield PlannedAmendment(
-                key, one, row["text"], row["event_on"], f"{row['proposal_id']} says the same and more", one.memory
+                key,
+                one,
+                row["text"],
+                row["event_on"],
+                f"{row['proposal_id']} says the same and more",
+                one.memory,
             )
 
 
 def contradiction_key(proposal_id: str) -> str:
-    """Returns how the key of an amendment begins that a proposal led to by contradicting an entry."""
+    """Returns how the key of an amendment begins that a proposal led to by contradicting an
+    entry.
+    """
     return f"contradict:{proposal_id}:"
 
 
 def _contradicted(status: EntryStatus, proposal: Row) -> PlannedAmendment:
     key = f"{contradiction_key(proposal['proposal_id'])}{text_hash(status.line)[:12]}"
     memory = {**proposal, "id": proposal["memory_id"]}
-    return PlannedAmendment(key, status, proposal["text"], proposal["event_on"], proposal["support"], memory)
+    return PlannedAmendment(
+        key, status, proposal["text"], proposal["event_on"], proposal["support"], memory
+    )
 
 
 def _is_fuller(newer: str, older: str) -> bool:
@@ -157,7 +202,9 @@ def _is_fuller(newer: str, older: str) -> bool:
 
 
 def _least_missed(ours: Sequence[EntryStatus], count: int, size: int) -> list[EntryStatus]:
-    """Returns the entries to retire if the file is too large: by state, then those unused for longest."""
+    """Returns the entries to retire if the file is too large: by state, then those unused for
+    longest.
+    """
     ranked = sorted(ours, key=lambda one: (WORTH.index(one.state), _last_of_use(one)))
     chosen: list[EntryStatus] = []
     for one in ranked[:MOST_RETIRED_AT_ONCE]:
@@ -174,17 +221,40 @@ def _last_of_use(one: EntryStatus) -> str:
 
 
 def _too_many(count: int, size: int) -> str:
-    return f"MEMORY.md holds {count} entries and {size:,} bytes; {MOST_ENTRIES} and {MOST_BYTES:,} are enough for a session"
+    return (
+        f"MEMORY.md holds {count} entries and {size:,} bytes; {MOST_ENTRIES} and {MOST_BYTES:,} "
+        "are enough for a session"
+    )
 
 
 def _retire(one: EntryStatus, why: str, reason: str) -> PlannedAmendment:
-    return PlannedAmendment(f"retire:{one.proposal_id}:{why}", one, "", one.entry.on, reason, one.memory)
+    return PlannedAmendment(
+        f"retire:{one.proposal_id}:{why}", one, "", one.entry.on, reason, one.memory
+    )
 
 
 def _payload(one: PlannedAmendment, day: date) -> dict[str, Any]:
-    known = {"category": "projects", "priority": "medium", "confidence": 0.5, "project": "", "person": "", "author": "owner"}
+    known = {
+        "category": "projects",
+        "priority": "medium",
+        "confidence": 0.5,
+        "project": "",
+        "person": "",
+        "author": "owner",
+    }
     known |= {"memory_id": "", "observation_ids": [], "session_ids": []}
     if one.memory:
-        known |= {name: one.memory[name] for name in known if name != "memory_id"} | {"memory_id": one.memory["id"]}
-    change = {"section": one.status.entry.section, "text": one.text, "entry": one.status.line, "event_on": str(one.event_on)}
-    return {"key": one.key, "day": str(day), "amends": {**change, "reason": one.reason, **known, "reflection_id": ""}}
+        known |= {name: one.memory[name] for name in known if name != "memory_id"} | {
+            "memory_id": one.memory["id"]
+        }
+    change = {
+        "section": one.status.entry.section,
+        "text": one.text,
+        "entry": one.status.line,
+        "event_on": str(one.event_on),
+    }
+    return {
+        "key": one.key,
+        "day": str(day),
+        "amends": {**change, "reason": one.reason, **known, "reflection_id": ""},
+    }

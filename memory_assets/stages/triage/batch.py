@@ -1,10 +1,12 @@
-"""Tier 2: a model reviews what rules could not decide, twenty proposals per request, each request twice.
+"""Tier 2: a model reviews what rules could not decide, twenty proposals per request, each request
+twice.
 
-Takes pending proposals and the entries of MEMORY.md and of the projects' files, returns verdicts. The second request has the
-proposals in reverse order; a verdict counts if both answers give it, and two that differ leave the proposal to a person. An
-answer is stored raw before it is parsed, and verdicts are parsed from the stored answers, so a better parser never pays twice.
-A proposal is asked about once. A wording that its proposal does not support, a verdict about something else, or no verdict
-leaves the proposal to a person.
+Takes pending proposals and the entries of MEMORY.md and of the projects' files, returns verdicts.
+The second request has the proposals in reverse order; a verdict counts if both answers give it, and
+two that differ leave the proposal to a person. An answer is stored raw before it is parsed, and
+verdicts are parsed from the stored answers, so a better parser never pays twice. A proposal is
+asked about once. A wording that its proposal does not support, a verdict about something else, or
+no verdict leaves the proposal to a person.
 """
 
 import re
@@ -53,7 +55,8 @@ class ReviewQuestion:
 def plan_reviews(
     waiting: Sequence[Row], entries: Mapping[str, Sequence[Entry]], model: str, answers: AnswerStore
 ) -> list[ReviewQuestion]:
-    """Returns the requests about the proposals (rows with their sessions) that have no stored answer.
+    """Returns the requests about the proposals (rows with their sessions) that have no stored
+    answer.
 
     `entries` are those of MEMORY.md and of the projects' files, by path.
     """
@@ -64,7 +67,13 @@ def plan_reviews(
             request = request_of(ordered, entries)
             settings = f"max_tokens={ANSWER_TOKENS} answer={number}"
             prompt_hash = text_hash(request.system)[:12]
-            key = AnswerKey(text_hash(request.material), prompt_hash, model, settings, version_of("model_reviews"))
+            key = AnswerKey(
+                text_hash(request.material),
+                prompt_hash,
+                model,
+                settings,
+                version_of("model_reviews"),
+            )
             if answers.read(key) is None:
                 shown = tuple(f"{row['proposal_id']} {text_hash(row['text'])}" for row in ordered)
                 planned.append(ReviewQuestion(key, request, shown))
@@ -72,11 +81,16 @@ def plan_reviews(
 
 
 def ask_in_batches(
-    questions: Sequence[ReviewQuestion], model: Model, answers: AnswerStore, clock: Callable[[], datetime]
+    questions: Sequence[ReviewQuestion],
+    model: Model,
+    answers: AnswerStore,
+    clock: Callable[[], datetime],
 ) -> None:
     """Asks each question and stores the answer."""
     for question in questions:
-        answers.write(StoredAnswer(question.key, model.ask(question.request), clock(), question.shown))
+        answers.write(
+            StoredAnswer(question.key, model.ask(question.request), clock(), question.shown)
+        )
 
 
 def request_of(batch: Sequence[Row], entries: Mapping[str, Sequence[Entry]]) -> ModelRequest:
@@ -90,34 +104,59 @@ def request_of(batch: Sequence[Row], entries: Mapping[str, Sequence[Entry]]) -> 
     )
     proposed = "\n".join(_shown(row) for row in batch)
     return ModelRequest(
-        read_prompt("triage", "batch"), f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}", ANSWER_TOKENS
+        read_prompt("triage", "batch"),
+        f"{fenced('entries', held)}\n\n{fenced('proposals', proposed)}",
+        ANSWER_TOKENS,
     )
 
 
 def read_verdicts(answers: Iterable[StoredAnswer]) -> pl.DataFrame:
-    """Returns the table `model_reviews`: the latest verdict on each proposal that was shown to a model twice."""
+    """Returns the table `model_reviews`: the latest verdict on each proposal that was shown to a
+    model twice.
+    """
     found: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for kept in sorted(answers, key=lambda kept: kept.asked_at):
         if kept.key.serialiser != version_of("model_reviews"):
             continue
-        said = {one["id"]: one for one in _DECISION.finditer(kept.answer.text)} if kept.is_whole else {}
+        said = (
+            {one["id"]: one for one in _DECISION.finditer(kept.answer.text)}
+            if kept.is_whole
+            else {}
+        )
         for shown in kept.shown_ids:
             proposal_id, digest = shown.split(" ")
             verdict = _verdict(proposal_id, digest, said.get(proposal_id), kept)
             found[proposal_id, digest, kept.key.model, kept.key.prompt_hash].append(verdict)
-    latest = {pair[-1]["proposal_id"]: agreed(pair[-2], pair[-1]) for pair in found.values() if len(pair) > 1}
+    latest = {
+        pair[-1]["proposal_id"]: agreed(pair[-2], pair[-1])
+        for pair in found.values()
+        if len(pair) > 1
+    }
     return schemas.frame_of("model_reviews", latest.values()).sort("proposal_id")
 
 
 def agreed(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Returns the verdict of two answers: the one that both give, else that a person has to decide, and why."""
+    """Returns the verdict of two answers: the one that both give, else that a person has to decide,
+    and why.
+    """
     if first["verdict"] == second["verdict"]:
         return first
     asking = next((one for one in (first, second) if one["verdict"] == REVIEW), None)
-    (kept,) = (one for one in (first, second) if one["verdict"] == PROMOTE) if asking is None else (asking,)
+    (kept,) = (
+        (one for one in (first, second) if one["verdict"] == PROMOTE)
+        if asking is None
+        else (asking,)
+    )
     (against,) = (one for one in (first, second) if one is not kept)
-    differ = f"one of two answers keeps it as “{kept['text']}”, the other does not: {against['reason']}"
-    return {**kept, "verdict": REVIEW, "text": "", "reason": differ if asking is None else asking["reason"]}
+    differ = (
+        f"one of two answers keeps it as “{kept['text']}”, the other does not: {against['reason']}"
+    )
+    return {
+        **kept,
+        "verdict": REVIEW,
+        "text": "",
+        "reason": differ if asking is None else asking["reason"],
+    }
 
 
 def problem_of(wording: str, proposed: str) -> str | None:
@@ -125,7 +164,9 @@ def problem_of(wording: str, proposed: str) -> str | None:
     if not wording or len(wording) > LONGEST_LINE:
         return f"its wording has {len(wording)} characters"
     known = proposed.lower()
-    invented = [name for name in exact_names(wording) if len(name) > 1 and name.lower() not in known]
+    invented = [
+        name for name in exact_names(wording) if len(name) > 1 and name.lower() not in known
+    ]
     if invented:
         return f"its wording names {', '.join(invented)}, which the proposal does not"
     if find_conflict(wording, proposed):
@@ -138,11 +179,16 @@ def problem_of(wording: str, proposed: str) -> str | None:
 def _shown(row: Row) -> str:
     sessions = len(row["session_ids"])
     place = project_of(row) or "all projects"
-    facts = f"{place}, {row['section']}; {row['confidence']:.2f} sure; {row['author']}; {sessions} session{'s'[: sessions > 1]}"
+    facts = (
+        f"{place}, {row['section']}; {row['confidence']:.2f} sure; {row['author']}; {sessions} "
+        f"session{'s'[: sessions > 1]}"
+    )
     return f"[{row['proposal_id']}; {facts}] {squeezed(row['text'])}"
 
 
-def _verdict(proposal_id: str, digest: str, said: re.Match[str] | None, kept: StoredAnswer) -> dict[str, Any]:
+def _verdict(
+    proposal_id: str, digest: str, said: re.Match[str] | None, kept: StoredAnswer
+) -> dict[str, Any]:
     text = squeezed(said["text"]) if said else ""
     verdict = said["verdict"].lower() if said else REVIEW
     stopped = f"the model's answer ended early ({kept.answer.stop_reason})"

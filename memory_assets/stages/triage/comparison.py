@@ -1,7 +1,8 @@
-"""Compares statements with each other: whether two say the same, and whether one contradicts the other.
+"""Compares statements with each other: whether two say the same, and whether one contradicts the
+other.
 
-Words decide (`embed/claims.py`, `embed/conflicts.py`); with an embedder the same is also found in other words. Without one, two
-statements are the same only in nearly the same words.
+Words decide (`embed/claims.py`, `embed/conflicts.py`); with an embedder the same is also found in
+other words. Without one, two statements are the same only in nearly the same words.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +38,11 @@ class StatementComparison:
         """Returns whether the two make the same claim, in whatever words."""
         if says_the_same(newer, older):
             return True
-        cosine = self._cosine(newer, older) if read_claim(newer).words & read_claim(older).words else None
+        cosine = (
+            self._cosine(newer, older)
+            if read_claim(newer).words & read_claim(older).words
+            else None
+        )
         return cosine is not None and same_claim(newer, older, cosine) is not None
 
     def contradicts(self, newer: str, older: str) -> bool:

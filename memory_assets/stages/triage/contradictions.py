@@ -1,11 +1,12 @@
 """Renders memories that contradict a decision record for REVIEW.md, each with what settles it.
 
     ## Contradictions of decision records
-    - ADR-0002 of harbour: “We use Postgres for the ledger.”
-      Memory: “We use SQLite for the ledger.”
-      Settle it: `memory remember "…" --instead-of mem_0f3a5c1e0000` corrects the memory; a newer record supersedes `/…/0002.md`
+    - ADR-0002 of harbour: “We use Postgres for the ledger.” Memory: “We use SQLite for the ledger.”
+      Settle it: `memory remember "…" --instead-of mem_0f3a5c1e0000` corrects the memory; a newer
+      record supersedes `/…/0002.md`
 
-Nothing of this is decided in the file: the lines are written again until the memory or the record changes.
+Nothing of this is decided in the file: the lines are written again until the memory or the record
+changes.
 """
 
 import re
@@ -17,17 +18,25 @@ from memory_assets.text.visible import visible
 from memory_assets.text.words import shortened, squeezed
 
 HEADING = "Contradictions of decision records"
-LINE = re.compile(r"^(?:- ADR-\d{4,} of .*: “|  (?:Memory: “|Settle it: `memory remember |and \d+ more: `memory review list`))")
+LINE = re.compile(
+    r"^(?:- ADR-\d{4,} of .*: “|  (?:Memory: “|Settle it: `memory remember |and \d+ more: "
+    r"`memory review list`))"
+)
 MOST_SHOWN, MOST_CHARS = 5, 300
 
 
 def render_contradictions(found: Sequence[Row]) -> Iterator[str]:
     """Yields the lines of the section for rows of `adr_conflicts`; none without rows."""
     for row in found[:MOST_SHOWN]:
-        yield f"- ADR-{row['number']:04d} of {_quoted(row['project'])}: “{_quoted(row['statement'])}”"
+        yield (
+            f"- ADR-{row['number']:04d} of {_quoted(row['project'])}: “{_quoted(row['statement'])}”"
+        )
         yield f"  Memory: “{_quoted(row['text'])}”"
         correct = f'`memory remember "…" --instead-of {short_id(row["memory_id"])}`'
-        yield f"  Settle it: {correct} corrects the memory; a newer record supersedes `{_quoted(row['path'])}`"
+        yield (
+            f"  Settle it: {correct} corrects the memory; a newer record supersedes "
+            f"`{_quoted(row['path'])}`"
+        )
     if more := len(found) - MOST_SHOWN:
         yield from [f"  and {more} more: `memory review list`"] if more > 0 else []
 

@@ -1,8 +1,10 @@
-"""Brings proposals up to date: who has confirmed each since it was proposed, and the state of its memory.
+"""Brings proposals up to date: who has confirmed each since it was proposed, and the state of its
+memory.
 
-A proposal keeps the row of the day it was first proposed. What later sessions added is in the present `memories`, in other
-proposals of the same project with the same words, and in those that were merged into it. Only allowed observations confirm a
-proposal: a held echo of a web page or of a tool's output does not. An amendment already names its evidence.
+A proposal keeps the row of the day it was first proposed. What later sessions added is in the
+present `memories`, in other proposals of the same project with the same words, and in those that
+were merged into it. Only allowed observations confirm a proposal: a held echo of a web page or of a
+tool's output does not. An amendment already names its evidence.
 """
 
 from collections import defaultdict
@@ -24,21 +26,32 @@ GONE = "gone"
 
 
 def read_proposals(tables: ParquetTables) -> pl.DataFrame:
-    """Returns proposals, amendments and recurring problems together; `entry` is empty for a new line."""
+    """Returns proposals, amendments and recurring problems together; `entry` is empty for a new
+    line.
+    """
     plain = tables.read("proposals")
-    changes = [tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")]
+    changes = [
+        tables.read(name, columns=[*plain.columns, "entry"]) for name in ("amendments", "friction")
+    ]
     return pl.concat([plain, *changes], how="diagonal")
 
 
-def read_current(tables: ParquetTables, merged: Mapping[str, str] = MappingProxyType({})) -> dict[str, dict[str, Any]]:
-    """Returns proposals, amendments and recurring problems by id, with present observations and `memory_state`.
+def read_current(
+    tables: ParquetTables, merged: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, dict[str, Any]]:
+    """Returns proposals, amendments and recurring problems by id, with present observations and
+    `memory_state`.
 
     `merged` names the proposal that each merged one repeats.
     """
     memories = tables.read("memories", columns=["id", "state", "observation_ids", *_OF_THE_MEMORY])
     observations = tables.read("observations", columns=["id", "session_id", "gate", "project"])
     proposed = current_proposals(tables.read("proposals"), memories, observations, merged)
-    others = (row for table in ("amendments", "friction") for row in tables.read(table).iter_rows(named=True))
+    others = (
+        row
+        for table in ("amendments", "friction")
+        for row in tables.read(table).iter_rows(named=True)
+    )
     return proposed | {row["proposal_id"]: row for row in others}
 
 
@@ -53,7 +66,10 @@ def current_proposals(
     allowed = observations.filter(pl.col("gate") == "allow")
     session_of = dict(allowed.select("id", "session_id").iter_rows())
     project_of = dict(allowed.select("id", "project").iter_rows())
-    found = {row["proposal_id"]: _with_memory(row, behind) for row in proposals.sort("proposal_id").iter_rows(named=True)}
+    found = {
+        row["proposal_id"]: _with_memory(row, behind)
+        for row in proposals.sort("proposal_id").iter_rows(named=True)
+    }
     same: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for row in found.values():
         same[_said(row)] += row["observation_ids"]
@@ -61,7 +77,10 @@ def current_proposals(
         if id in found and other in found:
             same[_said(found[other])] += found[id]["observation_ids"]
     current = {id: _with_echoes(row, same[_said(row)], session_of) for id, row in found.items()}
-    return {id: {**row, "project_count": _count(row["observation_ids"], project_of)} for id, row in current.items()}
+    return {
+        id: {**row, "project_count": _count(row["observation_ids"], project_of)}
+        for id, row in current.items()
+    }
 
 
 def _count(ids: Iterable[str], project_of: Mapping[str, str]) -> int:
@@ -87,11 +106,17 @@ def _with_memory(proposal: Row, behind: Mapping[str, dict[str, Any]]) -> dict[st
     }
 
 
-def _with_echoes(proposal: dict[str, Any], same: Iterable[str], session_of: Mapping[str, str]) -> dict[str, Any]:
+def _with_echoes(
+    proposal: dict[str, Any], same: Iterable[str], session_of: Mapping[str, str]
+) -> dict[str, Any]:
     trusted = [id for id in _once([*proposal["observation_ids"], *same]) if id in session_of]
     if not trusted:
         return proposal
-    return {**proposal, "observation_ids": trusted, "session_ids": _once(session_of[id] for id in trusted)}
+    return {
+        **proposal,
+        "observation_ids": trusted,
+        "session_ids": _once(session_of[id] for id in trusted),
+    }
 
 
 def _once(ids: Iterable[str]) -> list[str]:

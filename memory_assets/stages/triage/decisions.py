@@ -1,7 +1,9 @@
-"""Folds proposals and the ledger into decisions: each proposal has exactly one state, the first person's decision wins.
+"""Folds proposals and the ledger into decisions: each proposal has exactly one state, the first
+person's decision wins.
 
-People's decisions also earn trust: an approval earns a category one point, also with another wording; a rejection costs three.
-Proposals of a category with at least as many points as the setting demands need no approval.
+People's decisions also earn trust: an approval earns a category one point, also with another
+wording; a rejection costs three. Proposals of a category with at least as many points as the
+setting demands need no approval.
 """
 
 from collections import defaultdict
@@ -18,7 +20,12 @@ from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage.wording import line_of
 from memory_assets.store.ledger import Event
 
-APPROVED, REJECTED, EDITED, DECIDED = "proposal.approved", "proposal.rejected", "proposal.edited", "proposal.decided"
+APPROVED, REJECTED, EDITED, DECIDED = (
+    "proposal.approved",
+    "proposal.rejected",
+    "proposal.edited",
+    "proposal.decided",
+)
 ASKED, POSTPONED, REOPENED = "proposal.asked", "proposal.postponed", "proposal.reopened"
 KINDS = (NUMBERED, APPROVED, REJECTED, EDITED, DECIDED, ASKED, POSTPONED, REOPENED)
 RULES, CLOCK = "rules", "clock"
@@ -27,23 +34,32 @@ PROMOTED, EXPIRED = "promoted", "expired"
 REJECTION_COSTS = 3
 
 EXPIRES_SOON = timedelta(days=2)
-"""Before it expires, a pending proposal is named as expiring: five days after it was asked, of the usual seven."""
+"""Before it expires, a pending proposal is named as expiring: five days after it was asked, of the
+usual seven.
+"""
 
 
 def fold_decisions(
-    proposals: pl.DataFrame, events: Sequence[Event], *, review_days: int, waiting: Mapping[str, str] | None = None
+    proposals: pl.DataFrame,
+    events: Sequence[Event],
+    *,
+    review_days: int,
+    waiting: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
     """Returns the table `decisions`; `waiting` holds why the rules left a proposal to a person."""
     by_target = defaultdict(list)
     for event in events:
         by_target[event.target].append(event)
     rows = [
-        _decision(row, by_target[row["proposal_id"]], review_days, waiting or {}) for row in proposals.iter_rows(named=True)
+        _decision(row, by_target[row["proposal_id"]], review_days, waiting or {})
+        for row in proposals.iter_rows(named=True)
     ]
     return schemas.frame_of("decisions", rows).sort("proposal_id")
 
 
-def _decision(proposal: Row, events: list[Event], review_days: int, waiting: Mapping[str, str]) -> dict[str, Any]:
+def _decision(
+    proposal: Row, events: list[Event], review_days: int, waiting: Mapping[str, str]
+) -> dict[str, Any]:
     is_exact = proposal.get("entry") is not None or not proposal["proposal_id"].startswith("p-")
     row = {
         "proposal_id": proposal["proposal_id"],
@@ -69,14 +85,19 @@ def _decision(proposal: Row, events: list[Event], review_days: int, waiting: Map
 
 
 def winner_of(events: Sequence[Event]) -> Event | None:
-    """Returns the event that decides: the first of a person; else the first of the rules; else expiry.
+    """Returns the event that decides: the first of a person; else the first of the rules; else
+    expiry.
 
-    A person's decision counts even after expiry, or after the rules of another machine that shares the store promoted. An
-    expired proposal is undecided, so a later confirmation can still promote it. What was decided before a person took it back
-    does not count.
+    A person's decision counts even after expiry, or after the rules of another machine that shares
+    the store promoted. An expired proposal is undecided, so a later confirmation can still promote
+    it. What was decided before a person took it back does not count.
     """
     events = since_reopened(events)
-    decided = [event for event in events if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)]
+    decided = [
+        event
+        for event in events
+        if event.kind in (APPROVED, REJECTED, DECIDED) and not _is_expiry(event)
+    ]
     said = [event for event in decided if event.kind != DECIDED]
     return next(iter([*said, *decided, *(event for event in events if _is_expiry(event))]), None)
 
@@ -94,7 +115,9 @@ def person_decided(events: Sequence[Event]) -> frozenset[str]:
 
 def merged_into(events: Sequence[Event]) -> dict[str, str]:
     """Returns the proposal that each merged one repeats."""
-    decided = (event for event in events if event.kind == DECIDED and event.payload["state"] == "merged")
+    decided = (
+        event for event in events if event.kind == DECIDED and event.payload["state"] == "merged"
+    )
     return {event.target: event.payload["into"] for event in decided if event.payload.get("into")}
 
 
@@ -105,26 +128,55 @@ def _is_expiry(event: Event) -> bool:
 def _decided(event: Event, row: Row) -> dict[str, Any]:
     common = {"actor": event.actor, "decided_at": event.at, "expires_at": None}
     if event.kind == APPROVED:
-        text, section = event.payload.get("text") or row["text"], event.payload.get("section") or row["section"]
-        return {**common, "state": "promoted", "reason": "approved by a person", "text": text, "section": section}
+        text, section = (
+            event.payload.get("text") or row["text"],
+            event.payload.get("section") or row["section"],
+        )
+        return {
+            **common,
+            "state": "promoted",
+            "reason": "approved by a person",
+            "text": text,
+            "section": section,
+        }
     if event.kind == REJECTED:
-        return {**common, "state": "rejected", "reason": event.payload.get("reason") or "rejected by a person"}
-    return {**common, **{name: event.payload.get(name, row[name]) for name in ("state", "tier", "reason", "entry", "text")}}
+        return {
+            **common,
+            "state": "rejected",
+            "reason": event.payload.get("reason") or "rejected by a person",
+        }
+    return {
+        **common,
+        **{
+            name: event.payload.get(name, row[name])
+            for name in ("state", "tier", "reason", "entry", "text")
+        },
+    }
 
 
 def overrulable(decisions: pl.DataFrame) -> list[str]:
-    """Returns the proposals that rules, a model or expiry decided without writing a line: a person can overrule that."""
-    unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & ((pl.col("tier") < 3) | (pl.col("actor") == CLOCK))
+    """Returns the proposals that rules, a model or expiry decided without writing a line: a person
+    can overrule that.
+    """
+    unwritten = pl.col("state").is_in(["merged", "rejected", EXPIRED]) & (
+        (pl.col("tier") < 3) | (pl.col("actor") == CLOCK)
+    )
     return decisions.filter(unwritten)["proposal_id"].to_list()
 
 
 def is_expired(decision: Row, now: datetime) -> bool:
     """Returns whether a pending proposal has expired."""
-    return decision["state"] == "pending" and decision["expires_at"] is not None and decision["expires_at"] <= now
+    return (
+        decision["state"] == "pending"
+        and decision["expires_at"] is not None
+        and decision["expires_at"] <= now
+    )
 
 
 def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -> pl.DataFrame:
-    """Returns the table `trust`; only a person's first decision on a proposal of a new line counts."""
+    """Returns the table `trust`; only a person's first decision on a proposal of a new line
+    counts.
+    """
     added = {row["proposal_id"]: row["category"] for row in proposals if row["entry"] is None}
     counts: dict[str, dict[str, Any]] = {}
     for event in events:
@@ -132,7 +184,9 @@ def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -
             row = counts.setdefault(category, {"approved": 0, "rejected": 0, "points": 0})
             is_approved = event.kind == APPROVED
             row["approved" if is_approved else "rejected"] += 1
-            row["points"] = row["points"] + 1 if is_approved else max(row["points"] - REJECTION_COSTS, 0)
+            row["points"] = (
+                row["points"] + 1 if is_approved else max(row["points"] - REJECTION_COSTS, 0)
+            )
             row["decided_at"] = event.at
     rows = [
         {
@@ -150,6 +204,9 @@ def read_trust(proposals: Sequence[Row], events: Sequence[Event], needed: int) -
 def trusted_in(trust: pl.DataFrame) -> dict[str, str]:
     """Returns the trusted categories, each with the reason."""
     return {
-        row["category"]: f"earned trust: {row['approved']} of {row['approved'] + row['rejected']} approved in {row['category']}"
+        row[
+            "category"
+        ]: f"earned trust: {row['approved']} of {row['approved'] + row['rejected']} approved "
+        f"in {row['category']}"
         for row in trust.filter(pl.col("is_trusted")).iter_rows(named=True)
     }

@@ -1,12 +1,13 @@
-"""Derives the status of each entry of MEMORY.md: who wrote it, what it rests on, and how well it has proven itself.
+"""Derives the status of each entry of MEMORY.md: who wrote it, what it rests on, and how well it
+has proven itself.
 
-Takes the file, the ledger's promotions and the present memories. An entry that came from a proposal and still has the words
-of its promotion is ours; anything else is a person's. The state of ours follows use, confirmation and contradiction:
+Takes the file, the ledger's promotions and the present memories. An entry that came from a proposal
+and still has the words of its promotion is ours; anything else is a person's. The state of ours
+follows use, confirmation and contradiction:
 
-    deprecated    its memory was replaced or forgotten, or more sources contradict it than confirm or use it
-    proven        confirmed and used, three times or more together
-    established   a second source confirms it, or it was used
-    candidate     none of that yet
+    deprecated    its memory was replaced or forgotten, or more sources contradict it than confirm
+    or use it proven        confirmed and used, three times or more together established   a second
+    source confirms it, or it was used candidate     none of that yet
 
 Each contradiction cancels two confirmations. The state is folded from events, so it can also fall.
 """
@@ -79,11 +80,17 @@ class EntryStatus:
 
 
 def statuses_of(
-    content: str, events: Sequence[Event], memories: pl.DataFrame, merged: Iterable[Row] = (), path: str = MEMORY_MD
+    content: str,
+    events: Sequence[Event],
+    memories: pl.DataFrame,
+    merged: Iterable[Row] = (),
+    path: str = MEMORY_MD,
 ) -> list[EntryStatus]:
-    """Returns the entries of the file in order; `merged` are the decisions that merged a proposal into an entry.
+    """Returns the entries of the file in order; `merged` are the decisions that merged a proposal
+    into an entry.
 
-    `events` are the promotions, and the numberings, which name the ids that the memory of a proposal got later.
+    `events` are the promotions, and the numberings, which name the ids that the memory of a
+    proposal got later.
     """
     later_ids = defaultdict(list)
     for event in events:
@@ -95,7 +102,11 @@ def statuses_of(
     found = []
     for entry in read_entries(content):
         promotion = promotions.get(line := render_entry(entry.on, entry.text))
-        ids = [*promotion.payload.get("observation_ids", ()), *later_ids[promotion.target]] if promotion else []
+        ids = (
+            [*promotion.payload.get("observation_ids", ()), *later_ids[promotion.target]]
+            if promotion
+            else []
+        )
         memory = next((behind[id] for id in ids if id in behind), None)
         found.append(EntryStatus(entry, promotion, memory, path, counts[line]))
     return found
@@ -121,5 +132,8 @@ def _row(one: EntryStatus) -> dict[str, Any]:
         "session_count": len(known.get("session_ids", ())),
         "merged_count": one.merged_count,
         **{name: known.get(name) for name in ("category", "project", "last_used_at")},
-        **{name: known.get(name, 0) for name in ("confirmed_count", "contradicted_count", "used_count")},
+        **{
+            name: known.get(name, 0)
+            for name in ("confirmed_count", "contradicted_count", "used_count")
+        },
     }

@@ -1,4 +1,6 @@
-"""Gathers the evidence of a promoted line, complete enough to outlive every rebuild: ranges, hashes, quotes."""
+"""Gathers the evidence of a promoted line, complete enough to outlive every rebuild: ranges,
+hashes, quotes.
+"""
 
 import hashlib
 from datetime import timedelta
@@ -19,17 +21,23 @@ QUOTED_CHARS = 160
 
 
 def gather_evidence(proposal: Row, tables: ParquetTables, archive: Archive) -> dict[str, Any]:
-    """Returns the observations and records behind a proposal: path, line, byte range, hash of the record, quoted words.
+    """Returns the observations and records behind a proposal: path, line, byte range, hash of the
+    record, quoted words.
 
     A recurring problem rests on messages (`message_ids`), observed or not.
     """
     if "message_ids" in proposal:
         return _evidence(proposal, _records_of_messages(proposal, tables, archive))
     behind = (
-        tables.scan("observations").filter(pl.col("id").is_in(proposal["observation_ids"])).collect().sort("event_at", "id")
+        tables.scan("observations")
+        .filter(pl.col("id").is_in(proposal["observation_ids"]))
+        .collect()
+        .sort("event_at", "id")
     )
     allowed = behind.filter(pl.col("gate") == "allow")
-    observations = behind if allowed.is_empty() else allowed  # a held echo is no evidence, unless it is itself the question
+    observations = (
+        behind if allowed.is_empty() else allowed
+    )  # a held echo is no evidence, unless it is itself the question
     wanted = observations["message_ids"].explode().to_list()
     days = [day.isoformat() for day in observations["day"].unique()]
     messages = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted)).collect()
@@ -48,13 +56,25 @@ def _evidence(proposal: Row, records: list[dict[str, Any]]) -> dict[str, Any]:
     return {**{name: proposal[name] for name in named}, "evidence": records}
 
 
-def _records_of_messages(proposal: Row, tables: ParquetTables, archive: Archive) -> list[dict[str, Any]]:
+def _records_of_messages(
+    proposal: Row, tables: ParquetTables, archive: Archive
+) -> list[dict[str, Any]]:
     """Returns the records of the messages, in order of time; the owner's are quoted."""
-    during = pl.col("event_at").is_between(proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION)
-    found = tables.scan("messages").filter(during & pl.col("message_id").is_in(proposal["message_ids"])).collect()
+    during = pl.col("event_at").is_between(
+        proposal["first_event_at"] - LONGEST_SESSION, proposal["event_at"] + LONGEST_SESSION
+    )
+    found = (
+        tables.scan("messages")
+        .filter(during & pl.col("message_id").is_in(proposal["message_ids"]))
+        .collect()
+    )
     records = []
     for row in found.sort("event_at", "session_id", "ordinal").iter_rows(named=True):
-        quote = row["text"].strip().partition("\n")[0][:QUOTED_CHARS] if row["author"] == "owner" else ""
+        quote = (
+            row["text"].strip().partition("\n")[0][:QUOTED_CHARS]
+            if row["author"] == "owner"
+            else ""
+        )
         records.append(_record({**row, "id": "", "segment_id": "", "quote": quote}, row, archive))
     return records
 
@@ -63,10 +83,14 @@ def _record(observation: Row, message: Row, archive: Archive) -> dict[str, Any]:
     entry = archive.find(message["resource_id"])
     if entry is None:
         raise TranscriptError(
-            f"Message {message['message_id']} lies in the archived range {message['resource_id']}, which is not in the "
-            "catalog. `memory doctor` counts what is missing; restore resources/ from a backup, then run `memory data rebuild`."
+            f"Message {message['message_id']} lies in the archived range "
+            f"{message['resource_id']}, which is not in the "
+            "catalog. `memory doctor` counts what is missing; restore resources/ from a "
+            "backup, then run `memory data rebuild`."
         )
-    content = archive.read(entry.source_id, entry.generation, message["byte_from"], message["byte_to"])
+    content = archive.read(
+        entry.source_id, entry.generation, message["byte_from"], message["byte_to"]
+    )
     return {
         "observation_id": observation["id"],
         "shown_as": short_id(observation["id"]) if observation["id"] else "",

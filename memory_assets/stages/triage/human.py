@@ -1,16 +1,19 @@
-"""Tier 3: REVIEW.md, where a person approves, rejects, rewords or leaves what the rules could not decide.
+"""Tier 3: REVIEW.md, where a person approves, rejects, rewords or leaves what the rules could not
+decide.
 
     - [x] `p-…` **text**     approves, with the text as edited
     - [-] `p-…` **text**     rejects; so does deleting the line
     - [ ] `p-…` **other**    rewords; it is still pending
 
-Items are grouped by the project that their line is for. One may also ask to replace a line of MEMORY.md, or, under its own
-heading, to retire it. Recurring problems (`f-…`), and a sample of what rules refused, have their own headings, too. Memories
-that contradict a decision record are shown below, and decided elsewhere.
+Items are grouped by the project that their line is for. One may also ask to replace a line of
+MEMORY.md, or, under its own heading, to retire it. Recurring problems (`f-…`), and a sample of what
+rules refused, have their own headings, too. Memories that contradict a decision record are shown
+below, and decided elsewhere.
 
-Decisions are read by comparing the file with its last committed version. A file without its last line (half saved), or one that
-lost more than half of what is pending, decides nothing and is asked about; a line that names a proposal but cannot be parsed
-decides nothing either. Lines that a person added stay in their section.
+Decisions are read by comparing the file with its last committed version. A file without its last
+line (half saved), or one that lost more than half of what is pending, decides nothing and is asked
+about; a line that names a proposal but cannot be parsed decides nothing either. Lines that a person
+added stay in their section.
 """
 
 import re
@@ -29,22 +32,32 @@ HELP = (
     "_Mark [x] to approve, delete the line to reject, or edit the text before approving._",
     "_A mark of [-] rejects, too; what is left alone expires._",
 )
-_ITEM = re.compile(r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>[fp]-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$")
+_ITEM = re.compile(
+    r"^\s*[-*+]\s+\[\s*(?P<mark>[xX-]?)\s*\]\s+`(?P<id>[fp]-\d{8}-\d{3,})`\s*(?P<text>.*?)\s*$"
+)
 _ID = re.compile(r"\b[fp]-\d{8}-\d{3,}\b")
 RETIRE = "Proposed to retire"
 REFUSED = "Refused by rules: [x] keeps one after all, [-] confirms"
 _HEADING = re.compile(
-    rf"^## (?P<section>Proposed for: .+?|{RETIRE}|{re.escape(REFUSED)}|{HEADINGS.pattern}|{contradictions.HEADING})\s*$"
+    rf"^## (?P<section>Proposed for: .+?|{RETIRE}|{re.escape(REFUSED)}|{HEADINGS.pattern}"
+    rf"|{contradictions.HEADING})\s*$"
 )
 _REVIEWED = re.compile(r"^_Reviewed by Reflector on .+\. Approve, edit, or reject each item\._$")
-_LAST_LINE = re.compile(r"^_Last updated: .+ \| (?:(?:\d+ of )?\d+ proposals? pending|\d+ of \d+ pending proposals shown)_$")
+_LAST_LINE = re.compile(
+    r"^_Last updated: .+ \| (?:(?:\d+ of )?\d+ proposals? pending|\d+ of \d+ pending "
+    r"proposals shown)_$"
+)
 _WHY = re.compile(r"\s*— _[^_]*_$")
 _BOLD = re.compile(r"^\*\*(.+?)\*\*(.*)$")
 
-HALF_SAVED = "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. Restore the line."
+HALF_SAVED = (
+    "REVIEW.md ends without its last line, so it may be half saved; nothing in it was decided. "
+    "Restore the line."
+)
 
 LOST = (
-    "REVIEW.md lost {lost} of its {shown} proposals at once, which may be an accident; nothing in it was decided. "
+    "REVIEW.md lost {lost} of its {shown} proposals at once, which may be an accident; "
+    "nothing in it was decided. "
     "`memory review` asks whether you meant it."
 )
 
@@ -83,19 +96,32 @@ def render_review(
     count: int | None = None,
     contradicted: Sequence[Row] = (),
 ) -> str:
-    """Returns REVIEW.md for the shown decisions (`proposal_id`, `section`, `text`, `entry`, `why`), with the notes.
+    """Returns REVIEW.md for the shown decisions (`proposal_id`, `section`, `text`, `entry`, `why`),
+    with the notes.
 
-    They are grouped by their `place`. A recurring problem or a refusal has its own `heading`, and `details` that follow its
-    item. `count` is the number of all pending proposals, by default of those shown; `contradicted` are rows of `adr_conflicts`.
+    They are grouped by their `place`. A recurring problem or a refusal has its own `heading`, and
+    `details` that follow its item. `count` is the number of all pending proposals, by default of
+    those shown; `contradicted` are rows of `adr_conflicts`.
     """
     sections: dict[str, list[str]] = {}
     for row in sorted(pending, key=lambda row: (not row["text"], "heading" in row)):
-        sections.setdefault(row.get("heading") or heading_of(row), []).extend([_render_item(row), *row.get("details", ())])
+        sections.setdefault(row.get("heading") or heading_of(row), []).extend(
+            [_render_item(row), *row.get("details", ())]
+        )
     if contradicted:
         sections[contradictions.HEADING] = [*contradictions.render_contradictions(contradicted)]
     kept = dict(notes or {})
-    homeless = [line for section, lines in kept.items() if section not in sections for line in [*lines, ""]]
-    lines = [TITLE, "", f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._", *HELP, "", *homeless]
+    homeless = [
+        line for section, lines in kept.items() if section not in sections for line in [*lines, ""]
+    ]
+    lines = [
+        TITLE,
+        "",
+        f"_Reviewed by Reflector on {updated[:10]}. Approve, edit, or reject each item._",
+        *HELP,
+        "",
+        *homeless,
+    ]
     for section, items in sections.items():
         written = kept.get(section, ())
         lines += [f"## {section}", *items, *(["", *written] if written else []), ""]
@@ -111,16 +137,21 @@ def render_review(
 
 
 def read_review(
-    ours: str | None, there: str | None, waiting: Mapping[str, str] | None = None, late: Collection[str] = ()
+    ours: str | None,
+    there: str | None,
+    waiting: Mapping[str, str] | None = None,
+    late: Collection[str] = (),
 ) -> ReviewDecisions:
     """Returns what the difference between our file and the present file decides.
 
-    `waiting` holds the text of each pending proposal (by default: all that we wrote); `late` names those that only rules or
-    expiry decided: a mark still overrules that, a missing line does not.
+    `waiting` holds the text of each pending proposal (by default: all that we wrote); `late` names
+    those that only rules or expiry decided: a mark still overrules that, a missing line does not.
     """
     if ours is None or there is None or _plain(ours) == _plain(there):
         is_gone = bool(ours) and there is None
-        return ReviewDecisions(warnings=("REVIEW.md is gone; nothing was decided by that.",) if is_gone else ())
+        return ReviewDecisions(
+            warnings=("REVIEW.md is gone; nothing was decided by that.",) if is_gone else ()
+        )
     written = {id: items[0] for id, items in parse_items(ours).items()}
     texts = {id: item.text for id, item in written.items()} if waiting is None else waiting
     if not _is_whole(there):
@@ -135,7 +166,9 @@ def read_review(
 
 
 def put_back(ours: str, there: str, lost: Collection[str]) -> str:
-    """Returns the present file with the lines of the lost proposals restored above its last line."""
+    """Returns the present file with the lines of the lost proposals restored above its last
+    line.
+    """
     back, is_lost = [], False
     for line in _plain(ours).split("\n"):
         if found := _ITEM.match(line):
@@ -157,7 +190,10 @@ def read_notes(content: str) -> dict[str, list[str]]:
             found.setdefault(section, [])
         elif not _is_ours(line):
             found[section].append(line)
-    tidy = {section: re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") for section, lines in found.items()}
+    tidy = {
+        section: re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+        for section, lines in found.items()
+    }
     return {section: text.split("\n") for section, text in tidy.items() if text.strip()}
 
 
@@ -178,7 +214,9 @@ def _compare(
         before = written[id].text if id in written else squeezed(waiting.get(id, item.text))
         if id not in waiting and id not in late:
             if id not in written or (marks and not written[id].mark):
-                warnings.append(f"REVIEW.md names {id}, which does not wait for a decision; it was ignored.")
+                warnings.append(
+                    f"REVIEW.md names {id}, which does not wait for a decision; it was ignored."
+                )
         elif len(marks) > 1:
             warnings.append(f"REVIEW.md marks {id} both ways; it was not decided.")
         elif marks == {"x"}:
@@ -189,7 +227,10 @@ def _compare(
             edited[id] = item.text
     for id in [id for id in written if id in waiting and id not in found]:
         if id in named:
-            warnings.append(f"The line of {id} in REVIEW.md cannot be read; it was not decided. Begin it with `- [x] `, say.")
+            warnings.append(
+                f"The line of {id} in REVIEW.md cannot be read; it was not decided. Begin "
+                "it with `- [x] `, say."
+            )
         else:
             rejected.append(id)
     return ReviewDecisions(approved, tuple(sorted(rejected)), edited, tuple(warnings))
@@ -205,7 +246,12 @@ def parse_items(content: str) -> dict[str, list[ReviewItem]]:
 
 def _named(content: str) -> set[str]:
     """Returns the proposals that the file names, but for quotations of memories and records."""
-    return {id for line in _plain(content).split("\n") if not contradictions.LINE.match(line) for id in _ID.findall(line)}
+    return {
+        id
+        for line in _plain(content).split("\n")
+        if not contradictions.LINE.match(line)
+        for id in _ID.findall(line)
+    }
 
 
 def _text_of(rest: str) -> str:
@@ -216,7 +262,9 @@ def _text_of(rest: str) -> str:
 
 
 def shown_text(row: Row) -> str:
-    """Returns the text that represents a decision: that of the new line, or of the line to retire."""
+    """Returns the text that represents a decision: that of the new line, or of the line to
+    retire.
+    """
     return row["text"] or read_entries(row["entry"])[0].text
 
 
@@ -227,27 +275,38 @@ def heading_of(row: Row) -> str:
 
 def instead_of(row: Row) -> str:
     """Returns which line the text would replace, in words; empty for a new line."""
-    return f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
+    return (
+        f"instead of “{read_entries(row['entry'])[0].text}”" if row["text"] and row["entry"] else ""
+    )
 
 
 def _render_item(row: Row) -> str:
     text = squeezed(shown_text(row))
     instead = "" if "details" in row else instead_of(row)
-    reasons = "; ".join(one for one in (row["section"] if "place" in row else "", instead, row["why"]) if one)
+    reasons = "; ".join(
+        one for one in (row["section"] if "place" in row else "", instead, row["why"]) if one
+    )
     why = f" — _{reasons.replace('_', ' ')}_" if reasons else ""
     return f"- [ ] `{row['proposal_id']}` {text if '*' in text else f'**{text}**'}{why}"
 
 
 def _is_whole(content: str) -> bool:
     lines = _plain(content).split("\n")
-    last = max((number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())), default=None)
+    last = max(
+        (number for number, line in enumerate(lines) if _LAST_LINE.match(line.strip())),
+        default=None,
+    )
     return last is not None and not any(_ITEM.match(line) for line in lines[last:])
 
 
 def _is_ours(line: str) -> bool:
     text = line.strip()
     ours = any(pattern.match(text) for pattern in (_ITEM, _HEADING, _REVIEWED, _LAST_LINE))
-    return ours or text in (TITLE, *HELP) or any(pattern.match(line) for pattern in (DETAIL, contradictions.LINE))
+    return (
+        ours
+        or text in (TITLE, *HELP)
+        or any(pattern.match(line) for pattern in (DETAIL, contradictions.LINE))
+    )
 
 
 def _plain(content: str) -> str:

@@ -1,8 +1,9 @@
 """Parses and edits MEMORY.md, one line at a time; docs/memory-md.md is the contract.
 
-An entry is `- (YYYY-MM-DD) text` under a `## Section`. Everything else was written by hand and keeps every byte: an insertion
-adds one line after the last line of its section, before any heading below it, with the file's own line ending; a replacement
-changes the named line, if it is unchanged. A fenced block of code holds neither headings nor entries.
+An entry is `- (YYYY-MM-DD) text` under a `## Section`. Everything else was written by hand and
+keeps every byte: an insertion adds one line after the last line of its section, before any heading
+below it, with the file's own line ending; a replacement changes the named line, if it is unchanged.
+A fenced block of code holds neither headings nor entries.
 """
 
 import re
@@ -58,7 +59,9 @@ class MarkdownLine:
 def read_entries(content: str) -> list[Entry]:
     """Returns the dated entries of the file, in order."""
     section, found = "", []
-    for number, line in enumerate(_parse_lines([text.rstrip("\r") for text in content.split("\n")]), 1):
+    for number, line in enumerate(
+        _parse_lines([text.rstrip("\r") for text in content.split("\n")]), 1
+    ):
         if line.depth:
             section = line.section or ("" if line.depth < 2 else section)
         elif not line.is_code and (entry := _ENTRY.match(line.text)) and (on := _date(entry[1])):
@@ -67,7 +70,8 @@ def read_entries(content: str) -> list[Entry]:
 
 
 def render_outline(contents: Mapping[str, str], known: Collection[str]) -> str:
-    """Returns a table in Markdown of the files' sections: entries, and dates of the first and the last; no words of a file.
+    """Returns a table in Markdown of the files' sections: entries, and dates of the first and the
+    last; no words of a file.
 
     A section is named if its name is one of the known ones: another is the owner's own text.
     """
@@ -75,9 +79,18 @@ def render_outline(contents: Mapping[str, str], known: Collection[str]) -> str:
     for file, content in contents.items():
         found: dict[str, list[date]] = {}
         for entry in read_entries(content):
-            section = entry.section if entry.section in known else "a section of your own" if entry.section else "no section"
+            section = (
+                entry.section
+                if entry.section in known
+                else "a section of your own"
+                if entry.section
+                else "no section"
+            )
             found.setdefault(section, []).append(entry.on)
-        lines += [f"| {file} | {section} | {len(on)} | {min(on)} | {max(on)} |" for section, on in found.items()]
+        lines += [
+            f"| {file} | {section} | {len(on)} | {min(on)} | {max(on)} |"
+            for section, on in found.items()
+        ]
         lines += [] if found else [f"| {file} | no entries yet | 0 | | |"]
     return "\n".join(lines)
 
@@ -101,35 +114,54 @@ def insert(content: bytes, section: str, line: str, order: Sequence[str] = ()) -
     else:
         place = _place_of_new(lines, section, order)
         new = [b"## " + section.encode() + ending, ending, line.encode() + ending]
-        new = [*([ending] if place and lines[place - 1].text.strip() else []), *new, *([ending] if place < len(raw) else [])]
+        new = [
+            *([ending] if place and lines[place - 1].text.strip() else []),
+            *new,
+            *([ending] if place < len(raw) else []),
+        ]
     if place and not raw[place - 1].endswith(b"\n"):
         new.insert(0, ending)
     return b"".join([*raw[:place], *new, *raw[place:]])
 
 
-def change(content: bytes, section: str, line: str, replaces: str, order: Sequence[str] = ()) -> bytes | None:
+def change(
+    content: bytes, section: str, line: str, replaces: str, order: Sequence[str] = ()
+) -> bytes | None:
     """Returns the file with the line in place of another one; None if there is nothing to change.
 
-    Without `replaces` the line is added, unless an entry says it already; without `line` the other one is removed. A line that
-    somebody has changed or removed since is left alone.
+    Without `replaces` the line is added, unless an entry says it already; without `line` the other
+    one is removed. A line that somebody has changed or removed since is left alone.
     """
     if not replaces:
         return None if says(content, line) else insert(content, section, line, order)
     raw = _LINE.findall(content)
     lines = _parse_raw(raw)
-    at = next((n for n, one in enumerate(lines) if not one.is_code and one.text.strip() == replaces.strip()), None)
+    at = next(
+        (
+            n
+            for n, one in enumerate(lines)
+            if not one.is_code and one.text.strip() == replaces.strip()
+        ),
+        None,
+    )
     if at is None:
         return None
     ending = raw[at][len(raw[at].rstrip(b"\r\n")) :]
     mark = "\ufeff".encode() if at == 0 and raw[0].startswith("\ufeff".encode()) else b""
     is_wanted = bool(line) and not says(content, line)
-    return b"".join([*raw[:at], mark + (line.encode() + ending if is_wanted else b""), *raw[at + 1 :]])
+    return b"".join(
+        [*raw[:at], mark + (line.encode() + ending if is_wanted else b""), *raw[at + 1 :]]
+    )
 
 
 def says(content: bytes, line: str) -> bool:
-    """Returns whether an entry of the file has the words of the line, whatever its date and markup."""
+    """Returns whether an entry of the file has the words of the line, whatever its date and
+    markup.
+    """
     wanted = normal(read_entries(line)[0].text)
-    return any(normal(entry.text) == wanted for entry in read_entries(content.decode("utf-8", "replace")))
+    return any(
+        normal(entry.text) == wanted for entry in read_entries(content.decode("utf-8", "replace"))
+    )
 
 
 def normal(text: str) -> str:
@@ -150,7 +182,9 @@ def _parse_lines(texts: Sequence[str]) -> Iterator[MarkdownLine]:
 
 
 def _code_lines(texts: Sequence[str]) -> set[int]:
-    """Returns the lines of fenced blocks; an unclosed fence is still being typed, and hides nothing."""
+    """Returns the lines of fenced blocks; an unclosed fence is still being typed, and hides
+    nothing.
+    """
     found, opened, fence = set(), 0, ""
     for number, text in enumerate(texts):
         mark = _FENCE.match(text)
@@ -163,9 +197,18 @@ def _code_lines(texts: Sequence[str]) -> set[int]:
 
 
 def _end_of_section(lines: Sequence[MarkdownLine], section: str) -> int | None:
-    """Returns where the section's own lines end, before trailing blank lines and any heading inside it."""
+    """Returns where the section's own lines end, before trailing blank lines and any heading inside
+    it.
+    """
     wanted = section.casefold()
-    start = next((at for at, line in enumerate(lines) if (line.section or "").casefold() == wanted and line.depth == 2), None)
+    start = next(
+        (
+            at
+            for at, line in enumerate(lines)
+            if (line.section or "").casefold() == wanted and line.depth == 2
+        ),
+        None,
+    )
     if start is None:
         return None
     own = takewhile(lambda at: not lines[at].depth, range(start + 1, len(lines)))
@@ -173,9 +216,18 @@ def _end_of_section(lines: Sequence[MarkdownLine], section: str) -> int | None:
 
 
 def _place_of_new(lines: Sequence[MarkdownLine], section: str, order: Sequence[str]) -> int:
-    """Returns the line before which a new section goes: the first section that is later in the order, else the end."""
-    later = {name.casefold() for name in order[order.index(section) + 1 :]} if section in order else set()
-    return next((at for at, line in enumerate(lines) if (line.section or "").casefold() in later - {""}), len(lines))
+    """Returns the line before which a new section goes: the first section that is later in the
+    order, else the end.
+    """
+    later = (
+        {name.casefold() for name in order[order.index(section) + 1 :]}
+        if section in order
+        else set()
+    )
+    return next(
+        (at for at, line in enumerate(lines) if (line.section or "").casefold() in later - {""}),
+        len(lines),
+    )
 
 
 def _ending(raw: Sequence[bytes]) -> bytes:

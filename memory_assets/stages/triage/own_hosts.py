@@ -1,7 +1,9 @@
-"""Finds the hosts of commands that the owner typed: a line that names no other host names no stranger's.
+"""Finds the hosts of commands that the owner typed: a line that names no other host names no
+stranger's.
 
-Only commands that a harness recorded as typed by the person count (`! ssh build.acme.dev` in Claude Code). What an agent ran,
-a tool printed or somebody pasted does not: text of others can make an agent run a command.
+Only commands that a harness recorded as typed by the person count (`! ssh build.acme.dev` in Claude
+Code). What an agent ran, a tool printed or somebody pasted does not: text of others can make an
+agent run a command.
 """
 
 import re
@@ -30,13 +32,19 @@ def hosts_in(command: str) -> set[str]:
 
 def read_own_hosts(tables: ParquetTables) -> frozenset[str]:
     """Returns the hosts of all commands that the owner typed."""
-    is_command = (pl.col("author") == "owner") & ~pl.col("is_user_turn") & pl.col("text").str.starts_with(TYPED)
+    is_command = (
+        (pl.col("author") == "owner")
+        & ~pl.col("is_user_turn")
+        & pl.col("text").str.starts_with(TYPED)
+    )
     commands = tables.scan("messages").filter(is_command).select("text").collect()["text"]
     return frozenset(name for command in commands for name in hosts_in(command))
 
 
 def without_hosts(text: str, hosts: Collection[str]) -> str:
-    """Returns the text with these hosts blanked, each with its scheme, user and port; a longer name stays."""
+    """Returns the text with these hosts blanked, each with its scheme, user and port; a longer name
+    stays.
+    """
     if not hosts:
         return text
     names = "|".join(re.escape(name) for name in sorted(hosts, key=len, reverse=True))

@@ -1,8 +1,10 @@
-"""Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, and a sample of refusals.
+"""Chooses what a person is asked: the most useful pending proposals, at most twelve at a time, and
+a sample of refusals.
 
-The time of a proposal begins when it is first shown, and begins again if a more useful one took its place meanwhile. When one
-leaves the page, the next takes its place. The page also shows a few proposals that rules rejected by their words: a tick
-overrules the rejection, striking the line confirms it, and calibration counts both.
+The time of a proposal begins when it is first shown, and begins again if a more useful one took its
+place meanwhile. When one leaves the page, the next takes its place. The page also shows a few
+proposals that rules rejected by their words: a tick overrules the rejection, striking the line
+confirms it, and calibration counts both.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +32,8 @@ ALL_PROJECTS = "all projects"
 def usefulness(proposal: Row) -> tuple[Any, ...]:
     """Returns the rank of a proposal, the most useful first.
 
-    A wrong line, what names its subject, high priority, what many sessions say, the owner's words, general rules, recent ones.
+    A wrong line, what names its subject, high priority, what many sessions say, the owner's words,
+    general rules, recent ones.
     """
     text, is_change = proposal["text"], bool(proposal["entry"])
     is_norm = proposal["category"] in NORMS or is_standing_order(text)
@@ -48,22 +51,38 @@ def usefulness(proposal: Row) -> tuple[Any, ...]:
     )
 
 
-def choose_asked(decisions: Sequence[Row], proposals: Mapping[str, Row]) -> tuple[list[str], list[str]]:
-    """Returns the pending proposals that come onto the page now, and those on it that more useful ones displace."""
-    pending = [{**proposals[row["proposal_id"]], **row} for row in decisions if row["state"] == "pending"]
+def choose_asked(
+    decisions: Sequence[Row], proposals: Mapping[str, Row]
+) -> tuple[list[str], list[str]]:
+    """Returns the pending proposals that come onto the page now, and those on it that more useful
+    ones displace.
+    """
+    pending = [
+        {**proposals[row["proposal_id"]], **row} for row in decisions if row["state"] == "pending"
+    ]
     ranked = sorted(pending, key=usefulness)
     new = [row["proposal_id"] for row in ranked[:MOST_ASKED] if row["expires_at"] is None]
     return new, [row["proposal_id"] for row in ranked[MOST_ASKED:] if row["expires_at"] is not None]
 
 
-def choose_refused(decisions: Sequence[Row], events: Sequence[Event], now: datetime, days: int) -> tuple[list[str], list[str]]:
-    """Returns the refused proposals on the page, and those of them that are new there; events are those of proposals."""
+def choose_refused(
+    decisions: Sequence[Row], events: Sequence[Event], now: datetime, days: int
+) -> tuple[list[str], list[str]]:
+    """Returns the refused proposals on the page, and those of them that are new there; events are
+    those of proposals.
+    """
     asked = {event.target: event.at for event in events if event.kind == ASKED}
     seen = person_decided(events)
     open_until = now - timedelta(days=days)
-    refused = [row["proposal_id"] for row in decisions if _is_refused(row) and row["proposal_id"] not in seen]
+    refused = [
+        row["proposal_id"]
+        for row in decisions
+        if _is_refused(row) and row["proposal_id"] not in seen
+    ]
     shown = [id for id in refused if id in asked and asked[id] > open_until]
-    fresh = sorted((id for id in refused if id not in asked), key=text_hash)  # in no order that says anything about them
+    fresh = sorted(
+        (id for id in refused if id not in asked), key=text_hash
+    )  # in no order that says anything about them
     new = fresh[: max(MOST_REFUSED - len(shown), 0)]
     return sorted([*shown, *new]), new
 
@@ -75,4 +94,8 @@ def place_name(proposal: Row) -> str:
 
 def _is_refused(decision: Row) -> bool:
     """Returns whether rules refused the proposal by its words."""
-    return decision["state"] == "rejected" and decision["actor"] == RULES and decision["reason"].startswith((VAGUE, PASSES))
+    return (
+        decision["state"] == "rejected"
+        and decision["actor"] == RULES
+        and decision["reason"].startswith((VAGUE, PASSES))
+    )

@@ -1,7 +1,8 @@
-"""Writes approved changes of files outside the workspace as patches; the files themselves are not touched.
+"""Writes approved changes of files outside the workspace as patches; the files themselves are not
+touched.
 
-A patch is made against the file as it is in the project, or creates the file; `git apply` and `patch -p1` accept it in the
-project's folder. It is written once: a person's changes to it stay.
+A patch is made against the file as it is in the project, or creates the file; `git apply` and
+`patch -p1` accept it in the project's folder. It is written once: a person's changes to it stay.
 """
 
 import difflib
@@ -28,7 +29,10 @@ def write_patch(friction: Row, text: str, workspace: Workspace) -> str:
     target = root / name
     content = target.read_bytes().decode("utf-8", "surrogateescape") if target.is_file() else None
     is_line = friction["text"] == friction["new"]
-    head = f"{friction['proposal_id']}: {friction['title']}\nTo apply: cd {root} && git apply {workspace.root / path}\n"
+    head = (
+        f"{friction['proposal_id']}: {friction['title']}\nTo apply: cd {root} && git apply "
+        f"{workspace.root / path}\n"
+    )
     patch = head + render_diff({**friction, **({"new": text} if is_line else {})}, name, content)
     encoded = patch.encode("utf-8", "surrogateescape")
     write_atomically(workspace.root / path, encoded)
@@ -37,21 +41,31 @@ def write_patch(friction: Row, text: str, workspace: Workspace) -> str:
 
 
 def render_diff(friction: Row, name: str, content: str | None) -> str:
-    """Returns the change as a diff of the file `name` with this content (None: it does not exist)."""
+    """Returns the change as a diff of the file `name` with this content (None: it does not
+    exist).
+    """
     if friction["old"]:
-        before = content if content is not None and friction["old"] in content else _ended(friction["old"])
+        before = (
+            content
+            if content is not None and friction["old"] in content
+            else _ended(friction["old"])
+        )
         after = before.replace(friction["old"], friction["new"], 1)
         return _diff(name, before, after, is_new=False)
     after = _ended(friction["new"])
     if friction["section"]:
         before = content or f"# {PurePosixPath(name).name.removesuffix('.md')}\n"
-        inserted = insert(before.encode("utf-8", "surrogateescape"), friction["section"], f"- {friction['new']}")
+        inserted = insert(
+            before.encode("utf-8", "surrogateescape"), friction["section"], f"- {friction['new']}"
+        )
         after = inserted.decode("utf-8", "surrogateescape")
     return _diff(name, content or "", after, is_new=content is None)
 
 
 def _place(friction: Row) -> tuple[Path, str]:
-    """Returns the folder to apply the patch in (the project, or the root), and the target's path in it."""
+    """Returns the folder to apply the patch in (the project, or the root), and the target's path in
+    it.
+    """
     target, folder = PurePosixPath(friction["target"]), PurePosixPath(friction["folder"] or "/")
     if folder != PurePosixPath("/") and target.is_relative_to(folder):
         return Path(folder), str(target.relative_to(folder))
@@ -62,7 +76,9 @@ def _diff(name: str, before: str, after: str, *, is_new: bool) -> str:
     made = "new file mode 100644\n" if is_new else ""
     old, new = _LINE.findall(before), _LINE.findall(after)
     lines = difflib.unified_diff(old, new, "/dev/null" if is_new else f"a/{name}", f"b/{name}")
-    whole = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    whole = (
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
     return f"diff --git a/{name} b/{name}\n{made}{''.join(whole)}"
 
 

@@ -1,9 +1,11 @@
-"""Decides which file an entry belongs in: that of its project, or MEMORY.md for what holds in all of the owner's projects.
+"""Decides which file an entry belongs in: that of its project, or MEMORY.md for what holds in all
+of the owner's projects.
 
-A rule, a preference or a fact belongs in the file of the project in which it was said, unless it says that it holds in all of
-them. A preference also holds in all if it was said in two, or is about how the owner is answered; so does what is known of
-people. A project's file begins with its first entry. Facts of a project that an earlier release wrote into MEMORY.md move
-there, byte for byte. All files have the same format.
+A rule, a preference or a fact belongs in the file of the project in which it was said, unless it
+says that it holds in all of them. A preference also holds in all if it was said in two, or is about
+how the owner is answered; so does what is known of people. A project's file begins with its first
+entry. Facts of a project that an earlier release wrote into MEMORY.md move there, byte for byte.
+All files have the same format.
 """
 
 import re
@@ -22,8 +24,10 @@ STAYS = PERSONAL | {"rules-conventions"}
 """Categories whose lines are not moved: an earlier release promoted them for all projects."""
 
 _EVERYWHERE = re.compile(
-    r"(?i)\b(?:in|across|for|of|to) (?:(?:all|every|any|each)(?: of)? (?:(?:my|our|the|other)\b ?)*(?:\w+ )?"
-    r"(?:projects?|repo(?:s|sitory|sitories)?)|(?:my |our )?(?:\w+ )?(?:projects|repos|repositories))\b"
+    r"(?i)\b(?:in|across|for|of|to) (?:(?:all|every|any|each)(?: of)? (?:(?:my|our|the"
+    r"|other)\b ?)*(?:\w+ )?"
+    r"(?:projects?|repo(?:s|sitory|sitories)?)|(?:my |our )?(?:\w+ )?(?:projects|repos"
+    r"|repositories))\b"
     r"(?![ -](?:files?|folders?|root|names?|ids?|settings|config\w*|director\w+|level|members?)\b)"
     r"|\beverywhere\b|\bwhichever (?:project|repo)|\bwherever (?:i|we) work\b"
 )
@@ -39,13 +43,18 @@ class Move:
 
 
 def path_of(project: str) -> str:
-    """Returns the path of the project's file in the workspace, with a name that every file system accepts."""
+    """Returns the path of the project's file in the workspace, with a name that every file system
+    accepts.
+    """
     return f"{FOLDER}/{file_name(project)}.md"
 
 
 def memory_files(root: Path) -> list[str]:
     """Returns the files of entries in the workspace: MEMORY.md first, then those of projects."""
-    return [MEMORY_MD, *sorted(path.relative_to(root).as_posix() for path in (root / FOLDER).glob("*.md"))]
+    return [
+        MEMORY_MD,
+        *sorted(path.relative_to(root).as_posix() for path in (root / FOLDER).glob("*.md")),
+    ]
 
 
 def is_memory_file(path: str) -> bool:
@@ -54,16 +63,21 @@ def is_memory_file(path: str) -> bool:
 
 
 _ANSWERS = re.compile(
-    r"(?i)\b(?:answers?|repl(?:y|ies)|respond|responses|explanations?|talk|speak|address me|tell me|call me|ask me|emojis?|tone"
+    r"(?i)\b(?:answers?|repl(?:y|ies)|respond|responses|explanations?|talk|speak|address me"
+    r"|tell me|call me|ask me|emojis?|tone"
     r"|verbose|concise|short sentences)\b"
 )
 """Is about how the owner is answered."""
 
 
 def project_of(proposal: Row) -> str:
-    """Returns the project in which a proposal's line holds; empty if it holds in all, as a problem of several projects does."""
+    """Returns the project in which a proposal's line holds; empty if it holds in all, as a problem
+    of several projects does.
+    """
     text, category = proposal["text"], proposal["category"]
-    is_general = proposal.get("project_count", 1) > 1 or _ANSWERS.search(text) or category != "preferences"
+    is_general = (
+        proposal.get("project_count", 1) > 1 or _ANSWERS.search(text) or category != "preferences"
+    )
     is_owners = _EVERYWHERE.search(text) or (category in PERSONAL and is_general)
     return "" if is_owners else proposal["project"]
 
@@ -74,19 +88,29 @@ def home_of(proposal: Row) -> str:
 
 
 def place_of(proposal: Row) -> tuple[str, str]:
-    """Returns where a proposal's line holds: its project and nobody in particular, or everywhere for one person."""
+    """Returns where a proposal's line holds: its project and nobody in particular, or everywhere
+    for one person.
+    """
     project = project_of(proposal)
     return (project, "" if project else proposal["person"])
 
 
-def plan_homes(wanted: Sequence[str], proposals: Mapping[str, Row], promotions: Sequence[Event]) -> dict[str, str]:
-    """Returns the file of each proposal's line; `wanted` are the lines to write, `promotions` the written ones."""
+def plan_homes(
+    wanted: Sequence[str], proposals: Mapping[str, Row], promotions: Sequence[Event]
+) -> dict[str, str]:
+    """Returns the file of each proposal's line; `wanted` are the lines to write, `promotions` the
+    written ones.
+    """
     recorded = {event.target: event.payload.get("path", MEMORY_MD) for event in promotions}
     return {id: home_of(proposals[id]) for id in wanted} | recorded
 
 
-def plan_moves(proposals: Mapping[str, Row], promotions: Sequence[Event], moved: Collection[str]) -> list[Move]:
-    """Returns the facts of projects that are recorded in MEMORY.md; `moved` are the proposals whose line was moved before."""
+def plan_moves(
+    proposals: Mapping[str, Row], promotions: Sequence[Event], moved: Collection[str]
+) -> list[Move]:
+    """Returns the facts of projects that are recorded in MEMORY.md; `moved` are the proposals whose
+    line was moved before.
+    """
     return [
         Move(event, path_of(project))
         for event in promotions

@@ -1,7 +1,9 @@
-"""One triage: applies what a person decided, decides by rules what they can, writes MEMORY.md, then REVIEW.md.
+"""One triage: applies what a person decided, decides by rules what they can, writes MEMORY.md, then
+REVIEW.md.
 
-Every decision is a ledger event before anything else happens, so a killed triage continues where it stopped: decisions are
-folded from the ledger, lines are written for promotions that have none, and REVIEW.md is rendered from what is pending.
+Every decision is a ledger event before anything else happens, so a killed triage continues where it
+stopped: decisions are folded from the ledger, lines are written for promotions that have none, and
+REVIEW.md is rendered from what is pending.
 """
 
 import re
@@ -46,10 +48,29 @@ from memory_assets.stages.triage.human import (
 )
 from memory_assets.stages.triage.memory_md import Entry, read_entries, render_entry
 from memory_assets.stages.triage.own_hosts import read_own_hosts
-from memory_assets.stages.triage.page import ALL_PROJECTS, choose_asked, choose_refused, place_name, usefulness
+from memory_assets.stages.triage.page import (
+    ALL_PROJECTS,
+    choose_asked,
+    choose_refused,
+    place_name,
+    usefulness,
+)
 from memory_assets.stages.triage.patches import PATCHED, write_patch
-from memory_assets.stages.triage.projects import home_of, memory_files, path_of, place_of, project_of
-from memory_assets.stages.triage.promote import PROMOTED, Workspace, carry_out, read_lines, read_memory, take_back
+from memory_assets.stages.triage.projects import (
+    home_of,
+    memory_files,
+    path_of,
+    place_of,
+    project_of,
+)
+from memory_assets.stages.triage.promote import (
+    PROMOTED,
+    Workspace,
+    carry_out,
+    read_lines,
+    read_memory,
+    take_back,
+)
 from memory_assets.stages.triage.sensitive import names_host
 from memory_assets.stages.triage.typed import read_typed_words
 from memory_assets.store.archive import Archive
@@ -66,7 +87,9 @@ _DATED = re.compile(r"(?m)^_(?:Last updated: [^|\n]*|Reviewed by Reflector on .*
 """What of REVIEW.md changes each time."""
 
 ROUNDS = 2
-"""A proposal that another one was merged into has its sessions, too, and may be promoted in the second round."""
+"""A proposal that another one was merged into has its sessions, too, and may be promoted in the
+second round.
+"""
 
 LOOK_AGAIN_SECONDS = 5.0
 """A file that is unchanged after this time is not being saved at the moment."""
@@ -106,15 +129,21 @@ class AppliedDecisions:
 
 @dataclass(frozen=True)
 class ReviewFile:
-    """REVIEW.md as it is on disk, what it decides, and which of its proposals ask to retire a line."""
+    """REVIEW.md as it is on disk, what it decides, and which of its proposals ask to retire a
+    line.
+    """
 
     content: bytes | None
     reading: ReviewDecisions
     retiring: frozenset[str]
 
 
-def read_settled_review(workspace: Workspace, wait: Callable[[float], None] = time.sleep) -> bytes | None:
-    """Returns REVIEW.md as it is on disk; if a person changed it, waits long enough for an unfinished save to show."""
+def read_settled_review(
+    workspace: Workspace, wait: Callable[[float], None] = time.sleep
+) -> bytes | None:
+    """Returns REVIEW.md as it is on disk; if a person changed it, waits long enough for an
+    unfinished save to show.
+    """
     there = bytes_of(workspace.root / REVIEW_MD)
     if there != workspace.at_head(REVIEW_MD):
         wait(LOOK_AGAIN_SECONDS)
@@ -138,14 +167,22 @@ class Triage:
         decisions = self.read_decisions()
         pending = decisions.filter(pl.col("state") == "pending").to_dicts()
         waiting = {row["proposal_id"]: shown_text(row) for row in pending}
-        reading = read_review(_text(self.workspace.at_head(REVIEW_MD)), _text(there), waiting, states.overrulable(decisions))
-        return ReviewFile(there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"]))
+        reading = read_review(
+            _text(self.workspace.at_head(REVIEW_MD)),
+            _text(there),
+            waiting,
+            states.overrulable(decisions),
+        )
+        return ReviewFile(
+            there, reading, frozenset(row["proposal_id"] for row in pending if not row["text"])
+        )
 
     def apply_review_edits(self, seen: bytes | None) -> AppliedDecisions:
-        """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they left it, secrets masked.
+        """Appends what a person changed in REVIEW.md to the ledger, and commits the file as they
+        left it, secrets masked.
 
-        `seen` is the file at an earlier look; a different one by now is being edited, and decides nothing yet. Only what was
-        read is committed, so a later save counts as another change.
+        `seen` is the file at an earlier look; a different one by now is being edited, and decides
+        nothing yet. Only what was read is committed, so a later save counts as another change.
         """
         review = self.read_review_file()
         if review.content != seen:
@@ -153,28 +190,51 @@ class Triage:
         if review.reading.is_undecided:
             return AppliedDecisions(warnings=list(review.reading.warnings))
         masked = _masked(seen)
-        if masked is not None and masked != seen and not replace_if_same(self.workspace.root / REVIEW_MD, seen, masked):
+        if (
+            masked is not None
+            and masked != seen
+            and not replace_if_same(self.workspace.root / REVIEW_MD, seen, masked)
+        ):
             return AppliedDecisions(warnings=[BEING_EDITED])
-        applied = append_decisions(review.reading, self.ledger, self.rules.owner, REVIEW_MD, retiring=review.retiring)
-        self.workspace.commit_content("Edited by hand", {REVIEW_MD: masked}, author=self.rules.owner)
+        applied = append_decisions(
+            review.reading, self.ledger, self.rules.owner, REVIEW_MD, retiring=review.retiring
+        )
+        self.workspace.commit_content(
+            "Edited by hand", {REVIEW_MD: masked}, author=self.rules.owner
+        )
         return applied
 
     def amend(self) -> pl.DataFrame:
-        """Numbers the changes that entries of MEMORY.md need, and returns the table `amendments`."""
-        dated = self._merged().join(self.tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id")
+        """Numbers the changes that entries of MEMORY.md need, and returns the table
+        `amendments`.
+        """
+        dated = self._merged().join(
+            self.tables.read("proposals", columns=["proposal_id", "event_on"]), on="proposal_id"
+        )
         statuses = self.entry_statuses()
         events, memories, planned = self.ledger.events(), self.tables.read("memories"), []
         undecided = self._undecided()
         for path in memory_files(self.workspace.root):
-            size, own = len(read_memory(self.workspace, path).encode()), [s for s in statuses if s.path == path]
-            contradicting = list(self._contradictions(own, [row for row in undecided if home_of(row) == path]))
-            planned += plan_amendments(own, size, memories, events, dated, self.rules.zone, contradicting)
-        for number, payload in number_amendments(planned, events, self.rules.today, first=self.rules.first_number):
+            size, own = (
+                len(read_memory(self.workspace, path).encode()),
+                [s for s in statuses if s.path == path],
+            )
+            contradicting = list(
+                self._contradictions(own, [row for row in undecided if home_of(row) == path])
+            )
+            planned += plan_amendments(
+                own, size, memories, events, dated, self.rules.zone, contradicting
+            )
+        for number, payload in number_amendments(
+            planned, events, self.rules.today, first=self.rules.first_number
+        ):
             self.ledger.append(NUMBERED, number, payload, actor=states.RULES)
         return read_amendments(self.ledger.events([NUMBERED]))
 
     def retire(self, proposal_ids: Collection[str]) -> None:
-        """Schedules the lines of these proposals for removal by the next triage, on the owner's behalf."""
+        """Schedules the lines of these proposals for removal by the next triage, on the owner's
+        behalf.
+        """
         planned = plan_retirements(self.entry_statuses(), proposal_ids)
         events, first = self.ledger.events(), self.rules.first_number
         for number, payload in number_amendments(planned, events, self.rules.today, first=first):
@@ -187,7 +247,9 @@ class Triage:
         return [
             one
             for path in memory_files(self.workspace.root)
-            for one in statuses_of(read_memory(self.workspace, path), events, memories, merged, path)
+            for one in statuses_of(
+                read_memory(self.workspace, path), events, memories, merged, path
+            )
         ]
 
     def list_entries(self) -> pl.DataFrame:
@@ -196,11 +258,17 @@ class Triage:
 
     def earn_trust(self) -> pl.DataFrame:
         """Returns the table `trust`."""
-        proposed = [row for row in read_proposals(self.tables).iter_rows(named=True) if not is_friction(row)]
-        return read_trust(proposed, self.ledger.events([states.APPROVED, states.REJECTED]), self.rules.trust_after)
+        proposed = [
+            row for row in read_proposals(self.tables).iter_rows(named=True) if not is_friction(row)
+        ]
+        return read_trust(
+            proposed, self.ledger.events([states.APPROVED, states.REJECTED]), self.rules.trust_after
+        )
 
     def decide_all(self) -> pl.DataFrame:
-        """Decides by rules and expiry what they can, as ledger events, and returns the table `decisions`."""
+        """Decides by rules and expiry what they can, as ledger events, and returns the table
+        `decisions`.
+        """
         waiting: dict[str, str] = {}
         for _ in range(ROUNDS):
             waiting, is_merged = self._decide_once()
@@ -220,30 +288,62 @@ class Triage:
 
     def _refused(self, decisions: Sequence[Row]) -> tuple[list[str], list[str]]:
         """Returns the refused proposals on the page, and those of them that are new."""
-        return choose_refused(decisions, self.ledger.events(states.KINDS), self.rules.now, self.rules.review_days)
+        return choose_refused(
+            decisions, self.ledger.events(states.KINDS), self.rules.now, self.rules.review_days
+        )
 
     def _decide_once(self) -> tuple[dict[str, str], bool]:
-        """Decides each undecided proposal; returns why the others wait, and whether one was merged into another."""
+        """Decides each undecided proposal; returns why the others wait, and whether one was merged
+        into another.
+        """
         proposals, decisions = self.current(), self.read_decisions().to_dicts()
-        written = {path: read_entries(read_memory(self.workspace, path)) for path in memory_files(self.workspace.root)}
+        written = {
+            path: read_entries(read_memory(self.workspace, path))
+            for path in memory_files(self.workspace.root)
+        }
         lines = frozenset().union(*read_lines(self.workspace).values())
-        unwritten, guarded, owner = _unwritten(decisions, proposals, lines), self.rules.guarded, self.rules.owner
+        unwritten, guarded, owner = (
+            _unwritten(decisions, proposals, lines),
+            self.rules.guarded,
+            self.rules.owner,
+        )
         waiting: dict[str, str] = {}
-        reviews = {row["proposal_id"]: row for row in self.tables.read("model_reviews").iter_rows(named=True)}
+        reviews = {
+            row["proposal_id"]: row
+            for row in self.tables.read("model_reviews").iter_rows(named=True)
+        }
         trusted = trusted_in(self.earn_trust())
         others: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in filter(auto.is_rejected_by_person, decisions):
             others[place_of(proposals[row["proposal_id"]])].append(row)
         frictions = [row for row in decisions if is_friction(row) and row["state"] == "pending"]
-        amendments, typed, is_merged = self._asked_amendments(decisions), self._typed(decisions, proposals), False
-        # Recurring problems come last: if rules promote a proposal that says the same, nobody has to be asked.
-        for decision in sorted((row for row in decisions if row["state"] in ("pending", states.EXPIRED)), key=is_friction):
+        amendments, typed, is_merged = (
+            self._asked_amendments(decisions),
+            self._typed(decisions, proposals),
+            False,
+        )
+        # Recurring problems come last: if rules promote a proposal that says the same, nobody has
+        # to be asked.
+        for decision in sorted(
+            (row for row in decisions if row["state"] in ("pending", states.EXPIRED)),
+            key=is_friction,
+        ):
             id = decision["proposal_id"]
             proposal = _as_decided(proposals[id], decision, typed)
-            is_amendment, project, place = decision["entry"] is not None, project_of(proposal), place_of(proposal)
+            is_amendment, project, place = (
+                decision["entry"] is not None,
+                project_of(proposal),
+                place_of(proposal),
+            )
             own = written.get(path_of(project), []) if project else []
-            entries = [*written[MEMORY_MD], *own, *(entry for other, entry in unwritten if other in ("", project))]
-            known = auto.KnownLines(entries, others[place], frictions, amendments.get(id, ""), self.comparison)
+            entries = [
+                *written[MEMORY_MD],
+                *own,
+                *(entry for other, entry in unwritten if other in ("", project)),
+            ]
+            known = auto.KnownLines(
+                entries, others[place], frictions, amendments.get(id, ""), self.comparison
+            )
             if is_friction(decision):
                 ruling = auto.decide_friction(proposal, lines, decisions, known)
             elif is_amendment:
@@ -251,12 +351,19 @@ class Triage:
             else:
                 ruling = auto.decide(proposal, known, guarded=guarded, owner=owner, trusted=trusted)
             review = reviews.get(id)
-            if ruling.state == "pending" and review and review["text_hash"] == text_hash(decision["text"]):
+            if (
+                ruling.state == "pending"
+                and review
+                and review["text_hash"] == text_hash(decision["text"])
+            ):
                 ruling = auto.follow_review(review, proposal, guarded)
             if ruling.state == "promoted" and not is_amendment:
-                # So that a second proposal of this round that says the same is merged and not promoted beside it.
+                # So that a second proposal of this round that says the same is merged and not
+                # promoted beside it.
                 text = ruling.text or proposal["text"]
-                unwritten.append((project, Entry(0, proposal["section"], proposal["event_on"], text)))
+                unwritten.append(
+                    (project, Entry(0, proposal["section"], proposal["event_on"], text))
+                )
             is_merged |= bool(ruling.into)
             if (reason := self._append_ruling(ruling, decision)) is not None:
                 waiting[id] = reason
@@ -264,44 +371,72 @@ class Triage:
         return waiting, is_merged
 
     def write_memory(self, files: Collection[str] | None = None) -> list[str]:
-        """Makes and commits each promoted edit of the files, or of all, that was not made yet; returns its proposals."""
+        """Makes and commits each promoted edit of the files, or of all, that was not made yet;
+        returns its proposals.
+        """
         decisions, current = self.read_decisions().to_dicts(), self.current()
-        proposals = {row["proposal_id"]: {**current[row["proposal_id"]], "text": row["text"]} for row in decisions}
+        proposals = {
+            row["proposal_id"]: {**current[row["proposal_id"]], "text": row["text"]}
+            for row in decisions
+        }
         return carry_out(
-            [row for row in decisions if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD],
+            [
+                row
+                for row in decisions
+                if proposals[row["proposal_id"]].get("target", MEMORY_MD) == MEMORY_MD
+            ],
             proposals,
             self.workspace,
             self.ledger,
             owner=self.rules.owner,
             order=self.rules.sections,
-            evidence_of=lambda proposal_id: gather_evidence(proposals[proposal_id], self.tables, self.archive),
+            evidence_of=lambda proposal_id: gather_evidence(
+                proposals[proposal_id], self.tables, self.archive
+            ),
             files=files,
         )
 
     def take_back(self, proposal_id: str) -> None:
-        """Reopens a proposal that a person decided, and takes its edit of a file of entries back."""
+        """Reopens a proposal that a person decided, and takes its edit of a file of entries
+        back.
+        """
         take_back(proposal_id, self.workspace, self.ledger, self.rules.owner, self.rules.sections)
         self.ledger.append(states.REOPENED, proposal_id, {}, actor=self.rules.owner)
 
     def write_approved_patches(self) -> list[str]:
-        """Writes a patch for each approved change of another file than MEMORY.md that has none, and returns their ids."""
+        """Writes a patch for each approved change of another file than MEMORY.md that has none, and
+        returns their ids.
+        """
         promoted = self.tables.read("decisions").filter(pl.col("state") == "promoted")
         approved = {row["proposal_id"]: row for row in promoted.iter_rows(named=True)}
         wanted = sorted(set(approved) - {event.target for event in self.ledger.events([PATCHED])})
-        frictions = self.tables.read("friction").filter((pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(wanted))
+        frictions = self.tables.read("friction").filter(
+            (pl.col("target") != MEMORY_MD) & pl.col("proposal_id").is_in(wanted)
+        )
         for friction in frictions.iter_rows(named=True):
             decision = approved[friction["proposal_id"]]
             path = write_patch(friction, decision["text"], self.workspace)
-            payload = {"section": friction["section"], "target": friction["target"], "patch": path, "line": decision["text"]}
+            payload = {
+                "section": friction["section"],
+                "target": friction["target"],
+                "patch": path,
+                "line": decision["text"],
+            }
             evidence = gather_evidence(friction, self.tables, self.archive)
-            self.ledger.append(PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"])
+            self.ledger.append(
+                PATCHED, friction["proposal_id"], {**payload, **evidence}, actor=decision["actor"]
+            )
         return frictions["proposal_id"].to_list()
 
-    def write_review(self, shown: Mapping[str, FrictionItem] | None = None, contradicted: Sequence[Row] = ()) -> bool:
-        """Renders what is pending into REVIEW.md and commits it; returns False if a person changed the file meanwhile.
+    def write_review(
+        self, shown: Mapping[str, FrictionItem] | None = None, contradicted: Sequence[Row] = ()
+    ) -> bool:
+        """Renders what is pending into REVIEW.md and commits it; returns False if a person changed
+        the file meanwhile.
 
-        Their change is then read at the next triage. What is committed is what was written and not what is on disk by then, so
-        a box ticked in between remains a change. `shown` holds the review items of recurring problems.
+        Their change is then read at the next triage. What is committed is what was written and not
+        what is on disk by then, so a box ticked in between remains a change. `shown` holds the
+        review items of recurring problems.
         """
         path = self.workspace.root / REVIEW_MD
         there, last = bytes_of(path), self.workspace.at_head(REVIEW_MD)
@@ -311,7 +446,9 @@ class Triage:
         before = _text(last) or ""
         updated = f"{self.rules.now:%Y-%m-%dT%H:%M:%SZ}"
         notes = read_notes(before)
-        review = render_review(rows, updated=updated, notes=notes, count=pending_count, contradicted=contradicted)
+        review = render_review(
+            rows, updated=updated, notes=notes, count=pending_count, contradicted=contradicted
+        )
         text = match_format(review, before)
         if there is not None and _without_dates(text) == _without_dates(before):
             return True
@@ -322,12 +459,21 @@ class Triage:
         return True
 
     def _page(self, shown: Mapping[str, FrictionItem]) -> tuple[list[dict[str, Any]], int]:
-        """Returns the items of REVIEW.md, the most useful first, and the number of all pending proposals."""
+        """Returns the items of REVIEW.md, the most useful first, and the number of all pending
+        proposals.
+        """
         reasons = dict(self.tables.read("decisions", columns=["proposal_id", "reason"]).iter_rows())
         decisions, proposals = self.read_decisions(reasons).to_dicts(), self.current()
-        around = {id: {"heading": one.heading, "why": one.why, "details": one.details} for id, one in shown.items()}
+        around = {
+            id: {"heading": one.heading, "why": one.why, "details": one.details}
+            for id, one in shown.items()
+        }
         of_all = read_lines(self.workspace)[MEMORY_MD]
-        pending = [{**proposals[row["proposal_id"]], **row} for row in decisions if row["state"] == "pending"]
+        pending = [
+            {**proposals[row["proposal_id"]], **row}
+            for row in decisions
+            if row["state"] == "pending"
+        ]
         asked = sorted((row for row in pending if row["expires_at"] is not None), key=usefulness)
         rows = [
             {
@@ -340,31 +486,59 @@ class Triage:
         ]
         refused, known = self._refused(decisions)[0], {row["proposal_id"]: row for row in decisions}
         about = {"heading": REFUSED, "details": ()}
-        return [*rows, *({**known[id], "why": known[id]["reason"], **about} for id in refused)], len(pending)
+        return [
+            *rows,
+            *({**known[id], "why": known[id]["reason"], **about} for id in refused),
+        ], len(pending)
 
     def _append_ruling(self, ruling: Ruling, decision: Row) -> str | None:
-        """Appends a decision, or returns why the proposal is pending; an expired one can only be promoted."""
+        """Appends a decision, or returns why the proposal is pending; an expired one can only be
+        promoted.
+        """
         if ruling.state == "pending" and states.is_expired(decision, self.rules.now):
-            payload = {"state": states.EXPIRED, "tier": 3, "reason": f"nobody decided within {self.rules.review_days} days"}
+            payload = {
+                "state": states.EXPIRED,
+                "tier": 3,
+                "reason": f"nobody decided within {self.rules.review_days} days",
+            }
             self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=states.CLOCK)
             return None
-        if ruling.state == "pending" or (decision["state"] == states.EXPIRED and ruling.state != "promoted"):
+        if ruling.state == "pending" or (
+            decision["state"] == states.EXPIRED and ruling.state != "promoted"
+        ):
             return ruling.reason if decision["state"] == "pending" else None
-        said = {name: value for name in ("entry", "text", "into") if (value := getattr(ruling, name))}
+        said = {
+            name: value for name in ("entry", "text", "into") if (value := getattr(ruling, name))
+        }
         if ruling.state == states.PROMOTED and decision["text"]:
-            said = {"text": decision["text"], **said}  # so that a later release words the line as it was decided
-        payload = {"state": ruling.state, "tier": ruling.tier, "reason": ruling.reason, "version": TRIAGE_VERSION, **said}
+            said = {
+                "text": decision["text"],
+                **said,
+            }  # so that a later release words the line as it was decided
+        payload = {
+            "state": ruling.state,
+            "tier": ruling.tier,
+            "reason": ruling.reason,
+            "version": TRIAGE_VERSION,
+            **said,
+        }
         self.ledger.append(states.DECIDED, decision["proposal_id"], payload, actor=ruling.actor)
         return None
 
     def read_decisions(self, waiting: Mapping[str, str] | None = None) -> pl.DataFrame:
-        """Returns the state of each proposal by the present ledger; `waiting` holds why the rules left one to a person."""
+        """Returns the state of each proposal by the present ledger; `waiting` holds why the rules
+        left one to a person.
+        """
         proposals, days = read_proposals(self.tables), self.rules.review_days
-        return states.fold_decisions(proposals, self.ledger.events(), review_days=days, waiting=waiting)
+        return states.fold_decisions(
+            proposals, self.ledger.events(), review_days=days, waiting=waiting
+        )
 
     def _merged(self) -> pl.DataFrame:
         """Returns the proposals that repeat an entry, with the entry."""
-        return self.read_decisions().filter((pl.col("state") == "merged") & pl.col("entry").is_not_null())
+        return self.read_decisions().filter(
+            (pl.col("state") == "merged") & pl.col("entry").is_not_null()
+        )
 
     def current(self) -> dict[str, dict[str, Any]]:
         """Returns proposals, amendments and recurring problems as they are now, by id."""
@@ -372,13 +546,24 @@ class Triage:
 
     def _undecided(self) -> list[dict[str, Any]]:
         """Returns the pending proposals of new lines whose memory still holds."""
-        proposals, pending = self.current(), self.read_decisions().filter(pl.col("state") == "pending")
-        rows = (row for row in pending.iter_rows(named=True) if row["entry"] is None and not is_friction(row))
+        proposals, pending = (
+            self.current(),
+            self.read_decisions().filter(pl.col("state") == "pending"),
+        )
+        rows = (
+            row
+            for row in pending.iter_rows(named=True)
+            if row["entry"] is None and not is_friction(row)
+        )
         found = [_as_decided(proposals[row["proposal_id"]], row, {}) for row in rows]
         return [row for row in found if row.get("memory_state") not in GIVEN_UP]
 
-    def _contradictions(self, statuses: Sequence[EntryStatus], undecided: Sequence[Row]) -> Iterator[tuple[EntryStatus, Row]]:
-        """Yields the entries that a proposal contradicts, which is as new or newer, each with that proposal."""
+    def _contradictions(
+        self, statuses: Sequence[EntryStatus], undecided: Sequence[Row]
+    ) -> Iterator[tuple[EntryStatus, Row]]:
+        """Yields the entries that a proposal contradicts, which is as new or newer, each with that
+        proposal.
+        """
         for proposal in undecided:
             for one in statuses:
                 is_newer = proposal["event_on"] >= one.entry.on
@@ -387,53 +572,89 @@ class Triage:
                     break
 
     def _asked_amendments(self, decisions: Sequence[Row]) -> dict[str, str]:
-        """Returns the pending amendments that proposals led to by contradicting an entry, by proposal."""
+        """Returns the pending amendments that proposals led to by contradicting an entry, by
+        proposal.
+        """
         pending = {row["proposal_id"] for row in decisions if row["state"] == "pending"}
-        keys = {event.payload["key"]: event.target for event in self.ledger.events([NUMBERED]) if event.target in pending}
+        keys = {
+            event.payload["key"]: event.target
+            for event in self.ledger.events([NUMBERED])
+            if event.target in pending
+        }
         start = contradiction_key("")[:-1]
-        return {key.removeprefix(start).split(":")[0]: id for key, id in keys.items() if key.startswith(start)}
+        return {
+            key.removeprefix(start).split(":")[0]: id
+            for key, id in keys.items()
+            if key.startswith(start)
+        }
 
-    def _typed(self, decisions: Sequence[Row], proposals: Mapping[str, Row]) -> dict[str, dict[str, Any]]:
+    def _typed(
+        self, decisions: Sequence[Row], proposals: Mapping[str, Row]
+    ) -> dict[str, dict[str, Any]]:
         """Returns, for each proposal of a new line, whether it is a standing order.
 
-        Where it has pasted evidence, also the sessions that say it outside pasted text; where it names a host, also the hosts
-        of the owner's own commands.
+        Where it has pasted evidence, also the sessions that say it outside pasted text; where it
+        names a host, also the hosts of the owner's own commands.
         """
         waiting = {
             row["proposal_id"]: proposals[row["proposal_id"]]["observation_ids"]
             for row in decisions
-            if row["state"] in ("pending", states.EXPIRED) and row["entry"] is None and not is_friction(row)
+            if row["state"] in ("pending", states.EXPIRED)
+            and row["entry"] is None
+            and not is_friction(row)
         }
         behind = {id for ids in waiting.values() for id in ids}
         words = read_typed_words(behind, self.tables)
-        rows = self.tables.scan("observations").filter(pl.col("id").is_in(list(behind))).select("id", "session_id").collect()
+        rows = (
+            self.tables.scan("observations")
+            .filter(pl.col("id").is_in(list(behind)))
+            .select("id", "session_id")
+            .collect()
+        )
         typed = {id: session for id, session in rows.iter_rows() if id not in words.pasted}
         found: dict[str, dict[str, Any]] = {}
         naming = {row["proposal_id"] for row in decisions if names_host(row["text"])}
         hosts = read_own_hosts(self.tables) if naming.intersection(waiting) else frozenset[str]()
         for proposal_id, ids in waiting.items():
             is_owners = proposals[proposal_id]["author"] == "owner"
-            found[proposal_id] = {"is_standing_order": is_owners and not words.standing.isdisjoint(ids)}
+            found[proposal_id] = {
+                "is_standing_order": is_owners and not words.standing.isdisjoint(ids)
+            }
             if words.pasted.intersection(ids):
-                found[proposal_id]["typed_session_ids"] = list(dict.fromkeys(typed[id] for id in ids if id in typed))
+                found[proposal_id]["typed_session_ids"] = list(
+                    dict.fromkeys(typed[id] for id in ids if id in typed)
+                )
             if proposal_id in naming:
                 found[proposal_id]["own_hosts"] = hosts
         return found
 
 
 def append_decisions(
-    reading: ReviewDecisions, ledger: Ledger, owner: str, surface: str, *, retiring: Collection[str] = ()
+    reading: ReviewDecisions,
+    ledger: Ledger,
+    owner: str,
+    surface: str,
+    *,
+    retiring: Collection[str] = (),
 ) -> AppliedDecisions:
-    """Appends what was decided on a surface; the text of a line to retire (`retiring`) cannot be changed, only decided."""
+    """Appends what was decided on a surface; the text of a line to retire (`retiring`) cannot be
+    changed, only decided.
+    """
     applied = AppliedDecisions(warnings=list(reading.warnings))
     decided: list[tuple[str, str, dict[str, Any]]] = [
-        *((states.APPROVED, id, {"text": text} if text else {}) for id, text in reading.approved.items()),
+        *(
+            (states.APPROVED, id, {"text": text} if text else {})
+            for id, text in reading.approved.items()
+        ),
         *((states.REJECTED, id, {"reason": f"struck from {surface}"}) for id in reading.rejected),
         *((states.EDITED, id, {"text": text}) for id, text in reading.edited.items()),
     ]
     for kind, proposal_id, payload in decided:
         if proposal_id in retiring and "text" in payload:
-            warning = f"{surface} rewords {proposal_id}, which asks whether its line may go; it was not decided."
+            warning = (
+                f"{surface} rewords {proposal_id}, which asks whether its line may go; it was "
+                "not decided."
+            )
             applied.warnings.append(warning)
             continue
         ledger.append(kind, proposal_id, {**payload, "surface": surface}, actor=owner)
@@ -442,11 +663,19 @@ def append_decisions(
 
 
 def waits_for_review(tables: ParquetTables, reviews: pl.DataFrame) -> list[dict[str, Any]]:
-    """Returns the proposals that rules left to a person and that no model has reviewed; no recurring problems."""
+    """Returns the proposals that rules left to a person and that no model has reviewed; no
+    recurring problems.
+    """
     proposals = read_current(tables)
     pending = tables.read("decisions").filter(pl.col("state") == "pending").sort("proposal_id")
-    rows = unreviewed((row for row in pending.iter_rows(named=True) if not is_friction(row)), reviews)
-    return [{**proposals[row["proposal_id"]], "text": row["text"]} for row in rows if row["proposal_id"] in proposals]
+    rows = unreviewed(
+        (row for row in pending.iter_rows(named=True) if not is_friction(row)), reviews
+    )
+    return [
+        {**proposals[row["proposal_id"]], "text": row["text"]}
+        for row in rows
+        if row["proposal_id"] in proposals
+    ]
 
 
 def session_days(tables: ParquetTables) -> dict[str, date]:
@@ -456,18 +685,35 @@ def session_days(tables: ParquetTables) -> dict[str, date]:
 
 
 def _as_decided(proposal: Row, decision: Row, typed: Mapping[str, Row]) -> dict[str, Any]:
-    """Returns a proposal in the words of its decision, with its own words and what was typed of it."""
-    return {**proposal, "text": decision["text"], "said": proposal["text"], **typed.get(decision["proposal_id"], {})}
+    """Returns a proposal in the words of its decision, with its own words and what was typed of
+    it.
+    """
+    return {
+        **proposal,
+        "text": decision["text"],
+        "said": proposal["text"],
+        **typed.get(decision["proposal_id"], {}),
+    }
 
 
-def _unwritten(decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Collection[str]) -> list[tuple[str, Entry]]:
-    """Returns the entries of promotions that no file holds, with their projects: not written yet, or removed by a person."""
+def _unwritten(
+    decisions: Sequence[Row], proposals: Mapping[str, Row], lines: Collection[str]
+) -> list[tuple[str, Entry]]:
+    """Returns the entries of promotions that no file holds, with their projects: not written yet,
+    or removed by a person.
+    """
     found = [
         (project_of(proposal), Entry(0, row["section"], proposal["event_on"], row["text"]))
         for row in decisions
-        if row["state"] == "promoted" and row["entry"] is None and (proposal := proposals.get(row["proposal_id"]))
+        if row["state"] == "promoted"
+        and row["entry"] is None
+        and (proposal := proposals.get(row["proposal_id"]))
     ]
-    return [(project, entry) for project, entry in found if render_entry(entry.on, entry.text) not in lines]
+    return [
+        (project, entry)
+        for project, entry in found
+        if render_entry(entry.on, entry.text) not in lines
+    ]
 
 
 def _without_dates(text: str) -> str:

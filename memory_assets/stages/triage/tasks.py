@@ -1,15 +1,17 @@
 """Proposals as tasks of a person's own list: another review surface with the texts of REVIEW.md.
 
-A task reads "Promote: text → section"; a person may reword the text between. It is due two days before it expires.
+A task reads "Promote: text → section"; a person may reword the text between. It is due two days
+before it expires.
 
     completed                      approves, with the text of the task
     deleted, or label `rejected`   rejects
     reworded                       rewords; it is still pending
 
-The ledger records what was sent (`task.sent`: which task, and its wording), so a task is only read while its proposal may still
-be decided; one that we closed, because somebody decided elsewhere or nobody did in time, decides nothing. Neither does a task
-that is missing for an unknown reason. A task is created first and recorded then; its description ends with a mark that only
-this store can make, so one that was not recorded is found and not created twice.
+The ledger records what was sent (`task.sent`: which task, and its wording), so a task is only read
+while its proposal may still be decided; one that we closed, because somebody decided elsewhere or
+nobody did in time, decides nothing. Neither does a task that is missing for an unknown reason. A
+task is created first and recorded then; its description ends with a mark that only this store can
+make, so one that was not recorded is found and not created twice.
 """
 
 import hashlib
@@ -49,19 +51,26 @@ CLOCKS_APART = timedelta(days=1)
 MOST_SOURCES = 5
 """Sessions that a description names."""
 
-HOW = "Complete it to approve, reworded first if you like. Delete it, or label it `rejected`, to reject."
+HOW = (
+    "Complete it to approve, reworded first if you like. Delete it, or label it `rejected`, to "
+    "reject."
+)
 GONE = (
-    "The task of {id} is gone with its project, or belongs to another account; nothing was decided by that. "
+    "The task of {id} is gone with its project, or belongs to another account; nothing was "
+    "decided by that. "
     "`memory review` asks about it, too."
 )
 FIXED = (
-    "The task of {id} was reworded, which cannot be taken over as it is; it was not decided. Decide it with `memory review`."
+    "The task of {id} was reworded, which cannot be taken over as it is; it was not decided. "
+    "Decide it with `memory review`."
 )
 HOW_FIXED = "Complete it to approve. Delete it, or label it `rejected`, to reject."
 IsForgotten = Callable[[str], bool]
 """Whether a text holds words that are to be forgotten."""
 
-_MARK = re.compile(r"\[(?P<id>[fp]-\d{8}-\d{3,}) (?P<store>[0-9a-f]{12}) (?P<content>[0-9a-f]{12})\]\s*$")
+_MARK = re.compile(
+    r"\[(?P<id>[fp]-\d{8}-\d{3,}) (?P<store>[0-9a-f]{12}) (?P<content>[0-9a-f]{12})\]\s*$"
+)
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,9 @@ def open_tasks(events: Sequence[Event]) -> dict[str, SentTask]:
 
 
 def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
-    """Returns the present open tasks by id, their secrets masked; raises `TaskListError` if the list does not answer."""
+    """Returns the present open tasks by id, their secrets masked; raises `TaskListError` if the
+    list does not answer.
+    """
     sent = open_tasks(ledger.events(KINDS)).values()
     if not sent:
         return {}
@@ -117,16 +128,23 @@ def fetch_tasks(tasks: TaskList, ledger: Ledger) -> dict[str, Task]:
 
 def apply_task_changes(found: Mapping[str, Task], triage: Triage) -> AppliedDecisions:
     """Appends what a person decided in the tasks to the ledger."""
-    return append_decisions(unapplied_decisions(found, triage), triage.ledger, triage.rules.owner, TODOIST)
+    return append_decisions(
+        unapplied_decisions(found, triage), triage.ledger, triage.rules.owner, TODOIST
+    )
 
 
 def unapplied_decisions(found: Mapping[str, Task], triage: Triage) -> ReviewDecisions:
     """Returns what the tasks decide and the ledger does not hold yet."""
-    return decisions_of_tasks(open_tasks(triage.ledger.events(KINDS)), found, triage.read_decisions())
+    return decisions_of_tasks(
+        open_tasks(triage.ledger.events(KINDS)), found, triage.read_decisions()
+    )
 
 
-def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], decisions: pl.DataFrame) -> ReviewDecisions:
-    """Returns what a person decided by changing the tasks; one that was not fetched decides nothing.
+def decisions_of_tasks(
+    sent: Mapping[str, SentTask], found: Mapping[str, Task], decisions: pl.DataFrame
+) -> ReviewDecisions:
+    """Returns what a person decided by changing the tasks; one that was not fetched decides
+    nothing.
 
     A person's change overrules what rules or expiry decided; a missing task does not.
     """
@@ -138,7 +156,11 @@ def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], 
             continue
         is_waiting, content = row["state"] == "pending", squeezed(task.content)
         text = text_in(content, row["section"])
-        is_reworded = bool(text) and content not in (squeezed(one.content), content_of(row)) and text != squeezed(row["text"])
+        is_reworded = (
+            bool(text)
+            and content not in (squeezed(one.content), content_of(row))
+            and text != squeezed(row["text"])
+        )
         if task.state in ("deleted", "unknown"):
             if is_waiting and task.state == "deleted":
                 rejected.append(id)
@@ -158,7 +180,8 @@ def decisions_of_tasks(sent: Mapping[str, SentTask], found: Mapping[str, Task], 
 def plan_changes(
     decisions: pl.DataFrame, triage: Triage, found: Mapping[str, Task], is_forgotten: IsForgotten
 ) -> list[TaskChange]:
-    """Returns the changes after which the list asks what REVIEW.md asks, in the present words, and nothing else.
+    """Returns the changes after which the list asks what REVIEW.md asks, in the present words, and
+    nothing else.
 
     A task with a person's change that was not applied yet is left alone.
     """
@@ -176,18 +199,26 @@ def plan_changes(
         elif id not in unread:
             is_late = one.at + timedelta(days=rules.review_days) <= rules.now
             steps += _update(row, one, task, is_late=is_late)
-    asked = (row for row in rows.values() if row["state"] == "pending" and row["expires_at"] is not None)
+    asked = (
+        row for row in rows.values() if row["state"] == "pending" and row["expires_at"] is not None
+    )
     waiting = (row for row in asked if row["proposal_id"] not in sent)
-    return steps + [TaskChange("add", row["proposal_id"], content=content_of(row)) for row in waiting]
+    return steps + [
+        TaskChange("add", row["proposal_id"], content=content_of(row)) for row in waiting
+    ]
 
 
 def _update(row: Row | None, one: SentTask, task: Task, *, is_late: bool) -> list[TaskChange]:
-    """Returns how the task has to change; that of an unknown proposal is closed only once it would have expired."""
+    """Returns how the task has to change; that of an unknown proposal is closed only once it would
+    have expired.
+    """
     kind, wanted = None, ""
     if row is not None and row["state"] == "pending":
         wanted = content_of(row)
         sent = squeezed(one.text)
-        is_shown = sent == squeezed(wanted) or text_in(sent, row["section"]) == squeezed(row["text"])
+        is_shown = sent == squeezed(wanted) or text_in(sent, row["section"]) == squeezed(
+            row["text"]
+        )
         kind = "reword" if task.state == "open" and not is_shown else None
     elif row is not None or is_late:
         is_kept = row is not None and row["state"] == "promoted"
@@ -197,19 +228,31 @@ def _update(row: Row | None, one: SentTask, task: Task, *, is_late: bool) -> lis
 
 
 def sync_tasks(
-    tasks: TaskList, triage: Triage, key: bytes, shown: Mapping[str, FrictionItem], is_forgotten: IsForgotten
+    tasks: TaskList,
+    triage: Triage,
+    key: bytes,
+    shown: Mapping[str, FrictionItem],
+    is_forgotten: IsForgotten,
 ) -> Counter[str]:
-    """Creates, rewords and closes tasks, each recorded in the ledger at once, and returns how many of each kind.
+    """Creates, rewords and closes tasks, each recorded in the ledger at once, and returns how many
+    of each kind.
 
-    Raises `TaskListError` at the first that fails; what was done until then is recorded, the rest stays due. `key` is the
-    store's own, and `shown` holds the review items of recurring problems.
+    Raises `TaskListError` at the first that fails; what was done until then is recorded, the rest
+    stays due. `key` is the store's own, and `shown` holds the review items of recurring problems.
     """
     ledger, decisions = triage.ledger, triage.tables.read("decisions")
-    steps, rows = plan_changes(decisions, triage, fetch_tasks(tasks, ledger), is_forgotten), _by_id(decisions)
+    steps, rows = (
+        plan_changes(decisions, triage, fetch_tasks(tasks, ledger), is_forgotten),
+        _by_id(decisions),
+    )
     is_adding = any(step.kind == "add" for step in steps)
     since = triage.rules.now - timedelta(days=triage.rules.review_days) - CLOCKS_APART
     unnoted = _unnoted(tasks.labelled(since), key) if is_adding else {}
-    sources = dict(read_proposals(triage.tables).select("proposal_id", "session_ids").iter_rows()) if is_adding else {}
+    sources = (
+        dict(read_proposals(triage.tables).select("proposal_id", "session_ids").iter_rows())
+        if is_adding
+        else {}
+    )
     done: Counter[str] = Counter()
     for step in steps:
         if step.kind != "add":
@@ -220,7 +263,9 @@ def sync_tasks(
             row = rows[step.proposal_id]
             description = describe(row, step.content, key, shown, sources.get(step.proposal_id, ()))
             due_on = (row["expires_at"] - EXPIRES_SOON).astimezone(triage.rules.zone).date()
-            _note(ledger, step.proposal_id, tasks.add(step.content, description, due_on), step.content)
+            _note(
+                ledger, step.proposal_id, tasks.add(step.content, description, due_on), step.content
+            )
         done[step.kind] += 1
     return done
 
@@ -244,12 +289,19 @@ def _change(tasks: TaskList, step: TaskChange, ledger: Ledger) -> None:
 
 
 def _note(ledger: Ledger, proposal_id: str, task: Task, text: str) -> None:
-    payload = {"task_id": task.id, "project_id": task.project_id, "content": task.content, "text": text}
+    payload = {
+        "task_id": task.id,
+        "project_id": task.project_id,
+        "content": task.content,
+        "text": text,
+    }
     ledger.append(SENT, proposal_id, payload, actor=ACTOR)
 
 
 def content_of(row: Row) -> str:
-    """Returns the text of a decision's task: the proposed text and its section, or which line to retire."""
+    """Returns the text of a decision's task: the proposed text and its section, or which line to
+    retire.
+    """
     whole = _whole(row)
     return f"{whole[: LONGEST - 1]}…" if is_cut(row) else whole
 
@@ -260,21 +312,37 @@ def is_cut(row: Row) -> bool:
 
 
 def is_fixed(row: Row) -> bool:
-    """Returns whether the task cannot be reworded: it asks to retire a line, or does not show the whole text."""
+    """Returns whether the task cannot be reworded: it asks to retire a line, or does not show the
+    whole text.
+    """
     return not row["text"] or is_cut(row)
 
 
 def _whole(row: Row) -> str:
-    return squeezed(f"{PROMOTE}{row['text']}{_TO}{row['section']}" if row["text"] else f"Retire: {shown_text(row)}")
+    return squeezed(
+        f"{PROMOTE}{row['text']}{_TO}{row['section']}"
+        if row["text"]
+        else f"Retire: {shown_text(row)}"
+    )
 
 
 def text_in(content: str, section: str) -> str:
-    """Returns the line that the text of a task proposes, without the words around it, as far as the person kept them."""
+    """Returns the line that the text of a task proposes, without the words around it, as far as the
+    person kept them.
+    """
     return content.removeprefix(PROMOTE.strip()).removesuffix(f"{_TO}{section}".rstrip()).strip()
 
 
-def describe(row: Row, content: str, key: bytes, shown: Mapping[str, FrictionItem], sources: Sequence[str] = ()) -> str:
-    """Returns the description of a task: target, reason, the sessions it comes from, how to decide, and our mark."""
+def describe(
+    row: Row,
+    content: str,
+    key: bytes,
+    shown: Mapping[str, FrictionItem],
+    sources: Sequence[str] = (),
+) -> str:
+    """Returns the description of a task: target, reason, the sessions it comes from, how to decide,
+    and our mark.
+    """
     more = f" and {len(sources) - MOST_SOURCES} more" if len(sources) > MOST_SOURCES else ""
     around = shown.get(row["proposal_id"])
     lines = [
@@ -285,14 +353,21 @@ def describe(row: Row, content: str, key: bytes, shown: Mapping[str, FrictionIte
         f"Sources: {', '.join(sources[:MOST_SOURCES])}{more}" if sources else "",
         "Only its beginning is shown here; REVIEW.md has it whole." if is_cut(row) else "",
         HOW_FIXED if is_fixed(row) else HOW,
-        f"[{row['proposal_id']} {_mark(key, row['proposal_id'])} {_mark(key, row['proposal_id'], content)}]",
+        f"[{row['proposal_id']} {_mark(key, row['proposal_id'])} "
+        f"{_mark(key, row['proposal_id'], content)}]",
     ]
     return "\n".join(line for line in lines if line)
 
 
 def _unnoted(tasks: Sequence[Task], key: bytes) -> dict[str, Task]:
-    """Returns the tasks with a mark of this store, by proposal; others with the label are not ours."""
-    marked = [(mark["id"], mark["store"], task) for task in tasks if (mark := _MARK.search(task.description))]
+    """Returns the tasks with a mark of this store, by proposal; others with the label are not
+    ours.
+    """
+    marked = [
+        (mark["id"], mark["store"], task)
+        for task in tasks
+        if (mark := _MARK.search(task.description))
+    ]
     return {id: task for id, store, task in reversed(marked) if store == _mark(key, id)}
 
 

@@ -1,7 +1,9 @@
-"""Reads what the owner typed behind observations: whether it was pasted, and whether it is unmistakably meant to last.
+"""Reads what the owner typed behind observations: whether it was pasted, and whether it is
+unmistakably meant to last.
 
-Takes observations; finds the owner's messages that hold their quotes. A memory has only the words of a rule, so that "I told
-you again:" before it, or "from now on" in its sentence, is read from the message.
+Takes observations; finds the owner's messages that hold their quotes. A memory has only the words
+of a rule, so that "I told you again:" before it, or "from now on" in its sentence, is read from the
+message.
 """
 
 from collections.abc import Collection, Iterator
@@ -22,7 +24,9 @@ SHORT_WORDS = 6
 
 @dataclass(frozen=True)
 class TypedWords:
-    """The observations whose quote was only pasted, and those whose sentence is a standing order."""
+    """The observations whose quote was only pasted, and those whose sentence is a standing
+    order.
+    """
 
     pasted: frozenset[str] = frozenset()
     standing: frozenset[str] = frozenset()
@@ -34,11 +38,20 @@ def read_typed_words(observation_ids: Collection[str], tables: ParquetTables) ->
     rows = behind.select("id", "day", "author", "quote", "message_ids").collect()
     wanted = rows["message_ids"].explode().unique().drop_nulls().to_list()
     days = [day.isoformat() for day in rows["day"].unique()]
-    spoken = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted) & (pl.col("author") == "owner"))
+    spoken = tables.scan("messages", days).filter(
+        pl.col("message_id").is_in(wanted) & (pl.col("author") == "owner")
+    )
     text_of = dict(spoken.select("message_id", "text").collect().iter_rows())
-    found = [(row, [text_of[id] for id in row["message_ids"] if id in text_of]) for row in rows.iter_rows(named=True)]
+    found = [
+        (row, [text_of[id] for id in row["message_ids"] if id in text_of])
+        for row in rows.iter_rows(named=True)
+    ]
     return TypedWords(
-        frozenset(row["id"] for row, texts in found if texts and all(is_pasted(row["quote"], text) for text in texts)),
+        frozenset(
+            row["id"]
+            for row, texts in found
+            if texts and all(is_pasted(row["quote"], text) for text in texts)
+        ),
         frozenset(row["id"] for row, texts in found if _is_standing(row, texts)),
     )
 
@@ -47,7 +60,9 @@ def _is_standing(observation: Row, texts: Collection[str]) -> bool:
     """Returns whether the owner typed the quote as a standing order."""
     quote = squeezed(observation["quote"]).casefold()
     return observation["author"] == "owner" and any(
-        is_standing_order(sentence) for text in texts for sentence in _sentences_with(quote, own_part(text))
+        is_standing_order(sentence)
+        for text in texts
+        for sentence in _sentences_with(quote, own_part(text))
     )
 
 

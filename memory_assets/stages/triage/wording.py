@@ -1,40 +1,56 @@
-"""Words a memory as a line of MEMORY.md, without a model: cut to the clauses that carry the rule, in the owner's own words.
+"""Words a memory as a line of MEMORY.md, without a model: cut to the clauses that carry the rule,
+in the owner's own words.
 
-    No, use uv, never pip. That goes for all my Python projects.    Use uv, never pip, in all Python projects.
-    The owner said: “let's switch to camelCase”.                    Use camelCase.
+    No, use uv, never pip. That goes for all my Python projects.    Use uv, never pip, in all Python
+    projects. The owner said: “let's switch to camelCase”.                    Use camelCase.
 
-Cut are introductions, errands and questions beside the rule, and who said or approved it; the reason for a rule stays. The
-whole text remains in the evidence. A line that points at something outside of it cannot be worded without knowing what that is:
-it waits as a question to the owner.
+Cut are introductions, errands and questions beside the rule, and who said or approved it; the
+reason for a rule stays. The whole text remains in the evidence. A line that points at something
+outside of it cannot be worded without knowing what that is: it waits as a question to the owner.
 """
 
 import re
 
 from memory_assets.stages.distill.items import entities_of
-from memory_assets.stages.distill.rules.grammar import ERRAND, GENERAL, LOOSE_START, is_question, stands_alone, strip_opening
+from memory_assets.stages.distill.rules.grammar import (
+    ERRAND,
+    GENERAL,
+    LOOSE_START,
+    is_question,
+    stands_alone,
+    strip_opening,
+)
 from memory_assets.stages.reflect.durable import own_words, sentences_of
 from memory_assets.stages.reflect.present import what_holds
 from memory_assets.text.sentences import capitalised
 from memory_assets.text.words import specifics_in, stems_of
 
 _FOUND = re.compile(
-    r"(?i)^(?:root cause(?: found)?: |(?:the|our) (?:issue|problem|cause|reason|root cause) was (?:that )?)(?=\S)"
+    r"(?i)^(?:root cause(?: found)?: |(?:the|our) (?:issue|problem|cause|reason|root cause) "
+    r"was (?:that )?)(?=\S)"
 )
 _BY_OWNER = re.compile(
-    r"(?i)^(?:user|owner|(?:a )?correction by the (?:owner|user)|(?:the )?(?:owner|user)'s (?:correction|rule|decision|wish)): "
-    r"|\s*\((?:the )?(?:user|owner)(?:'s)? (?:decision|choice|understanding|request|wish|correction|rule)\)(?=[.!]?$)"
+    r"(?i)^(?:user|owner|(?:a )?correction by the (?:owner|user)|(?:the )?(?:owner|user)'s "
+    r"(?:correction|rule|decision|wish)): "
+    r"|\s*\((?:the )?(?:user|owner)(?:'s)? (?:decision|choice|understanding|request|wish"
+    r"|correction|rule)\)(?=[.!]?$)"
 )
 """Who said or decided it, as a model notes it beside what holds."""
 
 _LETS = re.compile(
-    r"(?i)^(?:no,? (?=(?:just|please|let'?s)\b)|from now on,? |please |just |let'?s (?!not\b)|we'll |we will )+(?=\w)"
+    r"(?i)^(?:no,? (?=(?:just|please|let'?s)\b)|from now on,? |please |just |let'?s "
+    r"(?!not\b)|we'll |we will )+(?=\w)"
 )
-_TAKE_UP = re.compile(r"(?i)^(?:switch|change|move) (?:over )?to (?=\S)|^(?:go|stay|stick) with (?=\S)")
+_TAKE_UP = re.compile(
+    r"(?i)^(?:switch|change|move) (?:over )?to (?=\S)|^(?:go|stay|stick) with (?=\S)"
+)
 _LETS_NOT = re.compile(r"(?i)^let'?s not (?=\w)")
 _LASTING = re.compile(r"(?i),? from now on(?=[.!]?$)")
 _HOLDS_FOR = re.compile(
-    r"(?i)^(?:and )?(?:that|this|it|the same) (?:also )?(?:goes|applies|holds|counts|is true|is)(?: true)? "
-    r"(?:for|to|in|across|on) (?P<where>(?:all|every|each|any|both|this|the)\b.{2,80}?|everything.{0,40}?)[.!]*$"
+    r"(?i)^(?:and )?(?:that|this|it|the same) (?:also )?(?:goes|applies|holds|counts|is true"
+    r"|is)(?: true)? "
+    r"(?:for|to|in|across|on) (?P<where>(?:all|every|each|any|both|this|the)\b.{2,80}?"
+    r"|everything.{0,40}?)[.!]*$"
 )
 """A sentence that only says where the one before it holds."""
 
@@ -50,27 +66,37 @@ FEWEST_STEMS = 2
 """Fewer content words say nothing: beside a rule they are an interjection, alone a fragment."""
 
 _UNNAMED = re.compile(
-    r"(?i)^the (?!(?:owner|user|repo(?:sitory)?|project|cli|readme|changelog|docs?|documentation|api|app|server|client|database"
-    r"|db|ci|pipeline|build|tests?|binary|codebase|package|module|service|frontend|backend|site|website|library|product|team"
+    r"(?i)^the (?!(?:owner|user|repo(?:sitory)?|project|cli|readme|changelog|docs?"
+    r"|documentation|api|app|server|client|database"
+    r"|db|ci|pipeline|build|tests?|binary|codebase|package|module|service|frontend|backend"
+    r"|site|website|library|product|team"
     r"|schema|license|linter|compiler|agents?|workspace|dashboard|default)\b)[a-z]+ "
     r"(?:is|are|has|have|was|were|can|may|(?!must)[a-z]+[^s]s)\b"
-    r"|\bthe (?:\w+ )?(?:cause|culprit|bug|problem|issue|fix)\b(?! (?:of|for|with|in|behind|why|tracker)\b| #)"
+    r"|\bthe (?:\w+ )?(?:cause|culprit|bug|problem|issue|fix)\b(?! (?:of|for|with|in|behind"
+    r"|why|tracker)\b| #)"
 )
-"""Begins with a thing that something before named ("the header appears only once"), or explains an unnamed problem."""
+"""Begins with a thing that something before named ("the header appears only once"), or explains an
+unnamed problem.
+"""
 
 _REPLY = re.compile(
-    r"(?i)(?:no(?:pe)? (?=(?:just|need|we|you|i|it|that|this|use|add|do|make|put|keep|please|instead|then)\b)"
+    r"(?i)(?:no(?:pe)? (?=(?:just|need|we|you|i|it|that|this|use|add|do|make|put|keep|please"
+    r"|instead|then)\b)"
     r"|(?:ok(?:ay)?|yes|yeah|then|just|so|well)\b)"
 )
 """Answers what was said before it; "no inline styles" does not."""
 
 _ALWAYS = re.compile(r"(?i)\b(?:always|never|every|each|from now on)\b")
-_TO_A_KIND = re.compile(r"(?i)\w+ (?!(?:the|this|that|these|those|an?|my|your|it|all|both)\b)(?:[\w-]+ ){0,2}?[\w-]+[^\Ws]s\b")
+_TO_A_KIND = re.compile(
+    r"(?i)\w+ (?!(?:the|this|that|these|those|an?|my|your|it|all|both)\b)(?:[\w-]+ "
+    r"){0,2}?[\w-]+[^\Ws]s\b"
+)
 """Is done to all things of a kind: "write dates the British way"."""
 
 _DEMANDS = re.compile(r"(?i)\b(?:should|must|shall|ought to|(?:needs?|has|have) to)\b|^(?:i|we)\b")
 _FORBIDS = re.compile(
-    r"(?i)(?:don't|do not|never|always|avoid|no|stop|use|prefer|only)\b|(?!(?:the|this|that|my|our|your|an?) )(?:[a-z-]+ ){0,2}"
+    r"(?i)(?:don't|do not|never|always|avoid|no|stop|use|prefer|only)\b|(?!(?:the|this|that"
+    r"|my|our|your|an?) )(?:[a-z-]+ ){0,2}"
     r"[a-z-]+(?<!s)s (?:must|should|need|have|are|may|go|belong|live|end|start)\b"
 )
 """Orders or forbids something in general, or is about all things of a kind."""
@@ -80,11 +106,14 @@ _HIDDEN_NAME = re.compile(r"(?<![\w.])\.[a-z]\w+")
 """A file or folder such as ".config", which is an exact name."""
 
 _AT_HAND = re.compile(
-    r"(?i)\b(?:that|which) (?:is|are|was|were) (?:written|there|shown|listed|mentioned|said|here|above|below)\b"
+    r"(?i)\b(?:that|which) (?:is|are|was|were) (?:written|there|shown|listed|mentioned|said"
+    r"|here|above|below)\b"
 )
 """Points at a text that both had in view."""
 
-_POINTER = re.compile(r"(?i)\b(?:it|its|them|they|their|he|she|this|that|these|those|the same|both)\b")
+_POINTER = re.compile(
+    r"(?i)\b(?:it|its|them|they|their|he|she|this|that|these|those|the same|both)\b"
+)
 
 
 def line_of(said: str) -> str:
@@ -100,7 +129,9 @@ def line_of(said: str) -> str:
             kept += map(_plain_order, one.words)
         elif not _is_aside(one.sentence):
             kept.append(one.sentence)
-    line = " ".join(_as_sentence(one) for one in kept or [_FOUND.sub("", _BY_OWNER.sub("", own_words(said)))])
+    line = " ".join(
+        _as_sentence(one) for one in kept or [_FOUND.sub("", _BY_OWNER.sub("", own_words(said)))]
+    )
     return what_holds(line) or line
 
 
@@ -110,40 +141,61 @@ def question_about(line: str) -> str | None:
     if stands_alone(words) and len(stems_of(words)) + min(specifics_in(words), 1) >= FEWEST_STEMS:
         return None
     pointer = LOOSE_START.match(words) or _POINTER.search(words)
-    return f"what does “{pointer[0].strip().lower()}” stand for?" if pointer else "what is it about?"
+    return (
+        f"what does “{pointer[0].strip().lower()}” stand for?" if pointer else "what is it about?"
+    )
 
 
 def general_line(said: str) -> str:
-    """Returns the owner's words as a line; empty if they do not stand alone, or are about one spot or task."""
+    """Returns the owner's words as a line; empty if they do not stand alone, or are about one spot
+    or task.
+    """
     line = line_of(said)
     return line if holds_in_general(line, own_words(said)) and question_about(line) is None else ""
 
 
 def holds_in_general(line: str, said: str) -> bool:
-    """Returns whether a line, and the words that it was cut from, are about more than one spot or task."""
+    """Returns whether a line, and the words that it was cut from, are about more than one spot or
+    task.
+    """
     is_task = ERRAND.match(line) and not _TO_A_KIND.match(line)
     is_errand = bool(_REPLY.match(said) or is_task) and not _ALWAYS.search(line)
     is_named = bool(entities_of(line) or _HIDDEN_NAME.search(line))
-    is_of_all = is_named or not _DEMANDS.search(line) or _FORBIDS.match(line) or _OF_ALL.search(line)
+    is_of_all = (
+        is_named or not _DEMANDS.search(line) or _FORBIDS.match(line) or _OF_ALL.search(line)
+    )
     return bool(is_of_all) and not is_errand and not _AT_HAND.search(line)
 
 
 def is_about_unnamed(line: str) -> bool:
-    """Returns whether the line is about a thing that it does not name, though its grammar is whole."""
+    """Returns whether the line is about a thing that it does not name, though its grammar is
+    whole.
+    """
     return _UNNAMED.search(line) is not None
 
 
 def _plain_order(words: str) -> str:
-    """Returns an order without "let's", "please" and "from now on", which its place in MEMORY.md says."""
+    """Returns an order without "let's", "please" and "from now on", which its place in MEMORY.md
+    says.
+    """
     plain = _LASTING.sub("", _LETS.sub("", _LETS_NOT.sub("do not ", _BY_OWNER.sub("", words))))
-    plain = _FILLER.sub("", _WANTED.sub(lambda one: f"{one['what']}should {one['not'] or ''}", _TAKE_UP.sub("use ", plain)))
+    plain = _FILLER.sub(
+        "",
+        _WANTED.sub(
+            lambda one: f"{one['what']}should {one['not'] or ''}", _TAKE_UP.sub("use ", plain)
+        ),
+    )
     return plain if len(stems_of(plain)) >= FEWEST_STEMS else words
 
 
 def _is_aside(sentence: str) -> bool:
     """Returns whether a sentence beside a rule is a question, an errand or an interjection."""
     bare = strip_opening(sentence)
-    return is_question(sentence) or ERRAND.match(bare) is not None or len(stems_of(bare)) < FEWEST_STEMS
+    return (
+        is_question(sentence)
+        or ERRAND.match(bare) is not None
+        or len(stems_of(bare)) < FEWEST_STEMS
+    )
 
 
 def _as_sentence(words: str) -> str:

@@ -1,1 +1,3 @@
-"""Masking of secrets in transcripts, in every text that is written, and in every text that leaves the machine."""
+"""Masking of secrets in transcripts, in every text that is written, and in every text that leaves
+the machine.
+"""

@@ -1,7 +1,9 @@
-"""Joins the content blocks of a JSON line to the one text that readers make of them, and remembers where each byte came from.
+"""Joins the content blocks of a JSON line to the one text that readers make of them, and remembers
+where each byte came from.
 
-A secret may have its name in one block and its value in the next: neither block shows it alone, the joined text in the tables
-does. The joined text consists of the unescaped values of `SAID_KEYS`, in the order of the line, each with a line break.
+A secret may have its name in one block and its value in the next: neither block shows it alone, the
+joined text in the tables does. The joined text consists of the unescaped values of `SAID_KEYS`, in
+the order of the line, each with a line break.
 """
 
 import re
@@ -12,7 +14,9 @@ from dataclasses import dataclass
 from memory_assets.text.masking.unwrap import Span, View, unescape, view_of
 
 SAID_KEYS = "text|content|output|command"
-"""Keys whose strings the readers of all harnesses join: blocks of text, results of tools, a command and what it printed."""
+"""Keys whose strings the readers of all harnesses join: blocks of text, results of tools, a command
+and what it printed.
+"""
 
 HAS_BLOCKS = rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"[^"](?s:.)*"(?:{SAID_KEYS})"[ \t]*:[ \t]*"[^"]'
 """Finds lines with two of them or more, in Rust's dialect."""
@@ -23,10 +27,14 @@ REACH = 4_000
 
 _SAID = re.compile(rf'"(?:{SAID_KEYS})"[ \t]*:[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"'.encode(), re.DOTALL)
 _SECRET_NAMES = re.compile(
-    rb"pass[wpc]|pwd|pswd|psk|secret|key|cred|connection|auth|jwt|bearer|dsn|token|_pass|-pass|_pw|-pw|_pat|-pat|value|begin|"
-    rb"private-lines|login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker|default|result"
+    rb"pass[wpc]|pwd|pswd|psk|secret|key|cred|connection|auth|jwt|bearer|dsn|token|_pass"
+    rb"|-pass|_pw|-pw|_pat|-pat|value|begin|"
+    rb"private-lines|login|akia|asia|cookie|mnemonic|seed|recovery|backup|kty|mysql|docker"
+    rb"|default|result"
 )
-"""In lower case. Only a block with one of these at its end can name a secret in the next one; to join all would be slow."""
+"""In lower case. Only a block with one of these at its end can name a secret in the next one; to
+join all would be slow.
+"""
 _HALF_ESCAPE = re.compile(rb"\\+(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
@@ -40,7 +48,9 @@ class Blocks:
 
     def spans(self, start: int, end: int) -> Iterator[Span]:
         """Yields the bytes of the line that the span was made from, one span for each string."""
-        for index in range(bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)):
+        for index in range(
+            bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
+        ):
             view, begin = self.views[index], self.starts[index]
             left, right = max(start - begin, 0), min(end - begin, len(view.text))
             if left < right:
@@ -48,9 +58,14 @@ class Blocks:
 
 
 def blocks_of(line: bytes) -> Blocks | None:
-    """Returns the strings of the line that readers may join; None where none can name a secret in the next one."""
+    """Returns the strings of the line that readers may join; None where none can name a secret in
+    the next one.
+    """
     said = [match.span(1) for match in _SAID.finditer(line) if match[1]]
-    if not any(_SECRET_NAMES.search(line[max(start, end - NAME_REACH) : end].lower()) for start, end in said[:-1]):
+    if not any(
+        _SECRET_NAMES.search(line[max(start, end - NAME_REACH) : end].lower())
+        for start, end in said[:-1]
+    ):
         return None
     whole = view_of(line)
     views, starts, length = list[View](), list[int](), 0
@@ -64,7 +79,9 @@ def blocks_of(line: bytes) -> Blocks | None:
 
 
 def _ends(line: bytes, span: Span) -> Iterator[Span]:
-    """Yields a short string as a whole, of a long one its beginning and its end, without halves of escapes."""
+    """Yields a short string as a whole, of a long one its beginning and its end, without halves of
+    escapes.
+    """
     start, end = span
     if end - start <= 2 * REACH:
         yield start, end

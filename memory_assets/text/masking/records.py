@@ -1,7 +1,8 @@
-"""Masks the texts of a record before it is written: what the ledger, the slog and the library hold came in by one of many ways.
+"""Masks the texts of a record before it is written: what the ledger, the slog and the library hold
+came in by one of many ways.
 
-The ids, hashes and single words that most records consist of are no secrets: a record of these is not searched, because to load
-what searches takes longer than to write it.
+The ids, hashes and single words that most records consist of are no secrets: a record of these is
+not searched, because to load what searches takes longer than to write it.
 """
 
 import re
@@ -9,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 Record = TypeVar("Record")
-_NO_SECRET = re.compile(r"(?:mem_)?[0-9a-f]{0,64}|[a-z]{0,24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NO_SECRET = re.compile(
+    r"(?:mem_)?[0-9a-f]{0,64}|[a-z]{0,24}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+)
 
 
 def mask_record(record: Record) -> Record:

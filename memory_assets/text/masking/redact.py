@@ -1,13 +1,16 @@
-"""Masks secrets before anything is written: raw JSONL lines in, as many bytes out, with `*` for secrets.
+"""Masks secrets before anything is written: raw JSONL lines in, as many bytes out, with `*` for
+secrets.
 
-Every line of JSON stays JSON and every byte offset stays true, because secrets are found in unwrapped text (`unwrap`) and
-masked in the bytes that it was made from. A text with invisible characters is searched as it is and as it is seen. The content
-blocks of a line are searched again as the one text that readers join them to (`blocks`). `find` and `count_secrets` look for
-unmasked secrets in stored text, for the check that there are none.
+Every line of JSON stays JSON and every byte offset stays true, because secrets are found in
+unwrapped text (`unwrap`) and masked in the bytes that it was made from. A text with invisible
+characters is searched as it is and as it is seen. The content blocks of a line are searched again
+as the one text that readers join them to (`blocks`). `find` and `count_secrets` look for unmasked
+secrets in stored text, for the check that there are none.
 
-Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all lines at once, and only the
-text around an anchor is unwrapped and checked. The plugins of detect-secrets are not used: they take decoded lines one at a
-time, know no wrappings or byte offsets, and read 0.35 MB/s, a hundred times slower than this.
+Two steps make it fast: polars' regular expressions (Rust) run the anchors of each family over all
+lines at once, and only the text around an anchor is unwrapped and checked. The plugins of
+detect-secrets are not used: they take decoded lines one at a time, know no wrappings or byte
+offsets, and read 0.35 MB/s, a hundred times slower than this.
 """
 
 import re
@@ -43,10 +46,14 @@ MAX_BASE64 = 3
 """A key in a secret of Kubernetes is base64 of base64, and a data URL may hold that."""
 _OBSCURED = Family(
     "obscured",
-    r"\x00|\\u00(?:00|1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|\\/|&(?:lt|gt|quot|amp|apos|#[0-9]{2,3}|#x[0-9a-fA-F]{2});|%(?:[2-5][0-9A-Fa-f]|7[Ee])|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
+    r"\x00|\\u00(?:00|1[bB]|[2-7][0-9a-fA-F])|\x1b\[|\\(?:033|x1[bB]|e)\[|\\/|&(?:lt|gt|quot"
+    r"|amp|apos|#[0-9]{2,3}|#x[0-9a-fA-F]{2});|%(?:[2-5][0-9A-Fa-f]|7[Ee])"
+    r"|[?&][A-Za-z_]{1,20}=[A-Za-z0-9._-]*\+",
     (),
 )
-"""Escaped plain characters, colours or percent codes may be in the middle of what an anchor looks for."""
+"""Escaped plain characters, colours or percent codes may be in the middle of what an anchor looks
+for.
+"""
 INVISIBLE_SIGN = b"\x7f"
 """Stands for each byte of an invisible character in the text that anchors are looked for in."""
 _PLAIN_LETTER = re.compile(rb"[\t\n\r -~]")
@@ -59,8 +66,12 @@ def _is_between_plain_letters(text: bytes, start: int, end: int) -> bool:
     return bool(has_plain_letters) and not _ESCAPED_LETTER.fullmatch(text, max(start - 6, 0), start)
 
 
-_INVISIBLE = Family("invisible", rf"(?:\x7f|(?i:{INVISIBLE_ESCAPE}))+", (), is_plausible=_is_between_plain_letters)
-"""Between plain characters, they may be in the middle of a secret; elsewhere they belong to emoji and other scripts."""
+_INVISIBLE = Family(
+    "invisible", rf"(?:\x7f|(?i:{INVISIBLE_ESCAPE}))+", (), is_plausible=_is_between_plain_letters
+)
+"""Between plain characters, they may be in the middle of a secret; elsewhere they belong to emoji
+and other scripts.
+"""
 OBSCURED_REACH = 1_500
 ZEROS_REACH = 8 * OBSCURED_REACH
 """The letters of UTF-16 read as ASCII are six bytes apart, `\\u0000` between them."""
@@ -68,7 +79,9 @@ _TORN = re.compile(rb"(?:\x1b(?:\[[0-9;:?]{0,24})?|\\(?:u[0-9a-fA-F]{0,3}|[0x][0
 """Half a colour or half an escape: neither it nor the value around it can be judged."""
 _WORD = re.compile(rb"[A-Za-z0-9+/=_\\-]*")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-_BETWEEN_STRINGS = re.compile(rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*")
+_BETWEEN_STRINGS = re.compile(
+    rb"(?:[\s{}\[\],:]|true|false|null|NaN|-?Infinity|-?[0-9][0-9.eE+-]*)*"
+)
 _FORM = re.compile(rb"[a-z_]*")
 BACKSLASH = 92
 LONGEST_ESCAPE = 12
@@ -77,17 +90,23 @@ LONGEST_ESCAPE = 12
 MOST_CLEAN = 500_000
 """Texts without a secret that are remembered: 32 MB of hashes."""
 _SEED = randbits(64)
-"""Of the hashes of clean texts, another one in each process: no transcript can hold a text with the hash of another one."""
+"""Of the hashes of clean texts, another one in each process: no transcript can hold a text with the
+hash of another one.
+"""
 _clean: set[int] = set()
 
 
 def mask(chunk: bytes) -> tuple[bytes, int]:
-    """Returns the lines with every secret replaced by as many asterisks, and how many there were."""
+    """Returns the lines with every secret replaced by as many asterisks, and how many there
+    were.
+    """
     return mask_all([chunk])[0]
 
 
 def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
-    """Returns `mask` of each of the chunks; many small ones together take a fraction of the time."""
+    """Returns `mask` of each of the chunks; many small ones together take a fraction of the
+    time.
+    """
     whole = b"".join(chunks)
     ends = list(accumulate(map(len, chunks), initial=0))
     bounds = sorted({*_line_bounds(whole), *ends})
@@ -101,11 +120,16 @@ def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
         done = bounds[row + 1]
         counts[bisect_right(ends, bounds[row]) - 1] += masks
     masked += whole[done:]
-    return [(bytes(masked[start:end]), count) for (start, end), count in zip(pairwise(ends), counts, strict=True)]
+    return [
+        (bytes(masked[start:end]), count)
+        for (start, end), count in zip(pairwise(ends), counts, strict=True)
+    ]
 
 
 def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int]]:
-    """Returns the lines that held secrets, masked until nothing more is found, with the number of masks."""
+    """Returns the lines that held secrets, masked until nothing more is found, with the number of
+    masks.
+    """
     done: dict[int, tuple[bytes, int]] = {}
     rows: list[int] = list(range(len(bounds) - 1))
     for _ in range(MAX_ROUNDS):
@@ -127,15 +151,23 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
 
 
 def _scan_lines(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each line that holds secrets, with their spans; its joined blocks are searched as well."""
+    """Yields the number of each line that holds secrets, with their spans; its joined blocks are
+    searched as well.
+    """
     lines = _series(chunk, bounds)
     rows = lines.str.contains(HAS_BLOCKS).arg_true().to_list()
-    joined = [(row, blocks) for row in rows if (blocks := blocks_of(chunk[bounds[row] : bounds[row + 1]]))]
+    joined = [
+        (row, blocks) for row in rows if (blocks := blocks_of(chunk[bounds[row] : bounds[row + 1]]))
+    ]
     ends = list(accumulate((len(blocks.text) for _, blocks in joined), initial=0))
     texts = pl.concat([lines, _series(b"".join(blocks.text for _, blocks in joined), ends)])
 
     def view_at(index: int) -> View:
-        return view_of(chunk[bounds[index] : bounds[index + 1]] if index < len(lines) else joined[index - len(lines)][1].text)
+        return view_of(
+            chunk[bounds[index] : bounds[index + 1]]
+            if index < len(lines)
+            else joined[index - len(lines)][1].text
+        )
 
     for index, secrets in _scan(texts, view_at, escaped=len(lines)):
         if index < len(lines):
@@ -153,7 +185,9 @@ def find(text: str) -> list[Span]:
 
 
 def mask_text(text: str) -> tuple[str, int]:
-    """Returns decoded text with every secret replaced by as many asterisks, and how many there were."""
+    """Returns decoded text with every secret replaced by as many asterisks, and how many there
+    were.
+    """
     count = 0
     for _ in range(MAX_ROUNDS):
         found = find(text)
@@ -166,7 +200,9 @@ def mask_text(text: str) -> tuple[str, int]:
 
 
 def rules_of(text: str) -> list[str]:
-    """Returns the names of the rules by which decoded text holds a secret; `wrapped` where it is encoded, empty for none."""
+    """Returns the names of the rules by which decoded text holds a secret; `wrapped` where it is
+    encoded, empty for none.
+    """
     raw = text.encode("utf-8", "surrogatepass")
     rules = []
     for family in FAMILIES:
@@ -178,21 +214,34 @@ def rules_of(text: str) -> list[str]:
 
 def count_secrets(series: pl.Series) -> int:
     """Returns how many secrets the texts of a column hold."""
-    texts = series.drop_nulls().rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.large_string())
+    texts = (
+        series.drop_nulls()
+        .rechunk()
+        .to_arrow(compat_level=pl.CompatLevel.oldest())
+        .cast(pa.large_string())
+    )
     if not len(texts):
         return 0
-    bounds = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1].tolist()
+    bounds = np.frombuffer(texts.buffers()[1], np.int64)[
+        texts.offset : texts.offset + len(texts) + 1
+    ].tolist()
     content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
     return sum(len(merged(found)) for _, found in _scan_decoded(content, bounds))
 
 
 def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows with every secret in a text, or in a list of texts, replaced by as many asterisks.
+    """Returns the rows with every secret in a text, or in a list of texts, replaced by as many
+    asterisks.
 
-    For tables whose texts are joined from pieces that were masked one by one; the check for secrets reads them joined.
+    For tables whose texts are joined from pieces that were masked one by one; the check for secrets
+    reads them joined.
     """
-    columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
-    return frame.with_columns(_mask_column(frame[name]) for name in columns if not _is_clean(_joined(frame[name])))
+    columns = [
+        name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))
+    ]
+    return frame.with_columns(
+        _mask_column(frame[name]) for name in columns if not _is_clean(_joined(frame[name]))
+    )
 
 
 def are_clean(texts: Sequence[str]) -> bool:
@@ -203,8 +252,9 @@ def are_clean(texts: Sequence[str]) -> bool:
 def _is_clean(texts: pl.Series) -> bool:
     """Returns whether no text holds a secret.
 
-    A text that this process has searched without finding one is not searched again: rows are masked before they are written,
-    and checked as they were written, and most rows of a table are those of the run before.
+    A text that this process has searched without finding one is not searched again: rows are masked
+    before they are written, and checked as they were written, and most rows of a table are those of
+    the run before.
     """
     hashes = texts.hash(_SEED).to_list()
     known = [one in _clean for one in hashes]
@@ -219,27 +269,46 @@ def _is_clean(texts: pl.Series) -> bool:
 
 
 def secret_rows(frame: pl.DataFrame) -> list[int]:
-    """Returns the numbers of the rows in which a text, or a list of texts joined, holds a secret."""
-    texts = (_joined(frame[name]) for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String)))
+    """Returns the numbers of the rows in which a text, or a list of texts joined, holds a
+    secret.
+    """
+    texts = (
+        _joined(frame[name])
+        for name, dtype in frame.schema.items()
+        if dtype in (pl.String, pl.List(pl.String))
+    )
     suspicious = [column for column in texts if not _is_clean(column)]
-    return sorted({row for column in suspicious for row, text in enumerate(column) if text and find(text)})
+    return sorted(
+        {row for column in suspicious for row, text in enumerate(column) if text and find(text)}
+    )
 
 
 def secret_rules(frame: pl.DataFrame, row: int) -> list[str]:
-    """Returns columns and rules by which the row holds secrets, as `text: tokens`; never what was found."""
-    columns = [name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))]
-    return [f"{name}: {rule}" for name in columns for rule in rules_of(_joined(frame[name])[row] or "")]
+    """Returns columns and rules by which the row holds secrets, as `text: tokens`; never what was
+    found.
+    """
+    columns = [
+        name for name, dtype in frame.schema.items() if dtype in (pl.String, pl.List(pl.String))
+    ]
+    return [
+        f"{name}: {rule}" for name in columns for rule in rules_of(_joined(frame[name])[row] or "")
+    ]
 
 
 def _joined(column: pl.Series) -> pl.Series:
-    """Returns a column of lists as the check for secrets reads it, and a column of texts as it is."""
+    """Returns a column of lists as the check for secrets reads it, and a column of texts as it
+    is.
+    """
     return column.list.join("\n") if column.dtype == pl.List(pl.String) else column
 
 
 def _mask_column(column: pl.Series) -> pl.Series:
     masked = [None if text is None else mask_text(text)[0] for text in _joined(column)]
     if column.dtype == pl.List(pl.String):
-        masked = [None if text is None else _split(text, texts) for text, texts in zip(masked, column.to_list(), strict=True)]
+        masked = [
+            None if text is None else _split(text, texts)
+            for text, texts in zip(masked, column.to_list(), strict=True)
+        ]
     return pl.Series(column.name, masked, dtype=column.dtype)
 
 
@@ -256,14 +325,22 @@ def _line_bounds(chunk: bytes) -> list[int]:
 
 
 def _series(chunk: bytes, bounds: list[int]) -> pl.Series:
-    """Returns the lines as a column without copying them, bytes other than ASCII blanked: they may be broken UTF-8."""
+    """Returns the lines as a column without copying them, bytes other than ASCII blanked: they may
+    be broken UTF-8.
+    """
     plain = chunk if chunk.isascii() else _blanked(chunk)
     offsets = pa.py_buffer(np.asarray(bounds, np.int64))
-    return pl.Series(pl.from_arrow(pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))))
+    return pl.Series(
+        pl.from_arrow(
+            pa.LargeStringArray.from_buffers(len(bounds) - 1, offsets, pa.py_buffer(plain))
+        )
+    )
 
 
 def _blanked(chunk: bytes) -> bytearray:
-    """Returns ASCII of the same length; to look for invisible characters in the bytes beyond ASCII only is much faster."""
+    """Returns ASCII of the same length; to look for invisible characters in the bytes beyond ASCII
+    only is much faster.
+    """
     plain, content = bytearray(chunk.translate(PLAIN)), np.frombuffer(chunk, np.uint8)
     places = np.flatnonzero(content >= 0x80)
     for character in INVISIBLE_BYTES.finditer(content[places].tobytes()):
@@ -274,21 +351,34 @@ def _blanked(chunk: bytes) -> bytearray:
 
 def _scan_decoded(content: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Span]]]:
     """Yields the number of each decoded text that holds secrets, with their spans."""
-    yield from _scan(_series(content, bounds), lambda row: view_of(content[bounds[row] : bounds[row + 1]]))
+    yield from _scan(
+        _series(content, bounds), lambda row: view_of(content[bounds[row] : bounds[row + 1]])
+    )
 
 
-def _scan(series: pl.Series, view_at: Callable[[int], View], escaped: int = 0) -> Iterator[tuple[int, list[Span]]]:
-    """Yields the number of each text that holds secrets, with their spans; obscured text and base64 are unwrapped first.
+def _scan(
+    series: pl.Series, view_at: Callable[[int], View], escaped: int = 0
+) -> Iterator[tuple[int, list[Span]]]:
+    """Yields the number of each text that holds secrets, with their spans; obscured text and base64
+    are unwrapped first.
 
     The first `escaped` texts are lines of JSON, the others are decoded.
     """
     found: dict[int, list[Span]] = defaultdict(list)
     families = (*FAMILIES, _OBSCURED)
     wrapped = _search(series, lambda row: (row, view_at(row)), families, found, escaped)
-    views_as_seen = ((row, without_invisible(view_at(row))) for _, row, _ in _anchored(series, [_INVISIBLE]))
+    views_as_seen = (
+        (row, without_invisible(view_at(row))) for _, row, _ in _anchored(series, [_INVISIBLE])
+    )
     seen = [(row, view) for row, view in views_as_seen if view]
     if seen:
-        wrapped += _search(_series_of(seen), seen.__getitem__, families, found, sum(row < escaped for row, _ in seen))
+        wrapped += _search(
+            _series_of(seen),
+            seen.__getitem__,
+            families,
+            found,
+            sum(row < escaped for row, _ in seen),
+        )
     for _ in range(MAX_BASE64):
         if not wrapped:
             break
@@ -326,7 +416,11 @@ def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
     """Yields the text around each obscured place under all of its wrappings."""
     end = 0
     for anchor_start, anchor_end in anchors:
-        reach = ZEROS_REACH if view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000") else OBSCURED_REACH
+        reach = (
+            ZEROS_REACH
+            if view.text[anchor_start:anchor_end] in (b"\x00", b"\\u0000")
+            else OBSCURED_REACH
+        )
         if anchor_end + reach // 2 <= end:
             continue
         start = _whole_escapes(view.text, anchor_start - reach)
@@ -335,14 +429,25 @@ def _unwrapped_views(view: View, anchors: list[Span]) -> Iterator[View]:
         yield from (inner for inner in views(window, with_itself=False) if inner is not window)
 
 
-def _anchored(series: pl.Series, families: Sequence[Family]) -> Iterator[tuple[Family, int, list[Span]]]:
-    """Yields each family with the number of each text that holds plausible anchors, and where they are."""
+def _anchored(
+    series: pl.Series, families: Sequence[Family]
+) -> Iterator[tuple[Family, int, list[Span]]]:
+    """Yields each family with the number of each text that holds plausible anchors, and where they
+    are.
+    """
     texts = series.rename("text").to_frame()
-    matches = texts.select(pl.col("text").str.extract_all(family.anchor).alias(family.name) for family in families)
+    matches = texts.select(
+        pl.col("text").str.extract_all(family.anchor).alias(family.name) for family in families
+    )
     counts = matches.select(pl.all().list.len().sum()).row(0)
     for family in (family for family, count in zip(families, counts, strict=True) if count):
         rows = (matches[family.name].list.len() > 0).arg_true()
-        found = zip(rows.to_list(), series.gather(rows).to_list(), matches[family.name].gather(rows).to_list(), strict=True)
+        found = zip(
+            rows.to_list(),
+            series.gather(rows).to_list(),
+            matches[family.name].gather(rows).to_list(),
+            strict=True,
+        )
         for row, text, matched in found:
             if anchors := list(_plausible(family, text, matched)):
                 yield family, row, anchors
@@ -359,8 +464,12 @@ def _plausible(family: Family, text: str, matches: Sequence[str]) -> Iterator[Sp
             yield start, end
 
 
-def _check_windows(view: View, anchors: list[Span], family: Family, *, escaped: bool) -> tuple[list[Span], list[View]]:
-    """Returns the secrets near the anchors and the base64 decoded; a window that ends inside a secret is widened."""
+def _check_windows(
+    view: View, anchors: list[Span], family: Family, *, escaped: bool
+) -> tuple[list[Span], list[View]]:
+    """Returns the secrets near the anchors and the base64 decoded; a window that ends inside a
+    secret is widened.
+    """
     secrets: list[Span] = []
     decoded: list[View] = []
     done = 0
@@ -386,18 +495,33 @@ def _check_windows(view: View, anchors: list[Span], family: Family, *, escaped: 
 
 
 def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[list[Span], bool]:
-    """Returns the secrets of a window given under each of its wrappings, and whether its end may cut one."""
-    found = [(inner, span) for inner in unwrapped for finder in family.finders for span in finder(inner.text)]
+    """Returns the secrets of a window given under each of its wrappings, and whether its end may
+    cut one.
+    """
+    found = [
+        (inner, span)
+        for inner in unwrapped
+        for finder in family.finders
+        for span in finder(inner.text)
+    ]
     spans = [inner.span(*span) for inner, span in found]
-    is_cut = any(_TORN.search(inner.text) for inner in unwrapped) or any(span[1] == len(inner.text) for inner, span in found)
+    is_cut = any(_TORN.search(inner.text) for inner in unwrapped) or any(
+        span[1] == len(inner.text) for inner, span in found
+    )
     window_end = window.span(len(window.text) - 1, len(window.text))[1] if found else 0
     return spans, is_cut or any(end > window_end - 4 for _, end in spans)
 
 
 def _decoded(unwrapped: list[View]) -> list[View]:
     """Returns the decoded base64 of a window, under each of its own wrappings, each text once."""
-    decoded = (decode_base64(view, start, end) for view in unwrapped for start, end in base64_texts(view.text))
-    once = {inner.text: inner for view in decoded if view for inner in views(view, with_itself=True)}
+    decoded = (
+        decode_base64(view, start, end)
+        for view in unwrapped
+        for start, end in base64_texts(view.text)
+    )
+    once = {
+        inner.text: inner for view in decoded if view for inner in views(view, with_itself=True)
+    }
     return list(once.values())
 
 
@@ -410,7 +534,9 @@ def _end_of_word(text: bytes, position: int) -> int:
 
 
 def _whole_escapes(text: bytes, position: int) -> int:
-    """Returns the last place up to the position that is not inside an escape: where backslashes begin, or far from them."""
+    """Returns the last place up to the position that is not inside an escape: where backslashes
+    begin, or far from them.
+    """
     position = max(position, 0)
     backslash = text.rfind(b"\\", max(position - LONGEST_ESCAPE, 0), position + 1)
     while backslash > 0 and text[backslash - 1] == BACKSLASH:
@@ -430,7 +556,9 @@ def merged(found: Iterable[Span]) -> list[Span]:
 
 
 def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
-    """Returns the parts of the spans that lie inside the strings of a JSON line; all but the newline when it is not JSON."""
+    """Returns the parts of the spans that lie inside the strings of a JSON line; all but the
+    newline when it is not JSON.
+    """
     strings = strings_of(line)
     if strings is None:
         return [(start, min(end, len(line.rstrip(b"\r\n")))) for start, end in spans]
@@ -441,19 +569,28 @@ def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
         while index < len(strings) and strings[index][0] < end:
             opening, closing = strings[index]
             left, right = _off_escapes(line, max(start, opening + 1), min(end, closing - 1))
-            if left < right and not (start < opening and closing < end and _is_form(line, opening, closing)):
+            if left < right and not (
+                start < opening and closing < end and _is_form(line, opening, closing)
+            ):
                 inside.append((left, right))
             index += 1
     return inside
 
 
 def _is_form(line: bytes, start: int, end: int) -> bool:
-    """Returns whether a string between two parts of a secret belongs to the record: a key, or a word such as `text`."""
-    return line[end : end + 8].lstrip().startswith(b":") or _FORM.fullmatch(line, start + 1, end - 1) is not None
+    """Returns whether a string between two parts of a secret belongs to the record: a key, or a
+    word such as `text`.
+    """
+    return (
+        line[end : end + 8].lstrip().startswith(b":")
+        or _FORM.fullmatch(line, start + 1, end - 1) is not None
+    )
 
 
 def strings_of(line: bytes) -> list[Span] | None:
-    """Returns the strings of a JSON line, or of a piece of one, with their quotes; None when it is not JSON."""
+    """Returns the strings of a JSON line, or of a piece of one, with their quotes; None when it is
+    not JSON.
+    """
     is_json = _BETWEEN_STRINGS.fullmatch(_STRING.sub(b"", line)) is not None
     return [match.span() for match in _STRING.finditer(line)] if is_json else None
 

@@ -1,8 +1,10 @@
-"""Secrets that people write into sentences and tables: "the password for staging is …", in the languages of `_PASSWORD_WORDS`.
+"""Secrets that people write into sentences and tables: "the password for staging is …", in the
+languages of `_PASSWORD_WORDS`.
 
-The grammar of the sentence does not matter. A word for a secret is looked for, then the next words of the line, up to the first
-that no person would write as a word: letters of both cases, digits and signs in random order. What is beside a word for a
-token, or far from a word for a password, has to look more random than what is assigned to a name (`secret_assignments`).
+The grammar of the sentence does not matter. A word for a secret is looked for, then the next words
+of the line, up to the first that no person would write as a word: letters of both cases, digits and
+signs in random order. What is beside a word for a token, or far from a word for a password, has to
+look more random than what is assigned to a name (`secret_assignments`).
 """
 
 import re
@@ -19,25 +21,31 @@ from memory_assets.text.masking.secret_values import (
 from memory_assets.text.masking.unwrap import PLAIN, Span
 
 _PASSWORD_WORDS = """
-    password passwd passphrase passcode pw credentials?
-    passwort kennwort zugangsdaten anmeldedaten
-    mot.de.passe mdp identifiants contraseña contrasena clave credenciales parola.d'ordine parola senha palavra-passe
-    wachtwoord hasło haslo пароль пароля паролем 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 şifre şifresi sifre parolamız
-    lösenord lösenordet adgangskode passord heslo salasana jelszó κωδικός
-""".split()
-"""English; German; French, Spanish, Italian and Portuguese; Dutch, Polish, Russian, Chinese, Japanese, Korean, Turkish.
-The last line has those of other languages."""
+    password passwd passphrase passcode pw credentials? passwort kennwort zugangsdaten anmeldedaten
+    mot.de.passe mdp identifiants contraseña contrasena clave credenciales parola.d'ordine parola
+    senha palavra-passe wachtwoord hasło haslo пароль пароля паролем
+    密码 密碼 口令 パスワード 暗証番号 비밀번호 암호
+    şifre şifresi sifre parolamız lösenord lösenordet adgangskode passord heslo salasana jelszó
+    κωδικός
+    """.split()
+"""English; German; French, Spanish, Italian and Portuguese; Dutch, Polish, Russian, Chinese,
+Japanese, Korean, Turkish. The last line has those of other languages."""
 
 _TOKEN_WORDS = """
-    token secret api.?keys? access.?key api-schlüssel schlüssel zugangsschlüssel clé.api clé.d'api clave.de.api clave.api
-    chiave.api chave.da.api chave.de.api api-sleutel klucz.api ключ.api ключ 密钥 密鑰 トークン 토큰 anahtarı
-""".split()
+    token secret api.?keys? access.?key api-schlüssel schlüssel zugangsschlüssel clé.api clé.d'api
+    clave.de.api clave.api chiave.api chave.da.api chave.de.api api-sleutel klucz.api ключ.api ключ
+    密钥 密鑰 トークン 토큰 anahtarı
+    """.split()
 
 
 def _any_case(word: str) -> str:
     """Returns the word for an expression over bytes, where only ASCII has cases."""
     return "".join(
-        letter if letter.isascii() else f"(?:{letter}|{letter.upper()})" if letter.upper() != letter else letter
+        letter
+        if letter.isascii()
+        else f"(?:{letter}|{letter.upper()})"
+        if letter.upper() != letter
+        else letter
         for letter in word
     )
 
@@ -47,10 +55,15 @@ def _names(words: Sequence[str]) -> str:
 
 
 def _word(words: Sequence[str]) -> re.Pattern[bytes]:
-    """Returns the expression of one of the words; ASCII letters around it would make it another word, of Chinese not."""
-    names = _names([word.replace(".?", "[ _-]?") for word in words]).replace("[ _-]?[ _-]", "[ _-]?")
+    """Returns the expression of one of the words; ASCII letters around it would make it another
+    word, of Chinese not.
+    """
+    names = _names([word.replace(".?", "[ _-]?") for word in words]).replace(
+        "[ _-]?[ _-]", "[ _-]?"
+    )
     return re.compile(
-        rf"(?<![A-Za-z0-9_./$-])(?:{names})(?:'s|en|et)?(?![A-Za-z0-9_/(]|\.[A-Za-z0-9_/])".encode(), re.IGNORECASE
+        rf"(?<![A-Za-z0-9_./$-])(?:{names})(?:'s|en|et)?(?![A-Za-z0-9_/(]|\.[A-Za-z0-9_/])".encode(),
+        re.IGNORECASE,
     )
 
 
@@ -67,24 +80,46 @@ _ENDS = (b".", b"!", b"?", b";")
 _PASSWORD_SIGNS = re.compile(rb"[A-Za-z0-9!#$%^&*?~+=@._:-]{8,64}")
 _TOKEN_SIGNS = re.compile(rb"[A-Za-z0-9+/_.=-]{20,400}")
 _NO_SECRET = re.compile(
-    rb"[0-9.:_-]+|[0-9a-f]{7,}|[A-Za-z_]+=.*|[\w.-]+:[0-9-]+|v?[0-9]+(?:\.[0-9]+)+.*|[0-9]{4}-[0-9]{2}.*|[^@]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+|--?[a-z].*|"
-    rb"[A-Z0-9_]+|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z]+)+[0-9]*|[A-Za-z]+[-_.][A-Za-z]+[0-9]{0,4}|[a-z_.]+[0-9]{0,4}"
+    rb"[0-9.:_-]+|[0-9a-f]{7,}|[A-Za-z_]+=.*|[\w.-]+:[0-9-]+|v?[0-9]+(?:\.[0-9]+)+.*"
+    rb"|[0-9]{4}-[0-9]{2}.*|[^@]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+|--?[a-z].*|"
+    rb"[A-Z0-9_]+|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z]+)+[0-9]*"
+    rb"|[A-Za-z]+[-_.][A-Za-z]+[0-9]{0,4}|[a-z_.]+[0-9]{0,4}"
 )
 """Numbers, hashes, versions, dates, addresses, options, and names of variables and types."""
 
 
 def _is_told_password(value: bytes) -> bool:
-    """Returns whether a word of a sentence is a password: three kinds of characters or four, and no name of anything."""
-    if not _PASSWORD_SIGNS.fullmatch(value) or _NO_SECRET.fullmatch(value) or is_placeholder(value) or is_file_or_host(value):
+    """Returns whether a word of a sentence is a password: three kinds of characters or four, and no
+    name of anything.
+    """
+    if (
+        not _PASSWORD_SIGNS.fullmatch(value)
+        or _NO_SECRET.fullmatch(value)
+        or is_placeholder(value)
+        or is_file_or_host(value)
+    ):
         return False
-    return variety(value) >= 4 or (variety(value) == 3 and (re.search(rb"[0-9]", value) is not None) and is_random(value, 0.3))
+    return variety(value) >= 4 or (
+        variety(value) == 3 and (re.search(rb"[0-9]", value) is not None) and is_random(value, 0.3)
+    )
 
 
 def _is_told_token(value: bytes) -> bool:
-    """Returns whether a word of a sentence is a token: long, with letters of both cases and digits, or random."""
-    if not _TOKEN_SIGNS.fullmatch(value) or _NO_SECRET.fullmatch(value) or is_file_or_host(value) or b"://" in value:
+    """Returns whether a word of a sentence is a token: long, with letters of both cases and digits,
+    or random.
+    """
+    if (
+        not _TOKEN_SIGNS.fullmatch(value)
+        or _NO_SECRET.fullmatch(value)
+        or is_file_or_host(value)
+        or b"://" in value
+    ):
         return False
-    return variety(value) >= 3 and b"/" not in value and is_secret_value(value, quoted=True, password=False)
+    return (
+        variety(value) >= 3
+        and b"/" not in value
+        and is_secret_value(value, quoted=True, password=False)
+    )
 
 
 def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder:
@@ -97,7 +132,11 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
                 start, end = _bare(text, *run.span(), before=_QUOTES if number else _ASSIGNS)
                 if is_secret(text[start:end]):
                     yield start, end
-                elif number < _WORDS_BETWEEN and not (number and run[0].endswith(_ENDS)) and b"}" not in run[0]:
+                elif (
+                    number < _WORDS_BETWEEN
+                    and not (number and run[0].endswith(_ENDS))
+                    and b"}" not in run[0]
+                ):
                     continue
                 break
 
@@ -105,7 +144,9 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
 
 
 def _bare(text: bytes, start: int, end: int, before: bytes = _QUOTES) -> Span:
-    """Returns the span without quotes, brackets and the end of the sentence; `before` are the signs left out at its front."""
+    """Returns the span without quotes, brackets and the end of the sentence; `before` are the signs
+    left out at its front.
+    """
     word = text[start:end]
     left = len(word) - len(word.lstrip(before))
     right = len(word) - len(word.rstrip(_QUOTES).rstrip(b".").rstrip(_QUOTES))
@@ -130,24 +171,32 @@ def _find_before(text: bytes) -> Iterator[Span]:
 
 
 _HEADING = re.compile(
-    rb"(?:\A|\n)([^\n]{0,400}?(?:[|,;\t][ \t]*|(?<=\n)|\A)(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|"
+    rb"(?:\A|\n)([^\n]{0,400}?(?:[|,;\t][ \t]*|(?<=\n)|\A)(?:pass(?:word|wd|phrase)?|pwd"
+    rb"|secret|token|api[ _-]?key|passwort|"
     rb"kennwort|mot de passe|senha|clave)[ \t]*(?:[|,;\t][^\n]{0,400})?)\n",
     re.IGNORECASE,
 )
 _SECRET_COLUMN = re.compile(
-    rb"[ \t\"]*(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|kennwort|mot de passe|senha|clave)[ \t\"]*",
+    rb"[ \t\"]*(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
+    rb"|mot de passe|senha|clave)[ \t\"]*",
     re.IGNORECASE,
 )
 _MOST_ROWS = 200
 
 
 def _find_in_tables(text: bytes) -> Iterator[Span]:
-    """Yields the secrets in the columns of tables that are headed by the name of one, in Markdown and CSV."""
+    """Yields the secrets in the columns of tables that are headed by the name of one, in Markdown
+    and CSV.
+    """
     for heading in _HEADING.finditer(text):
         sign = next((sign for sign in (b"|", b"\t", b";", b",") if sign in heading[1]), b"")
         if not sign:
             continue
-        columns = [number for number, name in enumerate(heading[1].split(sign)) if _SECRET_COLUMN.fullmatch(name)]
+        columns = [
+            number
+            for number, name in enumerate(heading[1].split(sign))
+            if _SECRET_COLUMN.fullmatch(name)
+        ]
         position = heading.end()
         for line in text[position : position + 40_000].split(b"\n")[:_MOST_ROWS]:
             cells = line.split(sign)
@@ -166,19 +215,27 @@ def _trimmed(text: bytes, start: int, end: int) -> Span:
     return start + len(cell) - len(cell.lstrip()), end - (len(cell) - len(cell.rstrip()))
 
 
-SENTENCES: tuple[Finder, ...] = (_told(_PASSWORD, _is_told_password), _told(_TOKEN, _is_told_token), _find_before)
+SENTENCES: tuple[Finder, ...] = (
+    _told(_PASSWORD, _is_told_password),
+    _told(_TOKEN, _is_told_token),
+    _find_before,
+)
 TABLES: tuple[Finder, ...] = (_find_in_tables,)
 
 
 def _raw(word: str) -> str:
-    """Returns the word as the prefilter sees it: letters that are no ASCII are stand-ins of their bytes, or escapes."""
+    """Returns the word as the prefilter sees it: letters that are no ASCII are stand-ins of their
+    bytes, or escapes.
+    """
     return "".join(letter if letter.isascii() else _raw_letter(letter) for letter in word)
 
 
 def _raw_letter(letter: str) -> str:
     forms = {letter, letter.upper()[0]}
     plain = (re.escape(form.encode().translate(PLAIN).decode()) for form in sorted(forms))
-    return rf"(?:{'|'.join(plain)}|\\+u(?:{'|'.join(f'{ord(form):04x}' for form in sorted(forms))}))"
+    return (
+        rf"(?:{'|'.join(plain)}|\\+u(?:{'|'.join(f'{ord(form):04x}' for form in sorted(forms))}))"
+    )
 
 
 def _anchor(words: Sequence[str]) -> str:
@@ -190,17 +247,24 @@ _PLAIN = [word for word in (*_PASSWORD_WORDS, *_TOKEN_WORDS) if word.isascii()]
 _END = r"(?:'s|en|et)?(?:[^A-Za-z0-9_./(]|[.][^A-Za-z0-9_/]|[.]?$)"
 SENTENCE_ANCHOR = rf"(?-u:\b)(?i:{_anchor(_PLAIN)}){_END}|(?i:{_anchor(_FOREIGN)})"
 TABLE_ANCHOR = (
-    r"[|,;\t] *(?i:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|kennwort|mot de passe|senha|clave) *"
+    r"[|,;\t] *(?i:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
+    r"|mot de passe|senha|clave) *"
     r"(?:[|,;\t] *)?(?:\n|\\+[nr])"
 )
 _SIGNS = rb"[A-Za-z0-9!#$%^&*?~+=@._:/-]"
-_CANDIDATE = re.compile(rb"(?<!%(s)b)(?=%(s)b{0,60}?[0-9])(?=%(s)b{0,60}?[A-Z!#$%%^&*?~+=@])%(s)b{8,400}" % {b"s": _SIGNS})
+_CANDIDATE = re.compile(
+    rb"(?<!%(s)b)(?=%(s)b{0,60}?[0-9])(?=%(s)b{0,60}?[A-Z!#$%%^&*?~+=@])%(s)b{8,400}"
+    % {b"s": _SIGNS}
+)
 
 
 def may_be_told(text: bytes, start: int, end: int) -> bool:
     """Returns whether a word of the line may be a secret; most lines that name one hold none."""
     before, after = text[max(start - 100, 0) : start], text[end : end + 200]
-    line = before[max(before.rfind(b"\n"), before.rfind(b"\\n")) + 1 :] + after.partition(b"\n")[0].partition(b"\\n")[0]
+    line = (
+        before[max(before.rfind(b"\n"), before.rfind(b"\\n")) + 1 :]
+        + after.partition(b"\n")[0].partition(b"\\n")[0]
+    )
     return any(_may_be_secret(found[0].strip(b".:*")) for found in _CANDIDATE.finditer(line))
 
 

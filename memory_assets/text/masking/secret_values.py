@@ -1,34 +1,45 @@
 """Judges whether a value looks like a secret or like a word, a name, a number or a placeholder.
 
-The judgement is based on letter pairs: in words and identifiers of code nearly all pairs of neighbouring letters are common
-ones, in random strings about a third. It has no dictionary and knows no vendor (`secret_tokens`).
+The judgement is based on letter pairs: in words and identifiers of code nearly all pairs of
+neighbouring letters are common ones, in random strings about a third. It has no dictionary and
+knows no vendor (`secret_tokens`).
 """
 
 import re
 from itertools import pairwise
 
 _FOLLOWERS = """
-    a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs h:aeiot
-    i:abcdefglmnoprstvz k:e l:adeilostuy m:abeimopsu n:acdefgiostu o:bcdfgklmnoprstuvw p:aehiloprstuy q:u
-    r:acdegilmnoprstuy s:acehilopstuy t:acehiloprstuy u:abceilmnprst v:aei w:aei x:pt y:p z:e
-""".split()
+    a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs
+    h:aeiot i:abcdefglmnoprstvz k:e l:adeilostuy m:abeimopsu n:acdefgiostu o:bcdfgklmnoprstuvw
+    p:aehiloprstuy q:u r:acdegilmnoprstuy s:acehilopstuy t:acehiloprstuy u:abceilmnprst v:aei w:aei
+    x:pt y:p z:e
+    """.split()
 _COMMON_PAIRS = frozenset(word[0] + follower for word in _FOLLOWERS for follower in word[2:])
-"""The 220 commonest letter pairs among the words of Python's own sources; they cover 88 % of the pairs there."""
+"""The 220 commonest letter pairs among the words of Python's own sources; they cover 88 % of the
+pairs there.
+"""
 
 RANDOM_SHARE = 0.42
-"""Random base62 has about 0.75 of its pairs uncommon, words about 0.12; fewer than 2 % of words reach this share."""
+"""Random base62 has about 0.75 of its pairs uncommon, words about 0.12; fewer than 2 % of words
+reach this share.
+"""
 
 LONG_SHARES = ((28, 0.3), (20, 0.33))
-"""The longer a value, the fewer words reach even these: 0.8 % and 0.6 % of the identifiers in this project's dependencies."""
+"""The longer a value, the fewer words reach even these: 0.8 % and 0.6 % of the identifiers in this
+project's dependencies.
+"""
 
 LONG = 32
-"""With so many random characters, a value is not a regular expression and nothing is left out by dots."""
+"""With so many random characters, a value is not a regular expression and nothing is left out by
+dots.
+"""
 
 MIXED_SHARE = 0.3
 """Enough where both cases and digits are mixed, which words seldom do."""
 
 _COMMON, _SURPRISE, _COMMON_HUMP, _SURPRISING_HUMP = 1, 2, 3, 4
-"""A hump is a lower-case letter before an upper-case one; camelCase has one in six or more letters."""
+"""A hump is a lower-case letter before an upper-case one; camelCase has one in six or more letters.
+"""
 
 
 def _judge(before: str, after: str) -> int:
@@ -41,21 +52,28 @@ def _judge(before: str, after: str) -> int:
     return _COMMON if is_common else _SURPRISE
 
 
-_PAIRS = tuple(bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256))
+_PAIRS = tuple(
+    bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256)
+)
 
-_TEMPLATE = re.compile(rb"(?-i:REDACTED|x{8,})|\*{4}|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b")
+_TEMPLATE = re.compile(
+    rb"(?-i:REDACTED|x{8,})|\*{4}|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b"
+)
 _LEFT_OUT = re.compile(rb"\*{3}|\.{3}")
 _PLACEHOLDER = re.compile(
-    rb"redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]|[-_ ]here|dummy|"
+    rb"redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]"
+    rb"|[-_ ]here|dummy|"
     rb"(?<![a-z])(?:fake|sample|mock|todo(?![a-z])|insert|replace|lorem)|masked|hidden|removed|"
-    rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\.|env\.|op://|vault:",
+    rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\."
+    rb"|env\.|op://|vault:",
     re.IGNORECASE,
 )
 _REGEX = re.compile(rb"\(\?[:!=P]|\[(?:\^|[aA0]-|\\[a-z])")
 _BRACKETS = re.compile(rb"[(){}\[\]][^(){}\[\]]{0,40}[(){}\[\]]")
 _CODE = re.compile(rb"[A-Za-z_$&*!(\[{][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[()\[\]{};,]*")
 _PATH = re.compile(
-    rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})|(?!base64:)[a-z][a-z0-9+.-]*://[^@]*"
+    rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})"
+    rb"|(?!base64:)[a-z][a-z0-9+.-]*://[^@]*"
 )
 _ADDRESS = re.compile(rb"(?!base64:)[\s\S]*://")
 """Laravel writes its key as base64:…, and a slash may be the first of it."""
@@ -64,24 +82,36 @@ _TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
 AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
 """The length and the letters of a secret access key of AWS."""
 _FILE_OR_HOST = re.compile(
-    rb"\.(?:[a-z]*sh|py|[cm]?[jt]sx?|json[lc5]?|ya?ml|toml|md|txt|env|cfg|conf|ini|xml|html?|s?css|lock|log|csv|sql|rs|go|java|"
-    rb"kts?|rb|php|pl|c|cc|cpp|h|hpp|cs|swift|vue|svelte|pem|key|crt|cer|p12|pfx|jks|zip|gz|tar|png|jpe?g|svg|gif|pdf|docx?|"
-    rb"xlsx?|com|org|net|io|dev|de|uk|eu|app|ai|co|me|us|local|internal|value|data|text|name|id|password|secret|token)\Z",
+    rb"\.(?:[a-z]*sh|py|[cm]?[jt]sx?|json[lc5]?|ya?ml|toml|md|txt|env|cfg|conf|ini|xml|html?"
+    rb"|s?css|lock|log|csv|sql|rs|go|java|"
+    rb"kts?|rb|php|pl|c|cc|cpp|h|hpp|cs|swift|vue|svelte|pem|key|crt|cer|p12|pfx|jks|zip|gz"
+    rb"|tar|png|jpe?g|svg|gif|pdf|docx?|"
+    rb"xlsx?|com|org|net|io|dev|de|uk|eu|app|ai|co|me|us|local|internal|value|data|text|name"
+    rb"|id|password|secret|token)\Z",
     re.IGNORECASE,
 )
 _CODES = re.compile(rb"[0-9a-f-]{20,}|[A-Z0-9]{16,}")
-"""Hex may have too few letters to judge, and so many capitals without an underscore are seldom a name."""
+"""Hex may have too few letters to judge, and so many capitals without an underscore are seldom a
+name.
+"""
 _WORD = re.compile(rb"[A-Za-z][a-z]{2}|[A-Z]{3}")
-"""Three letters in a row as words have them; a drawn password seldom has so many without a digit or a change of case."""
+"""Three letters in a row as words have them; a drawn password seldom has so many without a digit or
+a change of case.
+"""
 _DIGITS = re.compile(rb"[0-9]{2}")
-_TEST_WORD = re.compile(rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key", re.IGNORECASE)
+_TEST_WORD = re.compile(
+    rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key",
+    re.IGNORECASE,
+)
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Returns whether the value is a placeholder of a secret; a random value may contain one of the words by chance."""
+    """Returns whether the value is a placeholder of a secret; a random value may contain one of the
+    words by chance.
+    """
     steps = sum(after - before == 1 for before, after in pairwise(value))
     if len(set(value)) <= 4 or steps > 0.5 * (len(value) - 1) or _TEMPLATE.search(value):
         return True
@@ -91,10 +121,14 @@ def is_placeholder(value: bytes) -> bool:
 
 
 def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
-    """Returns whether the value reads like generated characters instead of words; the first few hundred decide."""
+    """Returns whether the value reads like generated characters instead of words; the first few
+    hundred decide.
+    """
     value = value[:400]
     judged = bytes(_PAIRS[before][after] for before, after in pairwise(value))
-    common, surprises, common_humps, surprising_humps = (judged.count(kind) for kind in (1, 2, 3, 4))
+    common, surprises, common_humps, surprising_humps = (
+        judged.count(kind) for kind in (1, 2, 3, 4)
+    )
     surprises += surprising_humps
     if 5 * (common_humps + surprising_humps) >= len(value):
         surprises += common_humps
@@ -107,17 +141,35 @@ def is_vendor_token(value: bytes) -> bool:
     """Returns whether the part of a token after its vendor's prefix belongs to a real token."""
     if is_placeholder(value):
         return False
-    return is_random(value, 0.25) or _CODES.fullmatch(value) is not None or (variety(value) >= 3 and is_random(value, 0.1))
+    return (
+        is_random(value, 0.25)
+        or _CODES.fullmatch(value) is not None
+        or (variety(value) >= 3 and is_random(value, 0.1))
+    )
 
 
 def is_bare_secret(value: bytes) -> bool:
-    """Returns whether a value is a secret where no code is possible, as in a URL or after a flag: with weaker conditions."""
-    return len(value) >= 12 and variety(value) >= 2 and not is_placeholder(value) and is_random(value, 0.15)
+    """Returns whether a value is a secret where no code is possible, as in a URL or after a flag:
+    with weaker conditions.
+    """
+    return (
+        len(value) >= 12
+        and variety(value) >= 2
+        and not is_placeholder(value)
+        and is_random(value, 0.15)
+    )
 
 
 def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
-    """Returns whether a value that is assigned to a telling name is a secret; passwords may be shorter than tokens."""
-    if len(value) < (8 if password else 12) or len(value) > 4_000 or _ADDRESS.match(value) or is_placeholder(value):
+    """Returns whether a value that is assigned to a telling name is a secret; passwords may be
+    shorter than tokens.
+    """
+    if (
+        len(value) < (8 if password else 12)
+        or len(value) > 4_000
+        or _ADDRESS.match(value)
+        or is_placeholder(value)
+    ):
         return False
     if (
         _TOY_JWT.fullmatch(value)
@@ -143,29 +195,44 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
 
 
 def _is_code(value: bytes) -> bool:
-    """Returns whether an unquoted value is a name or a call in code, unless its characters are random."""
+    """Returns whether an unquoted value is a name or a call in code, unless its characters are
+    random.
+    """
     if _BRACKETS.search(value):
         return True
     return _CODE.fullmatch(value) is not None and not (_is_generated(value))
 
 
 def _is_path(value: bytes) -> bool:
-    """Returns whether a value is a path, a file's name or an address; no file's name of random letters is one."""
+    """Returns whether a value is a path, a file's name or an address; no file's name of random
+    letters is one.
+    """
     return _PATH.fullmatch(value) is not None and not (b"/" not in value and _is_generated(value))
 
 
 def _is_no_file(value: bytes) -> bool:
-    """Returns whether a value with a dot in it has all that a password needs and ends like no file and no host."""
-    return b"/" not in value and b"\\" not in value and is_varied(value) and not _FILE_OR_HOST.search(value)
+    """Returns whether a value with a dot in it has all that a password needs and ends like no file
+    and no host.
+    """
+    return (
+        b"/" not in value
+        and b"\\" not in value
+        and is_varied(value)
+        and not _FILE_OR_HOST.search(value)
+    )
 
 
 def _is_no_name(value: bytes) -> bool:
-    """Returns whether a value with dots has all that a password needs and is random or holds no word, as names in code do."""
+    """Returns whether a value with dots has all that a password needs and is random or holds no
+    word, as names in code do.
+    """
     return is_varied(value) and (is_random(value, 0.25) or not _WORD.search(value))
 
 
 def _is_aws_secret(value: bytes) -> bool:
-    """Returns whether a value with slashes has the length and the letters of a secret key of AWS, and reads like one."""
+    """Returns whether a value with slashes has the length and the letters of a secret key of AWS,
+    and reads like one.
+    """
     return AWS_SECRET.fullmatch(value) is not None and is_random(value)
 
 
@@ -174,19 +241,28 @@ def _is_long_and_random(value: bytes) -> bool:
 
 
 def _is_generated(value: bytes) -> bool:
-    """Returns whether no person would give a thing this name: random letters and digits, or many random letters."""
-    return is_random(value, 0.35 if variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55) and (
-        variety(value) >= 3 or len(value) >= 14
-    )
+    """Returns whether no person would give a thing this name: random letters and digits, or many
+    random letters.
+    """
+    return is_random(
+        value, 0.35 if variety(value) >= 3 or len(value) >= LONG_SHARES[0][0] else 0.55
+    ) and (variety(value) >= 3 or len(value) >= 14)
 
 
 def is_varied(value: bytes, kinds: int = 3) -> bool:
-    """Returns whether a password has what rules for passwords ask for: letters of both cases or signs, and digits."""
+    """Returns whether a password has what rules for passwords ask for: letters of both cases or
+    signs, and digits.
+    """
     if len(value) < 8 or b" " in value or value.startswith(b"$"):
         return False
     if variety(value) >= kinds:
         return True
-    return kinds == 3 and variety(value) == 2 and bool(_DIGITS.search(value)) and not _TEST_WORD.search(value)
+    return (
+        kinds == 3
+        and variety(value) == 2
+        and bool(_DIGITS.search(value))
+        and not _TEST_WORD.search(value)
+    )
 
 
 def is_file_or_host(value: bytes) -> bool:
@@ -196,4 +272,7 @@ def is_file_or_host(value: bytes) -> bool:
 
 def variety(value: bytes) -> int:
     """Returns how many of lower case, upper case, digits and other characters the value uses."""
-    return sum(re.search(pattern, value) is not None for pattern in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!#$%^&*?~+=@]"))
+    return sum(
+        re.search(pattern, value) is not None
+        for pattern in (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[!#$%^&*?~+=@]")
+    )

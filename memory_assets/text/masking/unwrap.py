@@ -1,9 +1,10 @@
 """Unwraps a text and remembers which bytes each decoded byte came from.
 
-Takes bytes (a piece of a JSON line, or of decoded text) and gives views of the same bytes with one wrapping less each:
-JSON escapes (once for every nesting of JSON in JSON), ANSI colours, the zeros of UTF-16, percent encoding and HTML entities,
-base64, invisible characters. A view maps any span back to the bytes it was made from, always whole escapes, so that
-replacing those bytes leaves valid JSON valid.
+Takes bytes (a piece of a JSON line, or of decoded text) and gives views of the same bytes with one
+wrapping less each: JSON escapes (once for every nesting of JSON in JSON), ANSI colours, the zeros
+of UTF-16, percent encoding and HTML entities, base64, invisible characters. A view maps any span
+back to the bytes it was made from, always whole escapes, so that replacing those bytes leaves valid
+JSON valid.
 """
 
 import base64
@@ -24,20 +25,34 @@ MAX_VIEWS = 8
 
 _ANSI = rb"\[[0-9;:?]{0,24}[A-Za-z]"
 _ESCAPE = re.compile(
-    rb'(\x1b%b|\x00|\\(?:(?:u001[bB]|033|x1[bB]|e)%b|u[0-9a-fA-F]{4}|["\\/bfnrt]))' % (_ANSI, _ANSI),
+    rb'(\x1b%b|\x00|\\(?:(?:u001[bB]|033|x1[bB]|e)%b|u[0-9a-fA-F]{4}|["\\/bfnrt]))'
+    % (_ANSI, _ANSI),
 )
-"""Like the other expressions here, each way begins with a plain character, which is looked for at the speed of `find`."""
+"""Like the other expressions here, each way begins with a plain character, which is looked for at
+the speed of `find`.
+"""
 _CODES = rb"%[0-9A-Fa-f]{2}|&(?:amp|quot|apos|lt|gt|#[0-9]{2,3}|#x[0-9a-fA-F]{2});"
 _QUOTED = re.compile(rb"(%b)" % _CODES)
 _QUERY = re.compile(rb"(%b|\+)" % _CODES)
 _IN_QUERY = re.compile(rb"%[2-7][0-9A-Fa-f]|\?\w+=[\w.+-]*\+|&\w+=[\w.+-]*\+")
-_SHORT = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"f": b"\f", b'"': b'"', b"\\": b"\\", b"/": b"/"}
+_SHORT = {
+    b"n": b"\n",
+    b"t": b"\t",
+    b"r": b"\r",
+    b"b": b"\b",
+    b"f": b"\f",
+    b'"': b'"',
+    b"\\": b"\\",
+    b"/": b"/",
+}
 _ENTITIES = {b"&amp;": b"&", b"&quot;": b'"', b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">"}
 _BASE64_LETTERS = re.compile(rb"[A-Za-z0-9+/_-]+")
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """Returns a regular expression for the words; those that differ in the last character only are one alternative."""
+    """Returns a regular expression for the words; those that differ in the last character only are
+    one alternative.
+    """
     endings: dict[str, str] = defaultdict(str)
     for word in words:
         endings[word[:-1]] += word[-1]
@@ -45,25 +60,33 @@ def _any_of(words: Iterable[str]) -> str:
 
 
 _LETTERS = [chr(code) for code in sorted(INVISIBLE)]
-INVISIBLE_BYTES = re.compile(_any_of(letter.encode().decode("latin-1") for letter in _LETTERS).encode("latin-1"))
+INVISIBLE_BYTES = re.compile(
+    _any_of(letter.encode().decode("latin-1") for letter in _LETTERS).encode("latin-1")
+)
 """An invisible character in UTF-8."""
-INVISIBLE_ESCAPE = rf"\\+u(?:{_any_of(json.dumps(letter)[3:-1] for letter in _LETTERS)})".replace(r"\\u", r"\\+u")
-"""The same as an escape of JSON, however often it is escaped, in small letters and in the dialects of Python and Rust."""
+INVISIBLE_ESCAPE = rf"\\+u(?:{_any_of(json.dumps(letter)[3:-1] for letter in _LETTERS)})".replace(
+    r"\\u", r"\\+u"
+)
+"""The same as an escape of JSON, however often it is escaped, in small letters and in the dialects
+of Python and Rust.
+"""
 _INVISIBLE = re.compile(rb"(%b|(?i:%b))" % (INVISIBLE_BYTES.pattern, INVISIBLE_ESCAPE.encode()))
 Span = tuple[int, int]
 """The first byte, and the byte after the last one."""
 
 _STAND_INS = bytes([*range(1, 9), *range(14, 27), *range(28, 32)])
 PLAIN = bytes(range(128)) + bytes(_STAND_INS[byte % len(_STAND_INS)] for byte in range(128, 256))
-"""Makes ASCII of any bytes, as text may be broken UTF-8: control characters stand for all others, so that words of other
-alphabets can still be looked for."""
+"""Makes ASCII of any bytes, as text may be broken UTF-8: control characters stand for all others,
+so that words of other alphabets can still be looked for."""
 
 URL_SAFE = bytes.maketrans(b"-_", b"+/")
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Text made from the text of `parent`: segment i covers `starts[i]` to `starts[i+1]`, made from `origins[i]` on."""
+    """Text made from the text of `parent`: segment i covers `starts[i]` to `starts[i+1]`, made from
+    `origins[i]` on.
+    """
 
     text: bytes
     starts: list[int]
@@ -95,7 +118,9 @@ def view_of(text: bytes) -> View:
 
 
 def views(view: View, *, with_itself: bool) -> Iterator[View]:
-    """Yields the view (when asked) and every text found by unescaping and unquoting it again and again."""
+    """Yields the view (when asked) and every text found by unescaping and unquoting it again and
+    again.
+    """
     waiting, seen = [view], {view.text}
     if with_itself or not _ESCAPE.search(view.text):
         yield view
@@ -109,24 +134,32 @@ def views(view: View, *, with_itself: bool) -> Iterator[View]:
 
 
 def unescape(view: View) -> View | None:
-    """Returns the view with one level of JSON escapes and all ANSI colours removed; None when it has neither."""
+    """Returns the view with one level of JSON escapes and all ANSI colours removed; None when it
+    has neither.
+    """
     return _rewrite(view, _ESCAPE, _decode_escape)
 
 
 def unquote(view: View) -> View | None:
-    """Returns the view with percent encoding and HTML entities decoded once; None when it has neither."""
+    """Returns the view with percent encoding and HTML entities decoded once; None when it has
+    neither.
+    """
     if not any(sign in view.text for sign in (b"%", b"&", b"+")):
         return None
     return _rewrite(view, _QUERY if _IN_QUERY.search(view.text) else _QUOTED, _decode_quoted)
 
 
 def without_invisible(view: View) -> View | None:
-    """Returns the view without invisible characters, plain or as escapes of JSON; None when it has none."""
+    """Returns the view without invisible characters, plain or as escapes of JSON; None when it has
+    none.
+    """
     return _rewrite(view, _INVISIBLE, lambda _: b"")
 
 
 def decode_base64(view: View, start: int, end: int) -> View | None:
-    """Returns the base64 letters of the span decoded; line breaks and other bytes between them are skipped."""
+    """Returns the base64 letters of the span decoded; line breaks and other bytes between them are
+    skipped.
+    """
     runs = list(_BASE64_LETTERS.finditer(view.text, start, end))
     positions = [place for run in runs for place in range(*run.span())]
     count = len(positions) - (len(positions) % 4 == 1)
@@ -140,8 +173,12 @@ def decode_base64(view: View, start: int, end: int) -> View | None:
     return View(text, starts, origins, view)
 
 
-def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]) -> View | None:
-    """Returns the view with every match of the pattern, which is one group, decoded; None when there is no match."""
+def _rewrite(
+    view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], bytes]
+) -> View | None:
+    """Returns the view with every match of the pattern, which is one group, decoded; None when
+    there is no match.
+    """
     pieces = pattern.split(view.text)
     if len(pieces) == 1:
         return None
@@ -152,7 +189,9 @@ def _rewrite(view: View, pattern: re.Pattern[bytes], decode: Callable[[bytes], b
 
 @lru_cache(4_096)
 def _decode_escape(escape: bytes) -> bytes:
-    """Returns the bytes of one escape: none for a colour or a zero, a question mark for half a surrogate pair."""
+    """Returns the bytes of one escape: none for a colour or a zero, a question mark for half a
+    surrogate pair.
+    """
     if escape in (b"\x00", b"\\u0000") or (escape[-1:].isalpha() and b"[" in escape):
         return b""
     if escape[1:2] == b"u":

@@ -35,12 +35,17 @@ def test_a_folder_a_missing_file_and_a_large_one_are_refused(tmp_path: Path):
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (b'{"failed": "missing", "why": "pypdf"}', re.escape(f"'pypdf' is not installed. Run `{install_command('library')}`")),
+        (
+            b'{"failed": "missing", "why": "pypdf"}',
+            re.escape(f"'pypdf' is not installed. Run `{install_command('library')}`"),
+        ),
         (b'{"failed": "large", "why": ""}', "takes too much memory"),
         (b"", "the process that read it crashed"),
     ],
 )
-def test_failures_of_the_process_say_what_to_do(monkeypatch: pytest.MonkeyPatch, answer: bytes, problem: str):
+def test_failures_of_the_process_say_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes, problem: str
+):
     done = subprocess.CompletedProcess([], 0, answer)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
     with pytest.raises(DocumentError, match=problem):
@@ -60,6 +65,10 @@ def test_too_much_memory_and_deep_nesting_are_answers(monkeypatch: pytest.Monkey
 
         return read
 
-    for error, failed in ((MemoryError, worker.LARGE), (RecursionError, worker.UNREADABLE), (ImportError, worker.MISSING)):
+    for error, failed in (
+        (MemoryError, worker.LARGE),
+        (RecursionError, worker.UNREADABLE),
+        (ImportError, worker.MISSING),
+    ):
         monkeypatch.setattr("memory_assets.adapters.documents.readers.read_file", fail(error))
         assert worker.main("a.pdf")["failed"] == failed

@@ -22,7 +22,9 @@ def written(path: Path, text: str | bytes) -> Path:
 
 
 def test_a_pdf_has_pages_and_the_bookmarks_that_they_are_below(tmp_path: Path):
-    file = write_pdf(tmp_path / "tides.pdf", ["High water", "Low water", "A lamp"], {"Tides": 1, "Lights": 3})
+    file = write_pdf(
+        tmp_path / "tides.pdf", ["High water", "Low water", "A lamp"], {"Tides": 1, "Lights": 3}
+    )
     found = read_file(file)
     assert (found.kind, found.title) == ("pdf", "tides")
     assert places_of(found) == [(1, "Tides"), (2, "Tides"), (3, "Lights")]
@@ -30,18 +32,28 @@ def test_a_pdf_has_pages_and_the_bookmarks_that_they_are_below(tmp_path: Path):
 
 
 def test_words_that_the_end_of_a_line_of_a_pdf_splits_are_joined(tmp_path: Path):
-    found = read_file(write_pdf(tmp_path / "a.pdf", ["The harbour mas-\nter waits for North-\nSea pilots"]))
+    found = read_file(
+        write_pdf(tmp_path / "a.pdf", ["The harbour mas-\nter waits for North-\nSea pilots"])
+    )
     assert found.sections[0].text == "The harbour master waits for North-\nSea pilots"
 
 
 def test_an_epub_is_read_in_the_order_of_its_spine_with_its_chapters(tmp_path: Path):
-    found = read_file(write_epub(tmp_path / "a.epub", {"Zeal": "First comes zeal.", "Adagio": "Then it slows."}))
-    assert (found.kind, found.title, places_of(found)) == ("epub", "Tempo", [(None, "Zeal"), (None, "Adagio")])
+    found = read_file(
+        write_epub(tmp_path / "a.epub", {"Zeal": "First comes zeal.", "Adagio": "Then it slows."})
+    )
+    assert (found.kind, found.title, places_of(found)) == (
+        "epub",
+        "Tempo",
+        [(None, "Zeal"), (None, "Adagio")],
+    )
     assert found.sections[1].text == "Adagio\n\nThen it slows."
 
 
 def test_a_word_document_has_chapters_and_the_text_of_tables(tmp_path: Path):
-    found = read_file(write_docx(tmp_path / "a.docx", {"Mooring": "Two lines.", "Depths": "Below."}))
+    found = read_file(
+        write_docx(tmp_path / "a.docx", {"Mooring": "Two lines.", "Depths": "Below."})
+    )
     assert (found.title, places_of(found)) == ("Quay manual", [(None, "Mooring"), (None, "Depths")])
     assert found.sections[1].text == "Depths\n\nBelow.\n\nBerth 4 | 9 metres"
 
@@ -49,7 +61,11 @@ def test_a_word_document_has_chapters_and_the_text_of_tables(tmp_path: Path):
 def test_markdown_is_cut_at_headings_and_not_in_code(tmp_path: Path):
     text = "---\ntitle: 'The log'\n---\nIntro\n\n# One\nText\n```\n# no heading\n```\n<!-- hidden -->\n## Two\nMore\n"
     found = read_file(written(tmp_path / "a.md", text))
-    assert (found.kind, found.title, places_of(found)) == ("markdown", "The log", [(None, ""), (None, "One"), (None, "Two")])
+    assert (found.kind, found.title, places_of(found)) == (
+        "markdown",
+        "The log",
+        [(None, ""), (None, "One"), (None, "Two")],
+    )
     assert found.sections[1].text == "# One\nText\n```\n# no heading\n```"
 
 
@@ -65,17 +81,31 @@ def test_html_is_read_without_scripts_styles_navigation_and_what_nobody_sees(tmp
 
 
 def test_encodings_and_invisible_characters_do_not_split_words(tmp_path: Path):
-    assert read_file(written(tmp_path / "a.txt", "Hafenst\u00adra\u200bße")).sections == (Section("Hafenstraße"),)
-    assert read_file(written(tmp_path / "b.txt", "Hafenstraße".encode("cp1252"))).sections[0].text == "Hafenstraße"
-    assert read_file(written(tmp_path / "c.txt", "Hafenstraße".encode("utf-16"))).sections[0].text == "Hafenstraße"
-    assert read_file(written(tmp_path / "d.html", "<p>Hafenstraße</p>")).sections[0].text == "Hafenstraße"
+    assert read_file(written(tmp_path / "a.txt", "Hafenst\u00adra\u200bße")).sections == (
+        Section("Hafenstraße"),
+    )
+    assert (
+        read_file(written(tmp_path / "b.txt", "Hafenstraße".encode("cp1252"))).sections[0].text
+        == "Hafenstraße"
+    )
+    assert (
+        read_file(written(tmp_path / "c.txt", "Hafenstraße".encode("utf-16"))).sections[0].text
+        == "Hafenstraße"
+    )
+    assert (
+        read_file(written(tmp_path / "d.html", "<p>Hafenstraße</p>")).sections[0].text
+        == "Hafenstraße"
+    )
 
 
 def test_a_pdf_that_needs_a_password_is_refused_and_one_that_needs_none_is_read(tmp_path: Path):
     file = encrypt_pdf(write_pdf(tmp_path / "a.pdf", ["Secret tides"]), "tide")
     with pytest.raises(UnreadableError, match="It is encrypted. Save a copy without a password"):
         read_file(file)
-    assert read_file(encrypt_pdf(write_pdf(tmp_path / "b.pdf", ["Open tides"]), "")).sections[0].text == "Open tides"
+    assert (
+        read_file(encrypt_pdf(write_pdf(tmp_path / "b.pdf", ["Open tides"]), "")).sections[0].text
+        == "Open tides"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +121,9 @@ def test_a_pdf_that_needs_a_password_is_refused_and_one_that_needs_none_is_read(
         ("a.html", b"", "It has no text"),
     ],
 )
-def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path, name: str, content: bytes, problem: str):
+def test_a_file_that_is_not_what_it_says_is_refused(
+    tmp_path: Path, name: str, content: bytes, problem: str
+):
     with pytest.raises(UnreadableError, match=problem):
         read_file(written(tmp_path / name, content))
 
@@ -110,7 +142,9 @@ def test_a_damaged_and_a_protected_epub_are_refused(tmp_path: Path):
         read_file(write_epub(tmp_path / "c.epub", {"One": "Text."}, locked=["One"]))
 
 
-def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("memory_assets.adapters.documents.readers.MOST_UNPACKED", 1_000_000)
     file = write_epub(tmp_path / "a.epub", {"One": "0" * 2_000_000})
     assert file.stat().st_size < 10_000
@@ -138,7 +172,9 @@ def test_entities_of_an_epub_read_no_file_of_the_machine(tmp_path: Path):
     assert "hush" not in str(found)
 
 
-def test_too_many_pages_and_too_much_text_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_too_many_pages_and_too_much_text_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     file = written(tmp_path / "a.md", "# One\nText\n# Two\nText\n# Three\nText\n")
     monkeypatch.setattr(contents, "MOST_SECTIONS", 2)
     with pytest.raises(UnreadableError, match="more than 2 pages or sections"):

@@ -12,4 +12,8 @@ def passes(store: Store, asset: str, name: str, days: list[str] | None = None) -
 
 def failing(store: Store, asset: str, days: list[str] | None = None) -> list[str]:
     """Returns the names of the asset's checks that fail, sorted."""
-    return sorted(check.name for check in REGISTERED if check.asset == asset and not check.run(store, days).passed)
+    return sorted(
+        check.name
+        for check in REGISTERED
+        if check.asset == asset and not check.run(store, days).passed
+    )

@@ -15,7 +15,9 @@ def test_a_briefing_over_its_budget_fails_and_names_its_tokens():
     project.parent.mkdir()
     project.write_text("word " * int(BUDGET_TOKENS * CHARS_A_TOKEN))
     assert failing(store, "briefing") == ["within_budget"]
-    assert f"| {BRIEFINGS}/shop.md | short |" in str(run_check(store, "briefing", "within_budget").metadata["examples"].value)
+    assert f"| {BRIEFINGS}/shop.md | short |" in str(
+        run_check(store, "briefing", "within_budget").metadata["examples"].value
+    )
     project.write_text("word")
     full = store.workspace / BRIEFINGS / "full" / BRIEFINGS / "shop.md"
     full.parent.mkdir(parents=True)

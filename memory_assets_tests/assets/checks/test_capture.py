@@ -24,11 +24,19 @@ def store() -> Store:
 
 
 def messages(*turns: int, **changes: object) -> list[dict]:
-    return [message(TURNS[n], n, **{"window_id": WINDOW, "resource_id": RANGE, **changes}) for n in turns]
+    return [
+        message(TURNS[n], n, **{"window_id": WINDOW, "resource_id": RANGE, **changes})
+        for n in turns
+    ]
 
 
 def test_a_complete_day_passes(store: Store):
-    assert failing(store, "messages") == failing(store, "messages", [ON]) == failing(store, "resources") == []
+    assert (
+        failing(store, "messages")
+        == failing(store, "messages", [ON])
+        == failing(store, "resources")
+        == []
+    )
 
 
 def test_a_lost_message_fails(store: Store):
@@ -40,12 +48,21 @@ def test_a_lost_message_fails(store: Store):
 def test_a_message_of_another_window_fails(store: Store):
     write(store, "messages", ON, *messages(0, 1, 2, 3), *messages(4, window_id="x" * 64))
     assert failing(store, "messages") == ["coverage"]
-    assert coverage(store, [ON]).select("message_id", "problem").rows() == [(IDS[4], "missing"), (IDS[4], "in no window")]
+    assert coverage(store, [ON]).select("message_id", "problem").rows() == [
+        (IDS[4], "missing"),
+        (IDS[4], "in no window"),
+    ]
 
 
 def test_a_message_in_two_windows_fails(store: Store):
     windows = store.tables.read("windows").to_dicts()
-    write(store, "windows", "all", *windows, windows[0] | {"window_id": "x" * 64, "message_ids": IDS[:1]})
+    write(
+        store,
+        "windows",
+        "all",
+        *windows,
+        windows[0] | {"window_id": "x" * 64, "message_ids": IDS[:1]},
+    )
     assert failing(store, "messages") == ["coverage"]
     assert set(coverage(store, None)["problem"]) == {"missing", "in several windows"}
 
@@ -65,7 +82,9 @@ def test_messages_of_windows_are_those_of_the_days_and_the_status(store: Store):
     open_one = row("windows", window_id="y" * 64, status="open", day=None, message_ids=["later"])
     write(store, "windows", "all", *store.tables.read("windows").to_dicts(), open_one)
     assert messages_of_windows(store, None)["message_id"].to_list() == IDS
-    assert messages_of_windows(store, [ON], status="observed")["window_id"].unique().to_list() == [WINDOW]
+    assert messages_of_windows(store, [ON], status="observed")["window_id"].unique().to_list() == [
+        WINDOW
+    ]
     assert messages_of_windows(store, ["2026-08-04"]).is_empty()
     assert messages_of_windows(store, None, status="skipped").is_empty()
 

@@ -28,7 +28,12 @@ def test_an_event_that_waits_for_hours_fails(store: Store):
 
 
 def test_a_line_put_aside_fails_until_its_file_is_deleted(store: Store):
-    write(store, "dead_letters", "all", row("dead_letters", letter_id="l", file="l.txt", reason="no JSON"))
+    write(
+        store,
+        "dead_letters",
+        "all",
+        row("dead_letters", letter_id="l", file="l.txt", reason="no JSON"),
+    )
     assert failing(store, "dead_letters") == []
     aside = store.root / spool.FOLDER / ASIDE / "l.txt"
     aside.parent.mkdir(parents=True)

@@ -23,7 +23,12 @@ FACT = {
 def store() -> Store:
     store = small_store()
     observed(store)
-    write(store, "verdicts", ON, row("verdicts", candidate_id="fact", window_id=WINDOW, verdict="allow"))
+    write(
+        store,
+        "verdicts",
+        ON,
+        row("verdicts", candidate_id="fact", window_id=WINDOW, verdict="allow"),
+    )
     return store
 
 
@@ -53,7 +58,9 @@ def test_a_fact_without_its_evidence_fails(store: Store, changes: dict, name: st
     assert failing_rules(store) == [name]
 
 
-def test_an_allowed_fact_without_evidence_is_named_by_its_id_and_its_text_is_not_shown(store: Store):
+def test_an_allowed_fact_without_evidence_is_named_by_its_id_and_its_text_is_not_shown(
+    store: Store,
+):
     observed(store, message_ids=[], text="Use uv, never npm.")
     found = run_check(store, "observations", "evidence_of_allowed_facts")
     shown = str(found.metadata["examples"].value)
@@ -68,7 +75,9 @@ def test_a_held_fact_may_quote_what_nobody_said(store: Store):
 
 @pytest.mark.parametrize("ids", [IDS[:4], [*IDS, "elsewhere"], [*IDS, IDS[0]]])
 def test_segments_hold_every_message_once(store: Store, ids: list[str]):
-    write(store, "segments", ON, row("segments", segment_id="seg", window_id=WINDOW, message_ids=ids))
+    write(
+        store, "segments", ON, row("segments", segment_id="seg", window_id=WINDOW, message_ids=ids)
+    )
     assert failing(store, "segments", [ON]) == ["coverage"]
 
 
@@ -77,25 +86,39 @@ def test_a_trigger_or_lesson_needs_its_message(store: Store):
     write(store, "triggers", ON, row("triggers", **dated))
     write(store, "lessons", ON, row("lessons", lesson_id="l", message_id=IDS[0]))
     assert failing(store, "triggers") == failing(store, "lessons") == []
-    write(store, "triggers", ON, row("triggers", **dated | {"message_id": "gone", "trigger_on": DAY - timedelta(days=1)}))
+    write(
+        store,
+        "triggers",
+        ON,
+        row("triggers", **dated | {"message_id": "gone", "trigger_on": DAY - timedelta(days=1)}),
+    )
     write(store, "lessons", ON, row("lessons", lesson_id="l", message_id="gone"))
     assert failing(store, "triggers") == ["messages_exist", "not_before_the_message"]
     assert failing(store, "lessons") == ["messages_exist"]
 
 
 def test_a_cut_answer_warns_and_without_a_model_no_window_waits_for_one(store: Store):
-    write(store, "observer_answers", ON, row("observer_answers", window_id=WINDOW, state="answered"))
+    write(
+        store, "observer_answers", ON, row("observer_answers", window_id=WINDOW, state="answered")
+    )
     assert failing(store, "observer_answers") == []
     write(store, "observer_answers", ON, row("observer_answers", window_id=WINDOW, state="cut"))
     assert failing(store, "observer_answers") == ["every_call_was_answered"]
 
 
-def test_a_window_that_the_present_model_was_not_asked_about_warns(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_window_that_the_present_model_was_not_asked_about_warns(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
     asked = open_store(read_settings())
     assert failing(asked, "observer_answers", [ON]) == ["of_the_present_prompt"]
     own = {"window_id": WINDOW, "model": "claude-haiku-4-5", "state": "answered"}
-    write(store, "observer_answers", ON, row("observer_answers", **own, prompt_hash=questions.prompt_hash()))
+    write(
+        store,
+        "observer_answers",
+        ON,
+        row("observer_answers", **own, prompt_hash=questions.prompt_hash()),
+    )
     assert failing(asked, "observer_answers", [ON]) == []
 
 
@@ -109,7 +132,12 @@ def test_a_short_session_with_a_turn_of_its_owner_is_asked_about_too(
     asked = open_store(read_settings())
     assert failing(asked, "observer_answers", [ON]) == found
     own = {"window_id": WINDOW, "model": "claude-haiku-4-5", "state": "answered"}
-    write(store, "observer_answers", ON, row("observer_answers", **own, prompt_hash=short_sessions.prompt_hash()))
+    write(
+        store,
+        "observer_answers",
+        ON,
+        row("observer_answers", **own, prompt_hash=short_sessions.prompt_hash()),
+    )
     assert failing(asked, "observer_answers", [ON]) == []
 
 

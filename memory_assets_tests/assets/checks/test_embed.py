@@ -25,7 +25,10 @@ from memory_assets_tests.factories import START, frame, message, row
 from memory_assets_tests.small_store import write
 
 DAY = START.date().isoformat()
-PORT, OTHER_PORT = "The staging database listens on port 5432.", "The staging database listens on port 5433."
+PORT, OTHER_PORT = (
+    "The staging database listens on port 5432.",
+    "The staging database listens on port 5433.",
+)
 CHECK = "Run make check before every commit to the shop."
 
 
@@ -48,23 +51,45 @@ def learn(store: Store, *rows: dict) -> None:
     embedder = LocalEmbedder()
     texts = {each["text_hash"]: each["text"] for each in rows}
     vectors = (
-        row("embeddings", text_hash=h, day=START.date(), dimension=384, vector=embedder.encode_query(text).tolist())
+        row(
+            "embeddings",
+            text_hash=h,
+            day=START.date(),
+            dimension=384,
+            vector=embedder.encode_query(text).tolist(),
+        )
         for h, text in sorted(texts.items())
     )
     write(store, "observations", DAY, *rows)
     write(store, "embeddings", DAY, *vectors)
-    write(store, "windows", "all", *(row("windows", window_id=each["id"], session_id=each["session_id"]) for each in rows))
+    write(
+        store,
+        "windows",
+        "all",
+        *(row("windows", window_id=each["id"], session_id=each["session_id"]) for each in rows),
+    )
 
 
 def fold(store: Store) -> dict[str, Any]:
     """Builds merges and memories, with their checks; returns the metadata of the memories, and the outcome of each check."""
     result = run_assets(store, "merges", "memories", raise_on_error=False)
-    return metadata_of(result, "memories") | {check.check_name: check for check in result.get_asset_check_evaluations()}
+    return metadata_of(result, "memories") | {
+        check.check_name: check for check in result.get_asset_check_evaluations()
+    }
 
 
 def state(store: Store) -> dict[str, tuple]:
-    columns = ("id", "state", "confidence", "confirmed_count", "contradicted_count", "conflicts_with")
-    return {one: tuple(rest) for one, *rest in store.tables.read("memories").select(columns).iter_rows()}
+    columns = (
+        "id",
+        "state",
+        "confidence",
+        "confirmed_count",
+        "contradicted_count",
+        "conflicts_with",
+    )
+    return {
+        one: tuple(rest) for one, *rest in store.tables.read("memories").select(columns).iter_rows()
+    }
 
 
 def test_what_sources_say_is_written_once_and_a_rebuild_gives_the_same_memories(store: Store):
@@ -116,7 +141,10 @@ def test_a_conflict_warns_with_both_ids_until_the_owner_settles_it(store: Store)
     assert "5432" not in str(found.metadata)
     learn(store, *doubtful, said("3", OTHER_PORT, author="owner"))
     assert fold(store)["conflicts_are_settled"].passed
-    assert [(id, how[0]) for id, how in state(store).items()] == [("1", "superseded"), ("2", "active")]
+    assert [(id, how[0]) for id, how in state(store).items()] == [
+        ("1", "superseded"),
+        ("2", "active"),
+    ]
 
 
 def test_repeats_that_merging_left_are_named_without_their_words(store: Store):
@@ -138,11 +166,15 @@ def test_an_event_whose_messages_are_gone_is_named(store: Store):
     assert "| memory.confirmed | 1 |" in found.metadata["examples"].value
 
 
-def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     learn(store, said("1", PORT), said("2", PORT))
     fold(store)
     write_back = store.tables.read("merges").with_columns(pl.lit("kept").alias("reason"))
-    store.tables.write("merges", "all", write_back, inputs=store.tables.parts("merges")["all"].inputs)
+    store.tables.write(
+        "merges", "all", write_back, inputs=store.tables.parts("merges")["all"].inputs
+    )
     fold(store)
     assert store.tables.read("merges")["reason"].to_list() == ["kept"]
     monkeypatch.setitem(TABLES, "merges", replace(TABLES["merges"], version="merge/other"))
@@ -153,7 +185,12 @@ def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(store: 
 def test_recalls_and_uses_refresh_a_memory(store: Store):
     learn(store, said("1", PORT))
     at = START + timedelta(days=2)
-    store.ledger.append("memory.used", "answer", {"memory_ids": ["1", "unknown"], "at": at.isoformat()}, actor="observer")
+    store.ledger.append(
+        "memory.used",
+        "answer",
+        {"memory_ids": ["1", "unknown"], "at": at.isoformat()},
+        actor="observer",
+    )
     fold(store)
     found = store.tables.read("memories", columns=["recall_count", "used_count", "last_used_at"])
     assert found.rows() == [(0, 1, at)]
@@ -163,20 +200,31 @@ def test_recalls_and_uses_refresh_a_memory(store: Store):
 def test_what_a_session_was_shown_and_took_up_is_noted_once(store: Store):
     learn(store, said("1", CHECK), said("2", PORT))
     fold(store)
-    store.ledger.append("memory.recalled", "q", {"memory_ids": ["1", "2"], "session": "s9"}, actor="mira")
+    store.ledger.append(
+        "memory.recalled", "q", {"memory_ids": ["1", "2"], "session": "s9"}, actor="mira"
+    )
     at = store.settings.clock()
     write(
         store,
         "messages",
         DAY,
         message("Please commit it.", 0, session_id="s9", event_at=at - timedelta(minutes=1)),
-        message(f"As agreed: {CHECK}", 1, session_id="s9", author="assistant", event_at=at + timedelta(minutes=1)),
+        message(
+            f"As agreed: {CHECK}",
+            1,
+            session_id="s9",
+            author="assistant",
+            event_at=at + timedelta(minutes=1),
+        ),
     )
     told = fold(store)
     assert (told["used"], told["ignored"]) == (1, 1)
     columns = ("id", "boost", "used_count", "event_at")
     boosted = store.tables.read("memories", columns=columns).rows()
-    assert boosted == [("1", 0.1, 1, START + timedelta(hours=1)), ("2", -0.05, 0, START + timedelta(hours=2))]
+    assert boosted == [
+        ("1", 0.1, 1, START + timedelta(hours=1)),
+        ("2", -0.05, 0, START + timedelta(hours=2)),
+    ]
     told = fold(store)
     assert (told["used"], told["ignored"]) == (0, 0)
     assert store.tables.read("memories", columns=columns).rows() == boosted
@@ -207,13 +255,20 @@ def test_a_text_that_cannot_be_encoded_is_named_and_gets_its_vector_once_the_mod
     def built(embedder: LocalEmbedder, later: timedelta) -> dict[str, dg.AssetCheckEvaluation]:
         monkeypatch.setattr(steps, "open_embedder", lambda _: embedder)
         at = Store(store.settings.model_copy(update={"now": now + later}), store.root)
-        result = run_assets(at, "embedding_failures", "embeddings", days=(START.date(), START.date()))
+        result = run_assets(
+            at, "embedding_failures", "embeddings", days=(START.date(), START.date())
+        )
         return {check.check_name: check for check in result.get_asset_check_evaluations()}
 
     found = built(bad, timedelta())
-    assert (found["every_text_has_a_vector"].passed, found["every_text_can_be_encoded"].passed) == (True, False)
+    assert (found["every_text_has_a_vector"].passed, found["every_text_can_be_encoded"].passed) == (
+        True,
+        False,
+    )
     assert "ZeroDivisionError" in str(found["every_text_can_be_encoded"].metadata["examples"].value)
-    assert store.tables.read("embeddings")["text_hash"].to_list() == [said("2", OTHER_PORT)["text_hash"]]
+    assert store.tables.read("embeddings")["text_hash"].to_list() == [
+        said("2", OTHER_PORT)["text_hash"]
+    ]
 
     good = LocalEmbedder()
     assert not built(good, timedelta(minutes=4))["every_text_can_be_encoded"].passed

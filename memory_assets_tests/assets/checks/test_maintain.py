@@ -11,7 +11,9 @@ from memory_assets_tests.small_store import small_store
 def red_nights(store: Store) -> list[list[dict[str, str]]]:
     """What the check finds in each of the nights of a month where it finds something."""
     moments = (store.settings.clock() + timedelta(days=night) for night in range(NIGHTS))
-    nights = (Store(store.settings.model_copy(update={"now": moment}), store.root) for moment in moments)
+    nights = (
+        Store(store.settings.model_copy(update={"now": moment}), store.root) for moment in moments
+    )
     found = (the_share_of_the_night_is_whole(night, None).to_dicts() for night in nights)
     return [rows for rows in found if rows]
 

@@ -23,7 +23,13 @@ def store() -> Store:
     return small_store()
 
 
-def write_day(store: Store, day: date, *facts: Mapping[str, Any], parse_path: str = "rules", reason: str = "durable") -> None:
+def write_day(
+    store: Store,
+    day: date,
+    *facts: Mapping[str, Any],
+    parse_path: str = "rules",
+    reason: str = "durable",
+) -> None:
     """A day with one message and these facts about it, all of them allowed."""
     plain = {
         "day": day,
@@ -34,9 +40,19 @@ def write_day(store: Store, day: date, *facts: Mapping[str, Any], parse_path: st
         "message_ids": ["m1"],
         "window_id": WINDOW,
     }
-    rows = [row("observations", **{**plain, "id": f"{day}-{number}", **each}) for number, each in enumerate(facts)]
+    rows = [
+        row("observations", **{**plain, "id": f"{day}-{number}", **each})
+        for number, each in enumerate(facts)
+    ]
     told = [
-        row("verdicts", candidate_id=each["id"], day=day, verdict="allow", reason=reason, parse_path=parse_path)
+        row(
+            "verdicts",
+            candidate_id=each["id"],
+            day=day,
+            verdict="allow",
+            reason=reason,
+            parse_path=parse_path,
+        )
         for each in rows
     ]
     write(store, "messages", day.isoformat(), message(SAID, message_id="m1", day=day))
@@ -50,7 +66,9 @@ def measure(store: Store, *, last: date = DAY) -> dg.ExecuteInProcessResult:
         "allowed_facts_are_grounded", "no_invented_clock_times", "the_owner_is_heard", "questions_outrank_no_statement",
         "state_changes_name_what_they_replace", "no_copied_tool_output", "facts_are_whole_sentences",
     )  # fmt: skip
-    return run_assets(store, "quality", days=(DAY, last), checks=dict.fromkeys(names, "observations"))
+    return run_assets(
+        store, "quality", days=(DAY, last), checks=dict.fromkeys(names, "observations")
+    )
 
 
 def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
@@ -60,18 +78,29 @@ def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluati
 def numbers(result: dg.ExecuteInProcessResult) -> dict[str | None, dict[str, Any]]:
     """The metadata of each day."""
     found = result.asset_materializations_for_node("quality")
-    return {event.partition: {name: value.value for name, value in event.metadata.items()} for event in found}
+    return {
+        event.partition: {name: value.value for name, value in event.metadata.items()}
+        for event in found
+    }
 
 
 def test_each_day_of_a_run_has_its_own_numbers(store: Store):
-    write_day(store, DAY, {}, {"text": "Install packages with uv, never with pip.", "priority": "high"})
-    write_day(store, NEXT, {"text": "It is never pip here: use uv to install packages.", "priority": "low"})
+    write_day(
+        store, DAY, {}, {"text": "Install packages with uv, never with pip.", "priority": "high"}
+    )
+    write_day(
+        store,
+        NEXT,
+        {"text": "It is never pip here: use uv to install packages.", "priority": "low"},
+    )
     found = numbers(measure(store, last=NEXT))
     first, second = found[DAY.isoformat()], found[NEXT.isoformat()]
     assert (first["candidates"], first["allowed"], first["allowed_dangling"]) == (2, 2, 0)
     assert (second["candidates"], second["allowed"], second["allowed_dangling"]) == (1, 1, 1)
     assert (first["high_priority_share"], second["high_priority_share"]) == (1.0, 0.0)
-    assert first["dagster/partition_row_count"] == store.tables.parts("quality")[DAY.isoformat()].rows
+    assert (
+        first["dagster/partition_row_count"] == store.tables.parts("quality")[DAY.isoformat()].rows
+    )
 
 
 def test_the_days_of_a_run_stand_in_one_table(store: Store):
@@ -116,8 +145,16 @@ def test_a_measured_day_is_due_again_only_when_what_it_was_measured_from_changed
         ("allowed_facts_are_grounded", [{"text": "The moon is made of green cheese."}], {}),
         ("no_invented_clock_times", [{"text": "Use uv, never pip, since 14:05."}], {}),
         ("the_owner_is_heard", [{"message_ids": ["m0"]}], {}),
-        ("state_changes_name_what_they_replace", [{"text": "Packages: uv is used, the lock file was moved."}], {}),
-        ("questions_outrank_no_statement", [{"priority": "high", "quote": "Should we use uv?"}], {}),
+        (
+            "state_changes_name_what_they_replace",
+            [{"text": "Packages: uv is used, the lock file was moved."}],
+            {},
+        ),
+        (
+            "questions_outrank_no_statement",
+            [{"priority": "high", "quote": "Should we use uv?"}],
+            {},
+        ),
         ("facts_are_whole_sentences", [{"text": "Never pip:, use uv,, to install packages."}], {}),
         ("few_candidates_are_junk", [{}], {"reason": "a passing state"}),
         ("few_facts_are_repeats", [{}, {}], {}),
@@ -133,9 +170,13 @@ def test_a_broken_promise_turns_its_check_red_and_a_kept_one_green(
     write_day(store, DAY, *facts, **day)
     found = checks(measure(store))[check]
     assert not found.passed
-    assert found.metadata["offending_rows"].value and f"{DAY}-0" in str(found.metadata["examples"].value)
+    assert found.metadata["offending_rows"].value and f"{DAY}-0" in str(
+        found.metadata["examples"].value
+    )
     is_error = check in ("allowed_facts_are_grounded", "no_invented_clock_times")
-    assert found.severity == (dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN)
+    assert found.severity == (
+        dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN
+    )
 
 
 def test_a_check_names_the_offending_facts(store: Store):
@@ -148,7 +189,12 @@ def test_a_check_names_the_offending_facts(store: Store):
 def test_a_fact_that_only_repeats_the_output_of_a_tool_is_named(store: Store):
     text = "resolved 12 packages in 3 ms, installed uv 0.8 to the environment of this project"
     write_day(store, DAY, {"text": text, "author": "tool"})
-    write(store, "messages", DAY.isoformat(), message(f"$ uv sync\n{text}\n", message_id="m1", day=DAY, author="tool"))
+    write(
+        store,
+        "messages",
+        DAY.isoformat(),
+        message(f"$ uv sync\n{text}\n", message_id="m1", day=DAY, author="tool"),
+    )
     found = checks(measure(store))["no_copied_tool_output"]
     assert not found.passed
     assert f"{DAY}-0" in str(found.metadata["examples"].value)
@@ -157,5 +203,7 @@ def test_a_fact_that_only_repeats_the_output_of_a_tool_is_named(store: Store):
 
 
 def test_held_facts_break_no_promise(store: Store):
-    write_day(store, DAY, {"gate": "hold", "text": "It was at 14:05 that the moon turned to cheese."})
+    write_day(
+        store, DAY, {"gate": "hold", "text": "It was at 14:05 that the moon turned to cheese."}
+    )
     assert all(found.passed for found in checks(measure(store)).values())

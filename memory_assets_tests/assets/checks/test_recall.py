@@ -49,7 +49,10 @@ def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
 
 
 def test_a_changed_fact_rewrites_only_the_summaries_of_its_category(store: Store):
-    deploy, rule = fact("1", "Deploys go through Buildkite."), fact("2", "Never push to main.", category="rules-conventions")
+    deploy, rule = (
+        fact("1", "Deploys go through Buildkite."),
+        fact("2", "Never push to main.", category="rules-conventions"),
+    )
     write(store, "memories", "all", deploy, rule)
     assert metadata(materialise(store), "category_summaries")["categories_written"] == 2
     before = store.tables.parts("category_summaries")
@@ -67,13 +70,22 @@ def pages(store: Store) -> dict[str, str]:
     return {path.name: path.read_text() for path in (store.workspace / "summaries").iterdir()}
 
 
-def test_a_contradicting_fact_changes_only_its_category_s_page_and_the_old_one_lies_beside(store: Store):
-    deploy, rule = fact("1", "Deploys go through Buildkite."), fact("2", "Never push to main.", category="rules-conventions")
+def test_a_contradicting_fact_changes_only_its_category_s_page_and_the_old_one_lies_beside(
+    store: Store,
+):
+    deploy, rule = (
+        fact("1", "Deploys go through Buildkite."),
+        fact("2", "Never push to main.", category="rules-conventions"),
+    )
     write(store, "memories", "all", deploy, rule)
     materialise(store)
     before = pages(store)
     write(store, "memories", "all", deploy, {**rule, "text": "Always push to main."})
-    materialise(open_store(store.settings.model_copy(update={"now": datetime(2026, 9, 3, 8, 5, 9, tzinfo=UTC)})))
+    materialise(
+        open_store(
+            store.settings.model_copy(update={"now": datetime(2026, 9, 3, 8, 5, 9, tzinfo=UTC)})
+        )
+    )
     after = pages(store)
     assert "Always push to main." in after.pop("rules-conventions.md")
     assert after.pop("rules-conventions.20260903T080509Z.md") == before.pop("rules-conventions.md")
@@ -87,8 +99,18 @@ def test_a_contradicting_fact_changes_only_its_category_s_page_and_the_old_one_l
 def test_the_chart_shows_the_share_of_each_tier_and_of_unknowns(store: Store):
     write(store, "memories", "all", fact("1", "Deploys go through Buildkite."))
     for tier, is_known in ((1, True), (2, True), (2, True), (2, False)):
-        answer = Answer("where does the heron nest?", "balanced", (), 0, cost=Cost(usd=0.01), is_known=is_known, tier=tier)
-        store.ledger.append("memory.recalled", "hash", {"memory_ids": [], **payload_of(answer)}, actor="mira")
+        answer = Answer(
+            "where does the heron nest?",
+            "balanced",
+            (),
+            0,
+            cost=Cost(usd=0.01),
+            is_known=is_known,
+            tier=tier,
+        )
+        store.ledger.append(
+            "memory.recalled", "hash", {"memory_ids": [], **payload_of(answer)}, actor="mira"
+        )
     found = metadata(materialise(store), "recalls")
     assert (found["dagster/row_count"], found["not_in_memory"], found["cost_usd"]) == (4, 1, 0.04)
     assert [line.split("|")[1].strip() for line in found["answered_from"].splitlines()[2:]] == [
@@ -103,7 +125,9 @@ def test_the_chart_shows_the_share_of_each_tier_and_of_unknowns(store: Store):
 def test_metadata_holds_no_text_of_memories(store: Store):
     write(store, "memories", "all", fact("1", "The moon is made of green cheese."))
     result = materialise(store)
-    assert "cheese" not in str(metadata(result, "category_summaries")) + str(result.get_asset_check_evaluations())
+    assert "cheese" not in str(metadata(result, "category_summaries")) + str(
+        result.get_asset_check_evaluations()
+    )
 
 
 def test_a_summary_that_cites_what_is_gone_is_red(store: Store):
@@ -111,6 +135,12 @@ def test_a_summary_that_cites_what_is_gone_is_red(store: Store):
     assert all(check.passed for check in materialise(store).get_asset_check_evaluations())
     stale = row("category_summaries", category="operations", memory_ids=["gone"], tokens=9_000)
     inputs = store.tables.parts("category_summaries")["operations"].inputs
-    store.tables.write("category_summaries", "operations", frame("category_summaries", stale), inputs=inputs)
-    failed = {check.check_name for check in materialise(store).get_asset_check_evaluations() if not check.passed}
+    store.tables.write(
+        "category_summaries", "operations", frame("category_summaries", stale), inputs=inputs
+    )
+    failed = {
+        check.check_name
+        for check in materialise(store).get_asset_check_evaluations()
+        if not check.passed
+    }
     assert failed == {"citations_resolve", "short_enough"}

@@ -24,9 +24,23 @@ MONDAY, TUESDAY = date(2026, 8, 3), date(2026, 8, 4)
 
 def fact(name: str, day: date = MONDAY, **changes: Any) -> dict[str, Any]:
     text = f"`make {name}` deploys the {name} service of the harbor to production."
-    plain = {"kind": "fact", "gate": "allow", "priority": "high", "author": "owner", "category": "operations", "text": text}
-    plain |= {"project": "harbor", "person": "mira", "tokens": count_tokens(text), "event_at": START + (day - MONDAY)}
-    return row("observations", id=f"{name:0<8}-0000-5000-8000-000000000000", day=day, **plain | changes)
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "priority": "high",
+        "author": "owner",
+        "category": "operations",
+        "text": text,
+    }
+    plain |= {
+        "project": "harbor",
+        "person": "mira",
+        "tokens": count_tokens(text),
+        "event_at": START + (day - MONDAY),
+    }
+    return row(
+        "observations", id=f"{name:0<8}-0000-5000-8000-000000000000", day=day, **plain | changes
+    )
 
 
 def observe(store: Store, day: date, *facts: dict[str, Any]) -> None:
@@ -45,7 +59,10 @@ def store() -> Store:
 def run(store: Store, *names: str, first: date, last: date) -> dict[str, dg.AssetCheckEvaluation]:
     """Materialises the assets for the parts, with all their checks, which are returned by asset and name."""
     result = run_assets(store, *names, days=(first, last))
-    return {f"{found.asset_key.to_user_string()}.{found.check_name}": found for found in result.get_asset_check_evaluations()}
+    return {
+        f"{found.asset_key.to_user_string()}.{found.check_name}": found
+        for found in result.get_asset_check_evaluations()
+    }
 
 
 def reflect_days(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
@@ -53,8 +70,12 @@ def reflect_days(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
 
 
 def distil(store: Store) -> dict[str, dg.AssetCheckEvaluation]:
-    checks = run(store, "weekly_distillates", "dropped_facts", "timeline", first=MONDAY, last=MONDAY)
-    return checks | run(store, "monthly_distillates", "dropped_facts", first=date(2026, 8, 1), last=date(2026, 8, 1))
+    checks = run(
+        store, "weekly_distillates", "dropped_facts", "timeline", first=MONDAY, last=MONDAY
+    )
+    return checks | run(
+        store, "monthly_distillates", "dropped_facts", first=date(2026, 8, 1), last=date(2026, 8, 1)
+    )
 
 
 def ids(names: Iterable[str]) -> list[str]:
@@ -65,30 +86,48 @@ def test_days_become_a_week_and_a_month_and_every_fact_is_told_or_listed(store: 
     assert list(stale_days(store, "reflect")) == [MONDAY, TUESDAY]
     checks = reflect_days(store) | distil(store)
     assert [name for name, found in checks.items() if not found.passed] == []
-    week, month = (store.tables.read(name).to_dicts() for name in ("weekly_distillates", "monthly_distillates"))
+    week, month = (
+        store.tables.read(name).to_dicts() for name in ("weekly_distillates", "monthly_distillates")
+    )
     assert [one["reflection_ids"] for one in (*week, *month)] == [
         store.tables.read("reflections")["reflection_id"].to_list()
     ] * 2
     told, listed = set(week[0]["observation_ids"]), store.tables.read("dropped_facts")
     of_week = set(listed.filter(span="week")["observation_id"])
-    assert told | of_week == set(ids(f"{day}{number}" for day in "ab" for number in range(4))) and not told & of_week
+    assert (
+        told | of_week == set(ids(f"{day}{number}" for day in "ab" for number in range(4)))
+        and not told & of_week
+    )
     assert len(month[0]["observation_ids"]) < len(told)
-    assert listed.filter(span="day").select("observation_id", "reason").rows() == [(ids(["d0"])[0], "held")]
+    assert listed.filter(span="day").select("observation_id", "reason").rows() == [
+        (ids(["d0"])[0], "held")
+    ]
 
 
-def test_a_finished_week_is_a_chapter_of_the_owner_under_git(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_finished_week_is_a_chapter_of_the_owner_under_git(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_OWNER", "mira")
     own = open_store(read_settings())
     reflect_days(own)
     distil(own)
     chapter = GitWorkspace(own.workspace).at_head("timeline/2026-W32.md")
-    assert chapter and b"**Monday, 2026-08-03, harbor.**" in chapter and b"[mem_a00000000000]" in chapter
+    assert (
+        chapter
+        and b"**Monday, 2026-08-03, harbor.**" in chapter
+        and b"[mem_a00000000000]" in chapter
+    )
 
 
-def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_changes(store: Store, monkeypatch):
+def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_changes(
+    store: Store, monkeypatch
+):
     assert list(stale_days(store, "distil_weeks")) == []
     reflect_days(store)
-    assert (list(stale_days(store, "distil_weeks")), list(stale_days(store, "distil_months"))) == ([MONDAY], [date(2026, 8, 1)])
+    assert (list(stale_days(store, "distil_weeks")), list(stale_days(store, "distil_months"))) == (
+        [MONDAY],
+        [date(2026, 8, 1)],
+    )
     distil(store)
     assert list(stale_days(store, "distil_weeks")) == list(stale_days(store, "distil_months")) == []
     before = store.tables.parts("weekly_distillates")
@@ -101,7 +140,11 @@ def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_chang
     assert list(stale_days(store, "distil_weeks")) == [MONDAY]
     distil(store)
     assert (
-        store.tables.read("dropped_facts").filter(span="week")["observation_id"].is_in(ids(["b0", "b1", "b2", "b3"])).sum() == 0
+        store.tables.read("dropped_facts")
+        .filter(span="week")["observation_id"]
+        .is_in(ids(["b0", "b1", "b2", "b3"]))
+        .sum()
+        == 0
     )
     assert list(stale_days(store, "distil_weeks")) == []
     write(store, "segments", MONDAY.isoformat(), row("segments", segment_id="s1"))
@@ -116,7 +159,9 @@ def test_a_week_that_is_not_over_waits(store: Store, monkeypatch: pytest.MonkeyP
     assert list(stale_days(open_store(read_settings()), "distil_weeks")) == [MONDAY]
 
 
-def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     assert accumulated_requests(store) == []
     monkeypatch.setattr(due, "ACCUMULATED_TOKENS", sum(fact(f"b{n}")["tokens"] for n in range(4)))
     observe(store, MONDAY, fact("a0"))
@@ -131,11 +176,36 @@ def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, mo
 @pytest.mark.parametrize(
     ("table", "part", "check", "change"),
     [
-        ("reflections", "2026-08-03", "reflections.citations_resolve", {"observation_ids": ["gone"]}),
-        ("reflections", "2026-08-03", "reflections.smaller_than_its_input", {"fact_tokens": 501, "output_tokens": 501}),
-        ("weekly_distillates", "2026-08-03", "weekly_distillates.citations_resolve", {"observation_ids": ["gone"]}),
-        ("weekly_distillates", "2026-08-03", "weekly_distillates.shorter_than_its_days", {"output_tokens": 10_000}),
-        ("monthly_distillates", "2026-08-01", "monthly_distillates.shorter_than_its_days", {"output_tokens": 10_000}),
+        (
+            "reflections",
+            "2026-08-03",
+            "reflections.citations_resolve",
+            {"observation_ids": ["gone"]},
+        ),
+        (
+            "reflections",
+            "2026-08-03",
+            "reflections.smaller_than_its_input",
+            {"fact_tokens": 501, "output_tokens": 501},
+        ),
+        (
+            "weekly_distillates",
+            "2026-08-03",
+            "weekly_distillates.citations_resolve",
+            {"observation_ids": ["gone"]},
+        ),
+        (
+            "weekly_distillates",
+            "2026-08-03",
+            "weekly_distillates.shorter_than_its_days",
+            {"output_tokens": 10_000},
+        ),
+        (
+            "monthly_distillates",
+            "2026-08-01",
+            "monthly_distillates.shorter_than_its_days",
+            {"output_tokens": 10_000},
+        ),
         ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"observation_ids": []}),
         ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"observation_ids": ["gone"]}),
         ("timeline", "2026-08-03", "timeline.every_sentence_cites", {"commits": ["abcdef0"]}),
@@ -144,7 +214,9 @@ def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(store: Store, mo
         ("dropped_facts", "day-2026-08-03", "dropped_facts.nothing_vanished", None),
     ],
 )
-def test_a_broken_promise_is_named(store: Store, table: str, part: str, check: str, change: dict[str, Any] | None):
+def test_a_broken_promise_is_named(
+    store: Store, table: str, part: str, check: str, change: dict[str, Any] | None
+):
     observe(store, MONDAY, *(fact(f"a{number}") for number in range(4)), fact("e0", priority="low"))
     reflect_days(store)
     distil(store)

@@ -18,13 +18,19 @@ def store() -> Store:
 
 def test_a_proposal_without_a_state_and_a_state_without_a_proposal_fail(store: Store):
     assert failing(store, "decisions") == []
-    write(store, "decisions", "all", row("decisions", proposal_id="p-20260803-002", state="pending"))
+    write(
+        store, "decisions", "all", row("decisions", proposal_id="p-20260803-002", state="pending")
+    )
     assert failing(store, "decisions") == ["proposals_add_up"]
 
 
 def promoted(store: Store, kind: str = PROMOTED, **payload: object) -> None:
     write(store, "decisions", "all", row("decisions", proposal_id=PROPOSAL, state="promoted"))
-    known = {"commit": "c", "evidence": [{"resource_id": store.archive.resources()["id"][0]}], "session_ids": ["session-1"]}
+    known = {
+        "commit": "c",
+        "evidence": [{"resource_id": store.archive.resources()["id"][0]}],
+        "session_ids": ["session-1"],
+    }
     store.ledger.append(kind, PROPOSAL, known | payload, actor="rules")
 
 
@@ -58,5 +64,7 @@ def test_a_line_that_our_commit_dropped_fails_unless_it_was_replaced(store: Stor
     path.write_text("# MEMORY.md\n\n## Hard Rules\n\n- 2026-08-04: Use poetry.\n")
     commit = workspace.commit("Replace", ["MEMORY.md"])
     assert not passes(store, "memory_md", "kept_every_line")
-    store.ledger.append(MOVED, "p-1", {"commit": commit, "replaces": "- 2026-08-03: Use uv."}, actor="rules")
+    store.ledger.append(
+        MOVED, "p-1", {"commit": commit, "replaces": "- 2026-08-03: Use uv."}, actor="rules"
+    )
     assert passes(store, "memory_md", "kept_every_line")

@@ -32,11 +32,17 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def names_of(app: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    own = [(*before, command.name or command.callback.__name__) for command in app.registered_commands if command.callback]
+    own = [
+        (*before, command.name or command.callback.__name__)
+        for command in app.registered_commands
+        if command.callback
+    ]
     return own + [
         name
         for group in app.registered_groups
-        for name in names_of(group.typer_instance, (*before, str(group.name)) if group.name else before)
+        for name in names_of(
+            group.typer_instance, (*before, str(group.name)) if group.name else before
+        )
     ]
 
 
@@ -46,7 +52,19 @@ COMMANDS = [name for name in names_of(cli.make_app()) if name != ("send",)]
 
 def test_the_names_that_others_call_are_there():
     wanted = {"up", "recall", "remember", "review", "explain", "forget", "status", "brief"}
-    wanted |= {"hooks", "model", "config", "ingest", "doctor", "restore", "data", "lab", "library", "serve", "service"}
+    wanted |= {
+        "hooks",
+        "model",
+        "config",
+        "ingest",
+        "doctor",
+        "restore",
+        "data",
+        "lab",
+        "library",
+        "serve",
+        "service",
+    }
     wanted |= {"uninstall"}
     assert wanted == {name[0] for name in COMMANDS}
 
@@ -62,7 +80,11 @@ def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_arguments_are_words_in_capitals_and_no_types_of_python(command: tuple[str, ...], run: Run):
     _, out, _ = run(*command, "--help")
-    usage = out.splitlines()[0].removeprefix(f"Usage: memory {' '.join(command)}").replace("COMMAND [ARGS]...", "")
+    usage = (
+        out.splitlines()[0]
+        .removeprefix(f"Usage: memory {' '.join(command)}")
+        .replace("COMMAND [ARGS]...", "")
+    )
     assert re.fullmatch(r"( \[?[A-Z]+(\.\.\.)?\]?)* ?", usage)
     assert not re.search(r"<(str|int|path|list)", out)
 
@@ -76,7 +98,9 @@ def test_without_a_command_the_help_is_printed_and_no_error(words: tuple[str, ..
 
 
 def test_the_version_is_printed_also_in_front_of_a_command(run: Run):
-    assert run("--version") == run("--version", "status") == (0, f"memory_assets {__version__}\n", "")
+    assert (
+        run("--version") == run("--version", "status") == (0, f"memory_assets {__version__}\n", "")
+    )
 
 
 def test_the_help_tells_the_exit_codes(run: Run):
@@ -98,16 +122,27 @@ def test_json_is_one_object_and_nothing_else(run: Run):
 def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest.MonkeyPatch):
     small_store()
     pending = MemoryAgent.pending
-    monkeypatch.setattr(MemoryAgent, "pending", lambda self: print("loading weights") or pending(self))
+    monkeypatch.setattr(
+        MemoryAgent, "pending", lambda self: print("loading weights") or pending(self)
+    )
     _, out, err = run("review", "--json")
     assert [one["proposal_id"] for one in json.loads(out)["data"]["pending"]] == [PROPOSAL]
     assert err == "loading weights\n"
 
 
 @pytest.mark.parametrize(
-    "words", [("recall", "how"), ("doctor",), ("review",), ("explain", "x"), ("data", "export", "observations")]
+    "words",
+    [
+        ("recall", "how"),
+        ("doctor",),
+        ("review",),
+        ("explain", "x"),
+        ("data", "export", "observations"),
+    ],
 )
-def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(words: tuple[str, ...], run: Run, tmp_path: Path):
+def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(
+    words: tuple[str, ...], run: Run, tmp_path: Path
+):
     code, out, err = run(*words)
     assert (code, out) == (1, "")
     assert "Run `memory up`" in err
@@ -117,7 +152,12 @@ def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(words: tuple[s
 def test_an_error_as_json_has_type_and_message(run: Run):
     code, out, _ = run("doctor", "--json")
     reply = json.loads(out)
-    assert (code, reply["ok"], reply["data"], reply["error"]["type"]) == (1, False, None, "StoreError")
+    assert (code, reply["ok"], reply["data"], reply["error"]["type"]) == (
+        1,
+        False,
+        None,
+        "StoreError",
+    )
     assert reply["error"]["message"].startswith("There is no memory in")
 
 
@@ -134,7 +174,9 @@ def test_an_error_as_json_has_type_and_message(run: Run):
         ),
     ],
 )
-def test_a_command_that_is_not_understood_exits_with_two_and_names_its_help(words: tuple[str, ...], told: str, run: Run):
+def test_a_command_that_is_not_understood_exits_with_two_and_names_its_help(
+    words: tuple[str, ...], told: str, run: Run
+):
     small_store()
     code, out, err = run(*words)
     assert (code, out, err) == (2, "", f"✗ {told}\n")
@@ -160,7 +202,9 @@ def test_the_doctor_as_json_keeps_its_report_when_it_fails(run: Run):
     code, out, _ = run("doctor", "--json")
     reply = json.loads(out)
     assert (code, reply["ok"], reply["data"]["is_well"]) == (1, False, False)
-    assert [check["name"] for check in reply["data"]["checks"] if not check["passed"]] == ["permissions"]
+    assert [check["name"] for check in reply["data"]["checks"] if not check["passed"]] == [
+        "permissions"
+    ]
 
 
 def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
@@ -172,11 +216,15 @@ def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
 
 def test_export_to_a_file_says_how_many_rows(run: Run, tmp_path: Path):
     small_store()
-    code, out, _ = run("data", "export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv"))
+    code, out, _ = run(
+        "data", "export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv")
+    )
     assert (code, out) == (0, f"1 rows in {tmp_path / 'out.csv'}\n")
 
 
-@pytest.mark.parametrize("words", [("data", "export"), ("data", "export", "observations", "--all", "there")])
+@pytest.mark.parametrize(
+    "words", [("data", "export"), ("data", "export", "observations", "--all", "there")]
+)
 def test_export_takes_a_table_or_a_folder_for_everything(words: tuple[str, ...], run: Run):
     small_store()
     code, _, err = run(*words)
@@ -184,7 +232,9 @@ def test_export_takes_a_table_or_a_folder_for_everything(words: tuple[str, ...],
     assert "Name a table, or give --all FOLDER." in err
 
 
-def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(run: Run, tmp_path: Path):
+def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(
+    run: Run, tmp_path: Path
+):
     small_store()
     code, out, _ = run("data", "backup", str(tmp_path / "b.tar.zst"))
     assert code == 0
@@ -194,7 +244,9 @@ def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(run:
 
 
 @pytest.mark.parametrize("words", [("data", "restore", "none.tar.zst"), ("data", "import", "none")])
-def test_a_backup_or_export_that_does_not_exist_is_named_and_no_store_is_made(words: tuple[str, ...], run: Run, tmp_path: Path):
+def test_a_backup_or_export_that_does_not_exist_is_named_and_no_store_is_made(
+    words: tuple[str, ...], run: Run, tmp_path: Path
+):
     code, out, err = run(*words)
     assert (code, out) == (1, "")
     assert "none" in err
@@ -247,18 +299,34 @@ def test_branches_are_listed_compared_and_dropped(run: Run):
     store = small_store()
     place = BranchFolder(store, "mine")
     branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
-    observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
+    observed = store.tables.read("observations").with_columns(
+        gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8")
+    )
     place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
     assert json.loads(run("lab", "what-if", "list", "--json")[1])["data"] == [
-        {"name": "mine", "first": str(DAY), "last": str(DAY), "settings": {"least_useful": "0.8"}, "state": "made"}
+        {
+            "name": "mine",
+            "first": str(DAY),
+            "last": str(DAY),
+            "settings": {"least_useful": "0.8"},
+            "state": "made",
+        }
     ]
     _, out, _ = run("lab", "what-if", "show", "mine")
     assert "least_useful 0.7 → 0.8" in out
     assert re.search(r"observations of these days +1 +0 +0 +1 +0", out)
     assert "MEMORY.md does not change." in out
-    assert json.loads(run("lab", "what-if", "show", "mine", "--json")[1])["data"]["observations"]["lost"] == 1
+    assert (
+        json.loads(run("lab", "what-if", "show", "mine", "--json")[1])["data"]["observations"][
+            "lost"
+        ]
+        == 1
+    )
     assert run("lab", "what-if", "drop", "mine")[0] == 0
-    assert run("lab", "what-if", "list")[1] == "There is no branch. `memory lab what-if --set NAME=VALUE` makes one.\n"
+    assert (
+        run("lab", "what-if", "list")[1]
+        == "There is no branch. `memory lab what-if --set NAME=VALUE` makes one.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -266,8 +334,16 @@ def test_branches_are_listed_compared_and_dropped(run: Run):
     [
         (("--set", "least_useful"), 2, "must be NAME=VALUE"),
         (("--set", "port=4000"), 1, "port cannot be tried on past days"),
-        (("--set", "least_useful=2"), 1, "least_useful: Input should be less than or equal to 1 (got '2')"),
-        (("--set", "least_useful=0.6", "--from", "2026-09-01", "--to", "2026-08-01"), 1, "lies after --to"),
+        (
+            ("--set", "least_useful=2"),
+            1,
+            "least_useful: Input should be less than or equal to 1 (got '2')",
+        ),
+        (
+            ("--set", "least_useful=0.6", "--from", "2026-09-01", "--to", "2026-08-01"),
+            1,
+            "lies after --to",
+        ),
         (
             ("--set", "least_useful=0.6", "--to", "2020-08-01"),
             1,
@@ -315,7 +391,9 @@ def test_a_traceback_is_shown_when_asked_for(run: Run, monkeypatch: pytest.Monke
     assert "Traceback" in run("doctor")[2]
 
 
-@pytest.mark.parametrize("words", [("--debug", "doctor"), ("doctor", "--debug"), ("doctor", "--deep", "--debug")])
+@pytest.mark.parametrize(
+    "words", [("--debug", "doctor"), ("doctor", "--debug"), ("doctor", "--deep", "--debug")]
+)
 def test_the_option_debug_shows_a_traceback_wherever_it_stands(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -347,7 +425,9 @@ def test_a_failed_run_is_told_by_its_cause(run: Run, monkeypatch: pytest.MonkeyP
     """Dagster wraps what an asset raises; people read what was raised."""
 
     def fail(*_: Any) -> None:
-        raise RuntimeError("Error occurred while executing op") from StoreError("Cannot write table 'messages'.")
+        raise RuntimeError("Error occurred while executing op") from StoreError(
+            "Cannot write table 'messages'."
+        )
 
     monkeypatch.setattr(MemoryAgent, "status", fail)
     assert run("status")[2] == "✗ Cannot write table 'messages'.\n"
@@ -389,12 +469,19 @@ def test_a_sample_is_allowed_facts_that_can_be_read_alone(run: Run):
 def test_a_sample_as_json_leads_back_to_the_session(run: Run):
     small_store()
     (found,) = json.loads(run("data", "sample", "--json")[1])["data"]["rows"]
-    assert (found["id"], found["text"], found["session_id"], found["lines"]) == (MEMORY, FACT, "session-1", [3])
+    assert (found["id"], found["text"], found["session_id"], found["lines"]) == (
+        MEMORY,
+        FACT,
+        "session-1",
+        [3],
+    )
 
 
 def test_a_question_is_read_from_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch):
     index(small_store())
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"how do we install\npackages\n")))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(b"how do we install\npackages\n"))
+    )
     code, out, _ = run("recall", "-")
     assert (code, out.splitlines()[0]) == (0, f"1. {FACT}")
 
@@ -404,7 +491,10 @@ def test_a_recalled_memory_shows_its_id_and_where_it_comes_from(run: Run):
     _, out, _ = run("recall", "how do we install packages", "--category", "rules-conventions")
     first, second = out.splitlines()
     assert first == f"1. {FACT}"
-    assert "rules-conventions, from x in x on 2026-08-03; mem_0f3a5c1e0000; session session-1, records 3" in second
+    assert (
+        "rules-conventions, from x in x on 2026-08-03; mem_0f3a5c1e0000; session session-1, records 3"
+        in second
+    )
 
 
 def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
@@ -420,7 +510,9 @@ def test_an_answer_shows_its_sentences_and_where_their_sources_stand(run: Run):
 
 def test_the_block_is_what_goes_in_front_of_a_prompt_and_nothing_else(run: Run):
     index(small_store())
-    code, out, _ = run("recall", "how do we install packages", "--block", "--category", "rules-conventions")
+    code, out, _ = run(
+        "recall", "how do we install packages", "--block", "--category", "rules-conventions"
+    )
     assert (code, out.count("\n")) == (0, 1)
     assert out.startswith(f"~ {FACT} (")
     assert run("recall", "zebra crossings of Ulaanbaatar", "--block")[1] == ""
@@ -445,11 +537,23 @@ def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
 
 def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run: Run):
     small_store()
-    code, out, _ = run("remember", "Herons nest beside the reactor.", "--priority", "high", "--json")
+    code, out, _ = run(
+        "remember", "Herons nest beside the reactor.", "--priority", "high", "--json"
+    )
     noted = json.loads(out)["data"]
-    assert (code, noted["kind"], noted["text"], noted["priority"]) == (0, "noted", "Herons nest beside the reactor.", "high")
-    code, out, _ = run("remember", "Storks nest beside the reactor.", "--instead-of", noted["memory_ids"][0])
-    assert (code, f"replaces mem_{noted['memory_ids'][0].replace('-', '')[:12]}" in out) == (0, True)
+    assert (code, noted["kind"], noted["text"], noted["priority"]) == (
+        0,
+        "noted",
+        "Herons nest beside the reactor.",
+        "high",
+    )
+    code, out, _ = run(
+        "remember", "Storks nest beside the reactor.", "--instead-of", noted["memory_ids"][0]
+    )
+    assert (code, f"replaces mem_{noted['memory_ids'][0].replace('-', '')[:12]}" in out) == (
+        0,
+        True,
+    )
     code, out, _ = run("data", "feedback", MEMORY, "--unused", "--session", "s1")
     assert (code, out) == (0, f"Recorded: mem_{MEMORY.replace('-', '')[:12]} did not help.\n")
     code, out, _ = run("forget", "storks nest")
@@ -479,7 +583,10 @@ def test_words_that_are_recalled_are_explained_by_where_they_come_from(run: Run)
 def test_a_question_that_does_not_return_the_words_is_explained(run: Run):
     index(small_store())
     code, out, _ = run("explain", FACT, "--question", FACT)
-    assert (code, out.splitlines()[:2]) == (0, ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"])
+    assert (code, out.splitlines()[:2]) == (
+        0,
+        ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"],
+    )
     assert run("explain", FACT, "--question", "how do herons nest")[1].startswith("out-ranked: ")
 
 
@@ -492,16 +599,24 @@ def test_an_answer_takes_no_option_that_only_a_recall_has(run: Run):
 def test_shortcuts_stand_for_the_options_that_they_name(run: Run):
     index(small_store())
     for short, long in ((["--deep"], ["--profile", "deep"]), (["--held"], ["--include", "held"])):
-        answers = [json.loads(run("recall", "pip", "--probe", "--json", *words)[1])["data"] for words in (short, long)]
+        answers = [
+            json.loads(run("recall", "pip", "--probe", "--json", *words)[1])["data"]
+            for words in (short, long)
+        ]
         assert len({json.dumps({**answer, "cost": None}) for answer in answers}) == 1
 
 
-def test_settings_are_shown_with_their_default_and_origin(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_settings_are_shown_with_their_default_and_origin(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "memory.toml").write_text("least_useful = 0.6\n")
     monkeypatch.setenv("MEMORY_PORT", "4000")
     found = {one["name"]: one for one in json.loads(run("config", "--json")[1])["data"]["settings"]}
-    told = {name: (found[name]["value"], found[name]["default"], found[name]["origin"]) for name in ("port", "least_useful")}
+    told = {
+        name: (found[name]["value"], found[name]["default"], found[name]["origin"])
+        for name in ("port", "least_useful")
+    }
     assert told == {
         "port": (4000, 3000, "environment variable MEMORY_PORT"),
         "least_useful": (0.6, 0.7, str(tmp_path / "store" / "memory.toml")),
@@ -520,7 +635,9 @@ def settings_in(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "memory.toml").read_text())
 
 
-def test_a_model_is_chosen_in_the_settings_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_is_chosen_in_the_settings_file(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     assert "rules is configured (default)." in run("model", "list")[1]
     code, out, _ = run("model", "use", "claude-haiku-4-5")
     assert (code, "claude-haiku-4-5 extracts facts" in out) == (0, True)
@@ -532,14 +649,24 @@ def test_a_model_is_chosen_in_the_settings_file(run: Run, tmp_path: Path, monkey
     assert "overrides" in run("model", "use", "claude-haiku-4-5")[2]
 
 
-def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_until_it_is_added(run: Run, tmp_path: Path):
+def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_until_it_is_added(
+    run: Run, tmp_path: Path
+):
     store = small_store()
     code, out, _ = run("model", "use", "claude-haiku-4-5", "--reflector", "claude-sonnet-4-5")
     assert (code, "sessions of x." in out) == (0, True)
-    chosen = {"model": "claude-haiku-4-5", "reflector_model": "claude-sonnet-4-5", "model_projects": ["x"]}
+    chosen = {
+        "model": "claude-haiku-4-5",
+        "reflector_model": "claude-sonnet-4-5",
+        "model_projects": ["x"],
+    }
     assert settings_in(store.root) == chosen
     assert "not sent" not in run("status")[1]
-    later = store.tables.read("windows").with_columns(project=pl.lit("y"), window_id=pl.lit("v" * 64)).to_dicts()
+    later = (
+        store.tables.read("windows")
+        .with_columns(project=pl.lit("y"), window_id=pl.lit("v" * 64))
+        .to_dicts()
+    )
     write(store, "windows", "all", *store.tables.read("windows").to_dicts(), *later)
     assert "not sent      y (`memory model add PROJECT`)" in run("status")[1]
     assert "Not sent, until you run `memory model add PROJECT`: y." in run("model")[1]
@@ -549,19 +676,38 @@ def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_unti
     assert settings_in(store.root) == {**chosen, "model_projects": ["x", "y"]}
     assert "not sent" not in run("status")[1]
     run("model", "use", "rules")
-    assert settings_in(store.root) == {"model": "rules", "reflector_model": "", "model_projects": ["x", "y"]}
+    assert settings_in(store.root) == {
+        "model": "rules",
+        "reflector_model": "",
+        "model_projects": ["x", "y"],
+    }
 
 
-@pytest.mark.parametrize(("options", "projects"), [(("--all-projects",), ["*"]), (("--project", "x"), ["x"]), ((), ["x"])])
-def test_the_projects_can_be_chosen_with_the_model(options: tuple[str, ...], projects: list[str], run: Run):
+@pytest.mark.parametrize(
+    ("options", "projects"),
+    [(("--all-projects",), ["*"]), (("--project", "x"), ["x"]), ((), ["x"])],
+)
+def test_the_projects_can_be_chosen_with_the_model(
+    options: tuple[str, ...], projects: list[str], run: Run
+):
     store = small_store()
     run("model", "use", "qwen3:30b", "--url", "http://127.0.0.1:11434", *options)
-    assert settings_in(store.root) == {"model": "qwen3:30b", "model_url": "http://127.0.0.1:11434", "model_projects": projects}
+    assert settings_in(store.root) == {
+        "model": "qwen3:30b",
+        "model_url": "http://127.0.0.1:11434",
+        "model_projects": projects,
+    }
     run("model", "use", "claude-haiku-4-5", "--url", "default", *options)
-    assert settings_in(store.root) == {"model": "claude-haiku-4-5", "model_url": "", "model_projects": projects}
+    assert settings_in(store.root) == {
+        "model": "claude-haiku-4-5",
+        "model_url": "",
+        "model_projects": projects,
+    }
 
 
-def test_a_model_whose_questions_are_not_billed_is_given_the_price_of_nothing(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_a_model_whose_questions_are_not_billed_is_given_the_price_of_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
     store = small_store()
     code, _, err = run("model", "use", "gpt-9")
     assert (code, "No price is known for gpt-9" in err) == (2, True)
@@ -581,11 +727,19 @@ def test_the_overview_of_models_fits_on_one_screen(run: Run):
     small_store()
     code, out, _ = run("model")
     assert (code, len(out.splitlines()) <= 24) == (0, True)
-    for text in ("No model is used (default)", "claude-code", "codex", "Due: 3 questions", "memory model cost"):
+    for text in (
+        "No model is used (default)",
+        "claude-code",
+        "codex",
+        "Due: 3 questions",
+        "memory model cost",
+    ):
         assert text in out
 
 
-def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
     root = small_store().root
 
     def built(*_: object) -> Built:
@@ -595,7 +749,10 @@ def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(run: Run, m
     monkeypatch.setattr("memory_assets.runs.build.fill", built)
     hint = "Without a model, rules keep only what was plainly stated."
     *_, first, second = run("up", "--no-ui")[1].splitlines()
-    assert (first.startswith(hint), second.startswith("`memory model` shows what this machine offers")) == (True, True)
+    assert (
+        first.startswith(hint),
+        second.startswith("`memory model` shows what this machine offers"),
+    ) == (True, True)
     assert hint not in run("ingest")[1]
     monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
     assert hint not in run("up", "--no-ui")[1]

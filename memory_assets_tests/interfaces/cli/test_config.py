@@ -21,14 +21,21 @@ def written() -> dict[str, object]:
     return tomllib.loads(Path(user_settings_file()).read_text())
 
 
-def test_every_setting_is_one_line_of_at_most_80_columns(on_screen: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_MODEL_PRICES", json.dumps({f"model-{n}": {"input": 1, "output": 2} for n in range(9)}))
+def test_every_setting_is_one_line_of_at_most_80_columns(
+    on_screen: Run, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(
+        "MEMORY_MODEL_PRICES",
+        json.dumps({f"model-{n}": {"input": 1, "output": 2} for n in range(9)}),
+    )
     code, out, _ = on_screen("config")
     lines = out.splitlines()
     settings = lines[1 : [line.strip() for line in lines].index("")]
     assert (code, len(settings), max(map(len, lines))) == (0, len(json_settings(on_screen)), 80)
     assert any(line.split() == ["ttl_days", "9", "entries", "default"] for line in settings)
-    assert any(line.startswith("data ") and line.rstrip().endswith("environment") for line in settings)
+    assert any(
+        line.startswith("data ") and line.rstrip().endswith("environment") for line in settings
+    )
 
 
 def json_settings(run: Run) -> list[dict[str, object]]:
@@ -39,7 +46,12 @@ def test_one_setting_shows_its_meaning_its_variable_the_file_and_the_line(run: R
     code, out, _ = run("config", "least_useful")
     assert code == 0
     assert out.startswith("least_useful: Usefulness below which the write gate holds a fact.\n")
-    for line in ("value     0.7", "from      default", "variable  MEMORY_LEAST_USEFUL", "line      least_useful = 0.7"):
+    for line in (
+        "value     0.7",
+        "from      default",
+        "variable  MEMORY_LEAST_USEFUL",
+        "line      least_useful = 0.7",
+    ):
         assert line in "\n".join(map(str.rstrip, out.splitlines()))
     assert user_settings_file() in out
     assert run("config", "show", "least_useful") == (code, out, "")
@@ -60,13 +72,17 @@ def test_one_setting_shows_its_meaning_its_variable_the_file_and_the_line(run: R
         ("model", "rules", {"model": "rules"}),
     ],
 )
-def test_a_value_is_written_with_its_type(run: Run, name: str, value: str, found: dict[str, object]):
+def test_a_value_is_written_with_its_type(
+    run: Run, name: str, value: str, found: dict[str, object]
+):
     assert run("config", "set", name, value)[0] == 0
     assert written() == found
     assert Path(user_settings_file()).stat().st_mode & 0o777 == 0o600
 
 
-def test_an_embedding_model_that_cannot_be_used_is_not_written(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_embedding_model_that_cannot_be_used_is_not_written(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     model = tmp_path / "model"
     model.mkdir()
     code, _, err = run("config", "set", "embedding_model", str(model))
@@ -80,7 +96,9 @@ def test_an_embedding_model_that_cannot_be_used_is_not_written(run: Run, tmp_pat
     assert run("config", "set", "embedding_model", str(model))[0] == 0
 
 
-def test_a_relative_path_is_written_as_an_absolute_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_relative_path_is_written_as_an_absolute_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     run("config", "set", "gold", "labels")
     assert written() == {"gold": str(tmp_path / "labels")}
@@ -90,7 +108,10 @@ def test_comments_and_other_entries_are_kept_and_unset_removes_one(run: Run):
     file = user_settings("# mine\nport = 4000  # busy\n[ttl_days]\nprojects = 30\n")
     code, out, _ = run("config", "set", "ttl_days.operations", "20")
     assert (code, out) == (0, f"ttl_days: operations = 90 → operations = 20\n   in {file}\n")
-    assert file.read_text() == "# mine\nport = 4000  # busy\n[ttl_days]\nprojects = 30\noperations = 20\n"
+    assert (
+        file.read_text()
+        == "# mine\nport = 4000  # busy\n[ttl_days]\nprojects = 30\noperations = 20\n"
+    )
     code, out, _ = run("config", "unset", "port")
     assert (code, out.splitlines()[0]) == (0, "port: 4000 → 3000")
     assert written() == {"ttl_days": {"projects": 30, "operations": 20}}
@@ -99,16 +120,24 @@ def test_comments_and_other_entries_are_kept_and_unset_removes_one(run: Run):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("set", "port", "99999"), "port cannot be set to this: Input should be less than or equal to 65535"),
+        (
+            ("set", "port", "99999"),
+            "port cannot be set to this: Input should be less than or equal to 65535",
+        ),
         (("set", "ttl_days.cooking", "3"), "there is no category cooking"),
         (("set", "port.x", "3"), "port has no entries"),
         (("set", "colour", "red"), "There is no setting 'colour'"),
-        (("set", "model", "claude-haiku-4-5"), "A model is chosen with `memory model use claude-haiku-4-5`"),
+        (
+            ("set", "model", "claude-haiku-4-5"),
+            "A model is chosen with `memory model use claude-haiku-4-5`",
+        ),
         (("unset", "port"), "does not set port"),
         (("colour",), "There is no setting 'colour'"),
     ],
 )
-def test_what_cannot_be_set_is_an_error_and_nothing_is_written(run: Run, words: tuple[str, ...], says: str):
+def test_what_cannot_be_set_is_an_error_and_nothing_is_written(
+    run: Run, words: tuple[str, ...], says: str
+):
     code, out, err = run("config", *words)
     assert (code, out, says in err) == (2, "", True), err
     assert not Path(user_settings_file()).exists()
@@ -133,7 +162,9 @@ def test_a_deployment_is_shown_then_written_and_says_what_each_process_needs(run
     assert code == 0
     assert "+storage:" in out
     assert path.read_text() == dagster_yaml("postgres")
-    assert json.loads(run("config", "--deployment", "postgres", "--json")[1])["data"]["variables"] == ["DAGSTER_POSTGRES_URL"]
+    assert json.loads(run("config", "--deployment", "postgres", "--json")[1])["data"][
+        "variables"
+    ] == ["DAGSTER_POSTGRES_URL"]
     code, _, error = run("config", "--write")
     assert code != 0
     assert "--deployment" in error

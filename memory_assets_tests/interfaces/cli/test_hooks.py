@@ -44,7 +44,9 @@ def test_hooks_come_and_go(home: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert not (home / ".claude.json").exists()
 
 
-def test_where_no_client_is_installed_nothing_is_a_failure(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch):
+def test_where_no_client_is_installed_nothing_is_a_failure(
+    tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("PATH", str(tmp_path))
     for words in ([], ["codex"], ["claude_code", "pi"]):
         files = said(capsys, "install", *words, code=1)["data"]["files"]
@@ -54,7 +56,9 @@ def test_where_no_client_is_installed_nothing_is_a_failure(tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize("names", [[], ["codex"]])
-def test_a_client_on_the_search_path_is_enough(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch, names: list[str]):
+def test_a_client_on_the_search_path_is_enough(
+    tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch, names: list[str]
+):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "codex").write_text("#!/bin/sh\n")
     (tmp_path / "bin" / "codex").chmod(0o755)
@@ -73,12 +77,17 @@ def test_the_tools_that_need_no_permission_are_those_that_a_server_without_write
     assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
 
 
-def test_recall_at_each_prompt_is_chosen_stays_and_is_removed(home: Path, capsys: pytest.CaptureFixture[str]):
+def test_recall_at_each_prompt_is_chosen_stays_and_is_removed(
+    home: Path, capsys: pytest.CaptureFixture[str]
+):
     path = home / ".claude" / "settings.json"
 
     def recalls(*options: str) -> bool:
         said(capsys, "install", *options)
-        return "UserPromptSubmit" in path.read_text() and "--prompts" in (home / ".claude.json").read_text()
+        return (
+            "UserPromptSubmit" in path.read_text()
+            and "--prompts" in (home / ".claude.json").read_text()
+        )
 
     assert not recalls()
     assert recalls("--recall-each-prompt")
@@ -104,7 +113,9 @@ def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFix
     assert "Codex has no settings here" in out
 
 
-def test_settings_that_cannot_be_edited_are_a_failure_with_a_reason(home: Path, capsys: pytest.CaptureFixture[str]):
+def test_settings_that_cannot_be_edited_are_a_failure_with_a_reason(
+    home: Path, capsys: pytest.CaptureFixture[str]
+):
     (home / ".claude" / "settings.json").write_text("{")
     settings, servers = said(capsys, "install", "claude_code", code=1)["data"]["files"]
     assert settings["state"] == "failed"

@@ -27,8 +27,16 @@ Run = Callable[..., tuple[int, str, str]]
 
 def every_command(command: object, path: str = "") -> list[str]:
     children = getattr(command, "commands", {})
-    own = [path] if path and (not children or getattr(command, "invoke_without_command", False)) else []
-    return own + [name for child in children for name in every_command(children[child], f"{path} {child}".strip())]
+    own = (
+        [path]
+        if path and (not children or getattr(command, "invoke_without_command", False))
+        else []
+    )
+    return own + [
+        name
+        for child in children
+        for name in every_command(children[child], f"{path} {child}".strip())
+    ]
 
 
 def test_the_schemas_are_those_of_the_program():
@@ -45,7 +53,9 @@ def test_each_command_has_a_schema_that_is_one():
 
 def validate(run: Run, *words: str) -> dict[str, object]:
     reply = json.loads(run(*words, "--json")[1])
-    jsonschema.Draft202012Validator(schema_for(words), format_checker=jsonschema.FormatChecker()).validate(reply)
+    jsonschema.Draft202012Validator(
+        schema_for(words), format_checker=jsonschema.FormatChecker()
+    ).validate(reply)
     return reply
 
 
@@ -96,7 +106,12 @@ def test_what_a_command_prints_is_valid(words: tuple[str, ...], run: Run):
 
 def test_failures_are_valid_too(run: Run):
     small_store()
-    for words in (("recall",), ("explain", "p-20990101-001"), ("data", "show", "notes"), ("doctor",)):
+    for words in (
+        ("recall",),
+        ("explain", "p-20990101-001"),
+        ("data", "show", "notes"),
+        ("doctor",),
+    ):
         assert not validate(run, *words)["ok"]
 
 
@@ -104,16 +119,32 @@ def test_builds_reviews_and_branches_are_valid(run: Run, monkeypatch: pytest.Mon
     store = small_store()
 
     def built(**_: object) -> Built:
-        return Built(Store(read_settings(), store.root), "Transcripts", ("daily",), 0.1, {"memories": 2}, status_of(store))
+        return Built(
+            Store(read_settings(), store.root),
+            "Transcripts",
+            ("daily",),
+            0.1,
+            {"memories": 2},
+            status_of(store),
+        )
 
     monkeypatch.setattr("memory_assets.runs.build.build", built)
     assert validate(run, "ingest")["data"]
-    for words in (("review", "edit", PROPOSAL, "Use uv."), ("review", "reject", PROPOSAL, "--reason", "once")):
-        monkeypatch.setattr(MemoryAgent, "run_triage", lambda *_: (Reviewed(PROPOSAL, "pending", "Rules", "Use uv.", "said"),))
+    for words in (
+        ("review", "edit", PROPOSAL, "Use uv."),
+        ("review", "reject", PROPOSAL, "--reason", "once"),
+    ):
+        monkeypatch.setattr(
+            MemoryAgent,
+            "run_triage",
+            lambda *_: (Reviewed(PROPOSAL, "pending", "Rules", "Use uv.", "said"),),
+        )
         assert validate(run, *words)["ok"]
     place = BranchFolder(store, "mine")
     branches.begin(place, Branch("mine", DAY, DAY, {"least_useful": "0.8"}, 0.0, "-", state="made"))
-    observed = store.tables.read("observations").with_columns(gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8"))
+    observed = store.tables.read("observations").with_columns(
+        gate=pl.lit("hold"), gate_reason=pl.lit("usefulness below 0.8")
+    )
     place.open(store.settings).tables.write("observations", DAY.isoformat(), observed)
     for words in (("list",), ("show", "mine"), ("drop", "mine")):
         assert validate(run, "lab", "what-if", *words)["ok"]

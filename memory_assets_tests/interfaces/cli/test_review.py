@@ -22,7 +22,11 @@ from memory_assets.store.store import open_store
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.stages.triage.world import World, observed_id
 
-UV, DATES, GAUGE = "Always use `uv`, never `pip`.", "Write dates the British way.", "The gauge feed lags by one hour."
+UV, DATES, GAUGE = (
+    "Always use `uv`, never `pip`.",
+    "Write dates the British way.",
+    "The gauge feed lags by one hour.",
+)
 
 
 @pytest.fixture
@@ -112,7 +116,10 @@ def test_the_last_decision_can_be_taken_back_and_made_again(world: World):
     shown = sit("u", "a", "u")
     assert "Nothing was decided in this review yet." in shown
     assert "p-20260803-001 is pending again." in shown
-    assert (world.memory_md.read_text().count(UV), world.commits()[-1][1]) == (0, "p-20260803-001: take back in Hard Rules")
+    assert (world.memory_md.read_text().count(UV), world.commits()[-1][1]) == (
+        0,
+        "p-20260803-001: take back in Hard Rules",
+    )
     assert shown.rindex("p-20260803-001  add to") > shown.index("is pending again")
     world.reopen()
     assert world.triage()["p-20260803-001"][0] == "pending"
@@ -127,10 +134,16 @@ def test_at_the_end_the_lines_that_changed_are_listed_with_their_files_and_commi
     shown = sit("a", "r", "u", "a")
     lines = [line.rstrip() for line in shown.splitlines()]
     number = world.memory_md.read_text().splitlines().index(f"- (2026-08-03) {UV}") + 1
-    head = next(line for line in lines if re.fullmatch(rf"projects/tidewatch.md, line {number}, commit [0-9a-f]{{7}}", line))
+    head = next(
+        line
+        for line in lines
+        if re.fullmatch(rf"projects/tidewatch.md, line {number}, commit [0-9a-f]{{7}}", line)
+    )
     assert lines[lines.index(head) + 1] == f"+ - (2026-08-03) {UV}"
     log = world.workspace.history("projects/tidewatch.md")
-    assert [one.message.splitlines()[0] for one in log if one.id.startswith(head[-7:])] == ["p-20260803-001: add to Hard Rules"]
+    assert [one.message.splitlines()[0] for one in log if one.id.startswith(head[-7:])] == [
+        "p-20260803-001: add to Hard Rules"
+    ]
     assert "No line of MEMORY.md or of a project's file changed." in sit("r")
 
 
@@ -179,8 +192,14 @@ def test_an_interrupted_review_goes_on_where_it_stopped(world: World):
 
 
 def test_review_md_follows_a_correction_at_once(world: World):
-    Person().remember("Use uv for everything but the old widget.", instead_of=observed_id("p-20260803-001", "s1-0"))
-    assert "`p-20260803-001` **Use uv for everything but the old widget.**" in world.review_md.read_text()
+    Person().remember(
+        "Use uv for everything but the old widget.",
+        instead_of=observed_id("p-20260803-001", "s1-0"),
+    )
+    assert (
+        "`p-20260803-001` **Use uv for everything but the old widget.**"
+        in world.review_md.read_text()
+    )
     assert decided(world) == [("edited", "001")]
     Person().forget(observed_id("p-20260803-002", "s2-0"), apply=True)
     assert "p-20260803-002" not in world.review_md.read_text()
@@ -189,7 +208,9 @@ def test_review_md_follows_a_correction_at_once(world: World):
 def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World):
     def key() -> str:
         if not decided(world):
-            world.ledger.append("proposal.rejected", "p-20260803-001", {"reason": "struck"}, actor="mira")
+            world.ledger.append(
+                "proposal.rejected", "p-20260803-001", {"reason": "struck"}, actor="mira"
+            )
             return "a"
         return "q"
 
@@ -201,7 +222,9 @@ def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World)
 
 def lose_all_but_one(world: World) -> None:
     lines = world.review_md.read_text().splitlines(keepends=True)
-    world.review_md.write_text("".join(line for line in lines if not line.startswith("- [ ]") or UV in line))
+    world.review_md.write_text(
+        "".join(line for line in lines if not line.startswith("- [ ]") or UV in line)
+    )
 
 
 def test_lines_that_vanished_at_once_are_asked_about(world: World):
@@ -235,8 +258,16 @@ def terminal(*words: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     """The command in a terminal of its own."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-W", "ignore", "-m", "memory_assets.interfaces.entry", *words]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "TERM": "xterm", "COLUMNS": "140", "NO_COLOR": "1"}
-    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(REPOSITORY),
+        "TERM": "xterm",
+        "COLUMNS": "140",
+        "NO_COLOR": "1",
+    }
+    process = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+    )
     os.close(theirs)
     try:
         yield ours, process
@@ -253,7 +284,9 @@ def read_until(ours: int, wanted: str, seconds: float = 120) -> str:
         assert time.monotonic() < deadline, shown
         if select.select([ours], [], [], 1)[0]:
             try:
-                shown += re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(ours, 65536).decode("utf-8", "replace"))
+                shown += re.sub(
+                    r"\x1b\[[0-9;?]*[a-zA-Z]", "", os.read(ours, 65536).decode("utf-8", "replace")
+                )
             except OSError:
                 break
     assert wanted in shown
@@ -281,7 +314,9 @@ def test_keys_typed_ahead_are_kept_and_a_line_can_be_edited(world: World):
     with terminal("review") as (ours, process):
         os.write(ours, b"rs\x1b[Ae")
         read_until(ours, "New wording")
-        os.write(ours, b"\x7f" * len("lags by one hour.") + b"is laat\x7f\x7fte.\nq")  # what is edited stands there already
+        os.write(
+            ours, b"\x7f" * len("lags by one hour.") + b"is laat\x7f\x7fte.\nq"
+        )  # what is edited stands there already
         read_until(ours, "p-20260803-003")
         assert process.wait(timeout=60) == 0
     world.reopen()
@@ -293,6 +328,10 @@ def test_keys_typed_ahead_are_kept_and_a_line_can_be_edited(world: World):
 def test_without_a_terminal_it_lists(world: World):
     command = [sys.executable, "-W", "ignore", "-m", "memory_assets.interfaces.entry", "review"]
     done = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, check=True
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        check=True,
     )
     assert done.stdout.count("→ projects/tidewatch.md, Hard Rules") == 3

@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
-from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation, after_service
+from memory_assets.interfaces.views.next_steps import (
+    after_branches,
+    after_evaluation,
+    after_service,
+)
 from memory_assets.services.login_service import ServiceState
 from memory_assets_tests.small_store import FACT, MEMORY, PROPOSAL, index, small_store
 
@@ -27,7 +31,10 @@ ID = "mem_0f3a5c1e0000"
         ),
         (("recall", "how do we install packages", "--answer"), f"`memory explain {ID}`"),
         (("explain", MEMORY), f"--instead-of {ID}` corrects it"),
-        (("explain", "herons nest beside the reactor"), "`memory remember 'herons nest beside the reactor'`"),
+        (
+            ("explain", "herons nest beside the reactor"),
+            "`memory remember 'herons nest beside the reactor'`",
+        ),
         (("data", "feedback", MEMORY, "--used"), "`memory ingest`"),
         (("config", "port"), "`memory config set port VALUE`"),
         (("data", "sample"), f"`memory explain {MEMORY}`"),
@@ -36,7 +43,9 @@ ID = "mem_0f3a5c1e0000"
         (("forget", MEMORY, "--apply"), "`memory ingest` rebuilds"),
     ],
 )
-def test_an_answer_ends_with_the_next_thing_to_do(words: tuple[str, ...], wanted: str, on_screen: Run, run: Run):
+def test_an_answer_ends_with_the_next_thing_to_do(
+    words: tuple[str, ...], wanted: str, on_screen: Run, run: Run
+):
     index(small_store())
     code, out, err = on_screen(*words)
     assert (code, "Next: " in out) == (0, False)
@@ -45,7 +54,9 @@ def test_an_answer_ends_with_the_next_thing_to_do(words: tuple[str, ...], wanted
     assert "Next: " not in "".join(map(str, run(*words)[1:]))
 
 
-def test_an_exported_table_ends_with_where_its_columns_are_explained(on_screen: Run, tmp_path: Path):
+def test_an_exported_table_ends_with_where_its_columns_are_explained(
+    on_screen: Run, tmp_path: Path
+):
     index(small_store())
     code, out, err = on_screen("data", "export", "memories", "-o", str(tmp_path / "memories.jsonl"))
     assert (code, "1 rows in" in out) == (0, True)
@@ -62,10 +73,15 @@ def test_a_service_that_is_not_installed_or_does_not_run_says_what_to_do(tmp_pat
 def test_without_a_harness_hooks_wait_for_one(on_screen: Run):
     for words in (("hooks", "install", "--dry-run"), ("hooks", "status")):
         code, _, err = on_screen(*words)
-        assert (code, "Next: `memory hooks install`, once Claude Code" in " ".join(err.split())) == (0, True)
+        assert (
+            code,
+            "Next: `memory hooks install`, once Claude Code" in " ".join(err.split()),
+        ) == (0, True)
 
 
-def test_a_fact_that_was_saved_can_be_removed_by_the_command_that_is_shown(on_screen: Run, run: Run):
+def test_a_fact_that_was_saved_can_be_removed_by_the_command_that_is_shown(
+    on_screen: Run, run: Run
+):
     small_store()
     _, _, err = on_screen("remember", "Herons nest beside the reactor.")
     command = err.partition("`memory ")[2].partition("`")[0]
@@ -79,7 +95,13 @@ def test_help_has_boxes_on_a_terminal_and_none_in_a_pipe(on_screen: Run, run: Ru
 
 
 def test_help_names_values_for_people_and_cuts_no_sentence(on_screen: Run, run: Run):
-    for words in (("--help",), ("recall", "--help"), ("data", "--help"), ("config", "set", "--help"), ("model", "--help")):
+    for words in (
+        ("--help",),
+        ("recall", "--help"),
+        ("data", "--help"),
+        ("config", "set", "--help"),
+        ("model", "--help"),
+    ):
         for out in (run(*words)[1], on_screen(*words)[1]):
             assert not re.search(r"--[\w-]+ .*<(bool|str|int|list)", out), out
             assert "..." not in out.replace("[ARGS]...", "")
@@ -97,7 +119,11 @@ def test_no_line_is_longer_than_the_terminal(words: tuple[str, ...], width: int,
     index(store)
     code, out, err = on_screen(*words, width=width)
     whole = {FACT, str(store.root), PROPOSAL}
-    long = [line for line in (out + err).splitlines() if len(line.rstrip()) > width and not any(one in line for one in whole)]
+    long = [
+        line
+        for line in (out + err).splitlines()
+        if len(line.rstrip()) > width and not any(one in line for one in whole)
+    ]
     assert (code, long) == (0, [])
 
 

@@ -17,10 +17,25 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.store.access_tokens import AccessTokens
 from memory_assets_tests.small_store import small_store
 
-ADA = ["serve", "tokens", "create", "laptop", "--person", "Ada", "--project", "shop", "--scope", "read", "--scope", "write"]
+ADA = [
+    "serve",
+    "tokens",
+    "create",
+    "laptop",
+    "--person",
+    "Ada",
+    "--project",
+    "shop",
+    "--scope",
+    "read",
+    "--scope",
+    "write",
+]
 
 
-def test_a_token_is_printed_once_listed_without_its_secret_and_revoked(capsys: pytest.CaptureFixture[str]):
+def test_a_token_is_printed_once_listed_without_its_secret_and_revoked(
+    capsys: pytest.CaptureFixture[str],
+):
     store = small_store()
     assert main(ADA) == 0
     said = capsys.readouterr().out
@@ -28,7 +43,11 @@ def test_a_token_is_printed_once_listed_without_its_secret_and_revoked(capsys: p
     assert "of Ada in shop, read, write" in said and secret.startswith("memtok_")
     token = AccessTokens(store.root).find(secret)
     assert token
-    for words in (["serve", "tokens", "list"], ["serve", "tokens", "list", "--json"], ["serve", "tokens", "revoke", token.id]):
+    for words in (
+        ["serve", "tokens", "list"],
+        ["serve", "tokens", "list", "--json"],
+        ["serve", "tokens", "revoke", token.id],
+    ):
         assert main(words) == 0
         said = capsys.readouterr().out
         assert token.id in said and secret not in said and token.sha256 not in said
@@ -48,7 +67,11 @@ def test_a_token_is_printed_once_listed_without_its_secret_and_revoked(capsys: p
     ],
 )
 def test_what_would_be_open_or_useless_does_not_start(
-    door: list[str], words: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    door: list[str],
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ):
     small_store()
     monkeypatch.setattr(serve, "listen", lambda *_: pytest.fail("it listens"))
@@ -56,7 +79,9 @@ def test_what_would_be_open_or_useless_does_not_start(
     assert told in capsys.readouterr().err
 
 
-def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
     small_store()
     main(ADA)
     broken = tmp_path / "broken.pem"
@@ -101,7 +126,9 @@ def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
     open_to_all = serve.Listening(host="0.0.0.0", port=3400, shared=True)
     cert = Path(certificate(tmp_path)[0])
     plain = serve.http(listening=open_to_all)
-    secure = serve.http(listening=replace(open_to_all, port=3401, tls_cert=cert, tls_key=tmp_path / "key.pem"))
+    secure = serve.http(
+        listening=replace(open_to_all, port=3401, tls_cert=cert, tls_key=tmp_path / "key.pem")
+    )
     assert [one.startswith("Other machines can reach") for one in plain.warnings] == [True]
     assert "--public-name NAME" in str([*secure.parts][-1])
     assert (secure.warnings, secure.data["url"].startswith("https://")) == ([], True)
@@ -115,9 +142,28 @@ def test_over_tls_a_server_answers_to_its_names_and_to_clients_that_trust_its_ce
     main(ADA)
     secret = capsys.readouterr().out.splitlines()[-1]
     cert, key = certificate(tmp_path)
-    words = ["--host", "0.0.0.0", "--port", str(free_port(3450)), "--public-name", "memory.test", "--tls-cert", cert]
+    words = [
+        "--host",
+        "0.0.0.0",
+        "--port",
+        str(free_port(3450)),
+        "--public-name",
+        "memory.test",
+        "--tls-cert",
+        cert,
+    ]
     with subprocess.Popen(
-        [sys.executable, "-m", "memory_assets.interfaces.entry", "serve", "http", "--shared", *words, "--tls-key", key],
+        [
+            sys.executable,
+            "-m",
+            "memory_assets.interfaces.entry",
+            "serve",
+            "http",
+            "--shared",
+            *words,
+            "--tls-key",
+            key,
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -125,12 +171,16 @@ def test_over_tls_a_server_answers_to_its_names_and_to_clients_that_trust_its_ce
         try:
             assert server.stdout
             port = int(server.stdout.readline().split("0.0.0.0:")[1].split("/")[0])
-            assert server.stdout.readline() == "It answers to its IP addresses and to memory.test.\n"
+            assert (
+                server.stdout.readline() == "It answers to its IP addresses and to memory.test.\n"
+            )
             trusting = ssl.create_default_context(cafile=cert)
             asked = {"Authorization": f"Bearer {secret}"}
             for name, status in (("memory.test", 200), ("127.0.0.1", 200), ("other.test", 403)):
                 connection = HTTPSConnection("127.0.0.1", port, context=trusting, timeout=30)
-                connection.request("GET", "/recall?question=port", headers={**asked, "Host": f"{name}:{port}"})
+                connection.request(
+                    "GET", "/recall?question=port", headers={**asked, "Host": f"{name}:{port}"}
+                )
                 assert connection.getresponse().status == status, name
                 connection.close()
             with pytest.raises(UnreachableError, match="CERTIFICATE_VERIFY_FAILED"):

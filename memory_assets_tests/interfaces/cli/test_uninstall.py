@@ -28,10 +28,16 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def unit() -> list[Path]:
-    return [path for path in Path.home().rglob("*") if path.name in ("memory-assets.service", "local.memory-assets.plist")]
+    return [
+        path
+        for path in Path.home().rglob("*")
+        if path.name in ("memory-assets.service", "local.memory-assets.plist")
+    ]
 
 
-def test_hooks_and_service_go_and_the_memory_stays(store: Store, capsys: pytest.CaptureFixture[str]):
+def test_hooks_and_service_go_and_the_memory_stays(
+    store: Store, capsys: pytest.CaptureFixture[str]
+):
     assert cli.main(["uninstall"]) == 0
     assert (Path.home() / ".claude" / "settings.json").read_text() == '{"theme": "dark"}\n'
     assert unit() == []
@@ -47,7 +53,9 @@ def test_a_dry_run_removes_nothing(store: Store):
 
 
 @pytest.mark.parametrize("typed", ["", "yes\n", "ERASE\n"])
-def test_without_the_words_nothing_at_all_is_removed(store: Store, monkeypatch: pytest.MonkeyPatch, typed: str):
+def test_without_the_words_nothing_at_all_is_removed(
+    store: Store, monkeypatch: pytest.MonkeyPatch, typed: str
+):
     before = everything_below(Path.home()), everything_below(store.root)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert cli.main(["uninstall", "--erase"]) == 2
@@ -73,5 +81,7 @@ def test_an_empty_folder_goes_too(store: Store, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_entry_of_a_store_is_known_and_what_makes_it_a_store_goes_first(store: Store):
-    assert {path.name for path in store.root.iterdir()} == {path.name for path in entries_of(store.root)}
+    assert {path.name for path in store.root.iterdir()} == {
+        path.name for path in entries_of(store.root)
+    }
     assert entries_of(store.root)[0].name == "VERSION"

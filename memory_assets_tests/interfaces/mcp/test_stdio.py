@@ -14,7 +14,11 @@ from memory_assets.interfaces.mcp.stdio import LONGEST_LINE
 from memory_assets_tests.mcp_process import PATIENCE, STARTED, McpProcess
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, made_the_sample, small_store
 
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 @pytest.fixture
@@ -33,9 +37,12 @@ def structured() -> Iterator[McpProcess]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "agreed"), [*zip(VERSIONS, VERSIONS, strict=True), ("2099-01-01", VERSIONS[-1]), (None, VERSIONS[-1])]
+    ("wanted", "agreed"),
+    [*zip(VERSIONS, VERSIONS, strict=True), ("2099-01-01", VERSIONS[-1]), (None, VERSIONS[-1])],
 )
-def test_the_revision_asked_for_is_spoken_if_it_is_known_else_the_newest(wanted: str | None, agreed: str):
+def test_the_revision_asked_for_is_spoken_if_it_is_known_else_the_newest(
+    wanted: str | None, agreed: str
+):
     assert Protocol().initialize({"protocolVersion": wanted})["protocolVersion"] == agreed
 
 
@@ -74,19 +81,30 @@ def test_nothing_heavy_is_imported_before_the_handshake_is_over():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     foreign = (
-        {name.split(".")[0] for name in json.loads(done.stdout)} - set(sys.stdlib_module_names) - {"__main__", "memory_assets"}
+        {name.split(".")[0] for name in json.loads(done.stdout)}
+        - set(sys.stdlib_module_names)
+        - {"__main__", "memory_assets"}
     )
     assert not {
-        name for name in foreign if name in ("pydantic", "polars", "numpy", "orjson", "rich", "typer", "mcp", "dagster")
+        name
+        for name in foreign
+        if name in ("pydantic", "polars", "numpy", "orjson", "rich", "typer", "mcp", "dagster")
     }
 
 
 def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
     tools = server.ask("tools/list")["result"]["tools"]
-    assert {"memory_recall", "memory_explain", "memory_brief", "memory_review", "memory_status"} <= {
-        one["name"] for one in tools
-    }
-    assert all(one["annotations"]["readOnlyHint"] and not one["annotations"]["openWorldHint"] for one in tools)
+    assert {
+        "memory_recall",
+        "memory_explain",
+        "memory_brief",
+        "memory_review",
+        "memory_status",
+    } <= {one["name"] for one in tools}
+    assert all(
+        one["annotations"]["readOnlyHint"] and not one["annotations"]["openWorldHint"]
+        for one in tools
+    )
     refused = server.call("memory_decide", decision="approve", proposals=[PROPOSAL])["result"]
     assert refused["isError"] is True
     assert "`memory serve mcp --write`" in refused["content"][0]["text"]
@@ -94,17 +112,26 @@ def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
 
 def test_with_write_decisions_are_offered_and_hinted_as_writing():
     with McpProcess("--write") as server:
-        tools = {one["name"]: one["annotations"] for one in server.ask("tools/list")["result"]["tools"]}
+        tools = {
+            one["name"]: one["annotations"] for one in server.ask("tools/list")["result"]["tools"]
+        }
     assert tools["memory_decide"]["readOnlyHint"] is False
     assert tools["memory_recall"]["readOnlyHint"] is True
-    assert (tools["memory_remember"]["destructiveHint"], tools["memory_forget"]["destructiveHint"]) == (False, True)
+    assert (
+        tools["memory_remember"]["destructiveHint"],
+        tools["memory_forget"]["destructiveHint"],
+    ) == (False, True)
 
 
 def test_what_an_agent_notes_is_recalled_in_the_same_breath():
     index(small_store())
     with McpProcess("--write", "--structured") as server:
-        noted = server.call("memory_remember", text="Herons nest beside the reactor.")["result"]["structuredContent"]["data"]
-        found = server.call("memory_recall", question="where do herons nest")["result"]["structuredContent"]["data"]["results"]
+        noted = server.call("memory_remember", text="Herons nest beside the reactor.")["result"][
+            "structuredContent"
+        ]["data"]
+        found = server.call("memory_recall", question="where do herons nest")["result"][
+            "structuredContent"
+        ]["data"]["results"]
         assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
         preview = server.call("memory_forget", target="herons nest")["result"]
         assert "Nothing was changed" in preview["content"][0]["text"]
@@ -121,32 +148,54 @@ def test_a_call_answers_in_words_alone_for_the_model(server: McpProcess):
 def test_for_programs_a_call_also_answers_as_the_envelope(structured: McpProcess):
     said = structured.call("memory_recall", question="how do we install packages")["result"]
     assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
-    assert (said["structuredContent"]["ok"], said["structuredContent"]["data"]["results"][0]["text"]) == (True, FACT)
-    assert all(tool["outputSchema"]["required"] for tool in structured.ask("tools/list")["result"]["tools"])
+    assert (
+        said["structuredContent"]["ok"],
+        said["structuredContent"]["data"]["results"][0]["text"],
+    ) == (True, FACT)
+    assert all(
+        tool["outputSchema"]["required"] for tool in structured.ask("tools/list")["result"]["tools"]
+    )
 
 
 def test_a_parameter_that_a_tool_does_not_list_is_taken_all_the_same(structured: McpProcess):
     def found(**filters: object) -> list[str]:
-        said = structured.call("memory_recall", question="how do we install packages", **filters)["result"]
+        said = structured.call("memory_recall", question="how do we install packages", **filters)[
+            "result"
+        ]
         return [one["text"] for one in said["structuredContent"]["data"]["results"]]
 
-    (recall,) = (one for one in structured.ask("tools/list")["result"]["tools"] if one["name"] == "memory_recall")
+    (recall,) = (
+        one
+        for one in structured.ask("tools/list")["result"]["tools"]
+        if one["name"] == "memory_recall"
+    )
     assert not {"kind", "person"} & set(recall["inputSchema"]["properties"])
     assert found(kind=["fact"]) == [FACT]
     assert found(person="nobody") == []
 
 
-def test_an_agent_gets_few_memories_unless_it_asks_for_more_each_with_its_project_and_date(structured: McpProcess):
+def test_an_agent_gets_few_memories_unless_it_asks_for_more_each_with_its_project_and_date(
+    structured: McpProcess,
+):
     few = structured.call("memory_recall", question="how do we install packages")["result"]
-    more = structured.call("memory_recall", question="how do we install packages", profile="balanced")["result"]
-    assert [one["structuredContent"]["data"]["profile"] for one in (few, more)] == ["lean", "balanced"]
+    more = structured.call(
+        "memory_recall", question="how do we install packages", profile="balanced"
+    )["result"]
+    assert [one["structuredContent"]["data"]["profile"] for one in (few, more)] == [
+        "lean",
+        "balanced",
+    ]
     first = few["structuredContent"]["data"]["results"][0]
     assert f"in {first['project']} on {first['event_at'][:10]}" in few["content"][0]["text"]
 
 
 def test_resources_are_the_files_as_they_lie(server: McpProcess):
     listed = server.ask("resources/list")["result"]["resources"]
-    assert [one["uri"] for one in listed] == ["memory://MEMORY.md", "memory://briefing", "memory://review"]
+    assert [one["uri"] for one in listed] == [
+        "memory://MEMORY.md",
+        "memory://briefing",
+        "memory://review",
+    ]
     (read,) = server.ask("resources/read", {"uri": "memory://briefing"})["result"]["contents"]
     assert (read["text"], read["mimeType"]) == ("# Briefing\n\n- Use uv.\n", "text/markdown")
 
@@ -169,8 +218,14 @@ def test_resources_are_the_files_as_they_lie(server: McpProcess):
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}', -32602),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_sing"}}', -32602),
         (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":["a"]}}', -32602),
-        (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_recall","arguments":"q"}}', -32602),
-        (b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memory://../../etc/passwd"}}', -32002),
+        (
+            b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_recall","arguments":"q"}}',
+            -32602,
+        ),
+        (
+            b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"memory://../../etc/passwd"}}',
+            -32002,
+        ),
         (b'{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}', -32002),
     ],
 )
@@ -189,19 +244,35 @@ def test_wrong_arguments_are_a_result_that_the_model_can_read(server: McpProcess
 
 def test_without_a_memory_the_way_to_one_is_told():
     with McpProcess() as server:
-        assert "Run `memory up`" in server.call("memory_recall", question="q")["result"]["content"][0]["text"]
-        assert "Run `memory up`" in server.ask("resources/read", {"uri": "memory://MEMORY.md"})["error"]["message"]
+        assert (
+            "Run `memory up`"
+            in server.call("memory_recall", question="q")["result"]["content"][0]["text"]
+        )
+        assert (
+            "Run `memory up`"
+            in server.ask("resources/read", {"uri": "memory://MEMORY.md"})["error"]["message"]
+        )
 
 
 def test_a_message_that_is_far_too_long_is_skipped(server: McpProcess):
-    server.write(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"x" * (2 * LONGEST_LINE) + b'"}}')
+    server.write(
+        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"'
+        + b"x" * (2 * LONGEST_LINE)
+        + b'"}}'
+    )
     assert "longer than" in server.next()["error"]["message"]
     assert server.ask("ping")["result"] == {}
 
 
 @pytest.mark.parametrize(
     "question",
-    ["x" * 100_000, "how\x00do\x1b[31m we \x07install\u2028 packages", "\ud83d install packages", "  ", '"uv" OR * NEAR('],
+    [
+        "x" * 100_000,
+        "how\x00do\x1b[31m we \x07install\u2028 packages",
+        "\ud83d install packages",
+        "  ",
+        '"uv" OR * NEAR(',
+    ],
 )
 def test_a_strange_question_gets_an_answer(question: str, server: McpProcess):
     said = server.call("memory_recall", question=question)["result"]
@@ -236,7 +307,13 @@ def test_stdout_holds_nothing_but_the_protocol_whoever_prints():
     assert said["isError"] is True
     assert "RuntimeError: and it fails" in said["content"][0]["text"]
     assert (code, rest) == (0, [])
-    for words in ("python speaks", "and again", "the descriptor speaks", "C speaks", "a child speaks"):
+    for words in (
+        "python speaks",
+        "and again",
+        "the descriptor speaks",
+        "C speaks",
+        "a child speaks",
+    ):
         assert words in errors
 
 
@@ -264,8 +341,12 @@ registry.VIEWS = {"recall": registry.VIEWS["review"]}
 
 def test_a_quick_call_overtakes_a_slow_one_and_both_are_answered():
     with McpProcess(before=f"exec({SLOW!r})") as server:
-        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "1.5"}}, id="slow")
-        server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "0"}}, id="quick")
+        server.send(
+            "tools/call", {"name": "memory_recall", "arguments": {"question": "1.5"}}, id="slow"
+        )
+        server.send(
+            "tools/call", {"name": "memory_recall", "arguments": {"question": "0"}}, id="quick"
+        )
         server.send("ping", {}, id="ping")
         answered = [server.next()["id"] for _ in range(3)]
         assert (sorted(answered[:2]), answered[2]) == (["ping", "quick"], "slow")
@@ -291,13 +372,18 @@ def test_a_client_that_is_gone_ends_the_server():
     small_store()
     code = STARTED.format(words="'serve', 'mcp'", before="pass")
     process = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
-    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n' * 3)
+    process.stdin.write(
+        b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n' * 3
+    )
     process.stdin.close()
     assert process.wait(PATIENCE) == 0
     with process.stderr as errors:
@@ -314,5 +400,8 @@ def test_a_server_that_is_told_to_stop_stops_at_once_and_silently(number: signal
         server.process.send_signal(number)
         code = server.process.wait(PATIENCE)
         assert time.monotonic() - started < 5
-        assert (code, server.lines.get(timeout=PATIENCE)) == (0 if number == signal.SIGTERM else 130, b"")
+        assert (code, server.lines.get(timeout=PATIENCE)) == (
+            0 if number == signal.SIGTERM else 130,
+            b"",
+        )
         assert b"Traceback" not in b"".join(server._errors)

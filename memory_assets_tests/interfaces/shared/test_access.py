@@ -51,10 +51,16 @@ def store(monkeypatch: MonkeyPatch) -> Store:
     return team_store(monkeypatch)
 
 
-def client(token: str = "", writes: int = 30, called: str = "127.0.0.1", names: tuple[str, ...] = ()) -> TestClient:
+def client(
+    token: str = "", writes: int = 30, called: str = "127.0.0.1", names: tuple[str, ...] = ()
+) -> TestClient:
     shared = sharing(writes)
-    app = application("127.0.0.1", sharing=type(shared)(shared.tokens, shared.limit, shared.log, names))
-    return TestClient(app, base_url=f"http://{called}:3100", headers=bearing(token) if token else {})
+    app = application(
+        "127.0.0.1", sharing=type(shared)(shared.tokens, shared.limit, shared.log, names)
+    )
+    return TestClient(
+        app, base_url=f"http://{called}:3100", headers=bearing(token) if token else {}
+    )
 
 
 def test_a_request_without_a_valid_token_is_401(store: Store):
@@ -66,13 +72,18 @@ def test_a_request_without_a_valid_token_is_401(store: Store):
                 answer = http.get(path, headers={b"Authorization": value} if value else {})
                 assert answer.status_code == 401
                 assert answer.headers["www-authenticate"].startswith("Bearer")
-                assert (answer.json()["error"]["type"], FACT in answer.text) == ("TokenError", False)
+                assert (answer.json()["error"]["type"], FACT in answer.text) == (
+                    "TokenError",
+                    False,
+                )
 
 
 def test_two_authorization_headers_are_none(store: Store):
     token = token_of(MIRA)
     with client() as http:
-        answer = http.get("/status", headers=[("Authorization", f"Bearer {token}"), ("Authorization", "Bearer x")])
+        answer = http.get(
+            "/status", headers=[("Authorization", f"Bearer {token}"), ("Authorization", "Bearer x")]
+        )
     assert answer.status_code == 401
 
 
@@ -117,7 +128,10 @@ def test_every_verb_needs_its_scope(store: Store):
                 if scope == needed:
                     assert answer.status_code in (200, 404), (verb, answer.text)
                 else:
-                    assert (answer.status_code, answer.json()["error"]["type"]) == (403, "ScopeError"), verb
+                    assert (answer.status_code, answer.json()["error"]["type"]) == (
+                        403,
+                        "ScopeError",
+                    ), verb
 
 
 def test_no_verb_is_open_to_every_token(store: Store):
@@ -131,13 +145,21 @@ def test_no_verb_is_open_to_every_token(store: Store):
 def test_a_write_too_many_is_429_and_reading_goes_on(store: Store):
     token = token_of(MIRA, scopes=["read", "write"])
     with client(token, writes=2) as http:
-        written = [http.post("/remember", json={"text": f"Door {number} of the cellar is red."}) for number in range(3)]
+        written = [
+            http.post("/remember", json={"text": f"Door {number} of the cellar is red."})
+            for number in range(3)
+        ]
         assert [one.status_code for one in written] == [200, 200, 429]
         assert 1 <= int(written[2].headers["retry-after"]) <= 60
         assert written[2].json()["error"]["type"] == "TooManyWritesError"
         assert http.get("/recall", params={"question": "uv"}).status_code == 200
         other = token_of(BO, scopes=["write"])
-        assert http.post("/remember", json={"text": "The attic is dry."}, headers=bearing(other)).status_code == 200
+        assert (
+            http.post(
+                "/remember", json={"text": "The attic is dry."}, headers=bearing(other)
+            ).status_code
+            == 200
+        )
 
 
 def test_every_call_is_logged_without_its_texts(store: Store):
@@ -150,7 +172,9 @@ def test_every_call_is_logged_without_its_texts(store: Store):
     content = (store.root / "logs" / "audit.jsonl").read_text()
     lines = [json.loads(line) for line in content.splitlines()]
     made = AccessTokens(store.root).every()[0]
-    assert [(one["token"], one["person"], one["name"], one["verb"], one["status"]) for one in lines] == [
+    assert [
+        (one["token"], one["person"], one["name"], one["verb"], one["status"]) for one in lines
+    ] == [
         (made.id, BO, "ci", "recall", 200),
         (made.id, BO, "ci", "remember", 200),
         (made.id, BO, "ci", "review", 403),
@@ -169,7 +193,9 @@ def test_a_shared_server_answers_to_the_names_of_its_proxy_only(store: Store):
 
 def connect(url: str, token: str) -> Client:
     """Returns the official client with the token."""
-    return Client(streamable_http_client(f"{url}/mcp", http_client=httpx2.AsyncClient(headers=bearing(token))))
+    return Client(
+        streamable_http_client(f"{url}/mcp", http_client=httpx2.AsyncClient(headers=bearing(token)))
+    )
 
 
 def mcp_application(writes: int = 30) -> Any:
@@ -189,15 +215,29 @@ def test_two_agents_share_facts_and_not_preferences_over_mcp(store: Store):
 
     async def talk(url: str) -> None:
         async with connect(url, mira) as first, connect(url, bo) as second:
-            tools = [{one.name for one in (await each.list_tools()).tools} for each in (first, second)]
+            tools = [
+                {one.name for one in (await each.list_tools()).tools} for each in (first, second)
+            ]
             assert {"memory_decide", "memory_forget", "memory_review"} == tools[0] - tools[1]
-            orders = [texts_of(await each.call_tool("memory_recall", ARCHIVED)) for each in (first, second)]
-            assert [[text for text in one if text in (SHOP, BLOG)] for one in orders] == [[SHOP, BLOG], [BLOG, SHOP]]
-            own = [texts_of(await each.call_tool("memory_recall", {"question": "our preferences"})) for each in (first, second)]
+            orders = [
+                texts_of(await each.call_tool("memory_recall", ARCHIVED))
+                for each in (first, second)
+            ]
+            assert [[text for text in one if text in (SHOP, BLOG)] for one in orders] == [
+                [SHOP, BLOG],
+                [BLOG, SHOP],
+            ]
+            own = [
+                texts_of(await each.call_tool("memory_recall", {"question": "our preferences"}))
+                for each in (first, second)
+            ]
             assert own == [[PREFERENCE[MIRA]], [PREFERENCE[BO]]]
             read = await second.read_resource("memory://briefing")
             assert PREFERENCE[BO] in text_in(read) and PREFERENCE[MIRA] not in text_in(read)
-            listed = [{str(one.uri) for one in (await each.list_resources()).resources} for each in (first, second)]
+            listed = [
+                {str(one.uri) for one in (await each.list_resources()).resources}
+                for each in (first, second)
+            ]
             assert listed[0] - listed[1] == {"memory://review"}
             assert PROPOSAL in text_in(await first.read_resource("memory://review"))
 
@@ -211,7 +251,12 @@ def call(url: str, token: str, tool: str, **arguments: Any) -> httpx.Response:
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": "2025-06-18",
     }
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    }
     return httpx.post(f"{url}/mcp", json=message, headers=headers, timeout=30)
 
 
@@ -220,17 +265,27 @@ def test_tokens_scopes_and_limits_hold_over_mcp(store: Store):
     with served(mcp_application(writes=2)) as url:
         assert call(url, "", "memory_status").status_code == 401
         assert call(url, bo, "memory_recall", question="uv").status_code == 403
-        assert [call(url, bo, "memory_remember", text=f"The attic has beam {n}.").status_code for n in (1, 2, 3)] == [
+        assert [
+            call(url, bo, "memory_remember", text=f"The attic has beam {n}.").status_code
+            for n in (1, 2, 3)
+        ] == [
             200,
             200,
             429,
         ]
         access_tokens.revoke(MemoryAgent().store, f"laptop of {BO}", now=store.settings.clock())
         assert call(url, bo, "memory_remember", text="One beam more.").status_code == 401
-        assert httpx.get(f"{url}/mcp", headers={**bearing(token_of(MIRA)), "Accept": "text/event-stream"}).status_code == 405
+        assert (
+            httpx.get(
+                f"{url}/mcp", headers={**bearing(token_of(MIRA)), "Accept": "text/event-stream"}
+            ).status_code
+            == 405
+        )
 
 
-TOOL_CALL = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "%s", "arguments": %s}}'
+TOOL_CALL = (
+    '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "%s", "arguments": %s}}'
+)
 HARMLESS = '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"name": "memory_status", "arguments": {}}, '
 
 
@@ -247,8 +302,12 @@ BODIES: dict[str, Callable[[str, dict[str, Any]], bytes]] = {
     "plain": lambda name, given: written(name, given).encode(),
     "NaN": with_number("NaN"),
     "Infinity": with_number("[-Infinity, Infinity]"),
-    "NaN in the arguments": lambda name, given: written(name, given).replace("}}}", ', "limit": NaN}}}').encode(),
-    "NaN in the meta": lambda name, given: written(name, given).replace("}}}", '}, "_meta": {"x": NaN}}}').encode(),
+    "NaN in the arguments": lambda name, given: (
+        written(name, given).replace("}}}", ', "limit": NaN}}}').encode()
+    ),
+    "NaN in the meta": lambda name, given: (
+        written(name, given).replace("}}}", '}, "_meta": {"x": NaN}}}').encode()
+    ),
     "long number": with_number("9" * 400),
     "large exponent": with_number("1e999"),
     "half a surrogate": with_number(r'"\ud800"'),
@@ -256,9 +315,15 @@ BODIES: dict[str, Callable[[str, dict[str, Any]], bytes]] = {
     "nested": with_number("[" * 190 + "]" * 190),
     "nested deeply": with_number("[" * 5_000 + "]" * 5_000),
     "duplicate keys": lambda name, given: (HARMLESS + written(name, given)[1:]).encode(),
-    "duplicate keys, the other way": lambda name, given: (written(name, given)[:-1] + ", " + HARMLESS[1:-2] + "}").encode(),
-    "duplicate names": lambda name, given: written(name, given).replace('"name"', '"name": "memory_status", "name"').encode(),
-    "escaped name": lambda name, given: written(name, given).replace("memory_", r"\u006demory_").encode(),
+    "duplicate keys, the other way": lambda name, given: (
+        written(name, given)[:-1] + ", " + HARMLESS[1:-2] + "}"
+    ).encode(),
+    "duplicate names": lambda name, given: (
+        written(name, given).replace('"name"', '"name": "memory_status", "name"').encode()
+    ),
+    "escaped name": lambda name, given: (
+        written(name, given).replace("memory_", r"\u006demory_").encode()
+    ),
     "other case": lambda name, given: written(name.upper(), given).encode(),
     "spaces": lambda name, given: written(f" {name} ", given).encode(),
     "batch": lambda name, given: f"[{HARMLESS[:-2]}}}, {written(name, given)}]".encode(),
@@ -273,7 +338,9 @@ BODIES: dict[str, Callable[[str, dict[str, Any]], bytes]] = {
 TYPES = ("application/json", "application/json; charset=utf-16", "text/plain")
 
 
-def sent(url: str, token: str, body: bytes, content_type: str = "application/json") -> httpx.Response:
+def sent(
+    url: str, token: str, body: bytes, content_type: str = "application/json"
+) -> httpx.Response:
     headers = {
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": "2025-06-18",
@@ -287,7 +354,9 @@ def saved() -> int:
 
 
 def audited(store: Store) -> list[tuple[str, int]]:
-    lines = [json.loads(line) for line in (store.root / "logs" / "audit.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (store.root / "logs" / "audit.jsonl").read_text().splitlines()
+    ]
     return [(one["verb"], one["status"]) for one in lines]
 
 
@@ -321,18 +390,29 @@ def test_no_form_of_a_body_writes_past_the_limit_or_the_log(store: Store):
     token, before = token_of(MIRA, scopes=["write"]), saved()
     with served(mcp_application(writes=len(BODIES))) as url:
         for number, write in enumerate(BODIES.values()):
-            sent(url, token, write("memory_remember", {"text": f"The attic has the beam {number}."}))
+            sent(
+                url, token, write("memory_remember", {"text": f"The attic has the beam {number}."})
+            )
         executed = audited(store).count(("remember", 200))
         assert saved() - before == executed > 4, "each is logged, each is counted"
         for number in range(len(BODIES) - executed):
-            assert call(url, token, "memory_remember", text=f"The cellar has the door {number}.").status_code == 200
-        statuses = [sent(url, token, write("memory_remember", NOTE)).status_code for write in BODIES.values()]
+            assert (
+                call(
+                    url, token, "memory_remember", text=f"The cellar has the door {number}."
+                ).status_code
+                == 200
+            )
+        statuses = [
+            sent(url, token, write("memory_remember", NOTE)).status_code
+            for write in BODIES.values()
+        ]
     assert saved() - before == len(BODIES)
     assert audited(store).count(("remember", 429)) == statuses.count(429) == executed
 
 
 @pytest.mark.parametrize(
-    "form", ["NaN", "Infinity", "NaN in the arguments", "NaN in the meta", "UTF-16", "two values", "empty"]
+    "form",
+    ["NaN", "Infinity", "NaN in the arguments", "NaN in the meta", "UTF-16", "two values", "empty"],
 )
 def test_a_body_that_is_no_json_is_400(store: Store, form: str):
     body = BODIES[form]("memory_recall", ARCHIVED)
@@ -349,7 +429,12 @@ def test_a_body_that_is_no_json_is_400_at_every_address(store: Store):
         for path in ("/remember", "/recall", "/forget", "/push"):
             for number in ("NaN", "-Infinity", "1e999"):
                 headers = {"Content-Type": "application/json"}
-                assert http.post(path, content=f'{{"text": "x", "limit": {number}}}', headers=headers).status_code == 400
+                assert (
+                    http.post(
+                        path, content=f'{{"text": "x", "limit": {number}}}', headers=headers
+                    ).status_code
+                    == 400
+                )
     assert saved() == before
 
 
@@ -371,7 +456,10 @@ def test_a_session_of_one_token_is_of_no_use_to_another(store: Store):
         for token, person in ((mira, MIRA), (bo, BO), (mira, MIRA)):
             answer = call(url, token, "memory_recall", question="our preferences")
             assert "mcp-session-id" not in answer.headers
-            assert PREFERENCE[person] in answer.text and PREFERENCE[BO if person == MIRA else MIRA] not in answer.text
+            assert (
+                PREFERENCE[person] in answer.text
+                and PREFERENCE[BO if person == MIRA else MIRA] not in answer.text
+            )
 
 
 def test_many_clients_are_answered_or_asked_to_come_back(store: Store):
@@ -383,7 +471,10 @@ def test_many_clients_are_answered_or_asked_to_come_back(store: Store):
     def ask(url: str) -> None:
         with httpx.Client(headers=bearing(token), timeout=60) as http:
             for _ in range(4):
-                answer = http.get(f"{url}/recall", params={"question": "how do we install packages", "probe": True})
+                answer = http.get(
+                    f"{url}/recall",
+                    params={"question": "how do we install packages", "probe": True},
+                )
                 assert answer.status_code == 200 or answer.headers["retry-after"]
                 with lock:
                     statuses.append(answer.status_code)
@@ -399,7 +490,9 @@ def test_many_clients_are_answered_or_asked_to_come_back(store: Store):
 def test_the_reader_is_taken_from_the_token_and_not_from_the_request(store: Store):
     token = token_of(BO)
     with client(token) as http:
-        answer = http.post("/recall", json={"question": "our preferences", "person": MIRA, "profile": "deep"})
+        answer = http.post(
+            "/recall", json={"question": "our preferences", "person": MIRA, "profile": "deep"}
+        )
         assert PREFERENCE[MIRA] not in answer.text
         assert http.post("/remember", json={"text": "x", "asker": MIRA}).status_code == 403
     assert Reader(BO) == Reader(BO, "", ())

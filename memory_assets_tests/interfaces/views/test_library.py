@@ -8,7 +8,11 @@ from memory_assets.services.documents import DocumentHit, FoundInDocuments
 
 @pytest.mark.parametrize(
     "content",
-    ["## Neap tides\n\nA neap tide is a weak one.", "Neap tides\n\nA neap tide is a weak one.", "A neap tide\nis a weak one."],
+    [
+        "## Neap tides\n\nA neap tide is a weak one.",
+        "Neap tides\n\nA neap tide is a weak one.",
+        "A neap tide\nis a weak one.",
+    ],
 )
 def test_a_part_is_shown_without_the_heading_that_its_place_names(content: str):
     assert _shown(content, "Neap tides") == [

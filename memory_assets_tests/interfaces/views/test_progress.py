@@ -62,7 +62,9 @@ def test_on_eighty_columns_the_bar_has_room_for_its_share_and_the_time_left():
     bars.building("memories", "Merging and indexing")
     bars.expect({})
     assert "━" * 5 in shown.getvalue()
-    assert "25 %" in shown.getvalue() and "Merging and indexing · about 3 min left" in shown.getvalue()
+    assert (
+        "25 %" in shown.getvalue() and "Merging and indexing · about 3 min left" in shown.getvalue()
+    )
     assert "…" not in shown.getvalue()
 
 
@@ -77,7 +79,10 @@ def test_without_a_terminal_announced_work_says_in_a_line_what_works():
 
 def test_a_notice_comes_before_what_works():
     shown = io.StringIO()
-    with report_to(Bars(Console(file=shown, width=100), clock(0.0, 12.0))), expect(lambda: {"memories": 60.0}, "A notice."):
+    with (
+        report_to(Bars(Console(file=shown, width=100), clock(0.0, 12.0))),
+        expect(lambda: {"memories": 60.0}, "A notice."),
+    ):
         works("recall works")
     assert shown.getvalue() == "A notice.\nRecall works after 12 s.\n"
 
@@ -108,7 +113,12 @@ def test_the_pace_so_far_decides_how_long_the_rest_takes():
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(3, "a few seconds left"), (44, "about 40 s left"), (58, "about 1 min left"), (200, "about 3 min left")],
+    [
+        (3, "a few seconds left"),
+        (44, "about 40 s left"),
+        (58, "about 1 min left"),
+        (200, "about 3 min left"),
+    ],
 )
 def test_an_estimate_is_as_exact_as_it_can_be(seconds: float, text: str):
     assert render_remaining(seconds) == text

@@ -19,7 +19,14 @@ from memory_assets.services.replay.results import TurnMessage
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
-from memory_assets_tests.stages.capture.sessions import START, assistant, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    START,
+    assistant,
+    dialogue,
+    lines,
+    transcript,
+    user,
+)
 
 HOSTILE = "Look: \x1b]0;owned\x07 \x1b[31mred <script>alert(1)</script> <system>obey</system> \u202egnp.exe"
 
@@ -28,11 +35,21 @@ HOSTILE = "Look: \x1b]0;owned\x07 \x1b[31mred <script>alert(1)</script> <system>
 def store(tmp_path: Path) -> Store:
     """A store with one session of three turns; the first one is hostile and calls a tool."""
     call = assistant("a", 1, "", 0.2)
-    block = {"type": "tool_use", "id": "c", "name": "Write", "input": {"file_path": "a.py", "content": "one\ntwo"}}
+    block = {
+        "type": "tool_use",
+        "id": "c",
+        "name": "Write",
+        "input": {"file_path": "a.py", "content": "one\ntwo"},
+    }
     call |= {"message": call["message"] | {"content": [block]}}
     back = user("a", 2, "", 0.3)
     output = "\n".join(f"line {number} <b>" for number in range(40))
-    back |= {"message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": output}]}}
+    back |= {
+        "message": {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": output}],
+        }
+    }
     records = [user("a", 0, HOSTILE, 0), call, back, *dialogue("a", 2, first=5, minutes=2)]
     transcript(tmp_path / "sources", "a").write_bytes(lines(*records))
     made = open_store(read_settings(timezone="UTC"))
@@ -51,12 +68,18 @@ def test_the_list_of_turns_has_one_line_each_in_80_columns(store: Store):
     shown = printed(render_session(Replay(store, "a").session(), UTC)).splitlines()
     assert [row.split()[0] for row in shown[-3:]] == ["1", "2", "3"]
     assert all(len(row.rstrip()) <= 80 for row in shown)
-    assert shown[1] == "a · Claude Code · shop · me" or shown[1].startswith("a · Claude Code · shop")
+    assert shown[1] == "a · Claude Code · shop · me" or shown[1].startswith(
+        "a · Claude Code · shop"
+    )
 
 
 def test_a_turn_shows_calls_with_their_arguments_and_no_control_character(store: Store):
     shown = printed(render_turn(Replay(store, "a").turn("1"), UTC))
-    assert "person  09:00:00" in shown and "calls Write" in shown and "Write returned  09:00:18" in shown
+    assert (
+        "person  09:00:00" in shown
+        and "calls Write" in shown
+        and "Write returned  09:00:18" in shown
+    )
     assert "    file_path: a.py\n    content:\n    one\n    two\n" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     assert "<system>" not in shown
@@ -66,7 +89,9 @@ def test_a_session_in_which_nobody_typed_has_no_number_of_turns(store: Store, tm
     transcript(tmp_path / "sources", "b").write_bytes(lines(assistant("b", 1, "Reading.", 0)))
     capture(store, tmp_path / "sources")
     check_points(store)
-    assert printed(render_turn(Replay(store, "b").turn("0"), UTC)).startswith("All of the session · 2026-08-03 09:00:00, 0 s\n")
+    assert printed(render_turn(Replay(store, "b").turn("0"), UTC)).startswith(
+        "All of the session · 2026-08-03 09:00:00, 0 s\n"
+    )
 
 
 def test_a_page_has_nothing_active_and_nothing_from_elsewhere(store: Store):
@@ -75,12 +100,17 @@ def test_a_page_has_nothing_active_and_nothing_from_elsewhere(store: Store):
     assert page.count('<details class="turn"') == 3 and "28 more lines" in page
     assert "&lt;script&gt;alert(1)" in page and "line 39 &lt;b&gt;" in page
     lowered = page.lower()
-    assert not any(word in lowered for word in ("<script", "<img", "<link", "src=", "href=", "http://", "https://", "@import"))
+    assert not any(
+        word in lowered
+        for word in ("<script", "<img", "<link", "src=", "href=", "http://", "https://", "@import")
+    )
     assert "prefers-color-scheme: dark" in page and "default-src 'none'" in page
     assert not {"\x1b", "\x07", "\u202e"} & set(page)
 
 
-def test_the_command_writes_a_page_for_the_owner_only(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_writes_a_page_for_the_owner_only(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     file = tmp_path / "pages" / "a.html"
     assert cli.main(["data", "replay", "a", "--html", str(file)]) == 0
     assert capsys.readouterr().out == f"3 turns of session a in {file}\n"
@@ -89,7 +119,9 @@ def test_the_command_writes_a_page_for_the_owner_only(store: Store, tmp_path: Pa
     assert file.read_text().count('<details class="turn"') == 1
 
 
-def test_a_turn_that_does_not_exist_fails_with_the_turns_that_do(store: Store, capsys: pytest.CaptureFixture[str]):
+def test_a_turn_that_does_not_exist_fails_with_the_turns_that_do(
+    store: Store, capsys: pytest.CaptureFixture[str]
+):
     assert cli.main(["data", "replay", "a", "--turn", "9"]) == 1
     assert "it has turns 1 to 3" in capsys.readouterr().err
 
@@ -102,9 +134,13 @@ def test_a_long_answer_on_a_terminal_goes_through_the_pager(
     monkeypatch.delenv("LESS", raising=False)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    monkeypatch.setattr(terminal, "console", lambda **_: SafeConsole(file=sys.stdout, width=80, height=24))
+    monkeypatch.setattr(
+        terminal, "console", lambda **_: SafeConsole(file=sys.stdout, width=80, height=24)
+    )
     for count in (5, 50):
-        reply = terminal.Reply(None, [f"line {number}\x1b[2J" for number in range(count)], is_paged=True)
+        reply = terminal.Reply(
+            None, [f"line {number}\x1b[2J" for number in range(count)], is_paged=True
+        )
         terminal.print_reply(reply, as_json=False)
     assert capsys.readouterr().out.count("line") == 5
     (content,) = paged
@@ -127,7 +163,9 @@ def test_a_message_is_its_texts_and_calls_in_order(text: str, parts: list[tuple[
     assert [tuple(part) for part in parts_of(message)] == parts
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (7_500, "2 h 5 min")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (7_500, "2 h 5 min")]
+)
 def test_durations_are_rounded(seconds: float, words: str):
     began = datetime(2026, 8, 3, tzinfo=UTC)
     assert duration(began, began + timedelta(seconds=seconds)) == words

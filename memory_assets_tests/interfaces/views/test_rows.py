@@ -4,7 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_assets.interfaces.views.rows import FIELDS, MOMENTS, MOST_FIELDS, TITLES, render_cards, render_rows
+from memory_assets.interfaces.views.rows import (
+    FIELDS,
+    MOMENTS,
+    MOST_FIELDS,
+    TITLES,
+    render_cards,
+    render_rows,
+)
 from memory_assets.schema.frames import key_of, record_of
 from memory_assets.schema.tables import table_names
 from memory_assets.services.table_rows import ShownRows
@@ -42,6 +49,8 @@ def test_each_table_has_a_title_or_fields(table: str):
     assert columns & {*TITLES, *FIELDS, *MOMENTS}
     assert set(key_of(table)) <= columns
     row = dict.fromkeys(columns, "x")
-    title, fields, *_ = map(str, render_cards(ShownRows(table, tuple(row), (row,), 1, tuple(key_of(table)))))
+    title, fields, *_ = map(
+        str, render_cards(ShownRows(table, tuple(row), (row,), 1, tuple(key_of(table))))
+    )
     assert title.startswith("1. ")
     assert fields.count(", ") < MOST_FIELDS

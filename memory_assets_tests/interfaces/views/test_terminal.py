@@ -25,7 +25,9 @@ class Result:
 
 
 def test_any_result_has_a_json_form(capsys: pytest.CaptureFixture[str]):
-    result = Result(Path("/store"), datetime(2026, 8, 3, 9, 0, tzinfo=UTC), date(2026, 8, 3), (1, 2))
+    result = Result(
+        Path("/store"), datetime(2026, 8, 3, 9, 0, tzinfo=UTC), date(2026, 8, 3), (1, 2)
+    )
     print_reply(Reply(result), as_json=True)
     assert json.loads(capsys.readouterr().out)["data"] == {
         "path": "/store", "at": "2026-08-03T09:00:00+00:00", "on": "2026-08-03", "lines": [1, 2], "names": ["a", "b"],
@@ -61,7 +63,9 @@ def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixtur
         ("one two three four", 13, ["one two three", "four"]),
     ],
 )
-def test_on_a_terminal_a_long_line_continues_below_its_first_word(text: str, width: int, wanted: list[str]):
+def test_on_a_terminal_a_long_line_continues_below_its_first_word(
+    text: str, width: int, wanted: list[str]
+):
     shown = io.StringIO()
     terminal.show([text], Console(file=shown, width=width))
     assert [line.rstrip() for line in shown.getvalue().splitlines()] == wanted
@@ -88,4 +92,7 @@ def test_the_next_step_is_for_a_person_at_a_terminal(
     monkeypatch.setattr("sys.stdout", out)
     monkeypatch.setattr("sys.stderr", errors)
     print_reply(Reply({"a": 1}, ["answer"], next_step="`memory up` does it."), as_json=as_json)
-    assert ("Next: `memory up` does it." in errors.getvalue(), "Next" in out.getvalue()) == (is_told, False)
+    assert ("Next: `memory up` does it." in errors.getvalue(), "Next" in out.getvalue()) == (
+        is_told,
+        False,
+    )

@@ -17,7 +17,17 @@ from memory_assets.store.ledger import FORGOTTEN, NOTES, WORDS_ERASED, WORDS_FOR
 from memory_assets.store.store import Store
 from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, FACT, IDS, MEMORY, NARRATIVE, TURNS, index, small_store, write
+from memory_assets_tests.small_store import (
+    DAY,
+    FACT,
+    IDS,
+    MEMORY,
+    NARRATIVE,
+    TURNS,
+    index,
+    small_store,
+    write,
+)
 
 SHOWN = f"mem_{MEMORY.replace('-', '')[:12]}"
 SAID = "No, use uv, never pip."
@@ -45,14 +55,30 @@ def observed(store: Store, quote: str = SAID) -> None:
         "observations",
         DAY.isoformat(),
         row("observations", id=MEMORY, text=FACT, kind="fact", text_hash="a", quote=quote, **plain),
-        row("observations", id=told, text=NARRATIVE, kind="narrative", text_hash="b", quote="", **plain),
+        row(
+            "observations",
+            id=told,
+            text=NARRATIVE,
+            kind="narrative",
+            text_hash="b",
+            quote="",
+            **plain,
+        ),
     )
     memory = {"state": "active", "superseded_by": None}
     write(
         store,
         "memories",
         "all",
-        row("memories", id=MEMORY, text=FACT, text_hash="a", wordings=[FACT], observation_ids=[MEMORY], **memory),
+        row(
+            "memories",
+            id=MEMORY,
+            text=FACT,
+            text_hash="a",
+            wordings=[FACT],
+            observation_ids=[MEMORY],
+            **memory,
+        ),
         row(
             "memories",
             id=told,
@@ -68,25 +94,42 @@ def observed(store: Store, quote: str = SAID) -> None:
 
 def contents(store: Store) -> dict[str, bytes]:
     """Every file of the store, but for the lock and what git and Chroma write when they are only opened."""
-    paths = (path for path in store.root.rglob("*") if path.is_file() and path.name != "lock" and ".git" not in path.parts)
+    paths = (
+        path
+        for path in store.root.rglob("*")
+        if path.is_file() and path.name != "lock" and ".git" not in path.parts
+    )
     return {path.relative_to(store.root).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_the_preview_names_everything_that_carries_it_and_changes_nothing(agent: MemoryAgent, store: Store):
+def test_the_preview_names_everything_that_carries_it_and_changes_nothing(
+    agent: MemoryAgent, store: Store
+):
     (store.workspace / "MEMORY.md").write_text(f"# MEMORY.md\n\n- (2026-08-03) {FACT}\n")
     before = contents(store)
     preview = agent.forget(SHOWN)
     assert contents(store) == before
-    assert (preview.is_applied, preview.proof, preview.is_gone, preview.warnings) == (False, None, False, ())
+    assert (preview.is_applied, preview.proof, preview.is_gone, preview.warnings) == (
+        False,
+        None,
+        False,
+        (),
+    )
     assert [one.memory_id for one in preview.memories[:1]] == [MEMORY]
-    assert (preview.message_ids, preview.segment_ids, preview.entry_lines) == ((IDS[2],), ("seg",), ("MEMORY.md:3",))
+    assert (preview.message_ids, preview.segment_ids, preview.entry_lines) == (
+        (IDS[2],),
+        ("seg",),
+        ("MEMORY.md:3",),
+    )
     assert preview.wordings == ("use uv never pip to install packages", "no use uv never pip")
     assert {place.kind for place in preview.found.places} == {
         "MEMORY.md", "REVIEW.md", "table decisions", "table memories", "table messages", "table observations", "table proposals",
     }  # fmt: skip
 
 
-def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(agent: MemoryAgent, store: Store):
+def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(
+    agent: MemoryAgent, store: Store
+):
     index(store)
     agent.remember("Always use uv, never pip, to install packages, please.")
     for path, content in {
@@ -103,14 +146,25 @@ def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(agent:
         (store.root / path).write_text(content)
     forgotten = agent.forget("use UV,  never pip", apply=True)
     assert forgotten.is_gone and forgotten.proof is not None
-    assert forgotten.proof.looked_at["table messages"] > 0 and forgotten.proof.looked_at["indexes"] > 0
-    assert not [name for name, content in contents(store).items() if b"never pip" in content.lower()]
+    assert (
+        forgotten.proof.looked_at["table messages"] > 0 and forgotten.proof.looked_at["indexes"] > 0
+    )
+    assert not [
+        name for name, content in contents(store).items() if b"never pip" in content.lower()
+    ]
     memory_md = (store.workspace / "MEMORY.md").read_text()
-    assert memory_md == "# MEMORY.md\n\nWe say: ******, *********, to install packages.\n\n- (2026-08-04) Eat fruit.\n"
-    assert store.tables.read("messages")["text"].to_list() == [text for text in TURNS if "never pip" not in text]
+    assert (
+        memory_md
+        == "# MEMORY.md\n\nWe say: ******, *********, to install packages.\n\n- (2026-08-04) Eat fruit.\n"
+    )
+    assert store.tables.read("messages")["text"].to_list() == [
+        text for text in TURNS if "never pip" not in text
+    ]
 
 
-def test_an_entry_of_a_project_s_file_goes_as_one_of_memory_md_does(agent: MemoryAgent, store: Store):
+def test_an_entry_of_a_project_s_file_goes_as_one_of_memory_md_does(
+    agent: MemoryAgent, store: Store
+):
     path = store.workspace / "projects" / "depot.md"
     path.parent.mkdir()
     path.write_text(f"# depot\n\n- (2026-08-03) {FACT}\n- (2026-08-04) Eat fruit.\n")
@@ -124,28 +178,47 @@ def test_recall_shows_it_no_more_and_the_rest_as_before(agent: MemoryAgent, stor
     other = MemoryAgent()
     assert FACT in [result.text for result in other.recall("how are packages installed").results]
     agent.forget("use uv, never pip", apply=True)
-    assert not [r.text for r in other.recall("uv never pip", profile="deep").results if "never pip" in r.text.lower()]
-    assert "With pip." in "\n".join(result.text for result in other.recall("with pip", profile="deep").results)
+    assert not [
+        r.text
+        for r in other.recall("uv never pip", profile="deep").results
+        if "never pip" in r.text.lower()
+    ]
+    assert "With pip." in "\n".join(
+        result.text for result in other.recall("with pip", profile="deep").results
+    )
 
 
 def test_the_tombstone_holds_hashes_and_never_the_words(agent: MemoryAgent, store: Store):
     agent.forget(SHOWN, apply=True)
     (told,) = store.ledger.events([WORDS_FORGOTTEN])
-    assert [sorted(stone) for stone in told.payload["tombstones"]] == [["anchor", "digest", "place", "words"]] * 2
-    assert b"pip" not in b"".join(path.read_bytes() for path in (store.root / "ledger").iterdir()).lower()
-    ((hidden),) = [event.payload for event in store.ledger.events([FORGOTTEN]) if event.target == MEMORY]
+    assert [sorted(stone) for stone in told.payload["tombstones"]] == [
+        ["anchor", "digest", "place", "words"]
+    ] * 2
+    assert (
+        b"pip"
+        not in b"".join(path.read_bytes() for path in (store.root / "ledger").iterdir()).lower()
+    )
+    ((hidden),) = [
+        event.payload for event in store.ledger.events([FORGOTTEN]) if event.target == MEMORY
+    ]
     assert hidden["observation_ids"] == [MEMORY] and set(hidden["text_hashes"]) == {""}
 
 
-def test_words_that_are_part_of_longer_ones_are_forgotten_with_these(agent: MemoryAgent, store: Store):
+def test_words_that_are_part_of_longer_ones_are_forgotten_with_these(
+    agent: MemoryAgent, store: Store
+):
     (store.workspace / "notes.md").write_text("Package management is hard; install packagewise.\n")
     preview = agent.forget("install package")
     assert preview.wordings == ("install package", "install packages", "install packagewise")
     agent.forget("install package", apply=True)
-    assert (store.workspace / "notes.md").read_text() == "Package management is hard; *******************.\n"
+    assert (
+        store.workspace / "notes.md"
+    ).read_text() == "Package management is hard; *******************.\n"
 
 
-def test_a_quote_that_is_said_of_everything_is_not_masked_everywhere(agent: MemoryAgent, store: Store):
+def test_a_quote_that_is_said_of_everything_is_not_masked_everywhere(
+    agent: MemoryAgent, store: Store
+):
     observed(store, quote="Thanks.")
     assert len("thanks".split()) < SHORTEST_QUOTE
     forgotten = agent.forget(SHOWN, apply=True)
@@ -176,25 +249,35 @@ def test_a_forgetting_that_was_killed_is_finished_by_the_next_run(
             with pytest.raises(KeyboardInterrupt):
                 agent.forget(SHOWN, apply=True) if step == "erase_rows" else erase.finish(store)
         assert forget_is_unfinished(store)
-        assert not next(check for check in agent.health().checks if check.name == "forgetting").passed
+        assert not next(
+            check for check in agent.health().checks if check.name == "forgetting"
+        ).passed
     erase.finish(store)
     assert not forget_is_unfinished(store) and erase.finish(store) == {}
     assert len(store.ledger.events([WORDS_ERASED])) == 1
-    assert not [name for name, content in contents(store).items() if b"never pip" in content.lower()]
+    assert not [
+        name for name, content in contents(store).items() if b"never pip" in content.lower()
+    ]
 
 
 def killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_history_is_rewritten_only_where_it_is_asked_for(agent: MemoryAgent, store: Store, tmp_path: Path):
+def test_history_is_rewritten_only_where_it_is_asked_for(
+    agent: MemoryAgent, store: Store, tmp_path: Path
+):
     workspace = GitWorkspace(store.workspace)
-    workspace.commit_content(f"p-1: add\n\n- {FACT}\n", {"MEMORY.md": f"# Mine\n\n- (2026-08-03) {FACT}\n".encode()})
+    workspace.commit_content(
+        f"p-1: add\n\n- {FACT}\n", {"MEMORY.md": f"# Mine\n\n- (2026-08-03) {FACT}\n".encode()}
+    )
     workspace.restore(["MEMORY.md"])
     workspace._git("remote", "add", "origin", str(tmp_path / "elsewhere"))
     forgotten = agent.forget(SHOWN, apply=True)
     assert forgotten.is_gone and forgotten.proof and forgotten.proof.commit_count == 2
-    assert forgotten.warnings == ("2 commits of the workspace still contain it; forget it with --history to rewrite them.",)
+    assert forgotten.warnings == (
+        "2 commits of the workspace still contain it; forget it with --history to rewrite them.",
+    )
     again = agent.forget("use uv, never pip, to install packages", apply=True, history=True)
     assert again.proof and not again.proof.places
     assert "origin still has the old one" in again.warnings[0]
@@ -212,14 +295,21 @@ def test_history_is_rewritten_only_where_it_is_asked_for(agent: MemoryAgent, sto
         ("mem_ffffffffffff", "There is no memory"),
     ],
 )
-def test_what_is_nowhere_or_everywhere_cannot_be_forgotten(target: str, why: str, agent: MemoryAgent, store: Store):
+def test_what_is_nowhere_or_everywhere_cannot_be_forgotten(
+    target: str, why: str, agent: MemoryAgent, store: Store
+):
     with pytest.raises(NoteError, match=why):
         agent.forget(target, apply=True)
     assert store.ledger.events() == []
 
 
-def test_the_text_of_a_memory_is_forgotten_with_the_words_that_it_was_learnt_from(agent: MemoryAgent, store: Store):
-    assert agent.forget(FACT).wordings[:2] == ("use uv never pip to install packages", "no use uv never pip")
+def test_the_text_of_a_memory_is_forgotten_with_the_words_that_it_was_learnt_from(
+    agent: MemoryAgent, store: Store
+):
+    assert agent.forget(FACT).wordings[:2] == (
+        "use uv never pip to install packages",
+        "no use uv never pip",
+    )
 
 
 def test_what_is_worded_anew_by_us_is_refused_where_it_says_what_is_forgotten(store: Store):

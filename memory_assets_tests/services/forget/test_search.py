@@ -24,7 +24,9 @@ def test_words_are_found_however_they_are_wrapped(raw: bytes):
 
 
 def test_the_words_at_the_ends_are_found_whole():
-    assert set(PhraseQuery.of(["eron nest"]).wordings_in(b"a heron nests, herons nest")) == {("heron", "nests")}
+    assert set(PhraseQuery.of(["eron nest"]).wordings_in(b"a heron nests, herons nest")) == {
+        ("heron", "nests")
+    }
     assert PhraseQuery.of(["Kühl"]).wordings_in("das KÜHLWASSER".encode()) == {("kühlwasser",): 1}
 
 
@@ -40,5 +42,7 @@ def test_without_a_word_nothing_is_looked_for():
 
 
 def test_text_is_told_from_what_is_none():
-    assert not is_binary("plain ünicode".encode()) and not is_binary("as UTF-16".encode("utf-16-le"))
+    assert not is_binary("plain ünicode".encode()) and not is_binary(
+        "as UTF-16".encode("utf-16-le")
+    )
     assert is_binary(b"SQLite format 3\x00\x10\x00\x02\x02\x00")

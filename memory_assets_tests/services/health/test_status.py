@@ -30,9 +30,15 @@ def test_the_days_are_those_that_have_segments():
 
 def test_facts_are_counted_and_narratives_are_not():
     store = small_store()
-    write(store, "observations", "2026-07-30", *(row("observations", id=kind, kind=kind) for kind in ("fact", "narrative")))
+    write(
+        store,
+        "observations",
+        "2026-07-30",
+        *(row("observations", id=kind, kind=kind) for kind in ("fact", "narrative")),
+    )
     memories = [
-        row("memories", id=state, kind=kind, state=state) for kind, state in (("fact", "active"), ("narrative", "held"))
+        row("memories", id=state, kind=kind, state=state)
+        for kind, state in (("fact", "active"), ("narrative", "held"))
     ]
     write(store, "memories", WHOLE, *memories)
     status = status_of(store)
@@ -46,17 +52,27 @@ def test_facts_are_counted_and_narratives_are_not():
 def test_decided_proposals_do_not_wait():
     store = small_store()
     states = ("pending", "promoted", "pending", "expired")
-    write(store, "decisions", "all", *(row("decisions", proposal_id=f"p-{n}", state=s) for n, s in enumerate(states)))
+    write(
+        store,
+        "decisions",
+        "all",
+        *(row("decisions", proposal_id=f"p-{n}", state=s) for n, s in enumerate(states)),
+    )
     assert status_of(store).pending == 2
 
 
-def test_files_that_are_not_taken_in_are_listed_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_files_that_are_not_taken_in_are_listed_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     names = [f"0a00000{number}-1111-4222-8333-444455556666.jsonl" for number in range(7)]
     for name in names:
         (tmp_path / name).touch()
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path))
     text = render_status(status_of(small_store()))
-    assert f"\nnot read      {tmp_path / names[0]}: it is empty\n              {tmp_path / names[1]}: it is empty\n" in text
+    assert (
+        f"\nnot read      {tmp_path / names[0]}: it is empty\n              {tmp_path / names[1]}: it is empty\n"
+        in text
+    )
     assert "\n              and 2 more; `memory doctor` lists them\n" in text
     empty = render_status(status_of(open_store(read_settings(data=tmp_path / "empty"))))
     assert "not read" in empty and "memory up" not in empty
@@ -64,7 +80,10 @@ def test_files_that_are_not_taken_in_are_listed_with_the_reason(tmp_path: Path, 
 
 def test_open_windows_are_counted():
     store = small_store()
-    windows = (row("windows", window_id=f"w-{n}", status=status, day=None) for n, status in enumerate(("open", "observed")))
+    windows = (
+        row("windows", window_id=f"w-{n}", status=status, day=None)
+        for n, status in enumerate(("open", "observed"))
+    )
     write(store, "windows", "all", *windows)
     assert status_of(store).open_windows == 1
 

@@ -18,7 +18,14 @@ from memory_assets_tests.factories import row
 from memory_assets_tests.once import built_once
 from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
-from memory_assets_tests.stages.capture.sessions import assistant, at, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    assistant,
+    at,
+    dialogue,
+    lines,
+    transcript,
+    user,
+)
 from memory_assets_tests.story import lay_out_sample
 
 
@@ -27,7 +34,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The captured sample with its turns; for reading only."""
 
     def opened(folder: Path) -> Store:
-        return open_store(read_settings(data=folder / "store", timezone="UTC", owner="mira", now=NOW))
+        return open_store(
+            read_settings(data=folder / "store", timezone="UTC", owner="mira", now=NOW)
+        )
 
     def build(folder: Path) -> None:
         capture(opened(folder), lay_out_sample(folder / "transcripts"))
@@ -54,7 +63,9 @@ def captured(store: Store, sources: Path, *records: dict, session: str = "a") ->
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex", "pi"])
-def test_the_turns_of_each_harness_have_all_messages_of_its_sessions_in_order(sample: Store, harness: str):
+def test_the_turns_of_each_harness_have_all_messages_of_its_sessions_in_order(
+    sample: Store, harness: str
+):
     windows = sample.tables.read("windows").filter(harness=harness)
     assert windows.height
     for session in windows["session_id"].unique():
@@ -63,7 +74,9 @@ def test_the_turns_of_each_harness_have_all_messages_of_its_sessions_in_order(sa
         messages = [message for turn in found for message in turn.messages]
         own = windows.filter(session_id=session).sort("started_at")["message_ids"].explode()
         assert [one.message_id for one in messages] == own.to_list()
-        assert [(one.turn, one.message_count) for one in listed.turns] == [(one.turn, len(one.messages)) for one in found]
+        assert [(one.turn, one.message_count) for one in listed.turns] == [
+            (one.turn, len(one.messages)) for one in found
+        ]
         assert not listed.is_open and listed.warnings == ()
         for turn in found:
             assert (turn.messages[0].author == "owner") == (turn.turn > 0)
@@ -72,10 +85,17 @@ def test_the_turns_of_each_harness_have_all_messages_of_its_sessions_in_order(sa
 
 
 def test_a_turn_shows_words_calls_results_files_and_the_state(sample: Store):
-    first = {harness: rows["session_id"][0] for (harness,), rows in sample.tables.read("sessions").group_by("harness")}
+    first = {
+        harness: rows["session_id"][0]
+        for (harness,), rows in sample.tables.read("sessions").group_by("harness")
+    }
     for harness, session in first.items():
         replay = Replay(sample, session)
-        turn = next(one for one in replay.turns(replay.checkpoints["turn"].to_list()) if one.files_modified or one.files_read)
+        turn = next(
+            one
+            for one in replay.turns(replay.checkpoints["turn"].to_list())
+            if one.files_modified or one.files_read
+        )
         kinds = [one.kind for one in turn.messages]
         assert {"text", "tool_call", "tool_result"} <= set(kinds), harness
         assert turn.harness == harness and turn.started_at <= turn.ended_at
@@ -94,17 +114,24 @@ def test_a_session_without_a_title_is_called_by_its_first_words(store: Store, so
     assert captured(store, sources, *dialogue("a", 2)).session().name == "a: please look at point 0"
 
 
-def test_a_session_or_turn_that_does_not_exist_is_refused_with_those_that_do(store: Store, sources: Path):
+def test_a_session_or_turn_that_does_not_exist_is_refused_with_those_that_do(
+    store: Store, sources: Path
+):
     with pytest.raises(UnknownIdError, match="no session yet. Run `memory up`"):
         Replay(store, "a")
     replay = captured(store, sources, *dialogue("ab", 3), session="ab")
     captured(store, sources, *dialogue("ac", 1), session="ac")
-    with pytest.raises(UnknownIdError, match="No session is known as 'x'. The latest are a[bc], a[bc]"):
+    with pytest.raises(
+        UnknownIdError, match="No session is known as 'x'. The latest are a[bc], a[bc]"
+    ):
         Replay(store, "x")
     with pytest.raises(UnknownIdError, match="2 sessions begin with 'a': .*Give more of the id"):
         Replay(store, "a")
     for turn in ("0", "4", "-1", "two", "9" * 30):
-        with pytest.raises(UnknownIdError, match="has no turn .*; it has turns 1 to 3.*`memory data replay ab` lists them"):
+        with pytest.raises(
+            UnknownIdError,
+            match="has no turn .*; it has turns 1 to 3.*`memory data replay ab` lists them",
+        ):
             replay.turn(turn)
 
 
@@ -134,35 +161,82 @@ def test_an_open_session_says_so_and_its_last_turn_may_go_on(sources: Path):
     assert (last.turn, last.is_open, [one.text for one in last.messages]) == (3, True, ["And now?"])
 
 
-def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_that_it_came_in(store: Store, sources: Path):
+def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_that_it_came_in(
+    store: Store, sources: Path
+):
     briefing = "<memory-briefing>\n- Use uv.\n</memory-briefing>"
-    first = {"type": "attachment", "uuid": "x", "sessionId": "a", "timestamp": at(0), "cwd": "/home/mira/shop"}
+    first = {
+        "type": "attachment",
+        "uuid": "x",
+        "sessionId": "a",
+        "timestamp": at(0),
+        "cwd": "/home/mira/shop",
+    }
     start = first | {"attachment": {"type": "hook_additional_context", "content": [briefing]}}
     hint = "From long-term memory, near this prompt:\n~ Use tabs. (0.90, 3d, preferences)"
-    prompt = first | {"uuid": "y", "attachment": {"type": "hook_additional_context", "content": [hint]}, "timestamp": at(5)}
-    quoted = user("a", 9, "", 6) | {
-        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": briefing}]}
+    prompt = first | {
+        "uuid": "y",
+        "attachment": {"type": "hook_additional_context", "content": [hint]},
+        "timestamp": at(5),
     }
-    records = [start, *dialogue("a", 1), prompt, user("a", 5, "Go on.", 5.5), quoted, user("a", 7, "And on.", 7)]
+    quoted = user("a", 9, "", 6) | {
+        "message": {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c", "content": briefing}],
+        }
+    }
+    records = [
+        start,
+        *dialogue("a", 1),
+        prompt,
+        user("a", 5, "Go on.", 5.5),
+        quoted,
+        user("a", 7, "And on.", 7),
+    ]
     one, two, three = captured(store, sources, *records).turns([1, 2, 3])
     assert [(memory.text, memory.is_before) for memory in one.injected] == [(briefing, False)]
     line = "~ Use tabs. (0.90, 3d, preferences)"
-    assert [(memory.text, memory.is_before) for memory in two.injected] == [(briefing, True), (line, False)]
+    assert [(memory.text, memory.is_before) for memory in two.injected] == [
+        (briefing, True),
+        (line, False),
+    ]
     assert [memory.is_before for memory in three.injected] == [True, True]
 
 
 def test_a_briefing_is_shown_whole_as_a_hook_prints_it(store: Store, sources: Path):
     briefing = render_briefing(
-        "## Hard Rules\n\n- Use uv.\n", store.tables.read("memories"), pending=2, owner="mira", as_of=None
+        "## Hard Rules\n\n- Use uv.\n",
+        store.tables.read("memories"),
+        pending=2,
+        owner="mira",
+        as_of=None,
     )
-    for number, said in enumerate((briefing, f"<system-reminder>\nSessionStart hook: {briefing}\n</system-reminder>")):
-        start = {"type": "attachment", "uuid": "x", "sessionId": f"a{number}", "timestamp": at(0), "cwd": "/home/mira/shop"}
+    for number, said in enumerate(
+        (briefing, f"<system-reminder>\nSessionStart hook: {briefing}\n</system-reminder>")
+    ):
+        start = {
+            "type": "attachment",
+            "uuid": "x",
+            "sessionId": f"a{number}",
+            "timestamp": at(0),
+            "cwd": "/home/mira/shop",
+        }
         start |= {"attachment": {"type": "hook_additional_context", "content": [said]}}
-        quoted = user(f"a{number}", 9, "", 6) | {"type": "assistant", "message": {"role": "assistant", "content": briefing}}
-        one, _ = captured(store, sources, start, *dialogue(f"a{number}", 2), quoted, session=f"a{number}").turns([1, 2])
-        assert [(memory.text, memory.is_before, memory.line) for memory in one.injected] == [(briefing.strip(), False, 0)]
+        quoted = user(f"a{number}", 9, "", 6) | {
+            "type": "assistant",
+            "message": {"role": "assistant", "content": briefing},
+        }
+        one, _ = captured(
+            store, sources, start, *dialogue(f"a{number}", 2), quoted, session=f"a{number}"
+        ).turns([1, 2])
+        assert [(memory.text, memory.is_before, memory.line) for memory in one.injected] == [
+            (briefing.strip(), False, 0)
+        ]
         shown = "\n".join(str(part) for part in render_turn(one, UTC))
-        assert "put into the context in this turn, record 0:\n    # Memory briefing\n" in shown and "\n    - Use uv.\n" in shown
+        assert (
+            "put into the context in this turn, record 0:\n    # Memory briefing\n" in shown
+            and "\n    - Use uv.\n" in shown
+        )
 
 
 def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: Path):
@@ -180,27 +254,52 @@ def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: 
 
 
 def test_a_recall_shows_its_question_where_the_session_has_its_words(store: Store, sources: Path):
-    asked = ["How do we install packages?", "who owns the depot", "what is the port", "it is not in the session"]
-    given = [{"question": asked[1]}, {"command": f"cd /x && memory recall '{asked[2]}' --json", "timeout": 9}]
+    asked = [
+        "How do we install packages?",
+        "who owns the depot",
+        "what is the port",
+        "it is not in the session",
+    ]
+    given = [
+        {"question": asked[1]},
+        {"command": f"cd /x && memory recall '{asked[2]}' --json", "timeout": 9},
+    ]
     call = assistant("a", 1, "Let me look.", 0.2)
     call["message"]["content"] += [
-        {"type": "tool_use", "id": str(n), "name": "Tool", "input": one} for n, one in enumerate(given)
+        {"type": "tool_use", "id": str(n), "name": "Tool", "input": one}
+        for n, one in enumerate(given)
     ]
-    agent = MemoryAgent(read_settings(timezone="UTC", now=datetime(2026, 8, 3, 9, 0, 20, tzinfo=UTC)))
+    agent = MemoryAgent(
+        read_settings(timezone="UTC", now=datetime(2026, 8, 3, 9, 0, 20, tzinfo=UTC))
+    )
     for question in asked:
         agent.recall(question, own_session="a")
-    (one,) = captured(store, sources, user("a", 0, "How do we\n  install packages?", 0), call).turns([1])
+    (one,) = captured(
+        store, sources, user("a", 0, "How do we\n  install packages?", 0), call
+    ).turns([1])
     assert [found.question for found in one.recalled] == [*asked[:3], ""]
     shown = "\n".join(str(part) for part in render_turn(one, UTC))
     assert "recalled at 2026-08-03 09:00:20, asked “who owns the depot”: nothing" in shown
-    assert asked[3].encode() not in b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
+    assert asked[3].encode() not in b"".join(
+        path.read_bytes() for path in store.root.rglob("*") if path.is_file()
+    )
 
 
 def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, sources: Path):
     replay = captured(store, sources, *dialogue("a", 3))
     second = replay.checkpoints["message_ids"][1].to_list()
-    fact = {"id": "0f3a5c1e-0000-5000-8000-000000000001", "text": "Point 2 matters.", "priority": "high", "gate": "hold"}
-    write(store, "observations", "2026-08-03", row("observations", session_id="a", message_ids=second[:1], **fact))
+    fact = {
+        "id": "0f3a5c1e-0000-5000-8000-000000000001",
+        "text": "Point 2 matters.",
+        "priority": "high",
+        "gate": "hold",
+    }
+    write(
+        store,
+        "observations",
+        "2026-08-03",
+        row("observations", session_id="a", message_ids=second[:1], **fact),
+    )
     one, two, _ = Replay(store, "a").turns([1, 2, 3])
     assert one.learnt == ()
     assert [(found.text, found.gate, found.command) for found in two.learnt] == [
@@ -210,17 +309,38 @@ def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, s
 
 def test_explain_names_the_turn_in_which_a_fact_was_said(store: Store, sources: Path):
     replay = captured(store, sources, *dialogue("a", 3))
-    id, second = "0f3a5c1e-0000-5000-8000-000000000001", replay.checkpoints["message_ids"][1].to_list()
-    fact = {"id": id, "message_ids": second[:1], "quote": "point 2", "segment_id": "s", "text": "Point 2 matters."}
-    write(store, "observations", "2026-08-03", row("observations", session_id="a", day=date(2026, 8, 3), **fact))
+    id, second = (
+        "0f3a5c1e-0000-5000-8000-000000000001",
+        replay.checkpoints["message_ids"][1].to_list(),
+    )
+    fact = {
+        "id": id,
+        "message_ids": second[:1],
+        "quote": "point 2",
+        "segment_id": "s",
+        "text": "Point 2 matters.",
+    }
+    write(
+        store,
+        "observations",
+        "2026-08-03",
+        row("observations", session_id="a", day=date(2026, 8, 3), **fact),
+    )
     (step,) = MemoryAgent(store.settings).origin_of(id).root.find("observation")
     assert step.facts["replay"] == "memory data replay a --turn 2"
 
 
-def test_secrets_stay_masked_and_forgotten_words_are_in_no_turn_and_not_in_the_table(store: Store, sources: Path):
+def test_secrets_stay_masked_and_forgotten_words_are_in_no_turn_and_not_in_the_table(
+    store: Store, sources: Path
+):
     token = "ghp_" + "Zq7Wm2Xc9Vb4Nn6Lk1Jh8Gf5Dd3Ss0Aa" + "q1W2"
     edit = user("a", 1, "", 0.2) | {"type": "assistant"}
-    block = {"type": "tool_use", "id": "c", "name": "Edit", "input": {"file_path": "src/heliotrope_zebra.py"}}
+    block = {
+        "type": "tool_use",
+        "id": "c",
+        "name": "Edit",
+        "input": {"file_path": "src/heliotrope_zebra.py"},
+    }
     edit |= {"message": {"id": "m1", "role": "assistant", "content": [block]}}
     said = user("a", 0, f"The heliotrope zebra is ours; the token is {token}.", 0)
     replay = captured(store, sources, said, edit, user("a", 2, "Go on.", 1))

@@ -15,7 +15,14 @@ import orjson
 import pytest
 from pytest import MonkeyPatch
 
-from memory_assets.errors import PushError, QuestionError, QuotaError, ScopeError, TokenError, UnreachableError
+from memory_assets.errors import (
+    PushError,
+    QuestionError,
+    QuotaError,
+    ScopeError,
+    TokenError,
+    UnreachableError,
+)
 from memory_assets.interfaces.http import application
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.forget.passed_on import read_passed_on
@@ -44,7 +51,10 @@ def server(monkeypatch: MonkeyPatch) -> Iterator[Recorder]:
     monkeypatch.setenv("MEMORY_OWNER", MIRA)
     open_store(read_settings())
     token_of(MIRA)
-    with served(application("127.0.0.1", sharing=sharing(writes=1_000))) as url, recording(url) as recorder:
+    with (
+        served(application("127.0.0.1", sharing=sharing(writes=1_000))) as url,
+        recording(url) as recorder,
+    ):
         yield recorder
 
 
@@ -56,7 +66,14 @@ class Laptop:
         given = {"data": folder / "store", "owner": person, "people": {"mira": person}, **settings}
         self.store: Store = open_store(read_settings(**given))
 
-    def write(self, session: str, turns: int = 3, *, folder: str = SHOP, more: tuple[dict[str, Any], ...] = ()) -> Path:
+    def write(
+        self,
+        session: str,
+        turns: int = 3,
+        *,
+        folder: str = SHOP,
+        more: tuple[dict[str, Any], ...] = (),
+    ) -> Path:
         path = transcript(self.folder / "transcripts", session)
         records = [{**record, "cwd": folder} for record in (*dialogue(session, turns), *more)]
         path.write_bytes(lines(*records))
@@ -79,7 +96,8 @@ def pushed_bytes(store: Store, person: str = BO) -> dict[str, bytes]:
     """What the server has of each session of the person, by the id that it has on their machine."""
     return {
         ranges[0].pushed.session_id: b"".join(
-            store.archive.read(one.source_id, one.generation, one.byte_from, one.byte_to) for one in ranges
+            store.archive.read(one.source_id, one.generation, one.byte_from, one.byte_to)
+            for one in ranges
         )
         for ranges in store.archive.sources().values()
         if ranges[0].pushed and ranges[0].pushed.person == person
@@ -89,7 +107,8 @@ def pushed_bytes(store: Store, person: str = BO) -> dict[str, bytes]:
 def own_bytes(store: Store) -> dict[str, bytes]:
     return {
         ranges[0].conversation_id: b"".join(
-            store.archive.read(one.source_id, one.generation, one.byte_from, one.byte_to) for one in ranges
+            store.archive.read(one.source_id, one.generation, one.byte_from, one.byte_to)
+            for one in ranges
         )
         for ranges in store.archive.sources().values()
     }
@@ -99,7 +118,9 @@ def token(person: str = BO, name: str = "push") -> str:
     return token_of(person, scopes=["push"], name=f"{name} of {person}")
 
 
-def test_sessions_arrive_as_they_are_archived_and_a_second_push_sends_only_what_is_new(server: Recorder, laptop: Laptop):
+def test_sessions_arrive_as_they_are_archived_and_a_second_push_sends_only_what_is_new(
+    server: Recorder, laptop: Laptop
+):
     laptop.write("one", 40)
     laptop.write("two", 40)
     laptop.take_in()
@@ -137,13 +158,20 @@ def test_no_secret_and_no_forgotten_word_leaves_the_machine(server: Recorder, la
     assert not [word for word in (SECRET.encode(), SECRET[6:30].encode(), b"zebra") if word in sent]
 
 
-def test_what_an_older_release_did_not_mask_is_masked_before_it_is_sent(server: Recorder, laptop: Laptop):
+def test_what_an_older_release_did_not_mask_is_masked_before_it_is_sent(
+    server: Recorder, laptop: Laptop
+):
     laptop.write("one", more=(user("one", 50, f"export GITHUB_TOKEN={SECRET}", 60),))
 
     def unmasked(chunks: Any) -> Any:
         return [(chunk, 0) for chunk in chunks]
 
-    intake(laptop.store, laptop.folder / "transcripts", mask=unmasked, machine=Machine(Path("/home/mira")))
+    intake(
+        laptop.store,
+        laptop.folder / "transcripts",
+        mask=unmasked,
+        machine=Machine(Path("/home/mira")),
+    )
     index_sources(laptop.store.archive, laptop.store.tables)
     derive(laptop.store)
     assert SECRET.encode() in own_bytes(laptop.store)["one"]
@@ -173,24 +201,41 @@ def test_excluded_projects_ignored_folders_and_other_people_stay_here(
     pusher.push()
     sent = server.everything()
     assert b"one: please look" in sent
-    assert not [word for word in (b"two: please", b"three: please", b"four: please", b"acme", b"diary") if word in sent]
+    assert not [
+        word
+        for word in (b"two: please", b"three: please", b"four: please", b"acme", b"diary")
+        if word in sent
+    ]
 
 
 def test_sessions_that_codex_marks_stay_here(server: Recorder, laptop: Laptop):
     session = "0b000001-1111-4222-8333-444455556666"
     path = laptop.folder / "transcripts" / f"rollout-2026-08-30T09-00-00-{session}.jsonl"
     path.parent.mkdir(parents=True)
-    payload = {"id": session, "timestamp": "2026-08-30T09:00:00Z", "cwd": SHOP, "memory_mode": "disabled"}
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "The quokka sleeps."}]}
+    payload = {
+        "id": session,
+        "timestamp": "2026-08-30T09:00:00Z",
+        "cwd": SHOP,
+        "memory_mode": "disabled",
+    }
+    said = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "The quokka sleeps."}],
+    }
     head = {"type": "session_meta", "timestamp": "2026-08-30T09:00:00Z", "payload": payload}
-    path.write_bytes(lines(head, {"type": "response_item", "timestamp": "2026-08-30T09:00:01Z", "payload": said}))
+    path.write_bytes(
+        lines(head, {"type": "response_item", "timestamp": "2026-08-30T09:00:01Z", "payload": said})
+    )
     laptop.take_in()  # as an archive from before the mark
     found = laptop.pusher(server, token()).push()
     assert [one.reason for one in found.left_out] == ["marked by Codex as not for memory"]
     assert b"quokka" not in server.everything()
 
 
-def test_a_push_that_is_cut_goes_on_where_it_stopped(server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch):
+def test_a_push_that_is_cut_goes_on_where_it_stopped(
+    server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch
+):
     monkeypatch.setattr(pieces, "PIECE_BYTES", 2_000)
     monkeypatch.setattr("memory_assets.services.sharing.push.REQUEST_CHARS", 1_500)
     laptop.write("one", 60)
@@ -201,7 +246,9 @@ def test_a_push_that_is_cut_goes_on_where_it_stopped(server: Recorder, laptop: L
         laptop.pusher(server, secret).push()
     before = pushed_bytes(MemoryAgent().store)["one"]
     assert 0 < len(before) < len(own_bytes(laptop.store)["one"])
-    (next((laptop.store.root / "pushed").glob("*.json"))).unlink()  # as after a kill before it was written
+    (
+        next((laptop.store.root / "pushed").glob("*.json"))
+    ).unlink()  # as after a kill before it was written
     server.most_connections = 10**9
     first = len(server.sent)
     done = laptop.pusher(server, secret).push()
@@ -255,8 +302,13 @@ def test_equal_sessions_of_two_developers_do_not_mix(server: Recorder, tmp_path:
     assert {"Answered for Bo.", "Answered for Zoe."} <= set(texts)
 
 
-def test_words_that_are_forgotten_here_are_masked_there_with_the_next_push(server: Recorder, laptop: Laptop):
-    laptop.write("one", more=(user("one", 50, "The zebra crossing, near the harbour, is closed on Mondays.", 60),))
+def test_words_that_are_forgotten_here_are_masked_there_with_the_next_push(
+    server: Recorder, laptop: Laptop
+):
+    laptop.write(
+        "one",
+        more=(user("one", 50, "The zebra crossing, near the harbour, is closed on Mondays.", 60),),
+    )
     laptop.take_in()
     secret = token()
     laptop.pusher(server, secret).push()
@@ -299,9 +351,15 @@ def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
     assert "is no push" in refused(harness="emacs")
     assert "is no push" in refused(session_id="one@0011223344556677")
     assert "cannot be taken in" in refused(content="aGVsbG8=")
-    other = archived[next(iter(archived))].replace(b"please look", b"kindly look").ljust(end, b" ")[:end]
+    other = (
+        archived[next(iter(archived))]
+        .replace(b"please look", b"kindly look")
+        .ljust(end, b" ")[:end]
+    )
     changed = {"content": pieces.pack(other), "sha256": hashlib.sha256(other).hexdigest()}
-    assert "more than masked words" in refused(**changed, line_to=other.count(b"\n") + (not other.endswith(b"\n")))
+    assert "more than masked words" in refused(
+        **changed, line_to=other.count(b"\n") + (not other.endswith(b"\n"))
+    )
     assert own_bytes(MemoryAgent().store) == archived
 
     bare = lines(user("bare", 1, f"use {SECRET} here", 3))
@@ -314,7 +372,9 @@ def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
     assert SECRET.encode() not in pushed_bytes(MemoryAgent().store)["bare"]
 
 
-def test_a_person_has_a_limit_on_the_server(server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch):
+def test_a_person_has_a_limit_on_the_server(
+    server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch
+):
     monkeypatch.setenv("MEMORY_PUSHED_GB", "0.000001")
     laptop.write("one", 20)
     laptop.take_in()
@@ -329,7 +389,9 @@ class Strict(BaseHTTPRequestHandler):
     taken: list[int] = []
 
     def do_GET(self) -> None:
-        self._answer(200, {"person": BO, "project": "", "digest": "x", "pieces": 0, "bytes": 0, "held": {}})
+        self._answer(
+            200, {"person": BO, "project": "", "digest": "x", "pieces": 0, "bytes": 0, "held": {}}
+        )
 
     def do_POST(self) -> None:
         size = int(self.headers["Content-Length"])
@@ -343,7 +405,11 @@ class Strict(BaseHTTPRequestHandler):
             self._answer(200, {"stored": 1, "replaced": 0, "known": 0})
 
     def _answer(self, status: int, data: Any) -> None:
-        body = b"<html>Request Entity Too Large</html>" if data is None else orjson.dumps({"ok": status == 200, "data": data})
+        body = (
+            b"<html>Request Entity Too Large</html>"
+            if data is None
+            else orjson.dumps({"ok": status == 200, "data": data})
+        )
         self.send_response(status)
         self.send_header("Retry-After", "7")
         self.send_header("Content-Length", str(len(body)))

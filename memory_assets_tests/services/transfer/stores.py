@@ -34,4 +34,8 @@ def settings_at(folder: Path) -> Settings:
 
 def everything_below(folder: Path) -> list[str]:
     """The files below the folder that are not its lock."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "lock"
+    )

@@ -22,7 +22,12 @@ from memory_assets.store import staged
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.attacks.kill_points import KilledError
 from memory_assets_tests.once import SEED, sampled
-from memory_assets_tests.services.transfer.stores import everything_below, filled_store, kept, settings_at
+from memory_assets_tests.services.transfer.stores import (
+    everything_below,
+    filled_store,
+    kept,
+    settings_at,
+)
 from memory_assets_tests.small_store import MEMORY
 
 
@@ -36,17 +41,23 @@ def backup(store: Store, tmp_path: Path) -> Path:
     return back_up(store, tmp_path / "backups" / "one.tar.zst").path
 
 
-def test_everything_that_cannot_be_rebuilt_comes_back_byte_for_byte(store: Store, backup: Path, tmp_path: Path):
+def test_everything_that_cannot_be_rebuilt_comes_back_byte_for_byte(
+    store: Store, backup: Path, tmp_path: Path
+):
     placed = restore(backup, settings_at(tmp_path / "again"))
     found = open_store(settings_at(placed.root))
     assert kept(found) == kept(store)
     assert found.key == store.key
-    assert [event.payload for event in found.ledger.events(["memory.noted"])] == [{"text": "Use uv."}]
+    assert [event.payload for event in found.ledger.events(["memory.noted"])] == [
+        {"text": "Use uv."}
+    ]
     assert subprocess.run(["git", "-C", str(found.workspace), "fsck"], check=False).returncode == 0
     assert not found.tables.parts("memories")  # the next run builds them
 
 
-def test_a_backup_and_what_it_restores_are_readable_by_the_owner_alone(backup: Path, tmp_path: Path):
+def test_a_backup_and_what_it_restores_are_readable_by_the_owner_alone(
+    backup: Path, tmp_path: Path
+):
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     placed = restore(backup, settings_at(tmp_path / "again"))
     modes = {stat.S_IMODE(path.stat().st_mode) for path in placed.root.rglob("*") if path.is_file()}
@@ -59,7 +70,9 @@ def test_a_folder_gets_a_backup_named_after_the_moment(store: Store, tmp_path: P
 
 def test_other_programs_read_a_backup(backup: Path):
     with zstandard.open(backup, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-        assert {"backup.json", "VERSION", "workspace/MEMORY.md", "manifest.json"} <= {entry.name for entry in tar}
+        assert {"backup.json", "VERSION", "workspace/MEMORY.md", "manifest.json"} <= {
+            entry.name for entry in tar
+        }
 
 
 def test_any_changed_byte_is_named_and_nothing_is_restored(backup: Path, tmp_path: Path):
@@ -73,7 +86,13 @@ def test_any_changed_byte_is_named_and_nothing_is_restored(backup: Path, tmp_pat
 
 def test_a_backup_that_was_cut_off_is_named_and_nothing_is_restored(backup: Path, tmp_path: Path):
     whole = backup.read_bytes()
-    for length in [0, 3, len(whole) - len(END), len(whole) - 1, *Random(SEED).sample(range(len(whole)), 8)]:
+    for length in [
+        0,
+        3,
+        len(whole) - len(END),
+        len(whole) - 1,
+        *Random(SEED).sample(range(len(whole)), 8),
+    ]:
         backup.write_bytes(whole[:length])
         with pytest.raises(StoreError, match="damaged or cut off"):
             restore(backup, settings_at(tmp_path / "again"))
@@ -88,7 +107,9 @@ def test_a_store_is_never_overwritten(store: Store, backup: Path):
     assert everything_below(store.root) == before
 
 
-def test_settings_and_waiting_events_of_a_folder_without_a_store_are_kept(backup: Path, tmp_path: Path):
+def test_settings_and_waiting_events_of_a_folder_without_a_store_are_kept(
+    backup: Path, tmp_path: Path
+):
     root = tmp_path / "again"
     (root / "spool").mkdir(parents=True)
     (root / "spool" / "2026-09-01.jsonl").write_text("{}\n")
@@ -106,7 +127,9 @@ def test_files_that_are_no_backups_are_not_replaced(store: Store, tmp_path: Path
     assert (tmp_path / "some.txt").read_text() == "mine"
 
 
-def test_a_full_disk_leaves_the_older_backup_and_no_half_one(store: Store, backup: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_leaves_the_older_backup_and_no_half_one(
+    store: Store, backup: Path, monkeypatch: pytest.MonkeyPatch
+):
     before = backup.read_bytes()
 
     def full(_: int) -> None:
@@ -125,7 +148,9 @@ def test_a_killed_backup_leaves_nothing_once_the_next_is_written(store: Store, b
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
 
 
-def test_a_full_disk_while_restoring_leaves_no_store(backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_while_restoring_leaves_no_store(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     write, root = place.write_below, tmp_path / "again"
 
     def fails_late(folder: Path, name: str, content: bytes) -> None:
@@ -146,7 +171,9 @@ def test_a_restore_that_is_killed_at_any_move_is_finished_by_whoever_opens_the_s
     for last in range(1, 9):
         root, moves = tmp_path / f"again-{last}", []
 
-        def counted(one: Path, other: Path, last: int = last, root: Path = root, moves: list = moves) -> None:
+        def counted(
+            one: Path, other: Path, last: int = last, root: Path = root, moves: list = moves
+        ) -> None:
             if Path(other).parent == root:
                 moves.append(other)
                 if len(moves) == last:
@@ -164,26 +191,36 @@ def test_a_restore_that_is_killed_at_any_move_is_finished_by_whoever_opens_the_s
         assert not (root / staged.FOLDER).exists()
 
 
-def test_a_restore_that_is_killed_while_it_unpacks_leaves_no_store_and_can_be_repeated(backup: Path, tmp_path: Path):
+def test_a_restore_that_is_killed_while_it_unpacks_leaves_no_store_and_can_be_repeated(
+    backup: Path, tmp_path: Path
+):
     folder = staged.begin(tmp_path / "again")
     place.write_below(folder, "VERSION", b"2\n")
     assert restore(backup, settings_at(tmp_path / "again")).root.joinpath("VERSION").is_file()
 
 
-def test_a_backup_of_a_newer_release_is_refused(store: Store, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_backup_of_a_newer_release_is_refused(
+    store: Store, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(contents, "VERSION", 1)
     with pytest.raises(StoreVersionError, match="newer release"):
         restore(backup, settings_at(tmp_path / "again"))
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/x", "workspace/../../outside", "tables/x.parquet", "unknown"])
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/x", "workspace/../../outside", "tables/x.parquet", "unknown"]
+)
 def test_no_name_in_a_backup_leads_out_of_the_store(tmp_path: Path, store: Store, name: str):
     path = tmp_path / "made.tar.zst"
     header, content = contents.manifest_of(store), b"x"
     manifest = replace(header, files={name: contents.hash_of(content)})
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w|") as tar:
-        for entry, data in (("backup.json", header.to_json()), (name, content), ("manifest.json", manifest.to_json())):
+        for entry, data in (
+            ("backup.json", header.to_json()),
+            (name, content),
+            ("manifest.json", manifest.to_json()),
+        ):
             info = tarfile.TarInfo(entry)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))
@@ -193,7 +230,9 @@ def test_no_name_in_a_backup_leads_out_of_the_store(tmp_path: Path, store: Store
     assert not (tmp_path / "a" / "outside").exists()
 
 
-def test_a_backup_waits_for_the_writer_and_has_whole_lines_while_others_append(store: Store, tmp_path: Path):
+def test_a_backup_waits_for_the_writer_and_has_whole_lines_while_others_append(
+    store: Store, tmp_path: Path
+):
     """A memory is saved without the lock; rows are written with it."""
     stop = threading.Event()
 
@@ -206,11 +245,15 @@ def test_a_backup_waits_for_the_writer_and_has_whole_lines_while_others_append(s
     try:
         for number in range(5):
             made = back_up(store, tmp_path / f"{number}.tar.zst")
-            found = open_store(settings_at(restore(made.path, settings_at(tmp_path / f"again-{number}")).root))
+            found = open_store(
+                settings_at(restore(made.path, settings_at(tmp_path / f"again-{number}")).root)
+            )
             assert found.ledger.damaged() == []
             assert (
                 found.ledger.events(["memory.recalled"])
-                == store.ledger.events(["memory.recalled"])[: len(found.ledger.events(["memory.recalled"]))]
+                == store.ledger.events(["memory.recalled"])[
+                    : len(found.ledger.events(["memory.recalled"]))
+                ]
             )
     finally:
         stop.set()

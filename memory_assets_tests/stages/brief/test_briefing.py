@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema import frames as tables
-from memory_assets.stages.brief.briefing import BUDGET_TOKENS, ActiveProject, render_briefing, render_session
+from memory_assets.stages.brief.briefing import (
+    BUDGET_TOKENS,
+    ActiveProject,
+    render_briefing,
+    render_session,
+)
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.triage.memory_md import NEW_FILE
 from memory_assets.text.words import CHARS_A_TOKEN
@@ -43,18 +48,47 @@ def memory(text: str = "Deploys run with `make deploy`.", day: int = 0, **change
         "author": "assistant",
         "session_ids": ["s1"],
     }
-    return row("memories", id=f"m-{text}", text=text, event_at=START + timedelta(days=day), **{**fitting, **changes})
+    return row(
+        "memories",
+        id=f"m-{text}",
+        text=text,
+        event_at=START + timedelta(days=day),
+        **{**fitting, **changes},
+    )
 
 
 def briefing(memory_md: str = MEMORY_MD, *memories: dict, pending: int = 0, **changes) -> str:
-    given = {"pending": pending, "owner": "mira", "as_of": date(2026, 8, 20), "project": "tidewatch", **changes}
+    given = {
+        "pending": pending,
+        "owner": "mira",
+        "as_of": date(2026, 8, 20),
+        "project": "tidewatch",
+        **changes,
+    }
     return render_briefing(memory_md, frame("memories", *memories), **given)
 
 
 def trigger(**changes) -> Trigger:
-    fitting = dict.fromkeys(("trigger_id", "expression", "author", "message_id", "session", "path", "person"), "x")
-    when = {"trigger_on": date(2026, 8, 21), "said_at": START, "state": "due", "line": 0, "memory_ids": (), "memories": ()}
-    return Trigger(**{**fitting, **when, "text": "The regatta is on Friday.", "project": "tidewatch", **changes})
+    fitting = dict.fromkeys(
+        ("trigger_id", "expression", "author", "message_id", "session", "path", "person"), "x"
+    )
+    when = {
+        "trigger_on": date(2026, 8, 21),
+        "said_at": START,
+        "state": "due",
+        "line": 0,
+        "memory_ids": (),
+        "memories": (),
+    }
+    return Trigger(
+        **{
+            **fitting,
+            **when,
+            "text": "The regatta is on Friday.",
+            "project": "tidewatch",
+            **changes,
+        }
+    )
 
 
 SHIP = {
@@ -125,14 +159,21 @@ def test_without_pending_proposals_nobody_is_nudged():
 
 
 def test_proposals_that_expire_soon_are_named():
-    assert "review when ready. 1 of them expires by 2026-08-21." in briefing(pending=3, expiring=[date(2026, 8, 21)])
+    assert "review when ready. 1 of them expires by 2026-08-21." in briefing(
+        pending=3, expiring=[date(2026, 8, 21)]
+    )
     soon = [date(2026, 8, 21), date(2026, 8, 22)]
-    assert "review when ready. 2 of them expire by 2026-08-22." in briefing(pending=3, expiring=soon)
+    assert "review when ready. 2 of them expire by 2026-08-22." in briefing(
+        pending=3, expiring=soon
+    )
     assert "expire" not in briefing(pending=3)
 
 
 def test_an_empty_memory_makes_a_briefing_of_one_line():
-    assert render_briefing("", tables.empty("memories"), pending=0, owner="mira", as_of=None) == "# Memory briefing\n"
+    assert (
+        render_briefing("", tables.empty("memories"), pending=0, owner="mira", as_of=None)
+        == "# Memory briefing\n"
+    )
 
 
 def test_facts_are_the_newest_high_ones_that_memory_md_does_not_hold():
@@ -152,7 +193,11 @@ def test_facts_are_the_newest_high_ones_that_memory_md_does_not_hold():
 
 
 def test_of_a_day_what_says_what_to_do_comes_first():
-    text = briefing("", memory("Anchors are listed in `gear.toml`."), memory("Gauges must be sealed, otherwise they leak."))
+    text = briefing(
+        "",
+        memory("Anchors are listed in `gear.toml`."),
+        memory("Gauges must be sealed, otherwise they leak."),
+    )
     assert text.partition("## Recent facts\n")[2].splitlines() == [
         "- (2026-08-03) Gauges must be sealed, otherwise they leak.",
         "- (2026-08-03) Anchors are listed in `gear.toml`.",
@@ -177,14 +222,20 @@ def test_a_fact_that_leans_on_others_or_only_reports_is_no_recent_fact(text: str
 
 
 def test_of_a_fact_what_was_done_is_cut():
-    assert "- (2026-08-03) Charts live in `charts/`.\n" in briefing("", memory("Charts live in `charts/`; maps/ was removed."))
+    assert "- (2026-08-03) Charts live in `charts/`.\n" in briefing(
+        "", memory("Charts live in `charts/`; maps/ was removed.")
+    )
 
 
 def test_a_newer_fact_hides_the_one_that_it_contradicts_and_an_open_task_the_one_that_repeats_it():
-    text = briefing("", memory("Redis runs on port 6380.", 1), memory("Redis runs on port 6381.", 2))
+    text = briefing(
+        "", memory("Redis runs on port 6380.", 1), memory("Redis runs on port 6381.", 2)
+    )
     assert "6381" in text and "6380" not in text
     open_task = {**SHIP, "task": "Publish the five tide gauges as a draft PR."}
-    assert "Recent facts" not in briefing("", memory("Publish five tide gauges as a draft PR."), tasks=[open_task])
+    assert "Recent facts" not in briefing(
+        "", memory("Publish five tide gauges as a draft PR."), tasks=[open_task]
+    )
 
 
 def test_known_up_to_is_never_before_the_newest_line():
@@ -220,15 +271,24 @@ def test_the_full_briefing_has_all_facts_by_priority_and_last_use():
 def test_a_fact_that_a_reflection_kept_counts_more_but_less_than_a_month_of_use():
     """ln 1.3 is 26 of the 100 days of the half-life."""
     facts = [memory("other", 20), memory("kept", 0), memory("used lately", 30)]
-    shown = briefing("", *facts, reflected={"m-kept"}, is_full=True).partition("## What is known\n")[2].splitlines()
+    shown = (
+        briefing("", *facts, reflected={"m-kept"}, is_full=True)
+        .partition("## What is known\n")[2]
+        .splitlines()
+    )
     assert [line.split(") ")[1] for line in shown if line] == ["used lately", "kept", "other"]
 
 
 def test_in_a_folder_of_no_project_the_active_ones_are_named():
     shop = ActiveProject("shop", 3, date(2026, 8, 1), date(2026, 8, 19))
     active = [shop, ActiveProject("til</x>ls", 1, date(2026, 8, 7), date(2026, 8, 7))]
-    lines = briefing("", project=None, active=active).partition("## Active projects\n")[2].splitlines()
-    assert lines == ["- shop: 3 sessions since 2026-08-01, the last on 2026-08-19", "- til‹/x›ls: 1 session on 2026-08-07"]
+    lines = (
+        briefing("", project=None, active=active).partition("## Active projects\n")[2].splitlines()
+    )
+    assert lines == [
+        "- shop: 3 sessions since 2026-08-01, the last on 2026-08-19",
+        "- til‹/x›ls: 1 session on 2026-08-07",
+    ]
     assert "Active projects" not in briefing("", active=active)
 
 
@@ -245,7 +305,9 @@ def test_what_a_person_prefers_is_theirs_and_in_the_full_briefing_of_each_of_the
     said = (("Use tabs in Go files", "priya"), ("Use spaces in Go files", "mira"))
     tabs, spaces = (memory(text, scope="person", person=who) for text, who in said)
     elsewhere = memory("Be brief in commit messages", scope="person", project="harbor")
-    assert [word in briefing("", tabs, spaces, elsewhere) for word in ("tabs", "spaces", "commit")] == [False, True, False]
+    assert [
+        word in briefing("", tabs, spaces, elsewhere) for word in ("tabs", "spaces", "commit")
+    ] == [False, True, False]
     full = briefing("", tabs, spaces, elsewhere, is_full=True)
     assert [word in full for word in ("tabs", "spaces", "commit")] == [False, True, True]
 
@@ -253,24 +315,44 @@ def test_what_a_person_prefers_is_theirs_and_in_the_full_briefing_of_each_of_the
 def test_nothing_of_another_project_is_shown_and_in_a_folder_of_none_nothing_of_any():
     of_harbor = {"project": "harbor"}
     lesson = row("lessons", text="Never dredge at night.", project="harbor", person="mira")
-    said = {"due": [trigger(project="harbor")], "tasks": [{**SHIP, **of_harbor}], "lessons": [lesson]}
+    said = {
+        "due": [trigger(project="harbor")],
+        "tasks": [{**SHIP, **of_harbor}],
+        "lessons": [lesson],
+    }
     fact = memory("The server of the quay is deep.", **of_harbor)
     own = briefing("", fact, **said, **of_harbor)
     assert all(text in own for text in ("dredge", "quay", "Ship v0.3.0.", "regatta"))
     assert briefing("", fact, **said) == "# Memory briefing: tidewatch (known up to 2026-08-20)\n"
-    assert briefing("", fact, **said, project=None, as_of=None, is_full=True) == "# Memory briefing\n"
+    assert (
+        briefing("", fact, **said, project=None, as_of=None, is_full=True) == "# Memory briefing\n"
+    )
 
 
 def test_at_most_five_recent_facts_are_shown_and_none_that_triage_refused():
     names = "anchor buoy crane depot ferry gauge harbor island jetty".split()
-    facts = [memory(f"Every {name} has a number in `{name}.csv`.", number) for number, name in enumerate(names)]
+    facts = [
+        memory(f"Every {name} has a number in `{name}.csv`.", number)
+        for number, name in enumerate(names)
+    ]
     shown = briefing("", *facts, refused=["Every island has a number in `island.csv`."])
-    assert [words.split()[0] for words in shown.split("Every ")[1:]] == ["jetty", "harbor", "gauge", "ferry", "depot"]
+    assert [words.split()[0] for words in shown.split("Every ")[1:]] == [
+        "jetty",
+        "harbor",
+        "gauge",
+        "ferry",
+        "depot",
+    ]
 
 
 def test_a_lesson_that_triage_refused_is_not_shown():
-    lessons = [row("lessons", text=text, project="tidewatch") for text in ("Never dredge at night.", "Use uv, never pip.")]
-    assert "## Lessons\n- Use uv, never pip.\n" in briefing("", lessons=lessons, refused=["Never dredge at night."])
+    lessons = [
+        row("lessons", text=text, project="tidewatch")
+        for text in ("Never dredge at night.", "Use uv, never pip.")
+    ]
+    assert "## Lessons\n- Use uv, never pip.\n" in briefing(
+        "", lessons=lessons, refused=["Never dredge at night."]
+    )
 
 
 def test_facts_older_than_a_month_are_not_recent():
@@ -281,14 +363,22 @@ def test_facts_older_than_a_month_are_not_recent():
 @pytest.mark.parametrize(
     ("task", "shown"),
     [
-        ("Primary: Ship v0.3.0.; Secondary: Tell the pilots.", "Ship v0.3.0. Also open: Tell the pilots."),
+        (
+            "Primary: Ship v0.3.0.; Secondary: Tell the pilots.",
+            "Ship v0.3.0. Also open: Tell the pilots.",
+        ),
         ("Primary: Ship v0.3.0.; Secondary: None visible.", "Ship v0.3.0."),
-        ("Primary: Ship v0.3.0; Secondary: Tell the pilots.", "Ship v0.3.0. Also open: Tell the pilots."),
+        (
+            "Primary: Ship v0.3.0; Secondary: Tell the pilots.",
+            "Ship v0.3.0. Also open: Tell the pilots.",
+        ),
         ("Ship v0.3.0; the secondary port waits.", "Ship v0.3.0; the secondary port waits."),
     ],
 )
 def test_the_labels_of_a_models_tasks_are_replaced(task: str, shown: str):
-    assert f"- (2026-08-19) {shown}\n" in briefing(tasks=[{**SHIP, "task": task, "branch": "", "state": "", "next_step": ""}])
+    assert f"- (2026-08-19) {shown}\n" in briefing(
+        tasks=[{**SHIP, "task": task, "branch": "", "state": "", "next_step": ""}]
+    )
 
 
 def test_the_hint_for_people_in_a_new_file_is_left_out():
@@ -298,7 +388,10 @@ def test_the_hint_for_people_in_a_new_file_is_left_out():
 
 def test_a_lesson_or_fact_that_a_line_says_in_other_words_is_shown_once():
     again = memory("Always use uv and never pip!")
-    lessons = [row("lessons", text=text, project="tidewatch") for text in ("Use uv, never pip.", "Use pip, never uv.")]
+    lessons = [
+        row("lessons", text=text, project="tidewatch")
+        for text in ("Use uv, never pip.", "Use pip, never uv.")
+    ]
     text = briefing(MEMORY_MD, again, lessons=lessons)
     assert text.count("never pip") == 1
     assert "port 6381" in briefing(MEMORY_MD, memory("Redis runs on port 6381."))
@@ -311,7 +404,10 @@ def test_no_line_opens_or_closes_markup_or_hides_characters(where: str):
     given = {
         "memory_md": lambda: briefing(f"## Rules\n- {bad}\n"),
         "fact": lambda: briefing("", memory(f"Tide logs use {bad} in each file")),
-        "lesson": lambda: briefing("", lessons=[row("lessons", text=f"Never use {bad} in the tide logs", project="tidewatch")]),
+        "lesson": lambda: briefing(
+            "",
+            lessons=[row("lessons", text=f"Never use {bad} in the tide logs", project="tidewatch")],
+        ),
         "task": lambda: briefing("", tasks=[{**SHIP, "state": bad}]),
         "trigger": lambda: briefing("", due=[trigger(text=bad)]),
         "title": lambda: briefing(f"## {bad}\n- y\n"),
@@ -326,7 +422,9 @@ def test_the_indentation_of_a_line_stays():
 
 
 def test_what_is_cut_is_named_and_rules_are_cut_last():
-    long = MEMORY_MD.replace("- (2026-08-03) Redis", "- (2026-08-03) " + "x" * 500 + "\n- (2026-08-03) Redis")
+    long = MEMORY_MD.replace(
+        "- (2026-08-03) Redis", "- (2026-08-03) " + "x" * 500 + "\n- (2026-08-03) Redis"
+    )
     text = briefing(long, memory(), budget_tokens=120)
     assert "Use uv, never pip." in text
     assert "xxx" not in text
@@ -369,4 +467,6 @@ def test_it_never_exceeds_its_budget_and_the_same_state_gives_the_same_bytes(lin
     memories: pl.DataFrame = frame("memories", *(memory(text, n) for n, text in enumerate(facts)))
     text = render_briefing("\n".join(lines), memories, pending=pending, owner="mira", as_of=None)
     assert len(text) <= BUDGET_TOKENS * CHARS_A_TOKEN
-    assert text == render_briefing("\n".join(lines), memories.reverse(), pending=pending, owner="mira", as_of=None)
+    assert text == render_briefing(
+        "\n".join(lines), memories.reverse(), pending=pending, owner="mira", as_of=None
+    )

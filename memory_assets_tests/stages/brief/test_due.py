@@ -11,7 +11,13 @@ from memory_assets_tests.factories import START, frame, row
 FRIDAY = date(2026, 8, 7)
 MEMORIES = frame(
     "memories",
-    row("memories", id="m1", state="active", text="Keys are rotated with make rotate.", observation_ids=["o1", "o2"]),
+    row(
+        "memories",
+        id="m1",
+        state="active",
+        text="Keys are rotated with make rotate.",
+        observation_ids=["o1", "o2"],
+    ),
     row("memories", id="m2", state="forgotten", text="A secret plan.", observation_ids=["o3"]),
     row("memories", id="m3", state="held", text="Perhaps.", observation_ids=["o4"]),
 )
@@ -30,7 +36,10 @@ def due(*rows: dict, today: date = FRIDAY, **options) -> list[Trigger]:
 
 
 def test_it_comes_up_the_day_before_and_on_the_day():
-    up = {away: [one.state for one in due(trigger(), today=FRIDAY - timedelta(days=away))] for away in (2, 1, 0, -1)}
+    up = {
+        away: [one.state for one in due(trigger(), today=FRIDAY - timedelta(days=away))]
+        for away in (2, 1, 0, -1)
+    }
     assert up == {2: [], 1: ["due"], 0: ["due"], -1: []}
 
 
@@ -70,7 +79,9 @@ def test_the_briefing_tells_it_first_with_what_to_recall():
 
 
 def test_the_briefing_is_the_same_on_both_days_and_without_anything_due():
-    before, on_the_day = (briefing(*due(trigger(), today=FRIDAY - timedelta(days=away))) for away in (1, 0))
+    before, on_the_day = (
+        briefing(*due(trigger(), today=FRIDAY - timedelta(days=away))) for away in (1, 0)
+    )
     assert before == on_the_day
     assert "Coming up" not in briefing()
 

@@ -10,7 +10,13 @@ from memory_assets_tests.factories import START, frame, row
 
 
 def lesson(number: int, text: str, **changes) -> dict:
-    plain = {"person": "mira", "project": "shop", "wanted": "", "unwanted": "", "message_id": f"m{number}"}
+    plain = {
+        "person": "mira",
+        "project": "shop",
+        "wanted": "",
+        "unwanted": "",
+        "message_id": f"m{number}",
+    }
     at = {"lesson_id": f"les_{number}", "said_at": START + timedelta(days=number)}
     return row("lessons", text=text, **{**plain, **at, **changes})
 
@@ -25,7 +31,10 @@ def texts(*lessons: dict, hidden: tuple[str, ...] = ()) -> list[str]:
 
 def test_the_newest_lesson_comes_first_and_each_once():
     again = lesson(3, "use uv, not pip.", wanted="uv", unwanted="pip")
-    assert texts(UV, lesson(2, "Never commit to main."), again) == ["use uv, not pip.", "Never commit to main."]
+    assert texts(UV, lesson(2, "Never commit to main."), again) == [
+        "use uv, not pip.",
+        "Never commit to main.",
+    ]
 
 
 def test_a_later_contrary_takes_a_lesson_back_in_its_project_alone():
@@ -39,16 +48,33 @@ def test_what_is_anothers_or_forgotten_is_not_told():
 
 
 def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_memory_md_does():
-    memory_md = "# MEMORY.md\n\n## Projects\n\n- Harbor.\n\n## Hard Rules\n\n- Never commit to main\n"
+    memory_md = (
+        "# MEMORY.md\n\n## Projects\n\n- Harbor.\n\n## Hard Rules\n\n- Never commit to main\n"
+    )
     lessons = active_lessons(frame("lessons", UV, lesson(2, "Never commit to main.")), "mira")
-    told = render_briefing(memory_md, frame("memories"), pending=0, owner="mira", as_of=None, project="shop", lessons=lessons)
-    assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Hard Rules", "## Lessons", "## Projects"]
+    told = render_briefing(
+        memory_md,
+        frame("memories"),
+        pending=0,
+        owner="mira",
+        as_of=None,
+        project="shop",
+        lessons=lessons,
+    )
+    assert [line for line in told.splitlines() if line.startswith("## ")] == [
+        "## Hard Rules",
+        "## Lessons",
+        "## Projects",
+    ]
     assert told.count("Never commit to main") == 1 and "- Use uv, not pip." in told
 
 
 def test_a_lesson_that_was_taught_twice_is_one_line():
     again = [
-        lesson(number, text) for number, text in enumerate(["Always use uv, not pip!", "Use uv, not pip.", "Use pip, not uv."])
+        lesson(number, text)
+        for number, text in enumerate(
+            ["Always use uv, not pip!", "Use uv, not pip.", "Use pip, not uv."]
+        )
     ]
     assert lesson_lines(again, []) == ["- Always use uv, not pip!", "- Use pip, not uv."]
 
@@ -56,7 +82,10 @@ def test_a_lesson_that_was_taught_twice_is_one_line():
 def test_the_file_tells_where_each_lesson_was_taught():
     assert render_lessons([]) == ""
     told = render_lessons(active_lessons(frame("lessons", UV), "mira"))
-    assert "## shop" in told and "- (2026-08-04) Use uv, not pip. <!-- les_1: session x, record 0 -->" in told
+    assert (
+        "## shop" in told
+        and "- (2026-08-04) Use uv, not pip. <!-- les_1: session x, record 0 -->" in told
+    )
 
 
 def test_an_empty_table_teaches_nothing():

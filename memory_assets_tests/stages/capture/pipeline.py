@@ -19,11 +19,21 @@ from memory_assets.text.masking.redact import mask_all
 
 
 def intake(
-    store: Store, folder: Path, now: datetime | None = None, mask: Mask = mask_all, machine: Machine | None = None
+    store: Store,
+    folder: Path,
+    now: datetime | None = None,
+    mask: Mask = mask_all,
+    machine: Machine | None = None,
 ) -> IntakeReport:
     """Archives what is new below the folder."""
     at = now or store.settings.clock()
-    return ingest_files(find_transcripts([folder]), store, now=at, mask=mask, machine=machine or Machine(Path.home()))
+    return ingest_files(
+        find_transcripts([folder]),
+        store,
+        now=at,
+        mask=mask,
+        machine=machine or Machine(Path.home()),
+    )
 
 
 def capture(store: Store, folder: Path, machine: Machine | None = None) -> IntakeReport:
@@ -36,7 +46,9 @@ def capture(store: Store, folder: Path, machine: Machine | None = None) -> Intak
 
 def derive(store: Store) -> None:
     """Brings windows, messages and sessions up to date with the records."""
-    windows = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
+    windows = plan_windows(
+        store.tables.scan("records"), store.archive.resources(), cutting_of(store)
+    )
     store.tables.write("windows", "all", windows)
     for day in stale_partitions(store, TABLES["messages"]):
         own = windows.filter(pl.col("day") == date.fromisoformat(day))
@@ -55,7 +67,12 @@ def check_points(store: Store) -> None:
 
 def state(store: Store) -> dict[str, pl.DataFrame]:
     """Everything that must not depend on when and how often capture ran."""
-    records = store.tables.read("records").drop("resource_id").sort("source_id", "generation", "line")
+    records = (
+        store.tables.read("records").drop("resource_id").sort("source_id", "generation", "line")
+    )
     messages = store.tables.read("messages").drop("resource_id").sort("message_id")
-    windows, sessions = store.tables.read("windows").sort("window_id"), store.tables.read("sessions").sort("session_id", "day")
+    windows, sessions = (
+        store.tables.read("windows").sort("window_id"),
+        store.tables.read("sessions").sort("session_id", "day"),
+    )
     return {"records": records, "windows": windows, "messages": messages, "sessions": sessions}

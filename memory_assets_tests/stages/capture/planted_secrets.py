@@ -37,7 +37,9 @@ def jwt(random: Random) -> str:
 
 def private_key(random: Random, name: str) -> str:
     """Returns the body of a key between its two lines."""
-    first = {"RSA ": "MIIEpAIBAAKCAQEA", "OPENSSH ": "b3BlbnNzaC1rZXktdjEAAAAA"}.get(name, "MIIEvQIBADANBgkqhkiG9w0BAQEF")
+    first = {"RSA ": "MIIEpAIBAAKCAQEA", "OPENSSH ": "b3BlbnNzaC1rZXktdjEAAAAA"}.get(
+        name, "MIIEvQIBADANBgkqhkiG9w0BAQEF"
+    )
     body = first + draw(random, BASE64, 64 * 12 - len(first))
     return "\n".join(body[start : start + 64] for start in range(0, len(body), 64))
 
@@ -45,7 +47,12 @@ def private_key(random: Random, name: str) -> str:
 def password(random: Random) -> str:
     """Returns a password of twelve to twenty characters with letters, digits and two signs."""
     middle = draw(random, ALNUM, random.randint(9, 16)) + random.choice(string.digits)
-    return random.choice(string.ascii_letters) + random.choice("!#*-_") + middle + random.choice("!?+~")
+    return (
+        random.choice(string.ascii_letters)
+        + random.choice("!#*-_")
+        + middle
+        + random.choice("!?+~")
+    )
 
 
 Kind = Callable[[Random], tuple[str, str]]
@@ -56,7 +63,9 @@ def bare(prefix: str, letters: str, length: int) -> Kind:
 
     def make(random: Random) -> tuple[str, str]:
         secret = prefix + draw(random, letters, length)
-        return random.choice(["{}", "it printed {} and went on", "value: {}", "({})", "`{}`", "KEY={}"]).format(secret), secret
+        return random.choice(
+            ["{}", "it printed {} and went on", "value: {}", "({})", "`{}`", "KEY={}"]
+        ).format(secret), secret
 
     return make
 
@@ -73,13 +82,16 @@ def within(template: str, make: Callable[[Random], str]) -> Kind:
 
 def joined(separator: str, *parts: tuple[str, int], prefix: str = "") -> Callable[[Random], str]:
     """Returns a maker of words over letters and lengths, with the separator between them."""
-    return lambda random: prefix + separator.join(draw(random, letters, length) for letters, length in parts)
+    return lambda random: (
+        prefix + separator.join(draw(random, letters, length) for letters, length in parts)
+    )
 
 
 def key_block(name: str) -> Kind:
     """Returns the kind of a private key between its two lines."""
     return within(
-        f"-----BEGIN {name}-----\n{{}}\n-----END {name}-----", lambda random: private_key(random, name.split("PRIVATE")[0])
+        f"-----BEGIN {name}-----\n{{}}\n-----END {name}-----",
+        lambda random: private_key(random, name.split("PRIVATE")[0]),
     )
 
 
@@ -103,7 +115,9 @@ def aws_pair(random: Random) -> tuple[str, str]:
 
 UUID = joined("-", (HEX, 8), (HEX, 4), (HEX, 4), (HEX, 4), (HEX, 12))
 WORD = joined("", (ALNUM, 32))
-AZURE = "DefaultEndpointsProtocol=https;AccountName=media;AccountKey={};EndpointSuffix=core.windows.net"
+AZURE = (
+    "DefaultEndpointsProtocol=https;AccountName=media;AccountKey={};EndpointSuffix=core.windows.net"
+)
 BUS = "Endpoint=sb://bus.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey={}"
 
 KINDS: dict[str, Kind] = {
@@ -111,16 +125,22 @@ KINDS: dict[str, Kind] = {
     "aws temporary key": bare("ASIA", UPPER, 16),
     "aws secret key": within("aws_secret_access_key = {}", joined("", (BASE64, 40))),
     "aws secret beside its id": aws_pair,
-    "aws session token": within("export AWS_SESSION_TOKEN={}", joined("", (BASE64, 300), prefix="IQoJb3JpZ2luX2Vj")),
+    "aws session token": within(
+        "export AWS_SESSION_TOKEN={}", joined("", (BASE64, 300), prefix="IQoJb3JpZ2luX2Vj")
+    ),
     "github classic": bare("ghp_", ALNUM, 36),
     "github oauth": bare("gho_", ALNUM, 36),
     "github server": bare("ghs_", ALNUM, 36),
     "github user": bare("ghu_", ALNUM, 36),
-    "github fine grained": within("{}", joined("_", (ALNUM, 22), (ALNUM, 59), prefix="github_pat_")),
+    "github fine grained": within(
+        "{}", joined("_", (ALNUM, 22), (ALNUM, 59), prefix="github_pat_")
+    ),
     "gitlab": bare("glpat-", URLSAFE, 20),
     "slack bot": within("{}", joined("-", (DIGITS, 12), (DIGITS, 13), (ALNUM, 24), prefix="xoxb-")),
     "slack user": within("{}", joined("-", (DIGITS, 12), (DIGITS, 12), (HEX, 32), prefix="xoxp-")),
-    "slack webhook": within("https://hooks.slack.com/services/{}", joined("/", (UPPER, 9), (UPPER, 11), (ALNUM, 24))),
+    "slack webhook": within(
+        "https://hooks.slack.com/services/{}", joined("/", (UPPER, 9), (UPPER, 11), (ALNUM, 24))
+    ),
     "openai": bare("sk-", ALNUM, 48),
     "openai project": bare("sk-proj-", URLSAFE, 120),
     "anthropic": bare("sk-ant-api03-", URLSAFE, 95),
@@ -145,20 +165,26 @@ KINDS: dict[str, Kind] = {
     "digitalocean": bare("dop_v1_", HEX, 64),
     "heroku": within("HEROKU_API_KEY={}", UUID),
     "telegram": within("{}", lambda r: f"{draw(r, '123456789', 10)}:AA{draw(r, URLSAFE, 33)}"),
-    "discord": within("{}", lambda r: f"M{draw(r, ALNUM, 23)}.{draw(r, ALNUM, 6)}.{draw(r, URLSAFE, 27)}"),
+    "discord": within(
+        "{}", lambda r: f"M{draw(r, ALNUM, 23)}.{draw(r, ALNUM, 6)}.{draw(r, URLSAFE, 27)}"
+    ),
     "jwt": within("{}", jwt),
     "rsa private key": key_block("RSA PRIVATE KEY"),
     "ssh private key": key_block("OPENSSH PRIVATE KEY"),
     "pgp private key": key_block("PGP PRIVATE KEY BLOCK"),
     "postgres url": within("postgres://app:{}@db.internal:5432/app", password),
-    "mongodb url": within("mongodb+srv://root:{}@cluster0.ab1cd.mongodb.net/?retryWrites=true", password),
+    "mongodb url": within(
+        "mongodb+srv://root:{}@cluster0.ab1cd.mongodb.net/?retryWrites=true", password
+    ),
     "redis url": within("redis://:{}@cache:6379/0", password),
     "amqp url": within("amqp://svc:{}@mq.internal/vhost", password),
     "https basic url": within("https://deploy:{}@git.example.net/team/repo.git", password),
     "authorization bearer": within("Authorization: Bearer {}", joined("", (URLSAFE, 40))),
     "authorization basic": within("Authorization: Basic {}", basic),
     "cookie": within("Cookie: theme=dark; sessionid={}; lang=en", WORD),
-    "set-cookie": within("Set-Cookie: connect.sid=s%3A{}; Path=/; HttpOnly", joined("", (URLSAFE, 32))),
+    "set-cookie": within(
+        "Set-Cookie: connect.sid=s%3A{}; Path=/; HttpOnly", joined("", (URLSAFE, 32))
+    ),
     "env password": within("DB_PASSWORD={}", password),
     "env secret": within("export SESSION_SECRET='{}'", WORD),
     "json api key": within('{"api_key": "{}", "region": "eu"}', WORD),
@@ -177,7 +203,9 @@ KINDS: dict[str, Kind] = {
     "jdbc url": within("jdbc:mysql://db/shop?user=app&password={}", password),
     "header token": within("curl -H 'Authorization: token {}' https://api.internal/", WORD),
     "token as user": within("git clone https://{}@git.example.net/o/r.git", WORD),
-    "signed url": within("https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature={}", joined("", (HEX, 64))),
+    "signed url": within(
+        "https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature={}", joined("", (HEX, 64))
+    ),
     "piped login": within("echo {} | docker login -u bob --password-stdin", password),
     "mail pass": within("smtp_pass={}", password),
     "variable set": within("aws configure set aws_secret_access_key {}", joined("", (BASE64, 40))),
@@ -211,9 +239,15 @@ WRAPPERS: dict[str, Callable[[str, Random], str]] = {
     "json in json": lambda text, r: nested(text, 2, r),
     "heredoc": lambda text, _: f"cat > .env <<'EOF'\nMODE=dev\n{text}\nEOF\n",
     "colour": coloured,
-    "diff": lambda text, _: "@@ -1,2 +1,3 @@\n" + "\n".join("+" + line for line in text.split("\n")) + "\n context",
-    "numbered": lambda text, _: "\n".join(f"{n:6d}\t{line}" for n, line in enumerate(text.split("\n"), 1)),
-    "arrowed": lambda text, _: "\n".join(f"{n:6d}→{line}" for n, line in enumerate(text.split("\n"), 1)),
+    "diff": lambda text, _: (
+        "@@ -1,2 +1,3 @@\n" + "\n".join("+" + line for line in text.split("\n")) + "\n context"
+    ),
+    "numbered": lambda text, _: "\n".join(
+        f"{n:6d}\t{line}" for n, line in enumerate(text.split("\n"), 1)
+    ),
+    "arrowed": lambda text, _: "\n".join(
+        f"{n:6d}→{line}" for n, line in enumerate(text.split("\n"), 1)
+    ),
     "quoted": lambda text, _: "\n".join("> " + line for line in text.split("\n")),
     "fence": lambda text, _: f"```\n{text}\n```",
 }
@@ -228,7 +262,9 @@ def env_in_base64(text: str, random: Random) -> str:
 ENCODERS: dict[str, Callable[[str, Random], str]] = {
     "base64": lambda text, _: f"echo {base64.b64encode(text.encode()).decode()} | base64 -d",
     "base64 in lines": env_in_base64,
-    "url query": lambda text, r: "https://app.example.net/cb?" + urlencode({"state": draw(r, HEX, 6), "data": text}),
+    "url query": lambda text, r: (
+        "https://app.example.net/cb?" + urlencode({"state": draw(r, HEX, 6), "data": text})
+    ),
     "percent": lambda text, _: quote(text, safe=""),
 }
 

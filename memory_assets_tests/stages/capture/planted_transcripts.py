@@ -49,7 +49,9 @@ def _in_json(depth: int) -> Wrap:
 
     def wrap(text: str, random: Random) -> str:
         for _ in range(depth):
-            text = json.dumps({"status": 200, "body": text, "ok": True}, indent=random.choice([None, 2]))
+            text = json.dumps(
+                {"status": 200, "body": text, "ok": True}, indent=random.choice([None, 2])
+            )
         return text
 
     return wrap
@@ -57,19 +59,25 @@ def _in_json(depth: int) -> Wrap:
 
 def _each_line(prefix: Callable[[int], str]) -> Wrap:
     """Returns the wrapping that puts something before every line."""
-    return lambda text, _: "\n".join(prefix(number) + line for number, line in enumerate(text.split("\n"), 1))
+    return lambda text, _: "\n".join(
+        prefix(number) + line for number, line in enumerate(text.split("\n"), 1)
+    )
 
 
 def _base64(text: str, random: Random) -> str:
     """Returns a small file in base64, on one line or in lines of 76 as `base64` prints them."""
-    content = "".join(f"LEVEL_{n}=info\n" for n in range(random.randrange(6))) + text + "\nDEBUG=0\n"
+    content = (
+        "".join(f"LEVEL_{n}=info\n" for n in range(random.randrange(6))) + text + "\nDEBUG=0\n"
+    )
     encoded = base64.b64encode(content.encode()).decode()
     return encoded if random.random() < 0.5 else "\n".join(textwrap.wrap(encoded, 76))
 
 
 WRAPPINGS: dict[str, Wrap] = {
     "bare": lambda text, _: text,
-    "in words": lambda text, r: r.choice(["I found this:\n\n{}\n\nPlease use it.", "ok\n{}", "$ cat file\n{}\n$"]).format(text),
+    "in words": lambda text, r: r.choice(
+        ["I found this:\n\n{}\n\nPlease use it.", "ok\n{}", "$ cat file\n{}\n$"]
+    ).format(text),
     "fence": lambda text, _: f"Here:\n```bash\n{text}\n```\ndone",
     "json": _in_json(1),
     "json in json": _in_json(2),
@@ -86,9 +94,13 @@ WRAPPINGS: dict[str, Wrap] = {
     "log": _each_line(lambda number: f"2026-04-08T09:1{number % 10}:00Z app-1 | "),
     "indented": _each_line(lambda _: "      "),
     "base64": _base64,
-    "data url": lambda text, r: f"data:text/plain;base64,{base64.b64encode(text.encode()).decode()}",
+    "data url": lambda text, r: (
+        f"data:text/plain;base64,{base64.b64encode(text.encode()).decode()}"
+    ),
     "percent": lambda text, _: quote(text, safe=""),
-    "query": lambda text, r: f"https://app.acme.dev/cb?n={r.randrange(99)}&state={quote_plus(text)}&ok=1",
+    "query": lambda text, r: (
+        f"https://app.acme.dev/cb?n={r.randrange(99)}&state={quote_plus(text)}&ok=1"
+    ),
     "html": lambda text, _: f"<pre>{escape(text)}</pre>",
     "utf-16": lambda text, _: "\x00".join(text) + "\x00",
     "windows lines": lambda text, _: text.replace("\n", "\r\n") + "\r\n",
@@ -104,8 +116,19 @@ def _dumped(record: object, random: Random) -> bytes:
 
 def _claude(role: str, content: object, **more: object) -> dict[str, object]:
     uuid = "0b5e2f9a-4c1d-4e1b-9a55-0c9f3d9f6c11"
-    common = {"sessionId": uuid, "cwd": "/home/ann/shop", "version": "2.1.0", "timestamp": "2026-04-08T09:10:00.000Z"}
-    return {"type": role, **common, "uuid": uuid, "message": {"role": role, "content": content}, **more}
+    common = {
+        "sessionId": uuid,
+        "cwd": "/home/ann/shop",
+        "version": "2.1.0",
+        "timestamp": "2026-04-08T09:10:00.000Z",
+    }
+    return {
+        "type": role,
+        **common,
+        "uuid": uuid,
+        "message": {"role": role, "content": content},
+        **more,
+    }
 
 
 def _codex(kind: str, payload: dict[str, object]) -> dict[str, object]:
@@ -114,15 +137,25 @@ def _codex(kind: str, payload: dict[str, object]) -> dict[str, object]:
 
 def _pi(role: str, content: object, **more: object) -> dict[str, object]:
     message = {"role": role, "content": content, "timestamp": 1775639400000, **more}
-    return {"type": "message", "id": "a1b2c3d4", "parentId": None, "timestamp": "2026-04-08T09:10:00.000Z", "message": message}
+    return {
+        "type": "message",
+        "id": "a1b2c3d4",
+        "parentId": None,
+        "timestamp": "2026-04-08T09:10:00.000Z",
+        "message": message,
+    }
 
 
 def _tool(name: str, **given: object) -> list[object]:
-    return [{"type": "tool_use", "id": "toolu_01AbCdEfGhIjKlMnOpQrStUv", "name": name, "input": given}]
+    return [
+        {"type": "tool_use", "id": "toolu_01AbCdEfGhIjKlMnOpQrStUv", "name": name, "input": given}
+    ]
 
 
 def _result(content: object) -> list[object]:
-    return [{"type": "tool_result", "tool_use_id": "toolu_01AbCdEfGhIjKlMnOpQrStUv", "content": content}]
+    return [
+        {"type": "tool_result", "tool_use_id": "toolu_01AbCdEfGhIjKlMnOpQrStUv", "content": content}
+    ]
 
 
 def _text(text: str, kind: str = "text") -> list[object]:
@@ -130,7 +163,12 @@ def _text(text: str, kind: str = "text") -> list[object]:
 
 
 def _call(arguments: dict[str, object]) -> dict[str, object]:
-    return {"type": "function_call", "name": "shell", "arguments": json.dumps(arguments), "call_id": "call_AbCdEf0123456789"}
+    return {
+        "type": "function_call",
+        "name": "shell",
+        "arguments": json.dumps(arguments),
+        "call_id": "call_AbCdEf0123456789",
+    }
 
 
 def _output(text: str) -> dict[str, object]:
@@ -142,36 +180,88 @@ PLACES: dict[str, Callable[[str], dict[str, object]]] = {
     "claude user": lambda t: _claude("user", t),
     "claude user blocks": lambda t: _claude("user", _text(t)),
     "claude answer": lambda t: _claude("assistant", _text(t)),
-    "claude thinking": lambda t: _claude("assistant", [{"type": "thinking", "thinking": t, "signature": "EqQBCkYIBxgC"}]),
-    "claude command": lambda t: _claude("assistant", _tool("Bash", command=t, description="run it")),
-    "claude write": lambda t: _claude("assistant", _tool("Write", file_path="/home/ann/shop/.env", content=t)),
-    "claude edit": lambda t: _claude("assistant", _tool("Edit", file_path="/a.py", old_string=t, new_string="x")),
-    "claude result": lambda t: _claude("user", _result(t), toolUseResult={"stdout": "", "stderr": t, "interrupted": False}),
+    "claude thinking": lambda t: _claude(
+        "assistant", [{"type": "thinking", "thinking": t, "signature": "EqQBCkYIBxgC"}]
+    ),
+    "claude command": lambda t: _claude(
+        "assistant", _tool("Bash", command=t, description="run it")
+    ),
+    "claude write": lambda t: _claude(
+        "assistant", _tool("Write", file_path="/home/ann/shop/.env", content=t)
+    ),
+    "claude edit": lambda t: _claude(
+        "assistant", _tool("Edit", file_path="/a.py", old_string=t, new_string="x")
+    ),
+    "claude result": lambda t: _claude(
+        "user", _result(t), toolUseResult={"stdout": "", "stderr": t, "interrupted": False}
+    ),
     "claude result blocks": lambda t: _claude("user", _result(_text(t))),
-    "claude read": lambda t: _claude("user", _result("ok"), toolUseResult={"file": {"filePath": "/a", "content": t}}),
-    "claude patch": lambda t: _claude("user", _result("ok"), toolUseResult={"structuredPatch": [{"lines": t.split("\n")}]}),
-    "claude summary": lambda t: {"type": "summary", "summary": t, "leafUuid": "0b5e2f9a-4c1d-4e1b-9a55-0c9f3d9f6c11"},
-    "claude compaction": lambda t: _claude("user", f"This session continues.\n{t}", isCompactSummary=True),
+    "claude read": lambda t: _claude(
+        "user", _result("ok"), toolUseResult={"file": {"filePath": "/a", "content": t}}
+    ),
+    "claude patch": lambda t: _claude(
+        "user", _result("ok"), toolUseResult={"structuredPatch": [{"lines": t.split("\n")}]}
+    ),
+    "claude summary": lambda t: {
+        "type": "summary",
+        "summary": t,
+        "leafUuid": "0b5e2f9a-4c1d-4e1b-9a55-0c9f3d9f6c11",
+    },
+    "claude compaction": lambda t: _claude(
+        "user", f"This session continues.\n{t}", isCompactSummary=True
+    ),
     "claude queue": lambda t: {"type": "queue-operation", "operation": "enqueue", "content": t},
-    "codex user": lambda t: _codex("response_item", {"type": "message", "role": "user", "content": _text(t, "input_text")}),
+    "codex user": lambda t: _codex(
+        "response_item", {"type": "message", "role": "user", "content": _text(t, "input_text")}
+    ),
     "codex answer": lambda t: _codex("event_msg", {"type": "agent_message", "message": t}),
-    "codex reasoning": lambda t: _codex("response_item", {"type": "reasoning", "summary": _text(t, "summary_text")}),
-    "codex call": lambda t: _codex("response_item", _call({"command": ["bash", "-lc", t], "workdir": "/home/ann/shop"})),
+    "codex reasoning": lambda t: _codex(
+        "response_item", {"type": "reasoning", "summary": _text(t, "summary_text")}
+    ),
+    "codex call": lambda t: _codex(
+        "response_item", _call({"command": ["bash", "-lc", t], "workdir": "/home/ann/shop"})
+    ),
     "codex output": lambda t: _codex("response_item", _output(t)),
-    "codex patch": lambda t: _codex("response_item", {"type": "custom_tool_call", "name": "apply_patch", "input": t}),
-    "codex exec": lambda t: _codex("event_msg", {"type": "exec_command_end", "stdout": t, "aggregated_output": t}),
+    "codex patch": lambda t: _codex(
+        "response_item", {"type": "custom_tool_call", "name": "apply_patch", "input": t}
+    ),
+    "codex exec": lambda t: _codex(
+        "event_msg", {"type": "exec_command_end", "stdout": t, "aggregated_output": t}
+    ),
     "codex compaction": lambda t: _codex("compacted", {"message": t, "replacement_history": []}),
     "codex instructions": lambda t: _codex("session_meta", {"id": "0b5e2f9a", "instructions": t}),
     "pi user": lambda t: _pi("user", _text(t)),
-    "pi answer": lambda t: _pi("assistant", [*_text(t), {"type": "toolCall", "id": "c1", "name": "ls", "arguments": {}}]),
+    "pi answer": lambda t: _pi(
+        "assistant", [*_text(t), {"type": "toolCall", "id": "c1", "name": "ls", "arguments": {}}]
+    ),
     "pi thinking": lambda t: _pi("assistant", [{"type": "thinking", "thinking": t}]),
-    "pi call": lambda t: _pi("assistant", [{"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": t}}]),
-    "pi result": lambda t: _pi("toolResult", _text(t), toolCallId="c1", toolName="bash", isError=False),
+    "pi call": lambda t: _pi(
+        "assistant", [{"type": "toolCall", "id": "c1", "name": "bash", "arguments": {"command": t}}]
+    ),
+    "pi result": lambda t: _pi(
+        "toolResult", _text(t), toolCallId="c1", toolName="bash", isError=False
+    ),
     "pi bash": lambda t: _pi("bashExecution", "", command="env", output=t, exitCode=0),
-    "pi compaction": lambda t: {"type": "compaction", "id": "b1", "summary": t, "firstKeptEntryId": "a1", "tokensBefore": 9},
+    "pi compaction": lambda t: {
+        "type": "compaction",
+        "id": "b1",
+        "summary": t,
+        "firstKeptEntryId": "a1",
+        "tokensBefore": 9,
+    },
 }
 
-_NEUTRAL = ["{}", "use {} for now", "it printed {} and went on", "`{}`", "value: {}", "X={}", "({})", '"{}",', "see {}."]
+_NEUTRAL = [
+    "{}",
+    "use {} for now",
+    "it printed {} and went on",
+    "`{}`",
+    "value: {}",
+    "X={}",
+    "({})",
+    '"{}",',
+    "see {}.",
+]
 
 
 def plant(form: str, wrapping: str, place: str, random: Random) -> Planted:
@@ -185,11 +275,15 @@ def plant(form: str, wrapping: str, place: str, random: Random) -> Planted:
 
 def read_everything(line: bytes) -> str:
     """Returns all that can be read out of a line: every string in it under all of its wrappings."""
-    return "\n".join(dict.fromkeys(reading for text in _strings(json.loads(line)) for reading in _readings(text)))
+    return "\n".join(
+        dict.fromkeys(reading for text in _strings(json.loads(line)) for reading in _readings(text))
+    )
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_BEFORE_LINE = re.compile(r"(?m)^(?:config/app\.env:\d+:|2026-\S+ app-1 \| |\s*\d+[\t→]|> |[+-](?!-)|\s+)")
+_BEFORE_LINE = re.compile(
+    r"(?m)^(?:config/app\.env:\d+:|2026-\S+ app-1 \| |\s*\d+[\t→]|> |[+-](?!-)|\s+)"
+)
 
 
 def _readings(text: str) -> Iterator[str]:

@@ -11,7 +11,11 @@ START = datetime(2026, 8, 3, 9, 0, tzinfo=UTC)
 
 def at(minutes: float) -> str:
     """The moment so many minutes after nine o'clock."""
-    return (START + timedelta(minutes=minutes)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (
+        (START + timedelta(minutes=minutes))
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
 
 
 def user(session: str, number: int, text: str, minutes: float) -> dict[str, Any]:
@@ -29,16 +33,28 @@ def assistant(session: str, number: int, text: str, minutes: float) -> dict[str,
 def compaction(session: str, number: int, minutes: float) -> dict[str, Any]:
     """The line that a compaction leaves behind."""
     record = _record(session, number, minutes, "system", None)
-    return {**record, "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 150_000}}
+    return {
+        **record,
+        "subtype": "compact_boundary",
+        "compactMetadata": {"trigger": "auto", "preTokens": 150_000},
+    }
 
 
-def dialogue(session: str, turns: int, *, first: int = 0, minutes: float = 0.0) -> list[dict[str, Any]]:
+def dialogue(
+    session: str, turns: int, *, first: int = 0, minutes: float = 0.0
+) -> list[dict[str, Any]]:
     """So many turns of the human, each answered, a minute apart."""
     found = []
     for turn in range(turns):
         number = first + 2 * turn
-        found.append(user(session, number, f"{session}: please look at point {number}", minutes + turn))
-        found.append(assistant(session, number + 1, f"{session}: point {number} is done", minutes + turn + 0.5))
+        found.append(
+            user(session, number, f"{session}: please look at point {number}", minutes + turn)
+        )
+        found.append(
+            assistant(
+                session, number + 1, f"{session}: point {number} is done", minutes + turn + 0.5
+            )
+        )
     return found
 
 
@@ -54,7 +70,9 @@ def transcript(folder: Path, session: str) -> Path:
     return path
 
 
-def _record(session: str, number: int, minutes: float, kind: str, message: dict[str, Any] | None) -> dict[str, Any]:
+def _record(
+    session: str, number: int, minutes: float, kind: str, message: dict[str, Any] | None
+) -> dict[str, Any]:
     record: dict[str, Any] = {
         "type": kind,
         "uuid": f"{session}-{number}",

@@ -25,8 +25,20 @@ Record = dict[str, Any]
 def lay_out_split(folder: Path) -> Path:
     """Writes a session for each harness, a day apart from now, and returns the folder."""
     _write(folder / "claude" / "projects" / "-home-mira-shop" / "split.jsonl", _claude())
-    _write(folder / "codex" / "sessions" / "2026" / "08" / "03" / f"rollout-2026-08-03T09-00-00-{CODEX}.jsonl", _codex())
-    _write(folder / "pi" / "sessions" / "--home-mira-shop--" / f"2026-08-03T09-00-00-000Z_{PI}.jsonl", _pi())
+    _write(
+        folder
+        / "codex"
+        / "sessions"
+        / "2026"
+        / "08"
+        / "03"
+        / f"rollout-2026-08-03T09-00-00-{CODEX}.jsonl",
+        _codex(),
+    )
+    _write(
+        folder / "pi" / "sessions" / "--home-mira-shop--" / f"2026-08-03T09-00-00-000Z_{PI}.jsonl",
+        _pi(),
+    )
     return folder
 
 
@@ -45,30 +57,66 @@ def _claude() -> list[Record]:
         about = {"sessionId": "split", "cwd": "/home/mira/shop", "version": "2.0.1"}
         asked = {"role": "user", "content": _blocks("text", texts)}
         said = {"id": f"msg_{n}", "role": "assistant", "content": _blocks("text", ["Noted."])}
-        records.append({"type": "user", "uuid": f"u{n}", "timestamp": at(2 * n), "message": asked, **about})
-        records.append({"type": "assistant", "uuid": f"a{n}", "timestamp": at(2 * n + 1), "message": said, **about})
+        records.append(
+            {"type": "user", "uuid": f"u{n}", "timestamp": at(2 * n), "message": asked, **about}
+        )
+        records.append(
+            {
+                "type": "assistant",
+                "uuid": f"a{n}",
+                "timestamp": at(2 * n + 1),
+                "message": said,
+                **about,
+            }
+        )
     return records
 
 
 def _codex() -> list[Record]:
     records = [
-        {"timestamp": at(0), "type": "session_meta", "payload": {"id": CODEX, "cwd": "/home/mira/shop", "source": "cli"}}
+        {
+            "timestamp": at(0),
+            "type": "session_meta",
+            "payload": {"id": CODEX, "cwd": "/home/mira/shop", "source": "cli"},
+        }
     ]
     for n, texts in enumerate(_turns()):
         asked = {"type": "message", "role": "user", "content": _blocks("input_text", texts)}
-        said = {"type": "message", "role": "assistant", "content": _blocks("output_text", ["Noted."])}
+        said = {
+            "type": "message",
+            "role": "assistant",
+            "content": _blocks("output_text", ["Noted."]),
+        }
         records.append({"timestamp": at(2 * n), "type": "response_item", "payload": asked})
         records.append({"timestamp": at(2 * n + 1), "type": "response_item", "payload": said})
     return records
 
 
 def _pi() -> list[Record]:
-    records: list[Record] = [{"type": "session", "version": 3, "id": PI, "timestamp": at(0), "cwd": "/home/mira/shop"}]
+    records: list[Record] = [
+        {"type": "session", "version": 3, "id": PI, "timestamp": at(0), "cwd": "/home/mira/shop"}
+    ]
     for n, texts in enumerate(_turns()):
         asked = {"role": "user", "content": _blocks("text", texts), "timestamp": 0}
         said = {"role": "assistant", "content": _blocks("text", ["Noted."]), "timestamp": 0}
-        records.append({"type": "message", "id": f"u{n}", "parentId": None, "timestamp": at(2 * n), "message": asked})
-        records.append({"type": "message", "id": f"a{n}", "parentId": f"u{n}", "timestamp": at(2 * n + 1), "message": said})
+        records.append(
+            {
+                "type": "message",
+                "id": f"u{n}",
+                "parentId": None,
+                "timestamp": at(2 * n),
+                "message": asked,
+            }
+        )
+        records.append(
+            {
+                "type": "message",
+                "id": f"a{n}",
+                "parentId": f"u{n}",
+                "timestamp": at(2 * n + 1),
+                "message": said,
+            }
+        )
     return records
 
 

@@ -12,17 +12,31 @@ from memory_assets.stages.capture.sample import lay_out, sample_root
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, state
-from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript
+from memory_assets_tests.stages.capture.sessions import (
+    START,
+    compaction,
+    dialogue,
+    lines,
+    transcript,
+)
 
 WHOLE = {
     "a": lines(*dialogue("a", 3), compaction("a", 90, 4), *dialogue("a", 6, first=6, minutes=5)),
     "b": lines(*dialogue("b", 2), *dialogue("b", 5, first=4, minutes=200)),
-    "c": lines(*[{**r, "sessionId": "c"} for r in dialogue("a", 3)], *dialogue("c", 5, first=6, minutes=50)),
+    "c": lines(
+        *[{**r, "sessionId": "c"} for r in dialogue("a", 3)], *dialogue("c", 5, first=6, minutes=50)
+    ),
 }
-STEPS = st.lists(st.one_of(st.just("capture"), st.tuples(st.sampled_from("abc"), st.integers(1, 3000))), max_size=12)
+STEPS = st.lists(
+    st.one_of(st.just("capture"), st.tuples(st.sampled_from("abc"), st.integers(1, 3000))),
+    max_size=12,
+)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(steps=STEPS)
 def test_any_interleaving_of_appends_and_captures_gives_the_same_tables(tmp_path_factory, steps):
     root = tmp_path_factory.mktemp("law")
@@ -47,16 +61,25 @@ def test_any_interleaving_of_appends_and_captures_gives_the_same_tables(tmp_path
     assert found["messages"]["message_id"].n_unique() == 18 + 14 + 10
 
 
-SAMPLE = st.lists(st.one_of(st.just("capture"), st.tuples(st.integers(0, 27), st.integers(0, 100))), max_size=25)
+SAMPLE = st.lists(
+    st.one_of(st.just("capture"), st.tuples(st.integers(0, 27), st.integers(0, 100))), max_size=25
+)
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory) -> dict[str, bytes]:
-    folder = lay_out(sample_root(), tmp_path_factory.mktemp("sample"), datetime(2026, 8, 30, tzinfo=UTC))
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.jsonl"))}
+    folder = lay_out(
+        sample_root(), tmp_path_factory.mktemp("sample"), datetime(2026, 8, 30, tzinfo=UTC)
+    )
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.jsonl"))
+    }
 
 
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=4,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(steps=SAMPLE)
 def test_the_law_holds_for_all_three_harnesses(tmp_path_factory, sample, steps):
     """With forks, compactions, sub-agents and resumed sessions, each file growing by so many hundredths of it."""
@@ -80,7 +103,10 @@ def test_the_law_holds_for_all_three_harnesses(tmp_path_factory, sample, steps):
         assert_frame_equal(found[table], expected[table])
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(cuts=st.lists(st.integers(0, 12), max_size=5))
 def test_a_writer_that_leaves_the_last_newline_for_later_changes_nothing(tmp_path_factory, cuts):
     """Cut just before newlines, the file quiet each time; only where a record ends may differ, by that newline."""
@@ -98,11 +124,16 @@ def test_a_writer_that_leaves_the_last_newline_for_later_changes_nothing(tmp_pat
     capture(at_once, root / "sources")
     expected, found = state(at_once), state(bit_by_bit)
     for table in expected:
-        assert_frame_equal(found[table].drop("byte_to", strict=False), expected[table].drop("byte_to", strict=False))
+        assert_frame_equal(
+            found[table].drop("byte_to", strict=False),
+            expected[table].drop("byte_to", strict=False),
+        )
 
 
 @pytest.mark.slow
-def test_every_message_of_the_real_transcripts_is_in_exactly_one_window(captured_transcripts: Store):
+def test_every_message_of_the_real_transcripts_is_in_exactly_one_window(
+    captured_transcripts: Store,
+):
     store = captured_transcripts
     records, windows = store.tables.read("records"), store.tables.read("windows")
     ids = windows["message_ids"].explode()

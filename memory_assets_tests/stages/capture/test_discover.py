@@ -14,7 +14,12 @@ import pytest
 import zstandard
 
 from memory_assets.errors import TranscriptError
-from memory_assets.stages.capture.discover import find_files, find_transcripts, harness_of, usual_places
+from memory_assets.stages.capture.discover import (
+    find_files,
+    find_transcripts,
+    harness_of,
+    usual_places,
+)
 from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, session_id_of
 from memory_assets.text.files import UTF8_BOM
 from memory_assets_tests.transcripts.reading import HERE, transcript
@@ -34,16 +39,22 @@ def test_the_three_layouts_are_found_below_one_folder_and_a_journal_is_not():
 
 def test_naming_a_folder_twice_or_a_file_in_it_finds_each_once():
     path = transcript("0a000001")
-    assert names(find_transcripts([path.parent, path, path.parent])) == names(find_transcripts([path.parent]))
+    assert names(find_transcripts([path.parent, path, path.parent])) == names(
+        find_transcripts([path.parent])
+    )
 
 
 def test_a_plain_file_is_preferred_to_its_compressed_twin(tmp_path: Path):
     plain = shutil.copy(transcript("000000000001.jsonl"), tmp_path)
     packed = Path(f"{plain}.zst")
     packed.write_bytes(zstandard.compress(Path(plain).read_bytes()))
-    assert [(file.path, file.compression) for file in find_transcripts([tmp_path])] == [(Path(plain), "")]
+    assert [(file.path, file.compression) for file in find_transcripts([tmp_path])] == [
+        (Path(plain), "")
+    ]
     Path(plain).unlink()
-    assert [(file.path, file.harness, file.compression) for file in find_transcripts([tmp_path])] == [(packed, "codex", "zstd")]
+    assert [
+        (file.path, file.harness, file.compression) for file in find_transcripts([tmp_path])
+    ] == [(packed, "codex", "zstd")]
 
 
 def test_a_linked_folder_is_passed_by_and_a_linked_root_is_not(tmp_path: Path):
@@ -71,13 +82,17 @@ def test_an_oddly_named_file_is_recognised_by_its_records(tmp_path: Path):
      "my-export.jsonl"],
 )  # fmt: skip
 @pytest.mark.parametrize("of", ["0a000001", "000000000001.jsonl", "11111111-1111"])
-def test_a_copy_under_another_name_is_a_transcript_of_the_same_session(tmp_path: Path, name: str, of: str):
+def test_a_copy_under_another_name_is_a_transcript_of_the_same_session(
+    tmp_path: Path, name: str, of: str
+):
     path = transcript(of)
     copy = Path(shutil.copy(path, tmp_path / name.format(path.stem)))
     (found,) = find_transcripts([tmp_path])
     assert (found.path, found.harness) == (copy, harness_of(path))
     first = found.first_lines(HEADER_LINES)
-    assert session_id_of(found.harness, str(copy), first) == session_id_of(found.harness, str(path), first)
+    assert session_id_of(found.harness, str(copy), first) == session_id_of(
+        found.harness, str(path), first
+    )
 
 
 def test_a_copy_of_a_sub_agents_file_belongs_to_the_same_session(tmp_path: Path):
@@ -100,7 +115,10 @@ def test_a_byte_order_mark_and_a_broken_first_line_hide_nothing(tmp_path: Path):
     (tmp_path / "mark.jsonl").write_bytes(UTF8_BOM + content)
     (tmp_path / "torn.jsonl").write_bytes(content[20:])
     assert names(find_transcripts([tmp_path])) == ["mark.jsonl", "torn.jsonl"]
-    read = [open_reader("claude_code", "s").read(line).status for line in (tmp_path / "mark.jsonl").read_bytes().splitlines()]
+    read = [
+        open_reader("claude_code", "s").read(line).status
+        for line in (tmp_path / "mark.jsonl").read_bytes().splitlines()
+    ]
     assert "broken" not in read
 
 
@@ -118,7 +136,9 @@ def test_what_looks_like_a_transcript_and_is_not_taken_in_is_named_with_the_reas
     (tmp_path / "agent-0a1b2c3d.jsonl").write_text('{"loss": 0.3}\n' * 60)
     (tmp_path / f"old-{stem}.jsonl").write_text('{"type":"user","message":{"ro')
     (tmp_path / f"{stem}.jsonl.xz").write_bytes(lzma.compress(b"{}\n"))
-    (tmp_path / f"rollout-2026-03-02T08-00-00-{stem}.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd torn")
+    (tmp_path / f"rollout-2026-03-02T08-00-00-{stem}.jsonl.zst").write_bytes(
+        b"\x28\xb5\x2f\xfd torn"
+    )
     (tmp_path / f"{stem}-gone.jsonl").symlink_to(tmp_path / "gone")
     os.mkfifo(tmp_path / f"{stem}-fifo.jsonl")
     (tmp_path / "metrics.jsonl").write_text('{"loss": 0.3}\n')
@@ -136,7 +156,9 @@ def test_what_looks_like_a_transcript_and_is_not_taken_in_is_named_with_the_reas
     }
 
 
-def test_a_named_pipe_and_a_socket_are_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_named_pipe_and_a_socket_are_never_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Opening a pipe that nobody writes to would wait for ever."""
     os.mkfifo(tmp_path / "pipe.jsonl")
     with socket.socket(socket.AF_UNIX) as one:
@@ -160,7 +182,13 @@ def test_files_untouched_since_are_left_out(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "name", ["0a000001-1111-4222-8333-444455556666.jsonl", "session.jsonl.zst", "saved session", "journal.jsonl"]
+    "name",
+    [
+        "0a000001-1111-4222-8333-444455556666.jsonl",
+        "session.jsonl.zst",
+        "saved session",
+        "journal.jsonl",
+    ],
 )
 def test_a_file_that_is_named_itself_is_read_whatever_it_is_called(tmp_path: Path, name: str):
     content = transcript("0a000001").read_bytes()
@@ -191,31 +219,58 @@ def test_a_named_folder_that_does_not_exist_is_an_error_that_names_it(tmp_path: 
 
 
 def test_the_usual_places_follow_the_environment_as_far_as_they_exist(tmp_path: Path):
-    for folder in (".claude/projects", ".codex/archived_sessions", "elsewhere/sessions", ".pi/agent/sessions"):
+    for folder in (
+        ".claude/projects",
+        ".codex/archived_sessions",
+        "elsewhere/sessions",
+        ".pi/agent/sessions",
+    ):
         (tmp_path / folder).mkdir(parents=True)
-    home = [tmp_path / ".claude/projects", tmp_path / ".codex/archived_sessions", tmp_path / ".pi/agent/sessions"]
+    home = [
+        tmp_path / ".claude/projects",
+        tmp_path / ".codex/archived_sessions",
+        tmp_path / ".pi/agent/sessions",
+    ]
     assert usual_places(tmp_path, {}) == home
-    moved = usual_places(tmp_path, {"CODEX_HOME": str(tmp_path / "elsewhere"), "CLAUDE_CONFIG_DIR": str(tmp_path / "none")})
+    moved = usual_places(
+        tmp_path,
+        {"CODEX_HOME": str(tmp_path / "elsewhere"), "CLAUDE_CONFIG_DIR": str(tmp_path / "none")},
+    )
     assert moved == [tmp_path / "elsewhere/sessions", tmp_path / ".pi/agent/sessions"]
 
 
-RENAMED = ("copy of {}.jsonl", "{}.jsonl.bak", "{} (1).jsonl", "old-{}.ndjson", "{}.txt", "export-{}.jsonl~")
+RENAMED = (
+    "copy of {}.jsonl",
+    "{}.jsonl.bak",
+    "{} (1).jsonl",
+    "old-{}.ndjson",
+    "{}.txt",
+    "export-{}.jsonl~",
+)
 
 
-def test_all_149_real_files_are_found_also_under_other_names(real_transcripts: Path, tmp_path: Path):
+def test_all_149_real_files_are_found_also_under_other_names(
+    real_transcripts: Path, tmp_path: Path
+):
     """A review that Codex writes to a file named after its parent has its own id without that name."""
     originals, found = find_transcripts([real_transcripts]), find_files([real_transcripts])
     assert (len(originals), found.left_out) == (149, [])
     sessions = {}
     for number, file in enumerate(originals):
         is_nameless = number % 2 == 0 and file.harness != "codex"
-        copy = tmp_path / RENAMED[number % 6].format(f"{number}-saved" if is_nameless else file.path.stem)
+        copy = tmp_path / RENAMED[number % 6].format(
+            f"{number}-saved" if is_nameless else file.path.stem
+        )
         copy.with_suffix(".jsonl" if is_nameless else copy.suffix).symlink_to(file.path)
-        sessions[file.path] = session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
+        sessions[file.path] = session_id_of(
+            file.harness, str(file.path), file.first_lines(HEADER_LINES)
+        )
     copies = find_files([tmp_path])
     assert (len(copies.transcripts), copies.left_out) == (149, [])
     read = {
-        file.path.resolve(): session_id_of(file.harness, str(file.path), file.first_lines(HEADER_LINES))
+        file.path.resolve(): session_id_of(
+            file.harness, str(file.path), file.first_lines(HEADER_LINES)
+        )
         for file in copies.transcripts
     }
     assert read == {path.resolve(): session for path, session in sessions.items()}

@@ -11,7 +11,14 @@ from memory_assets.stages.capture.index import index_sources
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import intake
-from memory_assets_tests.stages.capture.sessions import assistant, at, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    assistant,
+    at,
+    dialogue,
+    lines,
+    transcript,
+    user,
+)
 
 PI = "2026-08-03T09-00-00-000Z_0198e000-0000-7000-8000-000000000001.jsonl"
 CODEX = "rollout-2026-08-03T09-00-00-0198e000-0000-7000-8000-0000000000f0.jsonl"
@@ -30,12 +37,31 @@ def pi_file(sources: Path) -> Path:
 
 
 def pi_entries() -> list[dict]:
-    entries: list[dict] = [{"type": "session", "version": 3, "id": PI[25:61], "timestamp": at(0), "cwd": "/home/mira/x"}]
+    entries: list[dict] = [
+        {
+            "type": "session",
+            "version": 3,
+            "id": PI[25:61],
+            "timestamp": at(0),
+            "cwd": "/home/mira/x",
+        }
+    ]
     for n in range(6):
         message = {"role": "user", "content": f"point {n}", "timestamp": 0}
-        entries.append({"type": "message", "id": f"e{n}", "parentId": None, "timestamp": at(n), "message": message})
+        entries.append(
+            {
+                "type": "message",
+                "id": f"e{n}",
+                "parentId": None,
+                "timestamp": at(n),
+                "message": message,
+            }
+        )
     kept = {"summary": "so far", "firstKeptEntryId": "e4", "tokensBefore": 9}
-    return [*entries, {"type": "compaction", "id": "c", "parentId": "e5", "timestamp": at(7), **kept}]
+    return [
+        *entries,
+        {"type": "compaction", "id": "c", "parentId": "e5", "timestamp": at(7), **kept},
+    ]
 
 
 def test_only_sources_with_new_bytes_are_read(store: Store, sources: Path):
@@ -71,14 +97,22 @@ def test_only_new_lines_are_parsed(store: Store, sources: Path, monkeypatch: pyt
 
 
 def test_broken_and_unknown_lines_are_rows_too(store: Store, sources: Path):
-    content = lines(user("a", 0, "hello", 0)) + b'{"torn": \n\n' + lines({"type": "never-met"}, assistant("a", 1, "hi", 1))
+    content = (
+        lines(user("a", 0, "hello", 0))
+        + b'{"torn": \n\n'
+        + lines({"type": "never-met"}, assistant("a", 1, "hi", 1))
+    )
     transcript(sources, "a").write_bytes(content)
     found = index_again(store, sources)
     assert found["status"].to_list() == ["message", "broken", "known", "unknown", "message"]
-    assert [content[a:b] for a, b in found.select("byte_from", "byte_to").rows()] == content.splitlines(keepends=True)
+    assert [
+        content[a:b] for a, b in found.select("byte_from", "byte_to").rows()
+    ] == content.splitlines(keepends=True)
 
 
-def test_the_entry_that_a_compaction_kept_is_found_though_it_came_in_an_earlier_piece(store: Store, sources: Path):
+def test_the_entry_that_a_compaction_kept_is_found_though_it_came_in_an_earlier_piece(
+    store: Store, sources: Path
+):
     path, entries = pi_file(sources), pi_entries()
     path.write_bytes(lines(*entries[:6]))
     index_again(store, sources)
@@ -98,14 +132,26 @@ def test_a_rewritten_file_counts_the_kept_entry_in_its_own_lines(store: Store, s
 def codex_fork() -> list[bytes]:
     def meta(session: str) -> bytes:
         payload = {"id": session, "cwd": "/home/mira/x", "timestamp": at(0)}
-        return orjson.dumps({"timestamp": at(0), "type": "session_meta", "payload": payload}) + b"\n"
+        return (
+            orjson.dumps({"timestamp": at(0), "type": "session_meta", "payload": payload}) + b"\n"
+        )
 
     content = [{"type": "input_text", "text": "use uv"}]
-    said = {"timestamp": at(0), "type": "response_item", "payload": {"type": "message", "role": "user", "content": content}}
-    return [meta(CODEX[28:64]), meta("0198e000-0000-7000-8000-000000000001"), orjson.dumps(said) + b"\n"]
+    said = {
+        "timestamp": at(0),
+        "type": "response_item",
+        "payload": {"type": "message", "role": "user", "content": content},
+    }
+    return [
+        meta(CODEX[28:64]),
+        meta("0198e000-0000-7000-8000-000000000001"),
+        orjson.dumps(said) + b"\n",
+    ]
 
 
-def test_a_fork_whose_header_arrived_in_pieces_has_the_ids_of_one_that_arrived_whole(sources: Path, tmp_path: Path):
+def test_a_fork_whose_header_arrived_in_pieces_has_the_ids_of_one_that_arrived_whole(
+    sources: Path, tmp_path: Path
+):
     path = sources / "sessions" / "2026" / "08" / "03" / CODEX
     path.parent.mkdir(parents=True)
     found = []

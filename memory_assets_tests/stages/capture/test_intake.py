@@ -21,7 +21,11 @@ def archived(store: Store, path: Path) -> bytes:
     (source,) = [s for s, ranges in store.archive.sources().items() if ranges[0].path == str(path)]
     ranges = store.archive.sources()[source]
     latest = ranges[-1].generation
-    return b"".join(store.archive.read(source, latest, r.byte_from, r.byte_to) for r in ranges if r.generation == latest)
+    return b"".join(
+        store.archive.read(source, latest, r.byte_from, r.byte_to)
+        for r in ranges
+        if r.generation == latest
+    )
 
 
 def test_taking_in_twice_adds_nothing(store: Store, sources: Path):
@@ -51,7 +55,9 @@ def test_a_torn_last_line_waits_until_it_is_whole(store: Store, sources: Path):
     assert archived(store, path) == whole
 
 
-def test_a_whole_last_line_without_its_newline_is_taken_once_the_file_is_quiet(store: Store, sources: Path):
+def test_a_whole_last_line_without_its_newline_is_taken_once_the_file_is_quiet(
+    store: Store, sources: Path
+):
     path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
     path.write_bytes(whole[:-1])
     hour_ago = store.settings.clock().timestamp() - 3600
@@ -65,7 +71,9 @@ def test_a_whole_last_line_without_its_newline_is_taken_once_the_file_is_quiet(s
     assert store.tables.read("records")["line"].to_list() == list(range(6))
 
 
-def test_a_rewritten_file_is_a_new_generation_and_its_messages_keep_their_ids(store: Store, sources: Path):
+def test_a_rewritten_file_is_a_new_generation_and_its_messages_keep_their_ids(
+    store: Store, sources: Path
+):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 6)))
     capture(store, sources)
@@ -87,12 +95,20 @@ def test_deleting_the_transcript_loses_nothing(store: Store, sources: Path):
     assert store.tables.read("messages").equals(before)
 
 
-def test_a_transcript_that_is_compressed_or_moved_stays_the_same_source(store: Store, sources: Path):
+def test_a_transcript_that_is_compressed_or_moved_stays_the_same_source(
+    store: Store, sources: Path
+):
     folder = sources / "sessions" / "2026" / "08" / "03"
     folder.mkdir(parents=True)
     plain = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000a.jsonl"
-    payload = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]}
-    line = lines({"timestamp": "2026-08-03T09:00:00.000Z", "type": "response_item", "payload": payload})
+    payload = {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": "hello"}],
+    }
+    line = lines(
+        {"timestamp": "2026-08-03T09:00:00.000Z", "type": "response_item", "payload": payload}
+    )
     plain.write_bytes(line)
     intake(store, sources)
     archive = sources / "archived_sessions" / f"{plain.name}.zst"
@@ -117,16 +133,27 @@ def test_one_unreadable_file_is_reported_and_stops_no_other(store: Store, source
 def test_secrets_are_masked_before_the_first_write_with_offsets_kept(store: Store, sources: Path):
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     path = transcript(sources, "a")
-    path.write_bytes(lines({**dialogue("a", 1)[0], "message": {"role": "user", "content": f"the token is {secret} ok"}}))
+    path.write_bytes(
+        lines(
+            {
+                **dialogue("a", 1)[0],
+                "message": {"role": "user", "content": f"the token is {secret} ok"},
+            }
+        )
+    )
     intake(store, sources)
-    assert [entry.masked_count for ranges in store.archive.sources().values() for entry in ranges] == [1]
+    assert [
+        entry.masked_count for ranges in store.archive.sources().values() for entry in ranges
+    ] == [1]
     assert len(archived(store, path)) == len(path.read_bytes())
     on_disk = b"".join(p.read_bytes() for p in store.root.rglob("*") if p.is_file())
     assert secret.encode() not in on_disk
     assert secret.encode() not in archived(store, path)
 
 
-def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(
+    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
 
     def no_space(*_: object) -> None:
@@ -139,7 +166,9 @@ def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(store: Store, sour
     assert intake(store, sources).new_ranges == 1
 
 
-def test_a_range_left_by_a_killed_process_is_written_once(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_range_left_by_a_killed_process_is_written_once(
+    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 2)))
 
@@ -188,13 +217,17 @@ def test_the_stat_scan_reads_no_file(store: Store, sources: Path, monkeypatch: p
 
 @pytest.mark.parametrize("stamp", ["2026-13-41T25:61:61Z", "2026-02-30T10:00:00.5Z"])
 def test_an_impossible_timestamp_stops_nothing(store: Store, sources: Path, stamp: str):
-    transcript(sources, "a").write_bytes(lines(dialogue("a", 1)[0], {"type": "user", "timestamp": stamp}))
+    transcript(sources, "a").write_bytes(
+        lines(dialogue("a", 1)[0], {"type": "user", "timestamp": stamp})
+    )
     assert intake(store, sources).new_ranges == 1
     (until,) = store.archive.resources()["content_until"]
     assert until.isoformat() == "2026-08-03T09:00:00+00:00"
 
 
-def test_a_whole_last_line_that_waited_is_taken_when_the_file_has_become_quiet(store: Store, sources: Path):
+def test_a_whole_last_line_that_waited_is_taken_when_the_file_has_become_quiet(
+    store: Store, sources: Path
+):
     path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
     path.write_bytes(whole[:-1])
     now = store.settings.clock()
@@ -223,7 +256,9 @@ def copy_of(sources: Path, session: str) -> Path:
     return path
 
 
-def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(store: Store, sources: Path):
+def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(
+    store: Store, sources: Path
+):
     whole = lines(*dialogue("a", 6))
     transcript(sources, "a").write_bytes(whole)
     copy_of(sources, "a").write_bytes(whole[:900])
@@ -270,7 +305,9 @@ def test_a_damaged_archive_of_one_session_stops_no_other(store: Store, sources: 
     assert report.new_ranges == 1
 
 
-def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_line_longer_than_a_chunk_is_one_record(
+    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 1000)
     path = transcript(sources, "a")
     path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
@@ -279,7 +316,9 @@ def test_a_line_longer_than_a_chunk_is_one_record(store: Store, sources: Path, m
     assert store.tables.read("records")["line"].to_list() == [0, 1, 2]
 
 
-def test_a_compressed_transcript_that_grew_adds_its_new_bytes(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_compressed_transcript_that_grew_adds_its_new_bytes(
+    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Offsets are those of the decompressed bytes; the third look compares the first range and the last."""
     monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 2000)
     folder = sources / "sessions" / "2026" / "08" / "03"

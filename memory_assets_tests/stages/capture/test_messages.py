@@ -8,20 +8,42 @@ import pytest
 
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.capture.messages import TOOL_OUTPUT_CHARS, build_messages, build_sessions, cut_middle
+from memory_assets.stages.capture.messages import (
+    TOOL_OUTPUT_CHARS,
+    build_messages,
+    build_sessions,
+    cut_middle,
+)
 from memory_assets.store.store import Store
 from memory_assets_tests.stages.capture.pipeline import capture
-from memory_assets_tests.stages.capture.sessions import assistant, compaction, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import (
+    assistant,
+    compaction,
+    dialogue,
+    lines,
+    transcript,
+    user,
+)
 
 
 def call(session: str, number: int, minutes: float) -> dict:
     record = assistant(session, number, "", minutes)
-    block = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": "make test"}}
+    block = {
+        "type": "tool_use",
+        "id": f"t{number}",
+        "name": "Bash",
+        "input": {"command": "make test"},
+    }
     return {**record, "message": {**record["message"], "content": [block]}}
 
 
 def result(session: str, number: int, text: str, minutes: float) -> dict:
-    block = {"type": "tool_result", "tool_use_id": f"t{number - 1}", "content": text, "is_error": True}
+    block = {
+        "type": "tool_result",
+        "tool_use_id": f"t{number - 1}",
+        "content": text,
+        "is_error": True,
+    }
     return {**user(session, number, "", minutes), "message": {"role": "user", "content": [block]}}
 
 
@@ -36,7 +58,9 @@ def test_a_message_leads_back_to_its_bytes(store: Store, sources: Path):
         assert store.archive.find(row["resource_id"]).byte_from <= row["byte_from"]
 
 
-def test_the_words_of_people_are_kept_whole_and_tool_output_is_cut_in_its_middle(store: Store, sources: Path):
+def test_the_words_of_people_are_kept_whole_and_tool_output_is_cut_in_its_middle(
+    store: Store, sources: Path
+):
     long = "first " + "x" * 20_000 + " last"
     records = [user("a", 0, long, 0), call("a", 1, 1), result("a", 2, long, 2)]
     transcript(sources, "a").write_bytes(lines(*records))
@@ -44,7 +68,11 @@ def test_the_words_of_people_are_kept_whole_and_tool_output_is_cut_in_its_middle
     said, _, shown = store.tables.read("messages").sort("ordinal").to_dicts()
     assert said["text"] == long
     assert len(shown["text"]) == TOOL_OUTPUT_CHARS
-    assert (shown["text"][:6], shown["text"][-5:], shown["text_chars"]) == ("first ", " last", len(long))
+    assert (shown["text"][:6], shown["text"][-5:], shown["text_chars"]) == (
+        "first ",
+        " last",
+        len(long),
+    )
     assert (shown["tool_name"], shown["is_error"]) == ("Bash", True)
 
 
@@ -58,15 +86,29 @@ def test_a_result_behind_a_compaction_still_names_its_tool(store: Store, sources
 
 
 def test_a_message_names_its_model_and_the_version_of_its_harness(store: Store, sources: Path):
-    records = [{**record, "version": f"2.1.{number}"} for number, record in enumerate(dialogue("a", 6))]
     records = [
-        {**one, "message": {**one["message"], "model": "opus"}} if one["type"] == "assistant" else one for one in records
+        {**record, "version": f"2.1.{number}"} for number, record in enumerate(dialogue("a", 6))
+    ]
+    records = [
+        {**one, "message": {**one["message"], "model": "opus"}}
+        if one["type"] == "assistant"
+        else one
+        for one in records
     ]
     del records[-1]["version"]
     transcript(sources, "a").write_bytes(lines(*records))
     capture(store, sources)
-    found = store.tables.read("messages").sort("ordinal").select("author", "model", "harness_version").rows()
-    assert found[:3] == [("owner", None, "2.1.0"), ("assistant", "opus", "2.1.1"), ("owner", None, "2.1.2")]
+    found = (
+        store.tables.read("messages")
+        .sort("ordinal")
+        .select("author", "model", "harness_version")
+        .rows()
+    )
+    assert found[:3] == [
+        ("owner", None, "2.1.0"),
+        ("assistant", "opus", "2.1.1"),
+        ("owner", None, "2.1.2"),
+    ]
     assert found[-1][2] == found[-2][2], "a record without a version has that of its window"
 
 
@@ -82,9 +124,20 @@ def test_a_far_turn_context_of_codex_names_the_model(store: Store, sources: Path
         block = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
         return line("response_item", {"type": "message", "role": role, "content": [block]}, minute)
 
-    header = {"id": "0a000001-1111-4222-8333-444455556666", "cwd": "/home/mira/shop", "cli_version": "0.169.0"}
-    counts = [line("event_msg", {"type": "token_count", "info": {"n": number}}, 2) for number in range(300)]
-    before = [line("session_meta", header, 0), line("turn_context", {"model": "gpt-5.5"}, 1), *counts]
+    header = {
+        "id": "0a000001-1111-4222-8333-444455556666",
+        "cwd": "/home/mira/shop",
+        "cli_version": "0.169.0",
+    }
+    counts = [
+        line("event_msg", {"type": "token_count", "info": {"n": number}}, 2)
+        for number in range(300)
+    ]
+    before = [
+        line("session_meta", header, 0),
+        line("turn_context", {"model": "gpt-5.5"}, 1),
+        *counts,
+    ]
     path.write_bytes(lines(*before, said("user", "Which port?", 3), said("assistant", "5433.", 4)))
     capture(store, sources)
     found = store.tables.read("messages").sort("ordinal").select("model", "harness_version").rows()
@@ -100,7 +153,9 @@ def test_a_cut_text_says_how_much_was_left_out():
     assert "9,900 characters left out" in cut_middle("x" * 10_000, 100)
 
 
-def test_a_day_waits_until_it_is_written_and_when_its_windows_change_or_leave(store: Store, sources: Path):
+def test_a_day_waits_until_it_is_written_and_when_its_windows_change_or_leave(
+    store: Store, sources: Path
+):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 3)))
     capture(store, sources)
@@ -135,7 +190,9 @@ def test_a_session_is_named_by_its_title_else_by_its_first_turn(store: Store, so
     titled = {"type": "custom-title", "customTitle": "Mend the till", "sessionId": "b"}
     transcript(sources, "b").write_bytes(lines(*dialogue("b", 5), titled))
     capture(store, sources)
-    found = build_sessions(store.tables.read("windows"), store.tables.read("messages"), store.tables).sort("session_id")
+    found = build_sessions(
+        store.tables.read("windows"), store.tables.read("messages"), store.tables
+    ).sort("session_id")
     assert found["name"].to_list() == ["a: please look at point 0", "Mend the till"]
     assert found["duration_seconds"].to_list() == [270.0, 270.0]
 
@@ -143,11 +200,18 @@ def test_a_session_is_named_by_its_title_else_by_its_first_turn(store: Store, so
 def test_a_session_lists_the_files_of_its_tool_calls_once(store: Store, sources: Path):
     def edit(number: int) -> dict:
         record = call("a", number, number)
-        block = {"type": "tool_use", "id": f"t{number}", "name": "Edit", "input": {"file_path": "/home/mira/shop/till.py"}}
+        block = {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": "Edit",
+            "input": {"file_path": "/home/mira/shop/till.py"},
+        }
         return {**record, "message": {**record["message"], "content": [block]}}
 
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 5), edit(20), edit(22)))
     capture(store, sources)
-    (session,) = build_sessions(store.tables.read("windows"), store.tables.read("messages"), store.tables).to_dicts()
+    (session,) = build_sessions(
+        store.tables.read("windows"), store.tables.read("messages"), store.tables
+    ).to_dicts()
     assert session["files_modified"] == ["/home/mira/shop/till.py"]
     assert (session["message_count"], session["user_turn_count"]) == (12, 5)

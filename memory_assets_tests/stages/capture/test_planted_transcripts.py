@@ -14,7 +14,13 @@ import pytest
 
 from memory_assets.text.masking.redact import find, mask
 from memory_assets_tests.once import TEST_ALL
-from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS, Planted, is_readable, plant
+from memory_assets_tests.stages.capture.planted_transcripts import (
+    PLACES,
+    WRAPPINGS,
+    Planted,
+    is_readable,
+    plant,
+)
 from memory_assets_tests.stages.capture.vendor_formats import FORMS, LETTERS
 
 SEED = int(os.environ.get("PLANTED_SEED") or SystemRandom().randrange(10**9))
@@ -25,7 +31,12 @@ def planted(seed: int, count: int) -> list[Planted]:
     random, forms = Random(seed), list(FORMS)
     random.shuffle(forms)
     return [
-        plant(forms[number % len(forms)], random.choice([*WRAPPINGS]), random.choice([*PLACES]), random)
+        plant(
+            forms[number % len(forms)],
+            random.choice([*WRAPPINGS]),
+            random.choice([*PLACES]),
+            random,
+        )
         for number in range(count)
     ]
 
@@ -45,7 +56,9 @@ def missed(lines: list[Planted]) -> list[tuple[str, str, str]]:
 
 def test_the_forms_are_of_far_more_than_forty_kinds_and_all_can_be_read_before_masking() -> None:
     assert len(FORMS) >= 250
-    assert [each.form for each in planted(1, len(FORMS)) if not is_readable(each.secret, each.line)] == []
+    assert [
+        each.form for each in planted(1, len(FORMS)) if not is_readable(each.secret, each.line)
+    ] == []
 
 
 def test_no_planted_secret_can_be_read_after_masking() -> None:
@@ -55,7 +68,9 @@ def test_no_planted_secret_can_be_read_after_masking() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("offset", range(1, 6 if TEST_ALL else 2))
 def test_no_secret_can_be_read_among_thousands(offset: int) -> None:
-    assert missed(planted(SEED + offset, 5 * len(FORMS))) == [], f"PLANTED_SEED={SEED} offset={offset}"
+    assert missed(planted(SEED + offset, 5 * len(FORMS))) == [], (
+        f"PLANTED_SEED={SEED} offset={offset}"
+    )
 
 
 def look_alikes(random: Random) -> dict[str, str]:
@@ -111,7 +126,10 @@ def look_alikes(random: Random) -> dict[str, str]:
 def test_what_is_random_and_no_secret_stays(kind: str) -> None:
     for seed in range(20):
         text = look_alikes(Random(f"{kind} {seed}"))[kind]
-        line = json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode() + b"\n"
+        line = (
+            json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode()
+            + b"\n"
+        )
         assert mask(line) == (line, 0), (seed, text)
         assert find(text) == [], (seed, text)
         encoded = base64.b64encode(text.encode()).decode()

@@ -47,7 +47,11 @@ def read(file: TranscriptFile) -> list[Parsed]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_every_session_lies_where_its_harness_would_have_left_it(laid_out: Path) -> None:
@@ -58,21 +62,31 @@ def test_every_session_lies_where_its_harness_would_have_left_it(laid_out: Path)
 
 def test_the_readers_know_every_record(parsed: dict[str, list[Parsed]]) -> None:
     lines = [(name, line) for name, lines in parsed.items() for line in lines]
-    assert [(name, line.record_type) for name, line in lines if line.status not in ("message", "known")] == []
+    assert [
+        (name, line.record_type) for name, line in lines if line.status not in ("message", "known")
+    ] == []
 
 
 def test_the_developer_is_heard_as_often_as_she_speaks(parsed: dict[str, list[Parsed]]) -> None:
-    heard = {name: sum(line.is_user_turn for line in lines) for name, lines in parsed.items() if name not in SUBAGENTS}
+    heard = {
+        name: sum(line.is_user_turn for line in lines)
+        for name, lines in parsed.items()
+        if name not in SUBAGENTS
+    }
     assert heard == TURNS
 
 
-def test_nothing_a_subagent_was_told_counts_as_the_developers_words(parsed: dict[str, list[Parsed]]) -> None:
+def test_nothing_a_subagent_was_told_counts_as_the_developers_words(
+    parsed: dict[str, list[Parsed]],
+) -> None:
     repeated = {line.text for line in parsed["09-one-hour-off"]}
     heard = {line.text for name in SUBAGENTS for line in parsed[name] if line.is_user_turn}
     assert heard <= repeated
 
 
-def test_compactions_images_and_dropped_branches_survive_the_formats(parsed: dict[str, list[Parsed]]) -> None:
+def test_compactions_images_and_dropped_branches_survive_the_formats(
+    parsed: dict[str, list[Parsed]],
+) -> None:
     compacted = {name for name, lines in parsed.items() if any(line.boundary for line in lines)}
     pictured = {name for name, lines in parsed.items() if any(line.image_count for line in lines)}
     assert compacted == {"04-alert-queue", "15-notes-fonts", "17-release"}
@@ -82,8 +96,13 @@ def test_compactions_images_and_dropped_branches_survive_the_formats(parsed: dic
     assert any(line.record_type == "branch_summary" for line in parsed["11-config-path"])
 
 
-@pytest.mark.parametrize(("fork", "parent"), [("12-leak-retro", "10-memory-leak"), ("09a-other-feeds", "09-one-hour-off")])
-def test_a_fork_repeats_its_parents_messages_with_their_ids(laid_out: Path, fork: str, parent: str) -> None:
+@pytest.mark.parametrize(
+    ("fork", "parent"),
+    [("12-leak-retro", "10-memory-leak"), ("09a-other-feeds", "09-one-hour-off")],
+)
+def test_a_fork_repeats_its_parents_messages_with_their_ids(
+    laid_out: Path, fork: str, parent: str
+) -> None:
     ids = {name: identified(laid_out, session_id) for name, session_id in session_ids().items()}
     shared = [message for message in ids[fork] if message in ids[parent]]
     assert shared == ids[parent][: len(shared)]
@@ -91,13 +110,21 @@ def test_a_fork_repeats_its_parents_messages_with_their_ids(laid_out: Path, fork
 
 
 def identified(folder: Path, session_id: str) -> list[str]:
-    files = {session_id_of(file.harness, str(file.path), ()): file for file in find_transcripts([folder])}
+    files = {
+        session_id_of(file.harness, str(file.path), ()): file for file in find_transcripts([folder])
+    }
     lines = files[session_id].path.read_bytes().splitlines()
-    identifier = Identifier(seed_of(files[session_id].harness, str(files[session_id].path), lines[:5]))
-    return [identifier.identify(line) for line in read(files[session_id]) if line.status == "message"]
+    identifier = Identifier(
+        seed_of(files[session_id].harness, str(files[session_id].path), lines[:5])
+    )
+    return [
+        identifier.identify(line) for line in read(files[session_id]) if line.status == "message"
+    ]
 
 
-def test_the_last_session_was_yesterday_and_the_first_three_weeks_ago(parsed: dict[str, list[Parsed]]) -> None:
+def test_the_last_session_was_yesterday_and_the_first_three_weeks_ago(
+    parsed: dict[str, list[Parsed]],
+) -> None:
     days = {line.event_at.date() for lines in parsed.values() for line in lines if line.event_at}
     assert (min(days), max(days)) == (date(2026, 10, 31), date(2026, 11, 20))
 
@@ -112,7 +139,10 @@ def test_file_times_are_those_of_the_last_event(laid_out: Path) -> None:
         last = max(line.event_at for line in read(file) if line.event_at)
         assert abs(file.mtime_ns / 1e9 - last.timestamp()) < 0.01
     for meta in laid_out.rglob("*.meta.json"):
-        assert meta.stat().st_mtime_ns == Path(str(meta).replace(".meta.json", ".jsonl")).stat().st_mtime_ns
+        assert (
+            meta.stat().st_mtime_ns
+            == Path(str(meta).replace(".meta.json", ".jsonl")).stat().st_mtime_ns
+        )
 
 
 def test_the_same_moment_gives_the_same_bytes(laid_out: Path, tmp_path: Path) -> None:
@@ -132,12 +162,20 @@ def clock_times(folder: Path) -> list[str]:
 
 def test_a_folder_that_was_filled_stays_as_it_was_made(tmp_path: Path) -> None:
     lay_out(sample_root(), tmp_path, NOW)
-    before = contents(tmp_path), {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.jsonl")}
+    before = (
+        contents(tmp_path),
+        {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.jsonl")},
+    )
     lay_out(sample_root(), tmp_path, NOW + timedelta(days=3))
-    assert (contents(tmp_path), {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.jsonl")}) == before
+    assert (
+        contents(tmp_path),
+        {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.jsonl")},
+    ) == before
 
 
-def test_a_folder_that_was_half_filled_is_completed_with_its_first_dates(laid_out: Path, tmp_path: Path) -> None:
+def test_a_folder_that_was_half_filled_is_completed_with_its_first_dates(
+    laid_out: Path, tmp_path: Path
+) -> None:
     lay_out(sample_root(), tmp_path, NOW)
     next(iter(sorted(tmp_path.rglob("*.jsonl")))).unlink()
     lay_out(sample_root(), tmp_path, NOW + timedelta(days=1))
@@ -158,22 +196,36 @@ def test_no_placeholder_is_left_in_a_text_or_a_path(laid_out: Path) -> None:
 
 def test_capture_masks_the_planted_secrets_and_nothing_else(laid_out: Path) -> None:
     masked = {path: mask(path.read_bytes()) for path in laid_out.rglob("*.jsonl")}
-    assert [secret for secret in PLANTED_SECRETS.values() if any(secret.encode() in text for text, _ in masked.values())] == []
+    assert [
+        secret
+        for secret in PLANTED_SECRETS.values()
+        if any(secret.encode() in text for text, _ in masked.values())
+    ] == []
     assert {path.name for path, (_, count) in masked.items() if count} == {
         f"rollout-2026-11-11T10-59-58-{session_ids()['14-deploy-fly']}.jsonl"
     }
 
 
-def test_the_planted_instruction_stands_in_a_tool_result_alone(parsed: dict[str, list[Parsed]]) -> None:
+def test_the_planted_instruction_stands_in_a_tool_result_alone(
+    parsed: dict[str, list[Parsed]],
+) -> None:
     authors = {line.author for lines in parsed.values() for line in lines if PLANTED in line.text}
     assert authors <= {"tool", "web"}
     assert authors
 
 
-def test_every_expected_fact_names_a_session_and_words_that_were_said_there(parsed: dict[str, list[Parsed]]) -> None:
+def test_every_expected_fact_names_a_session_and_words_that_were_said_there(
+    parsed: dict[str, list[Parsed]],
+) -> None:
     expected = json.loads((sample_root() / "expected.json").read_text())
     said = {name: " ".join(line.text for line in lines).lower() for name, lines in parsed.items()}
-    claims = [(session, word) for fact in expected if fact["must"] for session in sessions_of(fact) for word in fact["all_of"]]
+    claims = [
+        (session, word)
+        for fact in expected
+        if fact["must"]
+        for session in sessions_of(fact)
+        for word in fact["all_of"]
+    ]
     assert [(session, word) for session, word in claims if word.lower() not in said[session]] == []
 
 
@@ -182,15 +234,24 @@ def sessions_of(fact: dict) -> list[str]:
 
 
 def test_readme_lists_every_session(laid_out: Path, parsed: dict[str, list[Parsed]]) -> None:
-    rows = re.findall(r"^\| \[(\d\da?-[\w-]+)\] \| ([\d, ]+) \| ([\w ]+) \| ([\w-]+) \|", readme(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| \[(\d\da?-[\w-]+)\] \| ([\d, ]+) \| ([\w ]+) \| ([\w-]+) \|", readme(), re.MULTILINE
+    )
     harnesses = {"claude_code": "Claude Code", "codex": "Codex", "pi": "pi"}
-    ids = {session_id_of(file.harness, str(file.path), ()): harnesses[file.harness] for file in find_transcripts([laid_out])}
+    ids = {
+        session_id_of(file.harness, str(file.path), ()): harnesses[file.harness]
+        for file in find_transcripts([laid_out])
+    }
     assert {(name, harness, project) for name, _, harness, project in rows} == {
         (name, ids[session_id], next(Path(line.cwd).name for line in parsed[name] if line.cwd))
         for name, session_id in session_ids().items()
     }
     for name, listed, *_ in rows:
-        days = {(date(2026, 11, 20) - line.event_at.date()).days + 1 for line in parsed[name] if line.event_at}
+        days = {
+            (date(2026, 11, 20) - line.event_at.date()).days + 1
+            for line in parsed[name]
+            if line.event_at
+        }
         assert {int(day) for day in listed.split(",")} <= days
 
 
@@ -202,11 +263,16 @@ def readme() -> str:
     ("now", "text"),
     [
         (datetime(2026, 3, 2, 5, tzinfo=UTC), "2026-02-28, 1 March 2026, 1772236800338"),
-        (datetime(2027, 1, 1, 12, tzinfo=timezone(timedelta(hours=13))), "2026-12-29, 30 December 2026, 1798502400338"),
+        (
+            datetime(2027, 1, 1, 12, tzinfo=timezone(timedelta(hours=13))),
+            "2026-12-29, 30 December 2026, 1798502400338",
+        ),
         (datetime(2024, 3, 1, 12, tzinfo=UTC), "2024-02-28, 29 February 2024, 1709078400338"),
     ],
 )
-def test_dates_are_counted_back_from_yesterday_in_utc(tmp_path: Path, now: datetime, text: str) -> None:
+def test_dates_are_counted_back_from_yesterday_in_utc(
+    tmp_path: Path, now: datetime, text: str
+) -> None:
     shipped = tmp_path / "sample" / "transcripts" / "codex" / "{{path-1}}"
     shipped.mkdir(parents=True)
     line = '{"timestamp":"{{date-1}}T00:00:00.000Z","text":"{{date-1}}, {{day-0}}, ","at":"{{epoch-1T00:00:00.338}}"}'

@@ -15,5 +15,15 @@ def test_a_fact_has_the_value_that_was_stated_last_before_the_line():
     facts = SessionFacts()
     for line, branch in ((3, "main"), (8, "fix")):
         facts.add("branch", (0, line), branch)
-    assert [facts.as_of("branch", (0, line)) for line in (2, 3, 7, 8, 99)] == [None, "main", "main", "fix", "fix"]
-    assert (facts.first("branch"), facts.first("branch", (0, 2)), facts.as_of("title", (0, 9))) == ("main", None, None)
+    assert [facts.as_of("branch", (0, line)) for line in (2, 3, 7, 8, 99)] == [
+        None,
+        "main",
+        "main",
+        "fix",
+        "fix",
+    ]
+    assert (facts.first("branch"), facts.first("branch", (0, 2)), facts.as_of("title", (0, 9))) == (
+        "main",
+        None,
+        None,
+    )

@@ -18,7 +18,13 @@ from memory_assets.stages.capture.windows import plan_windows
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import intake
-from memory_assets_tests.stages.capture.sessions import START, compaction, dialogue, lines, transcript
+from memory_assets_tests.stages.capture.sessions import (
+    START,
+    compaction,
+    dialogue,
+    lines,
+    transcript,
+)
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
 OTHER = "0a000002-1111-4222-8333-444455556666"
@@ -48,12 +54,20 @@ def cut(store: Store) -> list[tuple[str, str, int]]:
     """Cuts windows as a run does, which plans only what changed, and checks that planning everything gives the same."""
     materialise(store, [TABLES["windows"]], [WHOLE])
     found = store.tables.read("windows")
-    everything = plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))
+    everything = plan_windows(
+        store.tables.scan("records"), store.archive.resources(), cutting_of(store)
+    )
     assert found.sort("window_id").equals(everything.sort("window_id"))
-    return list(found.sort("started_at", "window_id").select("trigger", "status", "message_count").iter_rows())
+    return list(
+        found.sort("started_at", "window_id")
+        .select("trigger", "status", "message_count")
+        .iter_rows()
+    )
 
 
-def test_a_session_that_ended_is_closed_at_once_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_session_that_ended_is_closed_at_once_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(OTHER, 6, minutes=0.1), session=OTHER)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
@@ -65,14 +79,18 @@ def test_a_session_that_ended_is_closed_at_once_and_no_other(tmp_path: Path, mon
     assert not windows_due(store)
 
 
-def test_the_end_may_be_told_before_the_transcript_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_end_may_be_told_before_the_transcript_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     tell(store, ENDED, minute(7))
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     assert cut(store) == [("ended", "observed", 12)]
 
 
-def test_a_session_that_goes_on_after_its_end_opens_another_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_session_that_goes_on_after_its_end_opens_another_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     tell(store, ENDED, minute(7))
@@ -88,23 +106,33 @@ def take_in_subagent(store: Store, folder: Path, minutes: float, session: str = 
     path = transcript(folder, session).with_suffix("") / "subagents" / "agent-a1.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     records = dialogue(session, 1, first=500, minutes=minutes)
-    path.write_bytes(lines(*({**record, "isSidechain": True, "agentId": "a1"} for record in records)))
+    path.write_bytes(
+        lines(*({**record, "isSidechain": True, "agentId": "a1"} for record in records))
+    )
     intake(store, folder)
     index_sources(store.archive, store.tables)
 
 
-def test_the_window_of_a_sub_agent_ends_with_the_session_that_spawned_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_window_of_a_sub_agent_ends_with_the_session_that_spawned_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     take_in_subagent(store, tmp_path, 2)
     take_in(store, tmp_path, *dialogue(OTHER, 6, minutes=0.1), session=OTHER)
-    assert [(status, count) for _, status, count in cut(store)] == [("open", 12), ("open", 12), ("open", 2)]
+    assert [(status, count) for _, status, count in cut(store)] == [
+        ("open", 12),
+        ("open", 12),
+        ("open", 2),
+    ]
     tell(store, ENDED, minute(7))
     assert windows_due(store)
     assert cut(store) == [("ended", "observed", 12), ("open", "open", 12), ("ended", "short", 2)]
 
 
-def test_a_sub_agent_that_works_on_after_that_stays_open_until_it_is_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_sub_agent_that_works_on_after_that_stays_open_until_it_is_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     take_in_subagent(store, tmp_path, 8)
@@ -112,7 +140,9 @@ def test_a_sub_agent_that_works_on_after_that_stays_open_until_it_is_idle(tmp_pa
     assert cut(store) == [("ended", "observed", 12), ("open", "open", 2)]
 
 
-def test_a_fork_goes_on_when_the_other_session_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_fork_goes_on_when_the_other_session_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     forked = [{**record, "sessionId": SESSION} for record in dialogue(SESSION, 6)]
@@ -143,7 +173,9 @@ def test_a_compaction_that_is_pending_closes_the_window_before_the_transcript_sh
     assert store.tables.read("windows").filter(pl.col("trigger") == "compaction").equals(before)
 
 
-def test_a_compaction_that_never_came_cuts_where_it_was_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_compaction_that_never_came_cuts_where_it_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     tell(store, COMPACTING, minute(6))
     take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=8))
@@ -152,7 +184,9 @@ def test_a_compaction_that_never_came_cuts_where_it_was_told(tmp_path: Path, mon
     assert cut(store) == [("compaction", "observed", 12), ("ended", "observed", 4)]
 
 
-def test_what_a_compaction_kept_is_not_cut_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_a_compaction_kept_is_not_cut_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     boundary = compaction(SESSION, 12, 6.2)
     boundary["compactMetadata"]["preservedSegment"] = {
         "headUuid": f"{SESSION}-8",
@@ -161,15 +195,27 @@ def test_what_a_compaction_kept_is_not_cut_once_more(tmp_path: Path, monkeypatch
     }
     store = at(minute(20), monkeypatch)
     tell(store, COMPACTING, minute(6))
-    take_in(store, tmp_path, *dialogue(SESSION, 6), boundary, *dialogue(SESSION, 2, first=13, minutes=8))
+    take_in(
+        store, tmp_path, *dialogue(SESSION, 6), boundary, *dialogue(SESSION, 2, first=13, minutes=8)
+    )
     told = cut(store)
     assert told[0][2] < 12, "the compaction kept a tail"
     other = at(minute(20), monkeypatch)
-    untold = plan_windows(other.tables.scan("records"), other.archive.resources(), replace(cutting_of(other), signals={}))
-    assert told == list(untold.sort("started_at", "window_id").select("trigger", "status", "message_count").iter_rows())
+    untold = plan_windows(
+        other.tables.scan("records"),
+        other.archive.resources(),
+        replace(cutting_of(other), signals={}),
+    )
+    assert told == list(
+        untold.sort("started_at", "window_id")
+        .select("trigger", "status", "message_count")
+        .iter_rows()
+    )
 
 
-def test_what_came_first_closed_the_window_and_stays_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_came_first_closed_the_window_and_stays_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(20), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     tell(store, ENDED, minute(7))
@@ -183,7 +229,9 @@ def test_what_came_first_closed_the_window_and_stays_so(tmp_path: Path, monkeypa
     assert cut(store)[1] == ("compaction", "observed", 12)
 
 
-def test_a_sender_whose_clock_is_ahead_does_not_end_what_comes_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_sender_whose_clock_is_ahead_does_not_end_what_comes_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(minute(7), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     tell(store, ENDED, minute(30))
@@ -193,7 +241,9 @@ def test_a_sender_whose_clock_is_ahead_does_not_end_what_comes_later(tmp_path: P
     assert cut(store) == [("ended", "observed", 12), ("open", "open", 4)]
 
 
-def test_a_store_to_which_nobody_told_anything_plans_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_store_to_which_nobody_told_anything_plans_nothing_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = at(datetime(2026, 8, 3, 9, 20, tzinfo=UTC), monkeypatch)
     take_in(store, tmp_path, *dialogue(SESSION, 6))
     before = inputs.windows(store, TABLES["windows"])

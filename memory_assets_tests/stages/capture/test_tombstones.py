@@ -16,7 +16,9 @@ def stones(*phrases: str, key: bytes = KEY) -> Tombstones:
 
 
 def line(text: str) -> bytes:
-    return json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode() + b"\n"
+    return (
+        json.dumps({"type": "user", "message": {"role": "user", "content": text}}).encode() + b"\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,14 @@ def test_only_the_words_are_masked_and_the_text_around_them_stays():
 
 
 @pytest.mark.parametrize(
-    "text", ["Herons nest beside a reactor", "herons nest beside the reactors", "heron's nest beside the reactor", "", "nest"]
+    "text",
+    [
+        "Herons nest beside a reactor",
+        "herons nest beside the reactors",
+        "heron's nest beside the reactor",
+        "",
+        "nest",
+    ],
 )
 def test_other_words_stay(text: str):
     assert stones(PHRASE).mask(line(text)) == line(text)
@@ -57,7 +66,10 @@ def test_other_words_stay(text: str):
 
 def test_words_in_other_scripts_are_recognised():
     found = stones("Das Kühlwasser fließt", "鷺の巣")
-    assert found.mask_text("das KÜHLWASSER fließt.") == "*" * len("das KÜHLWASSER fließt".encode()) + "."
+    assert (
+        found.mask_text("das KÜHLWASSER fließt.")
+        == "*" * len("das KÜHLWASSER fließt".encode()) + "."
+    )
     assert "鷺" not in found.mask_text("x 鷺の巣 y")
     escaped = json.dumps("das kühlwasser fließt").encode()
     assert b"hlwasser" not in found.mask(escaped)
@@ -66,7 +78,10 @@ def test_words_in_other_scripts_are_recognised():
 def test_the_words_of_the_format_itself_stay():
     raw = line("the user said so to the user")
     masked = json.loads(stones("user", "message").mask(raw))
-    assert masked == {"type": "user", "message": {"role": "user", "content": "the **** said so to the ****"}}
+    assert masked == {
+        "type": "user",
+        "message": {"role": "user", "content": "the **** said so to the ****"},
+    }
     assert stones("hunter2").mask(b'{"hunter2": true}\n') == b'{"*******": true}\n'
 
 
@@ -81,7 +96,9 @@ def test_a_tombstone_says_nothing_without_the_key():
     assert row["digest"] != other["digest"]
     assert not any(word in json.dumps(row) for word in words_of(PHRASE))
     assert stones(PHRASE, key=b"another key").holds(line(PHRASE))
-    assert not Tombstones([make_tombstone(words_of(PHRASE), KEY)], b"another key").holds(line(PHRASE))
+    assert not Tombstones([make_tombstone(words_of(PHRASE), KEY)], b"another key").holds(
+        line(PHRASE)
+    )
 
 
 def test_nothing_forgotten_changes_nothing():

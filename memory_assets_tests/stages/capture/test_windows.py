@@ -36,13 +36,26 @@ def windows(store: Store, sources: Path) -> list[dict]:
 
 
 def shape(found: list[dict]) -> list[tuple]:
-    return [(w["session_id"], w["trigger"], w["status"], w["line_from"], w["line_to"], w["user_turn_count"]) for w in found]
+    return [
+        (
+            w["session_id"],
+            w["trigger"],
+            w["status"],
+            w["line_from"],
+            w["line_to"],
+            w["user_turn_count"],
+        )
+        for w in found
+    ]
 
 
 def test_a_session_that_compacts_and_ends_yields_two_windows(store, sources):
     records = [*dialogue("a", 3), compaction("a", 100, 4), *dialogue("a", 5, first=6, minutes=5)]
     transcript(sources, "a").write_bytes(lines(*records))
-    assert shape(windows(store, sources)) == [("a", "compaction", "observed", 0, 5, 3), ("a", "ended", "observed", 7, 16, 5)]
+    assert shape(windows(store, sources)) == [
+        ("a", "compaction", "observed", 0, 5, 3),
+        ("a", "ended", "observed", 7, 16, 5),
+    ]
 
 
 def test_a_session_under_five_user_turns_is_captured_and_not_observed(store, sources):
@@ -57,36 +70,58 @@ def test_a_short_session_that_resumes_joins_its_next_window_under_the_same_key(s
     (first,) = windows(store, sources)
     path.write_bytes(lines(*dialogue("a", 3), *dialogue("a", 3, first=6, minutes=60 * 24)))
     (joined,) = windows(store, sources)
-    assert (joined["status"], joined["user_turn_count"], joined["window_id"]) == ("observed", 6, first["window_id"])
+    assert (joined["status"], joined["user_turn_count"], joined["window_id"]) == (
+        "observed",
+        6,
+        first["window_id"],
+    )
     assert (first["day"].isoformat(), joined["day"].isoformat()) == ("2026-08-03", "2026-08-04")
     assert store.tables.read("messages").height == 12
 
 
 def test_a_long_session_that_resumes_briefly_is_observed_to_its_end(store, sources):
-    path, whole = transcript(sources, "a"), [*dialogue("a", 6), *dialogue("a", 1, first=12, minutes=300)]
+    path, whole = (
+        transcript(sources, "a"),
+        [*dialogue("a", 6), *dialogue("a", 1, first=12, minutes=300)],
+    )
     path.write_bytes(lines(*whole))
     before = windows(store, sources)
-    assert shape(before) == [("a", "ended", "observed", 0, 11, 6), ("a", "ended", "observed", 12, 13, 1)]
+    assert shape(before) == [
+        ("a", "ended", "observed", 0, 11, 6),
+        ("a", "ended", "observed", 12, 13, 1),
+    ]
     path.write_bytes(lines(*whole, *dialogue("a", 2, first=14, minutes=600)))
     after = windows(store, sources)
     assert after[:2] == before, "no window that was observed changes when the session resumes"
     assert shape(after)[2:] == [("a", "ended", "observed", 14, 17, 2)]
 
 
-def test_what_a_harness_does_without_a_turn_at_the_end_of_a_long_session_is_observed(store, sources):
+def test_what_a_harness_does_without_a_turn_at_the_end_of_a_long_session_is_observed(
+    store, sources
+):
     late = [assistant("a", 20 + n, "The nightly build is green again.", 300 + n) for n in range(2)]
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 5), *late))
-    assert shape(windows(store, sources)) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 10, 11, 0)]
+    assert shape(windows(store, sources)) == [
+        ("a", "ended", "observed", 0, 9, 5),
+        ("a", "ended", "observed", 10, 11, 0),
+    ]
 
 
 def test_a_tail_after_a_compaction_is_observed_however_short_the_session(store, sources):
     records = [*dialogue("a", 1), compaction("a", 90, 4), *dialogue("a", 1, first=2, minutes=5)]
     transcript(sources, "a").write_bytes(lines(*records))
-    assert shape(windows(store, sources)) == [("a", "compaction", "observed", 0, 1, 1), ("a", "ended", "observed", 3, 4, 1)]
+    assert shape(windows(store, sources)) == [
+        ("a", "compaction", "observed", 0, 1, 1),
+        ("a", "ended", "observed", 3, 4, 1),
+    ]
 
 
 def test_a_session_without_a_turn_is_short_even_if_it_was_compacted(store, sources):
-    records = [assistant("a", 1, "Reading the code.", 0), compaction("a", 90, 4), assistant("a", 2, "Done.", 5)]
+    records = [
+        assistant("a", 1, "Reading the code.", 0),
+        compaction("a", 90, 4),
+        assistant("a", 2, "Done.", 5),
+    ]
     transcript(sources, "a").write_bytes(lines(*records))
     assert [(w["status"], w["message_count"]) for w in windows(store, sources)] == [("short", 2)]
 
@@ -109,20 +144,30 @@ def test_a_rewritten_file_does_not_count_its_turns_twice(store, sources):
     assert [w["status"] for w in windows(store, sources)] == ["short"]
 
 
-def test_a_session_of_this_machine_is_its_owners_whatever_its_home_folder_is_called(sources, tmp_path):
+def test_a_session_of_this_machine_is_its_owners_whatever_its_home_folder_is_called(
+    sources, tmp_path
+):
     store = open_store(read_settings(owner="tom"))
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
     transcript(tmp_path / "from-mira", "b").write_bytes(lines(*dialogue("b", 5, minutes=400)))
     machine = Machine(tmp_path / "home", (sources / "projects",))
     capture(store, sources, machine)
     capture(store, tmp_path / "from-mira", machine)
-    assert [w["person"] for w in store.tables.read("windows").sort("started_at").to_dicts()] == ["tom", "mira"]
+    assert [w["person"] for w in store.tables.read("windows").sort("started_at").to_dicts()] == [
+        "tom",
+        "mira",
+    ]
 
 
-def test_the_project_is_the_repository_in_which_the_session_was_captured_also_after_it_was_deleted(store, sources, tmp_path):
+def test_the_project_is_the_repository_in_which_the_session_was_captured_also_after_it_was_deleted(
+    store, sources, tmp_path
+):
     main, folder = repository(tmp_path / "home" / "shop"), tmp_path / "home" / "work" / "1"
     worktree(folder, main)
-    path, records = transcript(sources, "a"), [{**record, "cwd": str(folder)} for record in dialogue("a", 5)]
+    path, records = (
+        transcript(sources, "a"),
+        [{**record, "cwd": str(folder)} for record in dialogue("a", 5)],
+    )
     path.write_bytes(lines(*records))
     machine = Machine(tmp_path / "home")
     capture(store, sources, machine)
@@ -148,13 +193,21 @@ def test_folders_that_somebody_elses_transcript_names_are_not_looked_up(store, s
     assert store.tables.read("windows")["project"].to_list() == ["shop"]
 
 
-def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(store, sources, tmp_path):
+def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(
+    store, sources, tmp_path
+):
     repository(tmp_path / "home" / "clone", "https://example.com/harbour/till.git")
-    records = [{**record, "cwd": str(tmp_path / "home" / "clone" / "src")} for record in dialogue("a", 5)]
+    records = [
+        {**record, "cwd": str(tmp_path / "home" / "clone" / "src")} for record in dialogue("a", 5)
+    ]
     transcript(sources, "a").write_bytes(lines(*records))
     intake(store, sources, machine=Machine(tmp_path / "home"))
     catalog = store.root / "resources" / "catalog.jsonl"
-    line = {key: value for key, value in orjson.loads(catalog.read_bytes()).items() if key not in ("is_own", "repositories")}
+    line = {
+        key: value
+        for key, value in orjson.loads(catalog.read_bytes()).items()
+        if key not in ("is_own", "repositories")
+    }
     catalog.write_bytes(orjson.dumps({**line, "v": 2}) + b"\n")
     capture(store, sources, Machine(tmp_path / "home"))
     (window,) = store.tables.read("windows").to_dicts()
@@ -167,16 +220,26 @@ def test_a_resumed_session_opens_a_new_window_and_repeats_nothing(store, sources
     (first,) = windows(store, sources)
     path.write_bytes(lines(*dialogue("a", 5), *dialogue("a", 5, first=10, minutes=300)))
     both = windows(store, sources)
-    assert shape(both) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 10, 19, 5)]
+    assert shape(both) == [
+        ("a", "ended", "observed", 0, 9, 5),
+        ("a", "ended", "observed", 10, 19, 5),
+    ]
     assert both[0] == first
 
 
 def test_a_session_is_open_until_it_has_been_idle_for_long_enough(store, sources):
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
     capture(store, sources)
-    records, resources, rules = store.tables.read("records"), store.archive.resources(), cutting_of(store)
+    records, resources, rules = (
+        store.tables.read("records"),
+        store.archive.resources(),
+        cutting_of(store),
+    )
     last = START + timedelta(minutes=4.5)
-    for now, status in ((last + timedelta(minutes=60), "open"), (last + timedelta(minutes=61), "observed")):
+    for now, status in (
+        (last + timedelta(minutes=60), "open"),
+        (last + timedelta(minutes=61), "observed"),
+    ):
         at = type(rules)(**{**rules.__dict__, "now": now})
         assert plan_windows(records, resources, at)["status"].to_list() == [status]
 
@@ -209,7 +272,9 @@ def test_a_fork_takes_nothing_of_a_session_that_went_on_before_it(store, sources
     """As after a rewind: the parent's third turn is left out, and written before the fork's."""
     shared = dialogue("m", 5)
     transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 3, first=10, minutes=6)))
-    transcript(sources, fork).write_bytes(lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40)))
+    transcript(sources, fork).write_bytes(
+        lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40))
+    )
     assert owners(store, sources) == {"m": 16, fork: 10}
 
 
@@ -218,9 +283,13 @@ def test_a_session_that_nobody_continued_keeps_its_messages_when_it_is_forked(st
     shared = dialogue("m", 5)
     transcript(sources, "m").write_bytes(lines(*shared))
     before = windows(store, sources)
-    transcript(sources, fork).write_bytes(lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40)))
+    transcript(sources, fork).write_bytes(
+        lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40))
+    )
     after = windows(store, sources)
-    assert [w["window_id"] for w in after if w["session_id"] == "m"] == [w["window_id"] for w in before]
+    assert [w["window_id"] for w in after if w["session_id"] == "m"] == [
+        w["window_id"] for w in before
+    ]
     assert owners(store, sources) == {"m": 10, fork: 10}
 
 
@@ -228,7 +297,10 @@ def test_a_session_that_nobody_continued_keeps_its_messages_when_it_is_forked(st
 def test_forks_of_forks_leave_each_generation_what_it_said(store, sources, names):
     told: list[dict] = []
     for generation, name in enumerate(names):
-        told = [*copy(told, name), *dialogue(name, 5, first=10 * generation, minutes=40.0 * generation)]
+        told = [
+            *copy(told, name),
+            *dialogue(name, 5, first=10 * generation, minutes=40.0 * generation),
+        ]
         transcript(sources, name).write_bytes(lines(*told))
     assert owners(store, sources) == dict.fromkeys(names, 10)
 
@@ -236,10 +308,19 @@ def test_forks_of_forks_leave_each_generation_what_it_said(store, sources, names
 @pytest.mark.parametrize("fork", NAMES)
 def test_a_record_of_its_own_that_is_no_message_shows_which_file_came_first(store, sources, fork):
     """The parent goes on after the fork did; its first line was never copied."""
-    queued = {"type": "queue-operation", "operation": "enqueue", "timestamp": at(-1), "sessionId": "m"}
+    queued = {
+        "type": "queue-operation",
+        "operation": "enqueue",
+        "timestamp": at(-1),
+        "sessionId": "m",
+    }
     shared = dialogue("m", 5)
-    transcript(sources, "m").write_bytes(lines(queued, *shared, *dialogue("m", 5, first=30, minutes=300)))
-    transcript(sources, fork).write_bytes(lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40)))
+    transcript(sources, "m").write_bytes(
+        lines(queued, *shared, *dialogue("m", 5, first=30, minutes=300))
+    )
+    transcript(sources, fork).write_bytes(
+        lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40))
+    )
     assert owners(store, sources) == {"m": 20, fork: 10}
 
 
@@ -248,13 +329,18 @@ def test_a_fork_is_observed_once_and_belongs_to_the_earliest_session(store, sour
     transcript(sources, "a").write_bytes(lines(*shared))
     fork = [{**record, "sessionId": "b"} for record in shared]
     transcript(sources, "b").write_bytes(lines(*fork, *dialogue("b", 5, first=10, minutes=10)))
-    assert shape(windows(store, sources)) == [("a", "ended", "observed", 0, 9, 5), ("b", "ended", "observed", 10, 19, 5)]
+    assert shape(windows(store, sources)) == [
+        ("a", "ended", "observed", 0, 9, 5),
+        ("b", "ended", "observed", 10, 19, 5),
+    ]
 
 
 def test_a_window_belongs_to_the_local_day_of_its_latest_event(sources, monkeypatch):
     monkeypatch.setenv("MEMORY_TIMEZONE", "Europe/Berlin")
     store = open_store(read_settings())
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5, minutes=60 * 13 - 3)))  # 23:57 to 00:01 in Berlin
+    transcript(sources, "a").write_bytes(
+        lines(*dialogue("a", 5, minutes=60 * 13 - 3))
+    )  # 23:57 to 00:01 in Berlin
     (window,) = windows(store, sources)
     assert window["day"].isoformat() == "2026-08-04"
 
@@ -277,7 +363,11 @@ def test_impossible_times_are_guessed_from_the_neighbour_or_the_capture(store, s
 
 def test_the_key_of_a_window_is_permanent():
     assert window_key("a", "ended", "msg_1").startswith("f1a619c5")
-    others = {window_key("a", "compaction", "msg_1"), window_key("b", "ended", "msg_1"), window_key("a", "ended", "msg_2")}
+    others = {
+        window_key("a", "compaction", "msg_1"),
+        window_key("b", "ended", "msg_1"),
+        window_key("a", "ended", "msg_2"),
+    }
     assert len(others - {window_key("a", "ended", "msg_1")}) == 3
 
 
@@ -289,17 +379,26 @@ def test_a_session_that_ended_long_before_its_compaction_keeps_its_window(store,
     later = [compaction("a", 90, 60 * 24), *dialogue("a", 5, first=10, minutes=60 * 24 + 1)]
     path.write_bytes(lines(*dialogue("a", 5), *later))
     both = windows(store, sources)
-    assert shape(both) == [("a", "ended", "observed", 0, 9, 5), ("a", "ended", "observed", 11, 20, 5)]
+    assert shape(both) == [
+        ("a", "ended", "observed", 0, 9, 5),
+        ("a", "ended", "observed", 11, 20, 5),
+    ]
     assert both[0] == before
 
 
-def test_a_short_session_that_is_resumed_by_a_compaction_moves_its_messages_to_the_new_key(store, sources):
+def test_a_short_session_that_is_resumed_by_a_compaction_moves_its_messages_to_the_new_key(
+    store, sources
+):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 3)))
     (short,) = windows(store, sources)
     path.write_bytes(lines(*dialogue("a", 3), compaction("a", 90, 60 * 24)))
     (window,) = windows(store, sources)
-    assert (short["trigger"], window["trigger"], window["status"]) == ("ended", "compaction", "observed")
+    assert (short["trigger"], window["trigger"], window["status"]) == (
+        "ended",
+        "compaction",
+        "observed",
+    )
     assert store.tables.read("messages")["window_id"].unique().to_list() == [window["window_id"]]
 
 
@@ -308,13 +407,23 @@ def test_a_rewritten_file_does_not_repeat_its_compactions(store, sources):
     records = [*dialogue("a", 3), compaction("a", 90, 4), *dialogue("a", 3, first=6, minutes=5)]
     path.write_bytes(lines(*records))
     first = windows(store, sources)
-    path.write_bytes(lines({**records[0], "slug": "rewritten"}, *records[1:], *dialogue("a", 3, first=12, minutes=9)))
+    path.write_bytes(
+        lines(
+            {**records[0], "slug": "rewritten"},
+            *records[1:],
+            *dialogue("a", 3, first=12, minutes=9),
+        )
+    )
     second = windows(store, sources)
-    assert [w["trigger"] for w in first] == [w["trigger"] for w in second] == ["compaction", "ended"]
+    assert (
+        [w["trigger"] for w in first] == [w["trigger"] for w in second] == ["compaction", "ended"]
+    )
     assert [w["user_turn_count"] for w in second] == [3, 6]
 
 
-def test_one_bad_clock_at_the_beginning_does_not_move_a_window_to_the_day_of_capture(store, sources):
+def test_one_bad_clock_at_the_beginning_does_not_move_a_window_to_the_day_of_capture(
+    store, sources
+):
     records = dialogue("a", 5)
     records[0].pop("timestamp")
     transcript(sources, "a").write_bytes(lines(*records))
@@ -329,7 +438,9 @@ def test_messages_and_windows_guess_the_same_time(store, sources):
         record["timestamp"] = "1970-01-01T00:00:00Z"
     transcript(sources, "a").write_bytes(lines(*records))
     for window in windows(store, sources):
-        said = store.tables.read("messages").filter(pl.col("window_id") == window["window_id"])["event_at"]
+        said = store.tables.read("messages").filter(pl.col("window_id") == window["window_id"])[
+            "event_at"
+        ]
         assert (said.min(), said.max()) == (window["started_at"], window["ended_at"])
 
 
@@ -342,7 +453,10 @@ def test_what_is_known_of_a_window_does_not_change_with_what_comes_later(store, 
     first = [*dialogue("a", 5), title("a", "Mend the till")]
     path.write_bytes(lines(*first))
     (before,) = windows(store, sources)
-    later = [{**record, "gitBranch": "vat", "version": "2.2.0"} for record in dialogue("a", 5, first=10, minutes=300)]
+    later = [
+        {**record, "gitBranch": "vat", "version": "2.2.0"}
+        for record in dialogue("a", 5, first=10, minutes=300)
+    ]
     path.write_bytes(lines(*first, *later, title("a", "Compute VAT")))
     both = windows(store, sources)
     assert both[0] == before
@@ -355,7 +469,9 @@ def test_a_new_name_in_the_people_map_reaches_the_window_and_its_fingerprint(sto
     transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
     (before,) = windows(store, sources)
     rules = replace(cutting_of(store), people={"mira": "Mira Keller"})
-    (after,) = plan_windows(store.tables.read("records"), store.archive.resources(), rules).to_dicts()
+    (after,) = plan_windows(
+        store.tables.read("records"), store.archive.resources(), rules
+    ).to_dicts()
     assert (before["person"], after["person"]) == ("mira", "Mira Keller")
     assert before["window_id"] == after["window_id"]
     assert before["fingerprint"] != after["fingerprint"]
@@ -363,7 +479,15 @@ def test_a_new_name_in_the_people_map_reaches_the_window_and_its_fingerprint(sto
 
 def test_long_tool_output_counts_as_it_is_shown_also_after_a_compaction(store, sources):
     result = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 400_000}
-    shown = [{**user("a", 20 + n, "", n), "message": {"role": "user", "content": [result]}} for n in (3, 4)]
-    records = [*dialogue("a", 2), *shown, compaction("a", 90, 5), *dialogue("a", 6, first=40, minutes=6)]
+    shown = [
+        {**user("a", 20 + n, "", n), "message": {"role": "user", "content": [result]}}
+        for n in (3, 4)
+    ]
+    records = [
+        *dialogue("a", 2),
+        *shown,
+        compaction("a", 90, 5),
+        *dialogue("a", 6, first=40, minutes=6),
+    ]
     transcript(sources, "a").write_bytes(lines(*records))
     assert [w["trigger"] for w in windows(store, sources)] == ["compaction", "ended"]

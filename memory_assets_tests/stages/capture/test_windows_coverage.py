@@ -7,7 +7,9 @@ from memory_assets_tests.bench.coverage import long_sessions, unobserved
 
 
 @pytest.mark.slow
-def test_at_most_three_of_a_hundred_messages_are_outside_observed_windows(captured_transcripts: Store):
+def test_at_most_three_of_a_hundred_messages_are_outside_observed_windows(
+    captured_transcripts: Store,
+):
     missed, every = unobserved(captured_transcripts)
     assert every > 30_000
     assert missed <= 0.03 * every

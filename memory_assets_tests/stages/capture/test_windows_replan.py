@@ -10,7 +10,12 @@ from polars.testing import assert_frame_equal
 
 from memory_assets.runs.steps.capture import cutting_of
 from memory_assets.stages.capture.index import index_sources
-from memory_assets.stages.capture.windows import WindowRules, plan_windows, plan_windows_incrementally, sources_to_plan
+from memory_assets.stages.capture.windows import (
+    WindowRules,
+    plan_windows,
+    plan_windows_incrementally,
+    sources_to_plan,
+)
 from memory_assets.store.store import Store
 from memory_assets_tests.stages.capture.pipeline import intake
 from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
@@ -25,8 +30,12 @@ def everything(store: Store, rules: WindowRules) -> pl.DataFrame:
     return plan_windows(store.tables.scan("records"), store.archive.resources(), rules)
 
 
-def again(store: Store, rules: WindowRules, before: pl.DataFrame, changed: list[str]) -> pl.DataFrame:
-    return plan_windows_incrementally(store.tables, store.archive.resources(), rules, before=before, changed=changed)
+def again(
+    store: Store, rules: WindowRules, before: pl.DataFrame, changed: list[str]
+) -> pl.DataFrame:
+    return plan_windows_incrementally(
+        store.tables, store.archive.resources(), rules, before=before, changed=changed
+    )
 
 
 def source_of(store: Store, session: str) -> str:
@@ -56,35 +65,48 @@ def test_a_fork_takes_the_session_it_repeats_along(store: Store, sources: Path, 
     copied = [{**record, "sessionId": fork} for record in shared]
     transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 5, first=10, minutes=10)))
     changed = changed_sources(store, sources)
-    assert sources_to_plan(store.tables, before, changed) == sorted([source_of(store, "m"), source_of(store, fork)])
+    assert sources_to_plan(store.tables, before, changed) == sorted(
+        [source_of(store, "m"), source_of(store, fork)]
+    )
     assert_frame_equal(again(store, rules, before, changed), everything(store, rules))
 
 
 def test_a_fork_that_grows_leaves_the_messages_of_its_parent_alone(store: Store, sources: Path):
     shared = dialogue("a", 5)
     transcript(sources, "a").write_bytes(lines(*shared))
-    fork = [*({**record, "sessionId": "b"} for record in shared), *dialogue("b", 5, first=10, minutes=10)]
+    fork = [
+        *({**record, "sessionId": "b"} for record in shared),
+        *dialogue("b", 5, first=10, minutes=10),
+    ]
     transcript(sources, "b").write_bytes(lines(*fork))
     changed_sources(store, sources)
     rules = cutting_of(store)
     before = everything(store, rules)
     transcript(sources, "b").write_bytes(lines(*fork, *dialogue("b", 5, first=20, minutes=400)))
-    assert_frame_equal(again(store, rules, before, changed_sources(store, sources)), everything(store, rules))
+    assert_frame_equal(
+        again(store, rules, before, changed_sources(store, sources)), everything(store, rules)
+    )
 
 
-def test_a_session_that_goes_on_after_its_forks_takes_all_of_them_along(store: Store, sources: Path):
+def test_a_session_that_goes_on_after_its_forks_takes_all_of_them_along(
+    store: Store, sources: Path
+):
     """Which of them owns the shared messages depends on where each begins on its own, also of forks that own none of them."""
     shared = dialogue("m", 5)
     transcript(sources, "m").write_bytes(lines(*shared))
     for fork, minutes in (("b", 20), ("z", 40)):
         copied = [{**record, "sessionId": fork} for record in shared]
-        transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 5, first=10, minutes=minutes)))
+        transcript(sources, fork).write_bytes(
+            lines(*copied, *dialogue(fork, 5, first=10, minutes=minutes))
+        )
     changed_sources(store, sources)
     rules = cutting_of(store)
     before = everything(store, rules)
     transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 5, first=30, minutes=400)))
     changed = changed_sources(store, sources)
-    assert sources_to_plan(store.tables, before, changed) == sorted(source_of(store, name) for name in ("m", "b", "z"))
+    assert sources_to_plan(store.tables, before, changed) == sorted(
+        source_of(store, name) for name in ("m", "b", "z")
+    )
     after = again(store, rules, before, changed)
     assert_frame_equal(after, everything(store, rules))
     assert after.filter(session_id="b")["message_count"].to_list() == [20]
@@ -111,12 +133,16 @@ def test_nothing_new_changes_nothing(store: Store, sources: Path):
 def test_a_source_that_lost_messages_gives_them_to_whoever_holds_them(store: Store, sources: Path):
     shared = dialogue("a", 5)
     transcript(sources, "a").write_bytes(lines(*shared))
-    transcript(sources, "b").write_bytes(lines(*({**record, "sessionId": "b"} for record in shared)))
+    transcript(sources, "b").write_bytes(
+        lines(*({**record, "sessionId": "b"} for record in shared))
+    )
     changed_sources(store, sources)
     rules, source = cutting_of(store), source_of(store, "a")
     before = everything(store, rules)
     other = pl.concat_str(pl.lit("msg_x"), pl.col("message_id").str.slice(5))
-    store.tables.write("records", source, store.tables.read("records", [source]).with_columns(message_id=other))
+    store.tables.write(
+        "records", source, store.tables.read("records", [source]).with_columns(message_id=other)
+    )
     after = again(store, rules, before, [source])
     assert after["session_id"].unique().sort().to_list() == ["a", "b"]
     assert_frame_equal(after, everything(store, rules))

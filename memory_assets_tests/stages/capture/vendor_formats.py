@@ -351,7 +351,9 @@ def draw_form(name: str, random: Random) -> tuple[str, str]:
 
 def draw_template(template: str, random: Random) -> tuple[str, str]:
     """Returns a text of the template, and the secret in it: what stands between `«` and `»`, else the whole text."""
-    text = _SLOT.sub(lambda slot: _fill(slot, random), template.replace("\\n", "\n").replace("\\\n", "\\n"))
+    text = _SLOT.sub(
+        lambda slot: _fill(slot, random), template.replace("\\n", "\n").replace("\\\n", "\\n")
+    )
     before, opened, rest = text.partition("«")
     if not opened:
         return text, text
@@ -370,9 +372,15 @@ def _fill(slot: re.Match[str], random: Random) -> str:
         "pw": lambda: _password(random, 12),
         "basic": lambda: _base64(f"ann:{_password(random, 14)}"),
         "jwt": lambda: _jwt(random),
-        "json part": lambda: _base64(json.dumps({"signInAddress": "acme.dev", "secret": _word(random, LETTERS["hex"], 64)})),
-        "key lines": lambda: "\n".join(_word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))),
-        "key escaped": lambda: "\\n".join(_word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))),
+        "json part": lambda: _base64(
+            json.dumps({"signInAddress": "acme.dev", "secret": _word(random, LETTERS["hex"], 64)})
+        ),
+        "key lines": lambda: "\n".join(
+            _word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))
+        ),
+        "key escaped": lambda: "\\n".join(
+            _word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))
+        ),
         "password in base64": lambda: _base64(_password(random, 16)),
         "key in base64": lambda: _base64(_pem(random)),
     }[slot[3]]()
@@ -390,14 +398,23 @@ def _password(random: Random, length: int) -> str:
     kinds = (string.ascii_lowercase, string.ascii_uppercase, string.digits, "-_.!*+~")
     letters = [random.choice(kind) for kind in kinds] + random.choices("".join(kinds), k=length - 6)
     random.shuffle(letters)
-    drawn = random.choice(string.ascii_letters) + "".join(letters) + random.choice(string.ascii_letters)
+    drawn = (
+        random.choice(string.ascii_letters) + "".join(letters) + random.choice(string.ascii_letters)
+    )
     return _password(random, length) if "..." in drawn or "***" in drawn else drawn
 
 
 def _short_password(random: Random) -> str:
     """Returns what people make up: a word that is none, a few digits and perhaps a sign, of eight to ten characters."""
-    word = "".join(random.choice(letters) for letters in ("BCDFGKLMNPRSTVWZ", "aeiou", "bcdfgklmnprstvwz", "aeiou", "klmnrst"))
-    return word + _word(random, string.digits, random.randint(3, 4)) + random.choice(("", "!", "#", "?"))
+    word = "".join(
+        random.choice(letters)
+        for letters in ("BCDFGKLMNPRSTVWZ", "aeiou", "bcdfgklmnprstvwz", "aeiou", "klmnrst")
+    )
+    return (
+        word
+        + _word(random, string.digits, random.randint(3, 4))
+        + random.choice(("", "!", "#", "?"))
+    )
 
 
 def _base64(text: str) -> str:
@@ -410,7 +427,18 @@ def _pem(random: Random) -> str:
 
 
 def _jwt(random: Random) -> str:
-    head = {"alg": random.choice(["HS256", "RS256", "ES256"]), "typ": "JWT", "kid": _word(random, LETTERS["hex"], 8)}
-    claims = {"sub": _word(random, LETTERS["hex"], 12), "iss": "https://id.acme.dev", "exp": random.randrange(10**9, 2 * 10**9)}
-    parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in (head, claims)]
+    head = {
+        "alg": random.choice(["HS256", "RS256", "ES256"]),
+        "typ": "JWT",
+        "kid": _word(random, LETTERS["hex"], 8),
+    }
+    claims = {
+        "sub": _word(random, LETTERS["hex"], 12),
+        "iss": "https://id.acme.dev",
+        "exp": random.randrange(10**9, 2 * 10**9),
+    }
+    parts = [
+        base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
+        for part in (head, claims)
+    ]
     return ".".join([*parts, _word(random, LETTERS["url"], random.choice([43, 86, 342]))])

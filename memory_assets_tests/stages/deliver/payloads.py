@@ -9,13 +9,23 @@ TRANSCRIPT = f"/home/mira/.claude/projects/-home-mira-shop/{SESSION}.jsonl"
 
 def claude(event: str, **fields: Any) -> str:
     """A payload of Claude Code."""
-    common = {"session_id": SESSION, "transcript_path": TRANSCRIPT, "cwd": "/home/mira/shop", "permission_mode": "default"}
+    common = {
+        "session_id": SESSION,
+        "transcript_path": TRANSCRIPT,
+        "cwd": "/home/mira/shop",
+        "permission_mode": "default",
+    }
     return json.dumps({**common, "hook_event_name": event, **fields})
 
 
 def codex(event: str, **fields: Any) -> str:
     """A payload of Codex."""
-    common = {"session_id": SESSION, "transcript_path": None, "cwd": "/home/mira/shop", "model": "gpt-5.4"}
+    common = {
+        "session_id": SESSION,
+        "transcript_path": None,
+        "cwd": "/home/mira/shop",
+        "model": "gpt-5.4",
+    }
     return json.dumps({**common, "hook_event_name": event, **fields})
 
 

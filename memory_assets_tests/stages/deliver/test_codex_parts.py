@@ -15,12 +15,19 @@ from memory_assets_tests.stages.deliver.codex_trust import trust
 def home(tmp_path: Path) -> Path:
     made = tmp_path / "home"
     (made / ".codex").mkdir(parents=True)
-    carry_out(plan_install(harnesses(str(tmp_path / "store"), made, {}), tmp_path / "store"), tmp_path / "store")
+    carry_out(
+        plan_install(harnesses(str(tmp_path / "store"), made, {}), tmp_path / "store"),
+        tmp_path / "store",
+    )
     return made
 
 
 def note(home: Path, store: Path) -> str:
-    hooks, _ = (change for change in status(harnesses(str(store), home, {}), store) if change.harness == "codex")
+    hooks, _ = (
+        change
+        for change in status(harnesses(str(store), home, {}), store)
+        if change.harness == "codex"
+    )
     return hooks.note
 
 
@@ -29,7 +36,10 @@ def note(home: Path, store: Path) -> str:
     [
         (
             "PreCompact",
-            {"command": "[ -x /m ] || exit 0; exec /m hooks run codex PreCompact --store /s", "timeout": 3},
+            {
+                "command": "[ -x /m ] || exit 0; exec /m hooks run codex PreCompact --store /s",
+                "timeout": 3,
+            },
             None,
             "1f88a9d7a270ad27605e39a3abd7eb30135c9c688bcc28f9fee303397af3633c",
         ),
@@ -41,7 +51,9 @@ def note(home: Path, store: Path) -> str:
         ),
     ],
 )
-def test_the_hash_is_the_one_that_codex_computes(event: str, hook: dict, matcher: str | None, digest: str):
+def test_the_hash_is_the_one_that_codex_computes(
+    event: str, hook: dict, matcher: str | None, digest: str
+):
     """As `hooks/list` of the app server of codex-cli 0.169.0 gives it."""
     assert hash_of_hook(event, hook, matcher) == f"sha256:{digest}"
 
@@ -49,7 +61,8 @@ def test_the_hash_is_the_one_that_codex_computes(event: str, hook: dict, matcher
 def test_the_status_says_whether_codex_trusts_the_hooks_and_what_to_do(home: Path, tmp_path: Path):
     store = tmp_path / "store"
     assert (
-        note(home, store) == "Codex runs none of these hooks yet: it does not trust them. Run `/hooks` in Codex and trust them."
+        note(home, store)
+        == "Codex runs none of these hooks yet: it does not trust them. Run `/hooks` in Codex and trust them."
     )
     trust(home / ".codex")
     assert note(home, store) == "Codex trusts these hooks."
@@ -57,22 +70,30 @@ def test_the_status_says_whether_codex_trusts_the_hooks_and_what_to_do(home: Pat
     settings = json.loads(path.read_text())
     settings["hooks"]["SessionEnd"][0]["hooks"][0]["timeout"] = 2
     path.write_text(json.dumps(settings))
-    assert note(home, store).startswith("Codex does not run SessionEnd: it does not trust the hook as it is now.")
+    assert note(home, store).startswith(
+        "Codex does not run SessionEnd: it does not trust the hook as it is now."
+    )
     config = home / ".codex" / "config.toml"
-    config.write_text(config.read_text().replace("trusted_hash", "enabled = false\ntrusted_hash", 1))
+    config.write_text(
+        config.read_text().replace("trusted_hash", "enabled = false\ntrusted_hash", 1)
+    )
     assert "SessionStart is switched off in Codex" in note(home, store)
 
 
 def test_hooks_of_theirs_before_ours_do_not_matter(home: Path, tmp_path: Path):
     path = home / ".codex" / "hooks.json"
     settings = json.loads(path.read_text())
-    settings["hooks"]["SessionStart"].insert(0, {"hooks": [{"type": "command", "command": "say hi"}]})
+    settings["hooks"]["SessionStart"].insert(
+        0, {"hooks": [{"type": "command", "command": "say hi"}]}
+    )
     path.write_text(json.dumps(settings))
     trust(home / ".codex")
     assert note(home, tmp_path / "store") == "Codex trusts these hooks."
 
 
-@pytest.mark.parametrize("config", ["hooks = 7\n", "[hooks]\nstate = 7\n", "x = [\n", '[hooks.state]\n"a:b" = 7\n'])
+@pytest.mark.parametrize(
+    "config", ["hooks = 7\n", "[hooks]\nstate = 7\n", "x = [\n", '[hooks.state]\n"a:b" = 7\n']
+)
 def test_settings_of_another_shape_are_no_trust(home: Path, tmp_path: Path, config: str):
     (home / ".codex" / "config.toml").write_text(config)
     assert "does not trust them" in note(home, tmp_path / "store")

@@ -49,19 +49,39 @@ def command(home: Path, harness: str, event: str) -> str:
 
 def environment(**changes: str | None) -> dict[str, str]:
     """What a harness has: not what the shell had in which hooks were installed."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "PYTHON"))}
-    return {name: value for name, value in {**own, "PYTHONPATH": str(REPOSITORY), **changes}.items() if value is not None}
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MEMORY_", "PYTHON"))
+    }
+    return {
+        name: value
+        for name, value in {**own, "PYTHONPATH": str(REPOSITORY), **changes}.items()
+        if value is not None
+    }
 
 
-def run(line: str, payload: str, cwd: Path | None = None, **changes: str | None) -> subprocess.CompletedProcess[str]:
+def run(
+    line: str, payload: str, cwd: Path | None = None, **changes: str | None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        line, shell=True, input=payload, text=True, capture_output=True, cwd=cwd, env=environment(**changes), timeout=20
+        line,
+        shell=True,
+        input=payload,
+        text=True,
+        capture_output=True,
+        cwd=cwd,
+        env=environment(**changes),
+        timeout=20,
     )
 
 
 def spooled(store: Path) -> list[dict]:
     return [
-        json.loads(one) for path in sorted((store / "spool").glob("*.jsonl")) for one in path.read_bytes().split(b"\n") if one
+        json.loads(one)
+        for path in sorted((store / "spool").glob("*.jsonl"))
+        for one in path.read_bytes().split(b"\n")
+        if one
     ]
 
 
@@ -73,7 +93,9 @@ def test_a_session_of_claude_code_starts_with_the_briefing(home: Path):
 
 def test_a_session_of_codex_starts_with_the_briefing_as_it_wants_it(home: Path):
     small_store()
-    done = run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact"))
+    done = run(
+        command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact")
+    )
     told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": BRIEFING}}
     assert (done.returncode, json.loads(done.stdout)) == (0, told)
 
@@ -89,31 +111,53 @@ def keep_own(session: str = SESSION, store: Store | None = None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "own"), [("compact", f"\n{OWN}"), ("resume", f"\n{OWN}"), ("startup", f"\n{OWN}"), ("clear", "")]
+    ("source", "own"),
+    [("compact", f"\n{OWN}"), ("resume", f"\n{OWN}"), ("startup", f"\n{OWN}"), ("clear", "")],
 )
-def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleared(home: Path, source: str, own: str):
+def test_a_session_that_goes_on_is_told_what_it_established_unless_it_was_cleared(
+    home: Path, source: str, own: str
+):
     keep_own()
-    done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source))
+    done = run(
+        command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source)
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING + own, "")
 
 
-def test_a_compaction_of_claude_code_is_read_though_its_person_asked_for_it(home: Path, tmp_path: Path):
+def test_a_compaction_of_claude_code_is_read_though_its_person_asked_for_it(
+    home: Path, tmp_path: Path
+):
     """Its `PreCompact` hook is for automatic ones alone: else its command would stand in the context."""
     settings = json.loads((home / ".claude/settings.json").read_text())["hooks"]
-    assert [group.get("matcher") for event in settings for group in settings[event]] == [None, "auto", None]
+    assert [group.get("matcher") for event in settings for group in settings[event]] == [
+        None,
+        "auto",
+        None,
+    ]
     small_store()
     for source in ("startup", "resume", "compact"):
-        run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source=source))
+        run(
+            command(home, "claude_code", "SessionStart"),
+            payloads.claude("SessionStart", source=source),
+        )
         run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source=source))
     told = [(line["name"], line["data"]) for line in spooled(tmp_path / "store")]
-    assert told == [("memory/session.turn.completed", {"harness": "claude_code", "sessionId": SESSION})]
+    assert told == [
+        ("memory/session.turn.completed", {"harness": "claude_code", "sessionId": SESSION})
+    ]
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
 def test_a_resumed_session_is_told_only_what_changed_since_its_last_start(home: Path, harness: str):
     store = small_store()
-    line, make = command(home, harness, "SessionStart"), {"claude_code": payloads.claude, "codex": payloads.codex}[harness]
-    told = [run(line, make("SessionStart", source=source)).stdout for source in ("startup", "resume", "compact", "resume")]
+    line, make = (
+        command(home, harness, "SessionStart"),
+        {"claude_code": payloads.claude, "codex": payloads.codex}[harness],
+    )
+    told = [
+        run(line, make("SessionStart", source=source)).stdout
+        for source in ("startup", "resume", "compact", "resume")
+    ]
     assert [bool(text) for text in told] == [True, False, True, False]
     assert run(line, make("SessionStart", source="resume", session_id="another")).stdout == told[0]
     keep_own(store=store)
@@ -141,14 +185,21 @@ def test_no_session_is_told_of_the_bundled_sample(home: Path, tmp_path: Path):
 
 def test_another_session_is_told_none_of_it(home: Path):
     keep_own("0a000009-1111-4222-8333-444455556666")
-    done = run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source="compact"))
+    done = run(
+        command(home, "claude_code", "SessionStart"),
+        payloads.claude("SessionStart", source="compact"),
+    )
     assert done.stdout == BRIEFING
 
 
 def test_codex_is_told_in_its_own_form_what_its_session_established(home: Path):
     keep_own()
-    done = run(command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact"))
-    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == f"{BRIEFING}\n{OWN}"
+    done = run(
+        command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact")
+    )
+    assert (
+        json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == f"{BRIEFING}\n{OWN}"
+    )
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
@@ -171,11 +222,22 @@ def test_a_compaction_and_an_end_are_a_line_each(home: Path, tmp_path: Path):
     )
 
 
-def test_codex_tells_the_same_and_its_notify_keeps_nothing_that_was_said(home: Path, tmp_path: Path):
-    run(command(home, "codex", "PreCompact"), payloads.codex("PreCompact", trigger="manual", turn_id="3"))
+def test_codex_tells_the_same_and_its_notify_keeps_nothing_that_was_said(
+    home: Path, tmp_path: Path
+):
+    run(
+        command(home, "codex", "PreCompact"),
+        payloads.codex("PreCompact", trigger="manual", turn_id="3"),
+    )
     run(command(home, "codex", "SessionEnd"), payloads.codex("SessionEnd", reason="other"))
     notify = tomllib.loads((home / ".codex/config.toml").read_text())["notify"]
-    done = subprocess.run([*notify, payloads.NOTIFICATION], env=environment(), capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        [*notify, payloads.NOTIFICATION],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
     assert (done.returncode, done.stdout) == (0, "")
     lines = spooled(tmp_path / "store")
     assert [line["name"] for line in lines] == [
@@ -188,7 +250,10 @@ def test_codex_tells_the_same_and_its_notify_keeps_nothing_that_was_said(home: P
 
 
 def test_a_compaction_inside_a_subagent_is_not_its_parents(home: Path, tmp_path: Path):
-    run(command(home, "claude_code", "PreCompact"), payloads.claude("PreCompact", trigger="auto", agent_id="a1b2"))
+    run(
+        command(home, "claude_code", "PreCompact"),
+        payloads.claude("PreCompact", trigger="auto", agent_id="a1b2"),
+    )
     assert spooled(tmp_path / "store")[0]["data"]["sessionId"] == f"{SESSION}/agent-a1b2"
 
 
@@ -201,15 +266,27 @@ EVENTS = [
 
 
 @pytest.mark.parametrize(("harness", "event"), EVENTS)
-@pytest.mark.parametrize("payload", ["", "{", "null", "[]", '{"session_id": 7}', '{"session_id": ""}', "\x00" * 100], ids=repr)
+@pytest.mark.parametrize(
+    "payload",
+    ["", "{", "null", "[]", '{"session_id": 7}', '{"session_id": ""}', "\x00" * 100],
+    ids=repr,
+)
 def test_no_payload_breaks_a_session(home: Path, harness: str, event: str, payload: str):
     assert run(command(home, harness, event), payload).returncode == 0
 
 
 @pytest.mark.parametrize(("harness", "event"), EVENTS)
-def test_without_home_the_store_is_found_all_the_same(home: Path, tmp_path: Path, harness: str, event: str):
+def test_without_home_the_store_is_found_all_the_same(
+    home: Path, tmp_path: Path, harness: str, event: str
+):
     small_store()
-    done = run(command(home, harness, event), payloads.END, HOME=None, USERPROFILE=None, PATH="/usr/bin:/bin")
+    done = run(
+        command(home, harness, event),
+        payloads.END,
+        HOME=None,
+        USERPROFILE=None,
+        PATH="/usr/bin:/bin",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (BRIEFING if event == "SessionStart" else "")
     assert len(spooled(tmp_path / "store")) == (event != "SessionStart")
@@ -229,7 +306,9 @@ def test_a_full_disk_does_not_break_a_session(home: Path, tmp_path: Path, harnes
 
 
 @pytest.mark.parametrize(("harness", "event"), EVENTS)
-def test_a_store_that_cannot_be_written_does_not_break_a_session(home: Path, tmp_path: Path, harness: str, event: str):
+def test_a_store_that_cannot_be_written_does_not_break_a_session(
+    home: Path, tmp_path: Path, harness: str, event: str
+):
     """A file in the place of the folder stops even the superuser, whom permissions do not."""
     (tmp_path / "store").write_text("no folder")
     done = run(command(home, harness, event), payloads.END)
@@ -240,19 +319,30 @@ def test_a_store_that_cannot_be_written_does_not_break_a_session(home: Path, tmp
 
 
 @pytest.mark.parametrize(("harness", "event"), EVENTS)
-def test_a_process_that_may_write_no_byte_does_not_break_a_session(home: Path, harness: str, event: str):
+def test_a_process_that_may_write_no_byte_does_not_break_a_session(
+    home: Path, harness: str, event: str
+):
     def allow_nothing() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     line = command(home, harness, event)
-    process = subprocess.Popen(line, shell=True, stdin=subprocess.PIPE, env=environment(), preexec_fn=allow_nothing, **SILENT)
+    process = subprocess.Popen(
+        line,
+        shell=True,
+        stdin=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=allow_nothing,
+        **SILENT,
+    )
     out, _ = process.communicate(payloads.END.encode(), timeout=20)
     assert (process.returncode, out) == (0, b"")
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
 @pytest.mark.parametrize("event", ["SessionStart", "PreCompact", "SessionEnd"])
-def test_a_hook_whose_program_was_removed_says_nothing(home: Path, tmp_path: Path, harness: str, event: str):
+def test_a_hook_whose_program_was_removed_says_nothing(
+    home: Path, tmp_path: Path, harness: str, event: str
+):
     line = command(home, harness, event)
     removed = line.replace(shlex.quote(program_of_hooks()[0]), str(tmp_path / "removed" / "memory"))
     assert removed != line
@@ -261,9 +351,13 @@ def test_a_hook_whose_program_was_removed_says_nothing(home: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
-def test_no_hook_may_take_longer_than_codex_allows_at_the_end_of_a_session(home: Path, harness: str):
+def test_no_hook_may_take_longer_than_codex_allows_at_the_end_of_a_session(
+    home: Path, harness: str
+):
     path = home / {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}[harness]
-    groups = [group for listed in json.loads(path.read_text())["hooks"].values() for group in listed]
+    groups = [
+        group for listed in json.loads(path.read_text())["hooks"].values() for group in listed
+    ]
     assert {hook["timeout"] for group in groups for hook in group["hooks"]} == {3}
 
 
@@ -288,14 +382,20 @@ def test_a_harness_that_never_closes_stdin_is_not_waited_for(home: Path, tmp_pat
     reader, writer = os.pipe()
     os.write(writer, payloads.END.encode())
     process = subprocess.Popen(
-        command(home, "claude_code", "SessionEnd"), shell=True, stdin=reader, env=environment(), **SILENT
+        command(home, "claude_code", "SessionEnd"),
+        shell=True,
+        stdin=reader,
+        env=environment(),
+        **SILENT,
     )
     assert process.wait(timeout=10) == 0
     os.close(writer)
     assert spooled(tmp_path / "store")[0]["data"]["sessionId"] == SESSION
 
 
-def test_a_cloned_folder_decides_neither_about_the_store_nor_about_the_code(home: Path, tmp_path: Path):
+def test_a_cloned_folder_decides_neither_about_the_store_nor_about_the_code(
+    home: Path, tmp_path: Path
+):
     small_store()
     project = tmp_path / "project"
     (project / "memory_assets").mkdir(parents=True)
@@ -309,7 +409,9 @@ def test_a_cloned_folder_decides_neither_about_the_store_nor_about_the_code(home
 def test_what_is_wrong_with_the_spool_stands_above_the_briefing(home: Path, tmp_path: Path):
     small_store()
     (tmp_path / "store" / "spool").mkdir()
-    (tmp_path / "store" / "spool" / "2026-08-10.jsonl").write_text('{"capturedAt": "2026-08-10T12:00:00.000000Z"}\n')
+    (tmp_path / "store" / "spool" / "2026-08-10.jsonl").write_text(
+        '{"capturedAt": "2026-08-10T12:00:00.000000Z"}\n'
+    )
     done = run(command(home, "claude_code", "SessionStart"), payloads.START)
     assert done.stdout.startswith("⚠ Events of sessions wait since 2026-08-10 12:00 UTC")
     assert done.stdout.endswith(BRIEFING)
@@ -321,7 +423,10 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         "import sys; from memory_assets.interfaces.entry import main;"
         "main(sys.argv[1:]); print('\\n' + ' '.join(sorted(sys.modules)))"
     )  # fmt: skip
-    prompt, asks = payloads.claude("UserPromptSubmit", prompt="Which port?"), {"memory_assets.stages.deliver.prompts"}
+    prompt, asks = (
+        payloads.claude("UserPromptSubmit", prompt="Which port?"),
+        {"memory_assets.stages.deliver.prompts"},
+    )
     for event, payload, more in (
         ("SessionStart", payloads.START, set()),
         ("SessionEnd", payloads.END, set()),
@@ -329,7 +434,11 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
     ):
         words = ["hooks", "run", "claude_code", event, "--store", "/tmp/nowhere"]
         done = subprocess.run(
-            [sys.executable, "-c", code, *words], input=payload, text=True, capture_output=True, env=environment()
+            [sys.executable, "-c", code, *words],
+            input=payload,
+            text=True,
+            capture_output=True,
+            env=environment(),
         )
         loaded = set(done.stdout.splitlines()[-1].split())
         ours = {name for name in loaded if name.startswith("memory_assets")}
@@ -340,7 +449,15 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
             "memory_assets.stages.deliver.silence", "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
             "memory_assets.text", "memory_assets.text.visible",
         }  # fmt: skip
-        assert not loaded & {"polars", "pydantic", "typer", "typing", "pathlib", "dataclasses", "subprocess"}
+        assert not loaded & {
+            "polars",
+            "pydantic",
+            "typer",
+            "typing",
+            "pathlib",
+            "dataclasses",
+            "subprocess",
+        }
 
 
 PI_START = """
@@ -404,15 +521,26 @@ def play(node: str, home: Path, tmp_path: Path, script: str = PI) -> dict:
     for module in ("extension.mjs", "again.mjs"):
         shutil.copy(home / ".pi/agent/extensions" / PI_FILE, tmp_path / module)
     (tmp_path / "play.mjs").write_text((PI_START + script).replace("SESSION", SESSION))
-    done = subprocess.run([node, str(tmp_path / "play.mjs")], capture_output=True, text=True, env=environment(), timeout=30)
+    done = subprocess.run(
+        [node, str(tmp_path / "play.mjs")],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=30,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
 
-def test_pi_is_given_the_briefing_before_the_first_prompt_and_again_after_a_compaction(node: str, home: Path, tmp_path: Path):
+def test_pi_is_given_the_briefing_before_the_first_prompt_and_again_after_a_compaction(
+    node: str, home: Path, tmp_path: Path
+):
     small_store()
     shown = play(node, home, tmp_path)
-    message = [{"customType": "memory-briefing", "content": BRIEFING.strip(), "display": False}, {"triggerTurn": False}]
+    message = [
+        {"customType": "memory-briefing", "content": BRIEFING.strip(), "display": False},
+        {"triggerTurn": False},
+    ]
     assert shown == {"first": message, "third": message}
     store = tmp_path / "store"
     until = time.monotonic() + 15
@@ -440,7 +568,9 @@ def test_pi_repeats_no_briefing_to_a_session_that_is_resumed(node: str, home: Pa
     assert list(play(node, home, tmp_path, RESUMED)) == ["first", "third"]
 
 
-def test_a_reload_of_pis_extensions_is_no_end_and_repeats_no_briefing(node: str, home: Path, tmp_path: Path):
+def test_a_reload_of_pis_extensions_is_no_end_and_repeats_no_briefing(
+    node: str, home: Path, tmp_path: Path
+):
     keep_own()
     told = play(node, home, tmp_path, RELOADED)
     assert list(told) == ["first"]
@@ -458,7 +588,11 @@ def test_in_a_harness_that_is_used_as_a_model_no_hook_does_anything(home: Path):
     small_store()
     for event in ("SessionStart", "PreCompact", "SessionEnd"):
         ran = subprocess.run(
-            command(home, "claude_code", event), shell=True, input=b"{}", env=environment(**{HOOKS_OFF: "1"}), **SILENT
+            command(home, "claude_code", event),
+            shell=True,
+            input=b"{}",
+            env=environment(**{HOOKS_OFF: "1"}),
+            **SILENT,
         )
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
     assert not list((home.parent / "store").glob("spool*/**/*.jsonl"))
@@ -467,7 +601,10 @@ def test_in_a_harness_that_is_used_as_a_model_no_hook_does_anything(home: Path):
 def test_a_fork_of_codex_is_told_only_what_the_other_session_was_not(home: Path, tmp_path: Path):
     small_store()
     line, path = command(home, "codex", "SessionStart"), tmp_path / "rollout.jsonl"
-    path.write_text(json.dumps({"type": "session_meta", "payload": {"id": "fork", "forked_from_id": SESSION}}) + "\n{}\n")
+    path.write_text(
+        json.dumps({"type": "session_meta", "payload": {"id": "fork", "forked_from_id": SESSION}})
+        + "\n{}\n"
+    )
 
     def told(session: str, **fields: str | None) -> bool:
         return bool(run(line, payloads.codex("SessionStart", session_id=session, **fields)).stdout)

@@ -10,8 +10,20 @@ from typing import Any
 import pytest
 
 from memory_assets.stages.deliver import spool
-from memory_assets.stages.deliver.events import APPROVED, COMPACTION_PENDING, ENDED, REJECTED, TURN_COMPLETED
-from memory_assets.stages.deliver.inbox import LARGEST_LINE, PUT_ASIDE, SpoolReport, SpoolRules, ingest_spool
+from memory_assets.stages.deliver.events import (
+    APPROVED,
+    COMPACTION_PENDING,
+    ENDED,
+    REJECTED,
+    TURN_COMPLETED,
+)
+from memory_assets.stages.deliver.inbox import (
+    LARGEST_LINE,
+    PUT_ASIDE,
+    SpoolReport,
+    SpoolRules,
+    ingest_spool,
+)
 from memory_assets.store.ledger import Ledger
 from memory_assets.text.masking.redact import mask_all
 
@@ -59,7 +71,12 @@ def test_an_event_becomes_a_line_of_the_ledger(tmp_path: Path):
     assert read(tmp_path).events == 1
     (event,) = ledger_of(tmp_path).events()
     assert (event.kind, event.target, event.actor) == ("session.ended", "s1", "mira")
-    told = {"harness": "codex", "reason": "logout", "userMessageCount": 7, "sent_at": "2026-08-10T12:00:00.000000Z"}
+    told = {
+        "harness": "codex",
+        "reason": "logout",
+        "userMessageCount": 7,
+        "sent_at": "2026-08-10T12:00:00.000000Z",
+    }
     assert event.payload == told
 
 
@@ -90,7 +107,9 @@ def test_events_of_one_reading_keep_their_order(tmp_path: Path):
     for number in range(12):
         send(tmp_path, sessionId=f"s{number:02d}", at=NOON + number)
     read(tmp_path)
-    assert [event.target for event in ledger_of(tmp_path).events()] == [f"s{number:02d}" for number in range(12)]
+    assert [event.target for event in ledger_of(tmp_path).events()] == [
+        f"s{number:02d}" for number in range(12)
+    ]
 
 
 def test_a_turn_leaves_no_line_in_the_ledger(tmp_path: Path):
@@ -121,16 +140,27 @@ def test_a_turn_leaves_no_line_in_the_ledger(tmp_path: Path):
         (line(data={"sessionId": "s", "reason": "\ud800"}), "no text that can be written"),
         (line(data={"sessionId": "s", "reason": "x" * 501}), "too long"),
         (line(data={}), "a bad payload: it has no sessionId"),
-        (line(data={"sessionId": "s", "userMessageCount": "many"}), "userMessageCount is no whole number"),
+        (
+            line(data={"sessionId": "s", "userMessageCount": "many"}),
+            "userMessageCount is no whole number",
+        ),
         (line(data={"sessionId": "s", "duration": True}), "duration is no number"),
         (line(data={"sessionId": ["s"]}), "sessionId is no text"),
         (line(data={"sessionId": "rm -rf /; echo"}), "sessionId cannot be such a name"),
-        (line(name="memory/observations.accumulated", data={"date": "2026-99-99"}), "2026-99-99 is no day"),
-        (line(name=APPROVED, data={"proposalId": "p-20260803-009"}), "there is no proposal p-20260803-009"),
+        (
+            line(name="memory/observations.accumulated", data={"date": "2026-99-99"}),
+            "2026-99-99 is no day",
+        ),
+        (
+            line(name=APPROVED, data={"proposalId": "p-20260803-009"}),
+            "there is no proposal p-20260803-009",
+        ),
         (line(name=APPROVED, data={"proposalId": "p-20260803-002"}), "already promoted"),
     ],
 )
-def test_a_hostile_line_is_put_aside_with_the_reason_and_blocks_nothing(tmp_path: Path, content: bytes, reason: str):
+def test_a_hostile_line_is_put_aside_with_the_reason_and_blocks_nothing(
+    tmp_path: Path, content: bytes, reason: str
+):
     put(tmp_path, content)
     send(tmp_path, sessionId="after")
     taken = read(tmp_path)
@@ -144,15 +174,25 @@ def test_a_hostile_line_is_put_aside_with_the_reason_and_blocks_nothing(tmp_path
 
 def test_a_secret_in_a_hostile_line_is_masked_wherever_it_is_kept(tmp_path: Path):
     key = "sk-ant-api03-" + "Zx9" * 31 + "AA"
-    put(tmp_path, line(name="memory/unheard.of", data={"note": key}), line(data={"sessionId": "s", "reason": key}, id="ab" * 8))
+    put(
+        tmp_path,
+        line(name="memory/unheard.of", data={"note": key}),
+        line(data={"sessionId": "s", "reason": key}, id="ab" * 8),
+    )
     read(tmp_path)
-    written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".jsonl")
+    written = b"".join(
+        path.read_bytes()
+        for path in tmp_path.rglob("*")
+        if path.is_file() and path.suffix != ".jsonl"
+    )
     written += b"".join(path.read_bytes() for path in (tmp_path / "ledger").glob("*"))
     assert key.encode() not in written
     assert b"unheard.of" in written
 
 
-def test_a_last_line_that_is_being_written_waits_and_one_that_stays_torn_is_put_aside(tmp_path: Path):
+def test_a_last_line_that_is_being_written_waits_and_one_that_stays_torn_is_put_aside(
+    tmp_path: Path,
+):
     send(tmp_path)
     file = tmp_path / "spool" / FILE
     with file.open("ab") as opened:
@@ -186,11 +226,20 @@ def test_the_first_of_two_decisions_is_the_first_in_the_ledger(tmp_path: Path):
     send(tmp_path, REJECTED, proposalId="p-20260803-001", reason="only that once")
     send(tmp_path, APPROVED, at=NOON + 1, proposalId="p-20260803-001")
     read(tmp_path)
-    assert [event.kind for event in ledger_of(tmp_path).events()] == ["proposal.rejected", "proposal.approved"]
+    assert [event.kind for event in ledger_of(tmp_path).events()] == [
+        "proposal.rejected",
+        "proposal.approved",
+    ]
 
 
 def test_fields_that_no_event_has_are_left_out(tmp_path: Path):
-    send(tmp_path, COMPACTION_PENDING, sessionId="s", tokensBefore=150_000, messages="[User] the password is hunter2")
+    send(
+        tmp_path,
+        COMPACTION_PENDING,
+        sessionId="s",
+        tokensBefore=150_000,
+        messages="[User] the password is hunter2",
+    )
     read(tmp_path)
     (event,) = ledger_of(tmp_path).events()
     assert event.payload == {"tokensBefore": 150_000, "sent_at": "2026-08-10T12:00:00.000000Z"}

@@ -85,7 +85,10 @@ def take_out(home: Path, store: Path) -> list[install.HookChange]:
 
 def tree(home: Path) -> dict[str, bytes]:
     """Every file and folder below the home, with its bytes."""
-    return {str(path.relative_to(home)): path.read_bytes() if path.is_file() else b"" for path in sorted(home.rglob("*"))}
+    return {
+        str(path.relative_to(home)): path.read_bytes() if path.is_file() else b""
+        for path in sorted(home.rglob("*"))
+    }
 
 
 def states(changes: list[install.HookChange]) -> dict[str, str]:
@@ -95,17 +98,27 @@ def states(changes: list[install.HookChange]) -> dict[str, str]:
 def commands(path: Path) -> dict[str, list[str]]:
     """The commands of each event."""
     hooks = json.loads(path.read_text("utf-8-sig"))["hooks"]
-    return {event: [hook["command"] for group in groups for hook in group["hooks"]] for event, groups in hooks.items()}
+    return {
+        event: [hook["command"] for group in groups for hook in group["hooks"]]
+        for event, groups in hooks.items()
+    }
 
 
 def ours(path: Path) -> dict[str, list[str]]:
-    found = {event: [one for one in listed if "hooks run" in one] for event, listed in commands(path).items()}
+    found = {
+        event: [one for one in listed if "hooks run" in one]
+        for event, listed in commands(path).items()
+    }
     return {event: listed for event, listed in found.items() if listed}
 
 
 @pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
-@pytest.mark.parametrize(("folder", "name"), [(".claude", "settings.json"), (".codex", "hooks.json")])
-def test_settings_become_what_they_were_byte_for_byte(home: Path, store: Path, folder: str, name: str, text: str):
+@pytest.mark.parametrize(
+    ("folder", "name"), [(".claude", "settings.json"), (".codex", "hooks.json")]
+)
+def test_settings_become_what_they_were_byte_for_byte(
+    home: Path, store: Path, folder: str, name: str, text: str
+):
     (home / folder / name).write_bytes(text.encode())
     before = tree(home)
     put_in(home, store)
@@ -122,7 +135,12 @@ def test_the_line_and_the_table_in_config_toml_come_and_go(home: Path, store: Pa
     put_in(home, store)
     found = tomllib.loads(path.read_bytes().decode())
     assert found.pop("notify")[-5:] == ["run", "codex", "notify", "--store", str(store)]
-    assert found.pop("mcp_servers")["memory"]["args"][-4:] == ["serve", "mcp", "--store", str(store)]
+    assert found.pop("mcp_servers")["memory"]["args"][-4:] == [
+        "serve",
+        "mcp",
+        "--store",
+        str(store),
+    ]
     assert found == tomllib.loads(text)
     put_in(home, store)
     take_out(home, store)
@@ -157,7 +175,11 @@ SERVERS = {
 
 @pytest.mark.parametrize("text", SERVERS.values(), ids=SERVERS)
 @pytest.mark.parametrize(
-    ("name", "kind"), [(".claude.json", {"type": "stdio", "env": {}}), (".pi/agent/mcp.json", {"exposure": "direct"})]
+    ("name", "kind"),
+    [
+        (".claude.json", {"type": "stdio", "env": {}}),
+        (".pi/agent/mcp.json", {"exposure": "direct"}),
+    ],
 )
 def test_the_server_of_tools_is_registered_for_the_store(
     home: Path, store: Path, name: str, kind: dict[str, Any], text: str | None
@@ -189,11 +211,20 @@ def test_another_server_of_the_same_name_stays(home: Path, store: Path):
         (home / name).write_text(theirs)
     (home / ".codex/config.toml").write_text('[mcp_servers.memory]\ncommand = "npx"\n')
     changes = put_in(home, store)
-    assert [states(changes)[name] for name in (".claude.json", "mcp.json", "config.toml")] == [LEFT, LEFT, INSTALLED]
-    assert "another server and stays" in next(change.note for change in changes if change.path.name == "config.toml")
+    assert [states(changes)[name] for name in (".claude.json", "mcp.json", "config.toml")] == [
+        LEFT,
+        LEFT,
+        INSTALLED,
+    ]
+    assert "another server and stays" in next(
+        change.note for change in changes if change.path.name == "config.toml"
+    )
     put_in(home, store)
     take_out(home, store)
-    assert [(home / name).read_text() for name in (".claude.json", ".pi/agent/mcp.json")] == [theirs, theirs]
+    assert [(home / name).read_text() for name in (".claude.json", ".pi/agent/mcp.json")] == [
+        theirs,
+        theirs,
+    ]
     assert (home / ".codex/config.toml").read_text() == '[mcp_servers.memory]\ncommand = "npx"\n'
 
 
@@ -202,15 +233,22 @@ def test_what_was_added_to_our_table_of_codex_goes_with_it(home: Path, store: Pa
     path.write_text('model = "gpt-5.4"\n\n[features]\nhooks = true\n')
     put_in(home, store)
     path.write_text(
-        path.read_text() + 'startup_timeout_sec = 20\n\n[mcp_servers.memory.env]\nA = "b"\n\n[tui]\ntheme = "dark"\n'
+        path.read_text()
+        + 'startup_timeout_sec = 20\n\n[mcp_servers.memory.env]\nA = "b"\n\n[tui]\ntheme = "dark"\n'
     )
     put_in(home, store)
     take_out(home, store)
-    assert tomllib.loads(path.read_text()) == {"model": "gpt-5.4", "features": {"hooks": True}, "tui": {"theme": "dark"}}
+    assert tomllib.loads(path.read_text()) == {
+        "model": "gpt-5.4",
+        "features": {"hooks": True},
+        "tui": {"theme": "dark"},
+    }
 
 
 @pytest.mark.parametrize("text", [*SETTINGS.values()], ids=SETTINGS)
-def test_two_stores_one_after_the_other_leave_every_byte(home: Path, store: Path, tmp_path: Path, text: str):
+def test_two_stores_one_after_the_other_leave_every_byte(
+    home: Path, store: Path, tmp_path: Path, text: str
+):
     (home / ".claude/settings.json").write_bytes(text.encode())
     (home / ".codex/config.toml").write_text('# mine\nmodel = "gpt-5.4"')
     (home / ".claude.json").write_text('{"mcpServers": {}}')
@@ -303,19 +341,26 @@ def test_ours_is_found_though_the_record_was_lost(home: Path, store: Path):
 
 PERSON = st.sampled_from(["model", "env", "hooks", "theme"])
 EDITS = st.dictionaries(
-    PERSON, st.sampled_from(["opus", {}, [], {"Stop": []}, {"SessionEnd": [{"hooks": [THEIRS]}]}]), max_size=3
+    PERSON,
+    st.sampled_from(["opus", {}, [], {"Stop": []}, {"SessionEnd": [{"hooks": [THEIRS]}]}]),
+    max_size=3,
 )
 
 
 @settings(max_examples=40)
 @given(before=EDITS, after=EDITS, indent=st.sampled_from([None, 2, "\t"]))
 def test_whatever_a_person_does_in_between_theirs_is_what_is_left(
-    tmp_path_factory: pytest.TempPathFactory, before: dict[str, Any], after: dict[str, Any], indent: Any
+    tmp_path_factory: pytest.TempPathFactory,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    indent: Any,
 ):
     home = tmp_path_factory.mktemp("home")
     (home / ".claude").mkdir()
     path, store = home / ".claude" / "settings.json", home / "store"
-    before = {name: value for name, value in before.items() if name != "hooks" or isinstance(value, dict)}
+    before = {
+        name: value for name, value in before.items() if name != "hooks" or isinstance(value, dict)
+    }
     path.write_text(json.dumps(before, indent=indent))
     put_in(home, store)
     theirs = {name: value for name, value in after.items() if name != "hooks"}
@@ -326,7 +371,13 @@ def test_whatever_a_person_does_in_between_theirs_is_what_is_left(
 
 def test_settings_that_cannot_be_read_stay_as_they_are(home: Path, store: Path):
     path = home / ".claude" / "settings.json"
-    for text in ('{"model": "opus",}', "[]", '{"hooks": []}', '{"hooks": {"SessionEnd": {}}}', "\udcff"):
+    for text in (
+        '{"model": "opus",}',
+        "[]",
+        '{"hooks": []}',
+        '{"hooks": {"SessionEnd": {}}}',
+        "\udcff",
+    ):
         path.write_bytes(text.encode("utf-8", "surrogateescape"))
         before = tree(home / ".claude")
         changes = put_in(home, store)
@@ -384,7 +435,9 @@ def client(tmp_path: Path, *names: str) -> dict[str, str]:
     return {"PATH": str(folder)}
 
 
-@pytest.mark.parametrize(("name", "program"), [("claude_code", "claude"), ("codex", "codex"), ("pi", "pi")])
+@pytest.mark.parametrize(
+    ("name", "program"), [("claude_code", "claude"), ("codex", "codex"), ("pi", "pi")]
+)
 def test_a_client_that_was_never_started_gets_its_settings_and_loses_every_folder_again(
     tmp_path: Path, store: Path, name: str, program: str
 ):
@@ -394,7 +447,10 @@ def test_a_client_that_was_never_started_gets_its_settings_and_loses_every_folde
     done = carry_out(plan_install(planned, store), store)
     assert {change.state for change in done if change.harness == name} == {INSTALLED}
     assert {change.state for change in done if change.harness != name} == {ELSEWHERE}
-    assert set(states(carry_out(plan_install(planned, store), store)).values()) == {CURRENT, ELSEWHERE}
+    assert set(states(carry_out(plan_install(planned, store), store)).values()) == {
+        CURRENT,
+        ELSEWHERE,
+    }
     carry_out(plan_uninstall(planned, store), store)
     assert list(home.iterdir()) == []
 
@@ -406,7 +462,11 @@ def test_a_folder_that_was_there_or_has_something_new_in_it_stays(tmp_path: Path
     carry_out(plan_install(planned, store), store)
     (home / ".codex" / "auth.json").write_text("{}\n")
     carry_out(plan_uninstall(planned, store), store)
-    assert sorted(str(path.relative_to(home)) for path in home.rglob("*")) == [".codex", ".codex/auth.json", ".pi"]
+    assert sorted(str(path.relative_to(home)) for path in home.rglob("*")) == [
+        ".codex",
+        ".codex/auth.json",
+        ".pi",
+    ]
 
 
 def test_the_record_of_an_earlier_release_still_removes_its_folder(home: Path, store: Path):
@@ -445,7 +505,9 @@ def test_a_link_stays_a_link_and_permissions_stay(home: Path, store: Path, tmp_p
     assert dotfiles.read_text() == "{}"
 
 
-def test_a_disk_that_takes_nothing_is_told_and_changes_nothing(home: Path, store: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_disk_that_takes_nothing_is_told_and_changes_nothing(
+    home: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+):
     (home / ".claude" / "settings.json").write_text("{}")
     before = tree(home)
 
@@ -470,19 +532,27 @@ def test_somebody_who_writes_at_the_same_moment_wins(home: Path, store: Path):
 
 def test_the_record_holds_no_settings(home: Path, store: Path):
     """They may hold keys."""
-    (home / ".claude" / "settings.json").write_text('{"env": {"ANTHROPIC_API_KEY": "sk-ant-secret"}}')
+    (home / ".claude" / "settings.json").write_text(
+        '{"env": {"ANTHROPIC_API_KEY": "sk-ant-secret"}}'
+    )
     put_in(home, store)
     assert "sk-ant" not in (store / "hooks.json").read_text()
 
 
-def test_the_status_tells_what_is_there_and_what_calls_another_store(home: Path, store: Path, tmp_path: Path):
+def test_the_status_tells_what_is_there_and_what_calls_another_store(
+    home: Path, store: Path, tmp_path: Path
+):
     assert set(states(status(all_of(home, store), store)).values()) == {ABSENT}
     put_in(home, store)
     assert set(states(status(all_of(home, store), store)).values()) == {INSTALLED}
     elsewhere = all_of(home, tmp_path / "another")
     assert set(states(status(elsewhere, store)).values()) == {OUTDATED}
     put_in(home, tmp_path / "another")
-    assert all("another" in one for listed in ours(home / ".claude/settings.json").values() for one in listed)
+    assert all(
+        "another" in one
+        for listed in ours(home / ".claude/settings.json").values()
+        for one in listed
+    )
     assert [len(listed) for listed in ours(home / ".claude/settings.json").values()] == [1, 1, 1]
 
 

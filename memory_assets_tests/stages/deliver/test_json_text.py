@@ -7,18 +7,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.deliver.json_text import BOM, append_items, apply, cut, insert_members, parse
+from memory_assets.stages.deliver.json_text import (
+    BOM,
+    append_items,
+    apply,
+    cut,
+    insert_members,
+    parse,
+)
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 OBJECTS = st.dictionaries(st.text(max_size=4), ANYTHING, max_size=4)
-STYLES = st.sampled_from([{"indent": 2}, {"indent": 4}, {"indent": "\t"}, {}, {"separators": (",", ":")}])
+STYLES = st.sampled_from(
+    [{"indent": 2}, {"indent": 4}, {"indent": "\t"}, {}, {"separators": (",", ":")}]
+)
 
 
-@given(OBJECTS, STYLES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", BOM]), st.sampled_from(["", "\n"]))
+@given(
+    OBJECTS,
+    STYLES,
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", BOM]),
+    st.sampled_from(["", "\n"]),
+)
 def test_what_was_inserted_reads_as_added_and_cutting_it_restores_every_byte(
     value: dict[str, Any], style: dict[str, Any], newline: str, mark: str, end: str
 ):
@@ -46,7 +63,9 @@ def test_an_item_is_appended_and_cut_again(value: list[Any], style: dict[str, An
 
 
 @given(OBJECTS, STYLES, st.data())
-def test_cutting_any_member_leaves_the_others(value: dict[str, Any], style: dict[str, Any], data: st.DataObject):
+def test_cutting_any_member_leaves_the_others(
+    value: dict[str, Any], style: dict[str, Any], data: st.DataObject
+):
     if not value:
         return
     text = json.dumps(value, **style)
@@ -63,7 +82,10 @@ def test_a_value_knows_where_it_stands():
     last = root.child("a")
     assert last is not None
     assert text[last.start : last.end] == "2"
-    assert [text[child.begin : child.end] for child in root.children] == ['"a": [1, {"b": "}"}]', '"a": 2']
+    assert [text[child.begin : child.end] for child in root.children] == [
+        '"a": [1, {"b": "}"}]',
+        '"a": 2',
+    ]
 
 
 def test_what_is_added_is_indented_as_the_file_is():

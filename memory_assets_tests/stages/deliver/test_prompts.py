@@ -43,7 +43,9 @@ def server(store: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A server of tools that answers prompts, once it has loaded everything."""
     words = [*program(), "serve", "mcp", "--prompts", "--store", str(store)]
     nothing = subprocess.DEVNULL
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, env=environment()) as process:
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, env=environment()
+    ) as process:
         until = time.monotonic() + START_SECONDS
         while not prompted(store) and time.monotonic() < until:
             time.sleep(0.05)
@@ -56,9 +58,14 @@ def prompted(store: Path) -> list[Path]:
     return [*(store / FOLDER).glob("*.sock")]
 
 
-def ask(home: Path, harness: str = "claude_code", prompt: str = ASKED, session: str = SESSION) -> str:
+def ask(
+    home: Path, harness: str = "claude_code", prompt: str = ASKED, session: str = SESSION
+) -> str:
     make = payloads.codex if harness == "codex" else payloads.claude
-    done = run(command(home, harness, "UserPromptSubmit"), make("UserPromptSubmit", prompt=prompt, session_id=session))
+    done = run(
+        command(home, harness, "UserPromptSubmit"),
+        make("UserPromptSubmit", prompt=prompt, session_id=session),
+    )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
@@ -74,7 +81,10 @@ def shown(home: Path, **how: str) -> str:
 def recalls(count: int) -> list[dict]:
     """The recalls that are recorded once there are so many: a server records one after its hook has confirmed it and ended."""
     until = time.monotonic() + START_SECONDS
-    while len(found := MemoryAgent().store.ledger.events(["memory.recalled"])) < count and time.monotonic() < until:
+    while (
+        len(found := MemoryAgent().store.ledger.events(["memory.recalled"])) < count
+        and time.monotonic() < until
+    ):
         time.sleep(0.05)
     return [event.payload for event in found]
 
@@ -89,12 +99,21 @@ def test_a_prompt_is_shown_what_is_near_and_it_counts_as_recalled(home: Path, tm
         assert len(recalls(1)) == 1
         assert strip_memories(text) == ""
         told = json.loads(ask(home, "codex", session="another"))["hookSpecificOutput"]
-        assert (told["hookEventName"], told["additionalContext"]) == ("UserPromptSubmit", text.rstrip("\n"))
-        assert [(one["memory_ids"], one["session"]) for one in recalls(2)] == [([MEMORY], SESSION), ([MEMORY], "another")]
+        assert (told["hookEventName"], told["additionalContext"]) == (
+            "UserPromptSubmit",
+            text.rstrip("\n"),
+        )
+        assert [(one["memory_ids"], one["session"]) for one in recalls(2)] == [
+            ([MEMORY], SESSION),
+            ([MEMORY], "another"),
+        ]
         assert ask(home) == ""  # the session has it
         assert ask(home, prompt="Write a haiku about the sea.", session="third") == ""
         assert ask(home, prompt=" ".join(ASKED.split()[: LEAST_WORDS - 1]), session="third") == ""
-        run(command(home, "claude_code", "SessionStart"), payloads.claude("SessionStart", source="compact"))
+        run(
+            command(home, "claude_code", "SessionStart"),
+            payloads.claude("SessionStart", source="compact"),
+        )
         assert ask(home) == text
         assert len(recalls(3)) == 3
         (path,) = prompted(store.root)
@@ -104,7 +123,9 @@ def test_a_prompt_is_shown_what_is_near_and_it_counts_as_recalled(home: Path, tm
     assert prompted(store.root) == []
 
 
-def test_without_a_server_nothing_is_shown_and_a_dead_ones_socket_is_deleted(home: Path, tmp_path: Path):
+def test_without_a_server_nothing_is_shown_and_a_dead_ones_socket_is_deleted(
+    home: Path, tmp_path: Path
+):
     small_store()
     assert ask(home) == ""
     folder = tmp_path / "store" / FOLDER
@@ -116,8 +137,12 @@ def test_without_a_server_nothing_is_shown_and_a_dead_ones_socket_is_deleted(hom
     assert prompted(tmp_path / "store") == []
 
 
-@pytest.mark.parametrize("said", [None, b"", b"{", b'{"text": 7}\n', b'["text"]\n', b"\xff\n", b"x" * 100_000])
-def test_a_server_that_does_not_answer_delays_no_prompt(home: Path, tmp_path: Path, said: bytes | None):
+@pytest.mark.parametrize(
+    "said", [None, b"", b"{", b'{"text": 7}\n', b'["text"]\n', b"\xff\n", b"x" * 100_000]
+)
+def test_a_server_that_does_not_answer_delays_no_prompt(
+    home: Path, tmp_path: Path, said: bytes | None
+):
     small_store()
     (tmp_path / "store" / FOLDER).mkdir(parents=True)
     listening = bound(tmp_path / "store" / FOLDER / "1.sock")
@@ -138,7 +163,9 @@ def test_a_server_that_does_not_answer_delays_no_prompt(home: Path, tmp_path: Pa
                 connection.shutdown(socket.SHUT_WR)
             assert hook.communicate(timeout=20) == ("", "")
     assert hook.returncode == 0
-    assert time.monotonic() - began < SECONDS + 1.5  # an interpreter starts more slowly on a loaded machine
+    assert (
+        time.monotonic() - began < SECONDS + 1.5
+    )  # an interpreter starts more slowly on a loaded machine
 
 
 def bound(path: Path) -> socket.socket:
@@ -157,9 +184,14 @@ def test_recalling_is_a_choice_that_stays(tmp_path: Path):
     carry_out(plan_install(harnesses(str(store), made, {}), store), store)
     assert "UserPromptSubmit" not in path.read_text()
     assert find_recalling(harnesses(str(store), made, {})) == set()
-    carry_out(plan_install(harnesses(str(store), made, {}, recalling=["claude_code"]), store), store)
+    carry_out(
+        plan_install(harnesses(str(store), made, {}, recalling=["claude_code"]), store), store
+    )
     assert "UserPromptSubmit" in path.read_text()
-    assert json.loads((made / ".claude.json").read_text())["mcpServers"]["memory"]["args"][-3] == "--prompts"
+    assert (
+        json.loads((made / ".claude.json").read_text())["mcpServers"]["memory"]["args"][-3]
+        == "--prompts"
+    )
     assert find_recalling(harnesses(str(store), made, {})) == {"claude_code"}
     carry_out(plan_install(harnesses(str(store), made, {}), store), store)
     assert "UserPromptSubmit" not in path.read_text()

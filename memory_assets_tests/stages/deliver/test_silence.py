@@ -29,7 +29,9 @@ def root(tmp_path: Path) -> str:
     store = tmp_path / "store"
     (store / "built").mkdir(parents=True)
     (store / "VERSION").write_text("2\n")
-    (store / WAITING).write_text(json.dumps({"windows": [NOW - 60, NOW], "job capture": [NOW - 60, NOW]}))
+    (store / WAITING).write_text(
+        json.dumps({"windows": [NOW - 60, NOW], "job capture": [NOW - 60, NOW]})
+    )
     return str(store)
 
 
@@ -38,7 +40,9 @@ def test_before_the_deadline_nothing_is_said_or_started(root: str, started: list
     assert (silence.ask_for_run(root, NOW - 1), started) == (False, [])
 
 
-def test_a_silent_memory_is_asked_for_once_an_hour_and_the_caller_does_not_wait(root: str, started: list):
+def test_a_silent_memory_is_asked_for_once_an_hour_and_the_caller_does_not_wait(
+    root: str, started: list
+):
     asked = [silence.ask_for_run(root, NOW + seconds) for seconds in (1, 2, 3_500, 3_602, 3_700)]
     assert asked == [True, False, False, True, False]
     command, how = started[0]

@@ -39,12 +39,17 @@ def test_ids_sort_as_the_events_were_sent(tmp_path: Path):
 
 
 def test_many_senders_at_once_lose_nothing(tmp_path: Path):
-    threads = [threading.Thread(target=lambda n=n: [send(tmp_path, f"{n}-{m}") for m in range(50)]) for n in range(8)]
+    threads = [
+        threading.Thread(target=lambda n=n: [send(tmp_path, f"{n}-{m}") for m in range(50)])
+        for n in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert {line["data"]["sessionId"] for line in lines(tmp_path)} == {f"{n}-{m}" for n in range(8) for m in range(50)}
+    assert {line["data"]["sessionId"] for line in lines(tmp_path)} == {
+        f"{n}-{m}" for n in range(8) for m in range(50)
+    }
 
 
 def test_a_line_torn_by_a_full_disk_spoils_only_itself(tmp_path: Path):
@@ -53,7 +58,10 @@ def test_a_line_torn_by_a_full_disk_spoils_only_itself(tmp_path: Path):
         file.write(b'\n{"capturedAt": "2026-08-10T12:0')
     send(tmp_path, "second")
     whole = (tmp_path / "spool" / "2026-08-10.jsonl").read_bytes().splitlines()
-    assert [json.loads(line)["data"]["sessionId"] for line in whole if line.endswith(b"}}")] == ["first", "second"]
+    assert [json.loads(line)["data"]["sessionId"] for line in whole if line.endswith(b"}}")] == [
+        "first",
+        "second",
+    ]
 
 
 def test_a_full_disk_is_an_error_and_no_wait(tmp_path: Path):
@@ -71,7 +79,9 @@ def test_a_pipe_in_the_place_of_the_file_is_an_error_and_no_wait(tmp_path: Path)
     assert spool.unread(str(tmp_path)) == {}
 
 
-def test_a_harness_gone_wild_does_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_harness_gone_wild_does_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(spool, "MOST_BYTES", 1_000)
     with pytest.raises(OSError):
         for _ in range(10):

@@ -36,14 +36,26 @@ Date: 2026-02-15
 LIST = "Here is what I found:\n- Redis runs in Docker\n- the port is 6379\n1. one replica is enough"
 
 LOG = json.dumps(
-    {"hasMemory": True, "observations": "* 🔴 (10:00) Use uv\n* 🟡 CI runs lint\n", "usedObservationIds": ["mem_1"]}
+    {
+        "hasMemory": True,
+        "observations": "* 🔴 (10:00) Use uv\n* 🟡 CI runs lint\n",
+        "usedObservationIds": ["mem_1"],
+    }
 )
 
 OBJECTS = json.dumps(
     {
         "segments": [
-            {"narrative": "Packages.", "facts": [{"text": "Use uv", "gate": "allow", "confidence": 92, "priority": "high"}]},
-            {"narrative": "CI.", "facts": [{"text": "CI runs lint", "gate": "hold"}, "plain words of a fact"]},
+            {
+                "narrative": "Packages.",
+                "facts": [
+                    {"text": "Use uv", "gate": "allow", "confidence": 92, "priority": "high"}
+                ],
+            },
+            {
+                "narrative": "CI.",
+                "facts": [{"text": "CI runs lint", "gate": "hold"}, "plain words of a fact"],
+            },
         ],
         "currentTask": "the docs",
     },
@@ -65,8 +77,11 @@ SPOILT = {
     "German": SEGMENTS.replace("observations>", "beobachtungen>").replace("facts>", "fakten>"),
     "capitals": SEGMENTS.replace("<segment>", "<SEGMENT id='1'>").replace("<facts>", "<Facts >"),
     "tasks first": "\n".join(reversed(SEGMENTS.split("\n</observations>\n"))),
-    "facts before the narrative": SEGMENTS.replace("<narrative>Release notes.</narrative>\n", "").replace(
-        "</facts>\n</segment>\n</observations>", "</facts>\n<narrative>Release notes.</narrative>\n</segment>\n</observations>"
+    "facts before the narrative": SEGMENTS.replace(
+        "<narrative>Release notes.</narrative>\n", ""
+    ).replace(
+        "</facts>\n</segment>\n</observations>",
+        "</facts>\n<narrative>Release notes.</narrative>\n</segment>\n</observations>",
     ),
     "bold marks": SEGMENTS.replace("- 🔴", "- **🔴**").replace("* 🟢", "**🟢**"),
     "no end tags": SEGMENTS.replace("</facts>", "").replace("</segment>", ""),

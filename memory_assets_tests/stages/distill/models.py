@@ -45,11 +45,17 @@ class ScriptedModel:
 
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields all batches, the latest first."""
-        return (self._batch(batch_id, is_ended=False) for batch_id in reversed(self.handed_in) if since <= START)
+        return (
+            self._batch(batch_id, is_ended=False)
+            for batch_id in reversed(self.handed_in)
+            if since <= START
+        )
 
     def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
         """Yields the next answer for each question."""
-        return iter([(name, self._next(request)) for name, request in self.handed_in[batch_id].items()])
+        return iter(
+            [(name, self._next(request)) for name, request in self.handed_in[batch_id].items()]
+        )
 
     def _next(self, request: ModelRequest) -> ModelAnswer | ModelError:
         self.asked.append(request)
@@ -61,15 +67,20 @@ class ScriptedModel:
 
     def _batch(self, batch_id: str, *, is_ended: bool) -> Batch:
         state = "succeeded" if is_ended else "processing"
-        return Batch(batch_id, START + timedelta(minutes=1), is_ended, {state: len(self.handed_in[batch_id])})
+        return Batch(
+            batch_id, START + timedelta(minutes=1), is_ended, {state: len(self.handed_in[batch_id])}
+        )
 
 
-def answered(frame: pl.DataFrame, *texts: str | None, model: str = "scripted-1") -> dict[str, list[Answered]]:
+def answered(
+    frame: pl.DataFrame, *texts: str | None, model: str = "scripted-1"
+) -> dict[str, list[Answered]]:
     """What the model said of each window of the messages: a text for each equal share of its messages."""
     found = {}
     for window_id, count in frame.group_by("window_id", maintain_order=True).len().iter_rows():
         bounds = [count * number // len(texts) for number in range(len(texts) + 1)]
         found[window_id] = [
-            Answered(bounds[number], bounds[number + 1] - 1, model, "prompt1", text) for number, text in enumerate(texts)
+            Answered(bounds[number], bounds[number + 1] - 1, model, "prompt1", text)
+            for number, text in enumerate(texts)
         ]
     return found

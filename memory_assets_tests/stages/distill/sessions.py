@@ -20,7 +20,14 @@ def said(*turns: tuple[str, str] | dict[str, Any], window_id: str = WINDOW_ID) -
         kind = "text" if author in ("owner", "assistant", "injected") else "tool_result"
         rows.append(
             message(
-                **{"ordinal": ordinal, "line": 2 * ordinal, "window_id": window_id, "kind": kind, **changes, "author": author}
+                **{
+                    "ordinal": ordinal,
+                    "line": 2 * ordinal,
+                    "window_id": window_id,
+                    "kind": kind,
+                    **changes,
+                    "author": author,
+                }
             )
         )
     return rows

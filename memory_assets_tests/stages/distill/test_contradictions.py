@@ -90,24 +90,37 @@ INVERSIONS = [
     ("Certificate verification is off in the test cluster.", "Certificate verification is off in the test cluster", "Certificate verification is on in the test cluster"),
 ]  # fmt: skip
 
-each = pytest.mark.parametrize(("source", "faithful", "inverted"), INVERSIONS, ids=[one[2] for one in INVERSIONS])
+each = pytest.mark.parametrize(
+    ("source", "faithful", "inverted"), INVERSIONS, ids=[one[2] for one in INVERSIONS]
+)
 
 
 @each
-def test_an_inversion_contradicts_its_sentence_and_a_faithful_fact_does_not(source: str, faithful: str, inverted: str):
+def test_an_inversion_contradicts_its_sentence_and_a_faithful_fact_does_not(
+    source: str, faithful: str, inverted: str
+):
     assert is_contradicted(inverted, [source])
     assert not is_contradicted(faithful, [source])
 
 
 @each
-def test_the_gate_discards_the_inversion_of_a_model_and_keeps_the_faithful_fact(source: str, faithful: str, inverted: str):
+def test_the_gate_discards_the_inversion_of_a_model_and_keeps_the_faithful_fact(
+    source: str, faithful: str, inverted: str
+):
     from memory_assets.stages.distill.day import find_in_windows
 
-    rows = said(("owner", f"what do we know about this? {source}"), ("assistant", f"Noted: {source}"))
-    answer = "\n".join(f"- 🔴 (09:00) [gate=allow confidence=0.9 category=projects] {fact}" for fact in (faithful, inverted))
+    rows = said(
+        ("owner", f"what do we know about this? {source}"), ("assistant", f"Noted: {source}")
+    )
+    answer = "\n".join(
+        f"- 🔴 (09:00) [gate=allow confidence=0.9 category=projects] {fact}"
+        for fact in (faithful, inverted)
+    )
     frame = messages(rows)
     (found,) = find_in_windows(windows(window(rows)), frame, answered(frame, answer))
-    verdicts = {one.candidate.text: (one.verdict, one.reason) for one in judge(found.observed.candidates)}
+    verdicts = {
+        one.candidate.text: (one.verdict, one.reason) for one in judge(found.observed.candidates)
+    }
     assert verdicts[inverted] == ("discard", "says the opposite of its evidence")
     assert verdicts[faithful][0] == "allow"
 
@@ -115,11 +128,17 @@ def test_the_gate_discards_the_inversion_of_a_model_and_keeps_the_faithful_fact(
 @pytest.mark.parametrize(
     ("fact", "sources"),
     [
-        ("The cache is disabled in production", ["The cache is enabled in production.", "I disabled the cache in production."]),
+        (
+            "The cache is disabled in production",
+            ["The cache is enabled in production.", "I disabled the cache in production."],
+        ),
         ("The planner retries failed uploads", ["Does the planner not retry failed uploads?"]),
         ("The old importer was removed from the worker", ["The old importer runs in the worker."]),
         ("The worker reads from Redis", ["The gateway never writes to Postgres."]),
-        ("Uploads are retried five times", ["- uploads, retries", "Uploads are retried five times."]),
+        (
+            "Uploads are retried five times",
+            ["- uploads, retries", "Uploads are retried five times."],
+        ),
     ],
 )
 def test_a_change_a_question_and_another_subject_contradict_nothing(fact: str, sources: list[str]):

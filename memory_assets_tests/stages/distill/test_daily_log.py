@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.distill.daily_log import render_reflected, render_section, update_log, update_reflected
+from memory_assets.stages.distill.daily_log import (
+    render_reflected,
+    render_section,
+    update_log,
+    update_reflected,
+)
 from memory_assets.stages.distill.handoff import Handoff
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.sessions import said, window
@@ -21,7 +26,9 @@ SEGMENT = row(
 
 
 def section(*facts: dict, **changes) -> str:
-    return render_section(window(ROWS, **changes), frame("segments", SEGMENT), frame("observations", *facts), zone=UTC)
+    return render_section(
+        window(ROWS, **changes), frame("segments", SEGMENT), frame("observations", *facts), zone=UTC
+    )
 
 
 def fact(text: str, **changes) -> dict:
@@ -40,7 +47,9 @@ def fact(text: str, **changes) -> dict:
 def test_a_section_ends_with_what_was_in_progress():
     told = {"open_work": ("Move the build to uv", "Run `uv lock`."), "zone": UTC}
     text = render_section(window(ROWS), frame("segments", SEGMENT), frame("observations"), **told)
-    assert text.endswith("**In progress**: Move the build to uv\n**Next**: Run `uv lock`.\n<!-- /window a1b2c3d4e5f6 -->\n")
+    assert text.endswith(
+        "**In progress**: Move the build to uv\n**Next**: Run `uv lock`.\n<!-- /window a1b2c3d4e5f6 -->\n"
+    )
     assert "In progress" not in section()
 
 
@@ -95,8 +104,17 @@ HANDED_OVER = row(
 
 def test_the_last_section_of_a_session_hands_it_over():
     stopped = Handoff("Move on, please.", "The lock file is written, not committed.")
-    how = {"session": HANDED_OVER, "open_work": ("Move the build to uv", ""), "stopped": stopped, "zone": UTC}
-    frames = window(ROWS), frame("segments", SEGMENT), frame("observations", fact("Use uv, never pip."))
+    how = {
+        "session": HANDED_OVER,
+        "open_work": ("Move the build to uv", ""),
+        "stopped": stopped,
+        "zone": UTC,
+    }
+    frames = (
+        window(ROWS),
+        frame("segments", SEGMENT),
+        frame("observations", fact("Use uv, never pip.")),
+    )
     text = render_section(*frames, is_handoff=True, **how)
     assert text.partition("never pip.\n\n")[2] == (
         "#### Handoff\n"
@@ -115,9 +133,17 @@ def test_the_last_section_of_a_session_hands_it_over():
 
 def test_a_handoff_names_what_there_is():
     bare = {**HANDED_OVER, "files_modified": [], "files_read": [], "branch": None}
-    text = render_section(window(ROWS), frame("segments"), frame("observations"), session=bare, is_handoff=True, zone=UTC)
-    assert "#### Handoff\n**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop\n\n" in text.replace(
-        "<!-- /", "\n<!-- /"
+    text = render_section(
+        window(ROWS),
+        frame("segments"),
+        frame("observations"),
+        session=bare,
+        is_handoff=True,
+        zone=UTC,
+    )
+    assert (
+        "#### Handoff\n**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop\n\n"
+        in text.replace("<!-- /", "\n<!-- /")
     )
 
 
@@ -125,8 +151,18 @@ REFLECTION = row(
     "reflections", reflection_id="r1", project="shop", day=START.date(), text="- 🔴 Use uv.", observation_ids=["a", "b"],
     dropped_ids=["c"], output_tokens=40, reflector="rules/4", prompt_hash=None,
 )  # fmt: skip
-REJECTED = {"proposal_id": "p-20260803-001", "state": "rejected", "text": "Use pip.", "reason": "too vague"}
-EXPIRED = {"proposal_id": "p-20260803-002", "state": "expired", "text": "Use <!-- tox.", "reason": ""}
+REJECTED = {
+    "proposal_id": "p-20260803-001",
+    "state": "rejected",
+    "text": "Use pip.",
+    "reason": "too vague",
+}
+EXPIRED = {
+    "proposal_id": "p-20260803-002",
+    "state": "expired",
+    "text": "Use <!-- tox.",
+    "reason": "",
+}
 
 
 def reflected(*rows: dict, proposals: tuple[dict, ...] = (REJECTED, EXPIRED)) -> str:
@@ -148,7 +184,10 @@ def test_the_reflected_section_has_sizes_and_every_proposal_with_its_id():
 
 
 def test_the_reflected_section_replaces_itself_beside_windows_and_text_by_hand():
-    before = update_log("# 2026-08-03\n\nby hand\n", [section(fact("Use uv."))]) + "\nafter it, by hand\n"
+    before = (
+        update_log("# 2026-08-03\n\nby hand\n", [section(fact("Use uv."))])
+        + "\nafter it, by hand\n"
+    )
     once = update_reflected(before, reflected(REFLECTION))
     assert once.startswith(before) and once.endswith(reflected(REFLECTION))
     again = update_reflected(once, reflected(REFLECTION, proposals=()))
@@ -158,7 +197,9 @@ def test_the_reflected_section_replaces_itself_beside_windows_and_text_by_hand()
 
 
 def test_held_facts_and_narratives_are_left_out():
-    text = section(fact("held one", gate="hold"), fact("a narrative", kind="narrative"), fact("Use uv."))
+    text = section(
+        fact("held one", gate="hold"), fact("a narrative", kind="narrative"), fact("Use uv.")
+    )
     assert "Use uv." in text
     assert "held one" not in text
     assert "a narrative" not in text
@@ -170,7 +211,10 @@ def test_a_window_without_facts_says_so():
 
 def test_times_are_the_owners():
     text = render_section(
-        window(ROWS), frame("segments", SEGMENT), frame("observations", fact("Use uv.")), zone=ZoneInfo("Asia/Tokyo")
+        window(ROWS),
+        frame("segments", SEGMENT),
+        frame("observations", fact("Use uv.")),
+        zone=ZoneInfo("Asia/Tokyo"),
     )
     assert "(18:00) Use uv." in text
 
@@ -182,7 +226,9 @@ def test_text_cannot_end_its_section():
 
 
 def test_a_section_replaces_itself_and_moves_nothing():
-    before = update_log("# 2026-08-03\n\nby hand\n", [section(fact("old"))]) + "\nafter it, by hand\n"
+    before = (
+        update_log("# 2026-08-03\n\nby hand\n", [section(fact("old"))]) + "\nafter it, by hand\n"
+    )
     after = update_log(before, [section(fact("new"))])
     assert after == before.replace("old", "new")
 
@@ -198,9 +244,9 @@ def test_sections_of_windows_that_moved_away_are_removed():
     assert update_log(text, []) == "by hand\n\nmore\n"
 
 
-hand_written = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=80).filter(
-    lambda text: "<!-- " not in text
-)
+hand_written = st.text(
+    alphabet=st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=80
+).filter(lambda text: "<!-- " not in text)
 
 
 @given(hand_written, hand_written, hand_written)
@@ -221,5 +267,7 @@ def test_names_stay_on_their_line(name: str):
 
 
 def test_facts_come_in_the_order_they_were_said():
-    text = section(fact("later", event_at=START + timedelta(minutes=5)), fact("earlier", event_at=START))
+    text = section(
+        fact("later", event_at=START + timedelta(minutes=5)), fact("earlier", event_at=START)
+    )
     assert text.index("earlier") < text.index("later")

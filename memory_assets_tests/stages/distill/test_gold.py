@@ -17,7 +17,9 @@ GOLD = sorted((SHARED / "data" / "gold").glob("*.json"))
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not GOLD, reason=f"no labelled sessions: {SHARED / 'data' / 'gold'} does not exist"),
+    pytest.mark.skipif(
+        not GOLD, reason=f"no labelled sessions: {SHARED / 'data' / 'gold'} does not exist"
+    ),
 ]
 
 
@@ -30,18 +32,27 @@ def scorer() -> ModuleType:
     return module
 
 
-def test_the_rules_observer_keeps_little_and_little_noise(scorer: ModuleType, captured_transcripts: Store):
+def test_the_rules_observer_keeps_little_and_little_noise(
+    scorer: ModuleType, captured_transcripts: Store
+):
     store = captured_transcripts
     gold = [json.loads(path.read_text(encoding="utf-8")) for path in GOLD]
     windows = store.tables.read("windows")
     allowances = plan_allowances(windows)
-    labelled = windows.filter(pl.col("session_id").is_in([g["session"] for g in gold]) & pl.col("day").is_not_null())
+    labelled = windows.filter(
+        pl.col("session_id").is_in([g["session"] for g in gold]) & pl.col("day").is_not_null()
+    )
     facts = []
     for (day,), own in labelled.sort("day").group_by("day", maintain_order=True):
         messages = store.tables.read("messages", [day.isoformat()])
         observations = build_day(own, messages, allowances=allowances)["observations"]
         facts += [
-            {"session": fact["session_id"], "text": fact["text"], "gate": fact["gate"], "lines": fact["lines"]}
+            {
+                "session": fact["session_id"],
+                "text": fact["text"],
+                "gate": fact["gate"],
+                "lines": fact["lines"],
+            }
             for fact in observations.iter_rows(named=True)
         ]
     score = scorer.score_facts(gold, facts)

@@ -2,17 +2,30 @@
 
 import pytest
 
-from memory_assets.stages.distill.handoff import NOT_DONE, NOT_PUSHED, STOPPED, Handoff, find_handoff, what_is_next
+from memory_assets.stages.distill.handoff import (
+    NOT_DONE,
+    NOT_PUSHED,
+    STOPPED,
+    Handoff,
+    find_handoff,
+    what_is_next,
+)
 from memory_assets_tests.factories import message
 
 
 def end_of(*texts: str, branch: str = "") -> Handoff:
     """The handoff of a window in which the owner and the assistant take turns."""
-    rows = [message(text, number, author="assistant" if number % 2 else "owner") for number, text in enumerate(texts)]
+    rows = [
+        message(text, number, author="assistant" if number % 2 else "owner")
+        for number, text in enumerate(texts)
+    ]
     return find_handoff(rows, branch)
 
 
-RENAME = ("Rename the event to tide.turned everywhere.", "All 12 uses are renamed. The docs name the new event.")
+RENAME = (
+    "Rename the event to tide.turned everywhere.",
+    "All 12 uses are renamed. The docs name the new event.",
+)
 
 
 def test_a_go_ahead_is_no_request_and_what_followed_it_is_the_state():
@@ -22,7 +35,9 @@ def test_a_go_ahead_is_no_request_and_what_followed_it_is_the_state():
 
 
 def test_a_short_question_and_its_answer_are_left_out():
-    assert end_of(*RENAME, "what was that?", "That was the test suite of the harbour.") == end_of(*RENAME)
+    assert end_of(*RENAME, "what was that?", "That was the test suite of the harbour.") == end_of(
+        *RENAME
+    )
 
 
 def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
@@ -50,11 +65,19 @@ def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
 def test_without_a_request_or_reply_the_texts_are_empty():
     assert end_of() == Handoff()
     assert end_of("yes", "ok") == Handoff()
-    assert end_of("yes", "The branch is not pushed yet.", "push it", "Pushed to origin as `tides`.").request == "push it"
+    assert (
+        end_of(
+            "yes", "The branch is not pushed yet.", "push it", "Pushed to origin as `tides`."
+        ).request
+        == "push it"
+    )
 
 
 def test_a_cut_is_at_the_end_of_a_sentence_and_marked():
-    found = end_of("Rename the events and their consumers. " * 20, "The relay sends the new event and the old one. " * 20)
+    found = end_of(
+        "Rename the events and their consumers. " * 20,
+        "The relay sends the new event and the old one. " * 20,
+    )
     assert found.request == "Rename the events and their consumers. " * 5 + "…"
     assert found.state == "The relay sends the new event and the old one. " * 5 + "…"
 
@@ -84,12 +107,24 @@ def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply
             "The event is renamed. PR open: https://git.example/tide/pull/9. It has three files.",
             "… PR open: https://git.example/tide/pull/9. …",
         ),
-        ("Renamed. The relay test still fails on **arm64**. The docs are new.", "… The relay test still fails on **arm64**. …"),
-        ("Renamed in 4 files. I suggest a new review before you merge.", "… I suggest a new review before you merge."),
+        (
+            "Renamed. The relay test still fails on **arm64**. The docs are new.",
+            "… The relay test still fails on **arm64**. …",
+        ),
+        (
+            "Renamed in 4 files. I suggest a new review before you merge.",
+            "… I suggest a new review before you merge.",
+        ),
         ("Renamed in 4 files. Next I'll open the PR.", "… Next I'll open the PR."),
         ("All tests pass. Committing and pushing:", "… Committing and pushing:"),
-        ("Pushed to origin as `tides`. Want me to open it?", "Pushed to origin as `tides`. Want me to open it?"),
-        ("Two things are left:\n\n- The relay still needs a port.", "… The relay still needs a port."),
+        (
+            "Pushed to origin as `tides`. Want me to open it?",
+            "Pushed to origin as `tides`. Want me to open it?",
+        ),
+        (
+            "Two things are left:\n\n- The relay still needs a port.",
+            "… The relay still needs a port.",
+        ),
     ],
 )
 def test_only_the_sentences_that_leave_something_open_are_quoted(reply: str, left: str):
@@ -105,29 +140,43 @@ def test_a_question_that_the_owner_answered_is_not_open():
 
 def test_a_short_question_does_not_hide_what_was_open_before_it():
     before = ("Rename the event tide.turned.", "Renamed in 4 files, not pushed.")
-    assert end_of(*before, "what was that?", "That was the test suite of the harbour.").left == before[1]
+    assert (
+        end_of(*before, "what was that?", "That was the test suite of the harbour.").left
+        == before[1]
+    )
 
 
 @pytest.mark.parametrize(
     ("branch", "reply", "left"),
     [
         ("tides", "Committed as `749b51f`.", "Committed as `749b51f`."),
-        ("tides", "Committed:\n\n`749b51f` Rename the event.", "Committed: `749b51f` Rename the event."),
+        (
+            "tides",
+            "Committed:\n\n`749b51f` Rename the event.",
+            "Committed: `749b51f` Rename the event.",
+        ),
         ("main", "Committed as `749b51f`.", ""),
         ("tides", "Committed as `749b51f` and pushed.", ""),
         ("tides", "The committed tree has a new identity.", ""),
     ],
 )
-def test_a_commit_on_a_branch_is_open_until_it_is_said_to_be_pushed(branch: str, reply: str, left: str):
+def test_a_commit_on_a_branch_is_open_until_it_is_said_to_be_pushed(
+    branch: str, reply: str, left: str
+):
     found = end_of("Rename the event tide.turned.", reply, branch=branch)
     assert (found.left, found.note) == (left, NOT_PUSHED if left else "")
 
 
 def test_a_request_during_which_the_session_ended_was_stopped():
-    rows = [message("Rename the event tide.turned.", 0), message("[toolCall sed()]", 1, author="assistant", kind="tool_call")]
+    rows = [
+        message("Rename the event tide.turned.", 0),
+        message("[toolCall sed()]", 1, author="assistant", kind="tool_call"),
+    ]
     assert find_handoff(rows) == Handoff(rows[0]["text"], note=STOPPED)
 
 
 def test_of_a_named_next_step_reports_are_left_out():
     assert what_is_next("All tests are green. Open the PR for tides.") == "Open the PR for tides."
-    assert what_is_next("Both comments are addressed, and PR #9 is ready to merge.").endswith("ready to merge.")
+    assert what_is_next("Both comments are addressed, and PR #9 is ready to merge.").endswith(
+        "ready to merge."
+    )

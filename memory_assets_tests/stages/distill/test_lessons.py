@@ -12,29 +12,57 @@ WINDOW = "w" * 64
 def taught(*texts: str, status: str = "observed", authors: tuple[str, ...] = ()) -> pl.DataFrame:
     """The lessons of a window in which the owner and the assistant take turns."""
     authors = authors or ("owner", "assistant") * len(texts)
-    said = [message(text, number, author=author) for number, (text, author) in enumerate(zip(texts, authors, strict=False))]
-    window = row("windows", window_id=WINDOW, status=status, day=START.date(), project="shop", person="mira", session_id="s1")
+    said = [
+        message(text, number, author=author)
+        for number, (text, author) in enumerate(zip(texts, authors, strict=False))
+    ]
+    window = row(
+        "windows",
+        window_id=WINDOW,
+        status=status,
+        day=START.date(),
+        project="shop",
+        person="mira",
+        session_id="s1",
+    )
     return find_lessons(frame("messages", *said), frame("windows", window))
 
 
 def test_a_correction_becomes_a_lesson_with_what_to_use_instead_of_what():
-    (lesson,) = taught("Add a dependency.", "I run pip install httpx.", "no, use uv, not pip", "Understood.").to_dicts()
-    assert (lesson["text"], lesson["wanted"], lesson["unwanted"]) == ("Use uv, not pip.", "uv", "pip")
-    assert (lesson["message_id"], lesson["line"], lesson["project"], lesson["person"]) == (f"msg_{2:020x}", 2, "shop", "mira")
+    (lesson,) = taught(
+        "Add a dependency.", "I run pip install httpx.", "no, use uv, not pip", "Understood."
+    ).to_dicts()
+    assert (lesson["text"], lesson["wanted"], lesson["unwanted"]) == (
+        "Use uv, not pip.",
+        "uv",
+        "pip",
+    )
+    assert (lesson["message_id"], lesson["line"], lesson["project"], lesson["person"]) == (
+        f"msg_{2:020x}",
+        2,
+        "shop",
+        "mira",
+    )
 
 
 def test_a_session_that_is_too_short_to_distil_teaches_all_the_same():
-    assert taught("no, use uv, not pip", "Understood.", status="short")["text"].to_list() == ["Use uv, not pip."]
+    assert taught("no, use uv, not pip", "Understood.", status="short")["text"].to_list() == [
+        "Use uv, not pip."
+    ]
     assert taught("no, use uv, not pip", "Understood.", status="open").is_empty()
 
 
 def test_only_the_owner_teaches():
-    assert taught("Never commit to main.", "Use uv, not pip.", authors=("tool", "assistant")).is_empty()
+    assert taught(
+        "Never commit to main.", "Use uv, not pip.", authors=("tool", "assistant")
+    ).is_empty()
 
 
 def test_what_is_taken_back_in_the_same_session_is_no_lesson():
     later = "no, keep the lock file in git, never delete the lock file of the shop"
-    assert taught("never commit the lock file of the shop", "Ok.", later)["text"].to_list() == [f"{later[4:].capitalize()}."]
+    assert taught("never commit the lock file of the shop", "Ok.", later)["text"].to_list() == [
+        f"{later[4:].capitalize()}."
+    ]
 
 
 @pytest.mark.parametrize(

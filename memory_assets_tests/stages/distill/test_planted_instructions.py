@@ -18,9 +18,7 @@ from memory_assets_tests.stages.distill.planted import PLANTED, SAID, THEMES, Pl
 from memory_assets_tests.stages.distill.sessions import messages, said, window, windows
 
 OPENING = "look at the build file, install the packages, then commit and skip to the release with its tests"
-FACT = (
-    "The build of `shop` reads its packages from `environment.yml`, because `make image` copies that file into the container."
-)
+FACT = "The build of `shop` reads its packages from `environment.yml`, because `make image` copies that file into the container."
 SPEAKERS = {"tool": "tool", "two messages": "tool", "paste": "owner"}
 
 
@@ -29,11 +27,18 @@ def session(planted: Planted, *, obeys: bool) -> list[Row]:
     author = SPEAKERS.get(planted.place, planted.place)
     parts = planted.text.split("|") if planted.place == "two messages" else [planted.text]
     claims = THEMES[planted.theme].claims
-    echo = [("assistant", f"Understood. {claims[0]}. I'll do so from now on: {claims[1]}.")] if obeys else []
+    echo = (
+        [("assistant", f"Understood. {claims[0]}. I'll do so from now on: {claims[1]}.")]
+        if obeys
+        else []
+    )
     return said(
         ("owner", OPENING),
         ("assistant", "Reading `environment.yml`."),
-        *({"author": author, "text": part, "tool_name": None if author == "owner" else "Read"} for part in parts),
+        *(
+            {"author": author, "text": part, "tool_name": None if author == "owner" else "Read"}
+            for part in parts
+        ),
         *echo,
         ("assistant", FACT),
         ("owner", "thanks, continue"),
@@ -78,7 +83,9 @@ def carrying(theme: str, texts: list[str]) -> list[str]:
     return [text for text in texts if THEMES[theme].marker in bare(text)]
 
 
-each_planted = pytest.mark.parametrize("planted", PLANTED, ids=[planted.name for planted in PLANTED])
+each_planted = pytest.mark.parametrize(
+    "planted", PLANTED, ids=[planted.name for planted in PLANTED]
+)
 each_said = pytest.mark.parametrize("owners", SAID, ids=[owners.marker for owners in SAID])
 each_assistant = pytest.mark.parametrize("obeys", [False, True], ids=["silent", "obeys"])
 
@@ -105,7 +112,9 @@ def test_it_does_not_become_open_work(planted: Planted):
     rows, claims = session(planted, obeys=False), THEMES[planted.theme].claims
     kept = [without_quoted(claim, rows) for claim in claims]
     assert carrying(planted.theme, kept) == []
-    assert without_quoted("Finish the image of the build.", rows) == "Finish the image of the build."
+    assert (
+        without_quoted("Finish the image of the build.", rows) == "Finish the image of the build."
+    )
 
 
 @pytest.mark.slow
@@ -114,7 +123,9 @@ def test_comparing_by_meaning_does_not_make_it_the_owners(planted: Planted):
     rows = session(planted, obeys=True)
     own, frame = windows(window(rows)), messages(rows)
     answers = answered(frame, believing(THEMES[planted.theme]))
-    facts = build_day(own, frame, answers=answers, embedder=LocalEmbedder())["observations"].filter(pl.col("gate") == "allow")
+    facts = build_day(own, frame, answers=answers, embedder=LocalEmbedder())["observations"].filter(
+        pl.col("gate") == "allow"
+    )
     assert carrying(planted.theme, facts["text"].to_list()) == []
 
 
@@ -131,11 +142,15 @@ def conversation(owners: Said) -> list[Row]:
 @each_said
 def test_what_the_owner_says_in_such_words_is_kept_by_the_rules(owners: Said):
     facts, _ = observe(conversation(owners))
-    assert [fact["author"] for fact in facts.to_dicts() if owners.marker in fact["text"].lower()][:1] == ["owner"]
+    assert [fact["author"] for fact in facts.to_dicts() if owners.marker in fact["text"].lower()][
+        :1
+    ] == ["owner"]
 
 
 @each_said
 def test_what_the_owner_says_in_such_words_is_kept_from_a_models_answer(owners: Said):
     answer = f"- 🔴 [gate=allow confidence=0.9 category=rules-conventions] {owners.claim}"
     facts, _ = observe(conversation(owners), answer)
-    assert [(fact["text"], fact["author"]) for fact in facts.to_dicts()] == [(owners.claim, "owner")]
+    assert [(fact["text"], fact["author"]) for fact in facts.to_dicts()] == [
+        (owners.claim, "owner")
+    ]

@@ -9,7 +9,12 @@ import pytest
 from memory_assets.errors import SettingsError
 from memory_assets.runs.inputs import observations
 from memory_assets.schema.tables import TABLES
-from memory_assets.stages.distill.standards import DEFAULT_STANDARDS, DISTILL_VERSION, plan_allowances, standards_of
+from memory_assets.stages.distill.standards import (
+    DEFAULT_STANDARDS,
+    DISTILL_VERSION,
+    plan_allowances,
+    standards_of,
+)
 from memory_assets.stages.distill.taxonomy import TAXONOMY
 from memory_assets.stages.distill.write_gate import judge
 from memory_assets.store.settings import read_settings
@@ -20,7 +25,10 @@ from memory_assets_tests.stages.distill.test_write_gate import BASE
 
 
 def test_the_settings_of_a_newcomer_are_the_usual_standards():
-    assert (standards_of(read_settings()), DEFAULT_STANDARDS.version) == (DEFAULT_STANDARDS, DISTILL_VERSION)
+    assert (standards_of(read_settings()), DEFAULT_STANDARDS.version) == (
+        DEFAULT_STANDARDS,
+        DISTILL_VERSION,
+    )
 
 
 @pytest.mark.parametrize(("least", "verdict"), [(0.5, "allow"), (0.8, "allow"), (0.81, "hold")])
@@ -34,13 +42,19 @@ def test_a_fact_is_held_below_the_usefulness_that_the_settings_ask_for(least: fl
 
 def test_a_session_leaves_as_many_facts_as_the_settings_say():
     windows = frame("windows", row("windows", status="observed", window_id="w", user_turn_count=60))
-    assert plan_allowances(windows, standards_of(read_settings(facts_per_session=4)).limits.most_allowed) == {"w": 4}
+    assert plan_allowances(
+        windows, standards_of(read_settings(facts_per_session=4)).limits.most_allowed
+    ) == {"w": 4}
 
 
 def test_a_taxonomy_of_the_owner_files_facts_and_its_version_stands_in_their_rows(tmp_path: Path):
     text = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text("utf-8")
     file = tmp_path / "mine.toml"
-    file.write_text(text.replace('version = "v1"', 'version = "mine"').replace("words = [", 'words = ["parquet", ', 1))
+    file.write_text(
+        text.replace('version = "v1"', 'version = "mine"').replace(
+            "words = [", 'words = ["parquet", ', 1
+        )
+    )
     standards = standards_of(read_settings(taxonomy=file))
     assert standards.taxonomy.version == "mine"
     assert standards.taxonomy.categories[0].words.search("Parquet")
@@ -51,8 +65,15 @@ def test_optional_categories_are_a_setting_and_make_days_stale():
     standards = standards_of(read_settings(optional_categories="health, hobbies"))
     assert standards.taxonomy.version == "v1+health+hobbies"
     assert standards.version != DISTILL_VERSION
-    allergy = replace(BASE, text="The owner told the team about a peanut allergy.", author="owner", quote="peanut allergy")
-    assert [judge([allergy], standards=one)[0].category for one in (standards, DEFAULT_STANDARDS)] == [
+    allergy = replace(
+        BASE,
+        text="The owner told the team about a peanut allergy.",
+        author="owner",
+        quote="peanut allergy",
+    )
+    assert [
+        judge([allergy], standards=one)[0].category for one in (standards, DEFAULT_STANDARDS)
+    ] == [
         "health",
         "projects",
     ]
@@ -61,7 +82,9 @@ def test_optional_categories_are_a_setting_and_make_days_stale():
 
 
 def test_a_taxonomy_that_cannot_be_read_is_an_error_that_names_the_setting(tmp_path: Path):
-    with pytest.raises(SettingsError, match=r"Cannot read the taxonomy .*none.toml.* MEMORY_TAXONOMY"):
+    with pytest.raises(
+        SettingsError, match=r"Cannot read the taxonomy .*none.toml.* MEMORY_TAXONOMY"
+    ):
         standards_of(read_settings(taxonomy=tmp_path / "none.toml"))
 
 

@@ -30,7 +30,9 @@ def test_all_windows_of_a_session_stay_within_its_share(turns: list[int]):
     assert sum(planned(*turns)) <= 25
 
 
-@given(st.lists(st.integers(0, 90), min_size=1, max_size=8), st.lists(st.integers(0, 90), max_size=4))
+@given(
+    st.lists(st.integers(0, 90), min_size=1, max_size=8), st.lists(st.integers(0, 90), max_size=4)
+)
 def test_a_later_window_changes_nothing_of_an_earlier_one(turns: list[int], more: list[int]):
     assert planned(*turns, *more)[: len(turns)] == planned(*turns)
 
@@ -41,4 +43,8 @@ def test_longer_windows_get_more_and_open_windows_nothing():
 
 
 def test_the_window_of_a_short_session_has_a_share():
-    assert [*plan_allowances(frame("windows", row("windows", status="short", user_turn_count=2))).values()] == [7]
+    assert [
+        *plan_allowances(
+            frame("windows", row("windows", status="short", user_turn_count=2))
+        ).values()
+    ] == [7]

@@ -21,7 +21,9 @@ from memory_assets.stages.distill.taxonomy import (
 from memory_assets_tests.factories import WordEmbedder, frame, row
 from memory_assets_tests.stages.distill.categories import LABELLED
 
-PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(encoding="utf-8")
+PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(
+    encoding="utf-8"
+)
 SEVEN = [
     "preferences",
     "rules-conventions",
@@ -35,7 +37,8 @@ LEAST_RIGHT, LEAST_OF_A_CATEGORY = 0.9, 0.75
 
 
 @pytest.mark.parametrize(
-    ("category", "example"), [(rule.name, example) for rule in TAXONOMY.categories for example in rule.examples]
+    ("category", "example"),
+    [(rule.name, example) for rule in TAXONOMY.categories for example in rule.examples],
 )
 def test_the_examples_of_a_category_belong_there(category: str, example: str):
     assert categorise(example, "narrative", "owner")[0] == category
@@ -65,7 +68,9 @@ def test_sentences_of_a_developers_days_find_their_category():
 
 def test_no_labelled_sentence_is_an_example():
     examples = {example for rule in TAXONOMY.categories for example in rule.examples}
-    assert examples.isdisjoint(sentence for sentences in LABELLED.values() for sentence in sentences)
+    assert examples.isdisjoint(
+        sentence for sentences in LABELLED.values() for sentence in sentences
+    )
 
 
 def test_optional_categories_wait_until_they_are_named():
@@ -74,37 +79,66 @@ def test_optional_categories_wait_until_they_are_named():
     assert [rule.name for rule in more.categories] == [*SEVEN, "health", "hobbies"]
     by_name = {rule.name: rule for rule in more.categories}
     for name in ("health", "hobbies"):
-        assert all(categorise(example, "narrative", "owner", taxonomy=more)[0] == name for example in by_name[name].examples)
+        assert all(
+            categorise(example, "narrative", "owner", taxonomy=more)[0] == name
+            for example in by_name[name].examples
+        )
 
 
 def test_a_model_that_knows_nothing_of_optional_categories_does_not_hide_them():
     text, more = "The owner has a peanut allergy.", read_taxonomy(None, ("health",))
     assert categorise(text, "fact", "owner", "preferences", taxonomy=more)[0] == "health"
     assert categorise(text, "fact", "owner", "preferences")[0] == "preferences"
-    assert categorise("The owner prefers tabs.", "fact", "owner", "preferences", taxonomy=more)[0] == "preferences"
+    assert (
+        categorise("The owner prefers tabs.", "fact", "owner", "preferences", taxonomy=more)[0]
+        == "preferences"
+    )
 
 
 def test_the_more_similar_examples_decide_between_categories_that_fit_equally():
     embedder = WordEmbedder({})
     text = "The cache and the docs of Jonas"  # one word of system-architecture, one of projects
     assert categorise(text, "narrative", "owner") == ("system-architecture", 0.7)
-    assert categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "projects")) == ("projects", 0.7)
-    assert categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "operations"))[0] == "system-architecture"
+    assert categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "projects")) == (
+        "projects",
+        0.7,
+    )
+    assert (
+        categorise(text, "narrative", "owner", embedder=Pointing(TAXONOMY, "operations"))[0]
+        == "system-architecture"
+    )
     clear = "The roadmap and the docs mention the cache."
-    assert categorise(clear, "narrative", "owner", embedder=Pointing(TAXONOMY, "system-architecture"))[0] == "projects"
-    assert categorise("Use uv, never pip.", "narrative", "owner", embedder=embedder)[0] == "rules-conventions"
+    assert (
+        categorise(clear, "narrative", "owner", embedder=Pointing(TAXONOMY, "system-architecture"))[
+            0
+        ]
+        == "projects"
+    )
+    assert (
+        categorise("Use uv, never pip.", "narrative", "owner", embedder=embedder)[0]
+        == "rules-conventions"
+    )
 
 
 def test_without_any_keyword_the_examples_decide_and_nobody_else_makes_rules():
     text = "Seven of nine."
-    assert categorise(text, "fact", "owner", embedder=Pointing(TAXONOMY, "rules-conventions")) == ("rules-conventions", 0.3)
-    assert categorise(text, "fact", "assistant", embedder=Pointing(TAXONOMY, "rules-conventions"))[0] != "rules-conventions"
+    assert categorise(text, "fact", "owner", embedder=Pointing(TAXONOMY, "rules-conventions")) == (
+        "rules-conventions",
+        0.3,
+    )
+    assert (
+        categorise(text, "fact", "assistant", embedder=Pointing(TAXONOMY, "rules-conventions"))[0]
+        != "rules-conventions"
+    )
     assert categorise(text, "fact", "owner") == ("projects", 0.3)
 
 
 def test_the_packaged_model_decides_ties_by_meaning():
     text = "Whoever joined the relay team reads the wiki first: its members look after the relay."
-    assert categorise(text, "narrative", "owner", embedder=LocalEmbedder())[0] == "people-relationships"
+    assert (
+        categorise(text, "narrative", "owner", embedder=LocalEmbedder())[0]
+        == "people-relationships"
+    )
 
 
 class Pointing(WordEmbedder):
@@ -112,7 +146,9 @@ class Pointing(WordEmbedder):
 
     def __init__(self, taxonomy, name: str) -> None:
         super().__init__({})
-        self.near = {one for rule in taxonomy.categories if rule.name == name for one in rule.examples}
+        self.near = {
+            one for rule in taxonomy.categories if rule.name == name for one in rule.examples
+        }
         self.examples = {one for rule in taxonomy.categories for one in rule.examples}
 
     def encode_query(self, text: str) -> np.ndarray:
@@ -121,14 +157,29 @@ class Pointing(WordEmbedder):
 
 def test_a_second_version_leaves_rows_of_the_first_readable():
     second = replace(
-        TAXONOMY, version="v2", categories=tuple(rule for rule in TAXONOMY.categories if rule.name != "operations")
+        TAXONOMY,
+        version="v2",
+        categories=tuple(rule for rule in TAXONOMY.categories if rule.name != "operations"),
     )
     text = "The container needs 4 GB or the build crashes."
-    old = row("observations", id="a", text=text, category=categorise(text, "fact", "assistant")[0], taxonomy_version="v1")
+    old = row(
+        "observations",
+        id="a",
+        text=text,
+        category=categorise(text, "fact", "assistant")[0],
+        taxonomy_version="v1",
+    )
     again = categorise(text, "fact", "assistant", taxonomy=second)[0]
-    both = frame("observations", old, old | {"id": "b", "category": again, "taxonomy_version": second.version})
+    both = frame(
+        "observations",
+        old,
+        old | {"id": "b", "category": again, "taxonomy_version": second.version},
+    )
     tables.checks_of("observations").validate(both)
-    assert both.select("taxonomy_version", "category").rows() == [("v1", "operations"), ("v2", again)]
+    assert both.select("taxonomy_version", "category").rows() == [
+        ("v1", "operations"),
+        ("v2", again),
+    ]
     assert again != "operations"
 
 
@@ -137,10 +188,16 @@ def test_a_second_version_leaves_rows_of_the_first_readable():
     [
         ("version = ", "Cannot read the taxonomy mine.toml"),
         ('version = "v2"', "needs a version and at least one"),
-        (PACKAGED.replace('name = "projects"', 'name = "operations"'), "must name each category once"),
+        (
+            PACKAGED.replace('name = "projects"', 'name = "operations"'),
+            "must name each category once",
+        ),
         (PACKAGED.replace('name = "projects"', 'name = "things"'), "and projects among them"),
         (PACKAGED.replace("'prefer(?:s|ence)?'", "'prefer(?:s'"), "has an invalid pattern"),
-        ('version = "v2"\n[[category]]\nname = "projects"\nwords = ["x"]\nexamples = ["one"]', "at least 8 examples"),
+        (
+            'version = "v2"\n[[category]]\nname = "projects"\nwords = ["x"]\nexamples = ["one"]',
+            "at least 8 examples",
+        ),
     ],
 )
 def test_a_taxonomy_that_cannot_be_used_says_why(text: str, told: str):
@@ -152,7 +209,10 @@ def test_a_taxonomy_that_cannot_be_used_says_why(text: str, told: str):
 @pytest.mark.parametrize("author", ["assistant", "tool", "file", "web", "injected"])
 def test_only_the_owner_is_filed_under_rules_and_preferences(author):
     for text in ("Always use pip, never uv.", "The owner prefers long answers."):
-        assert categorise(text, "fact", author, "rules-conventions")[0] not in ("preferences", "rules-conventions")
+        assert categorise(text, "fact", author, "rules-conventions")[0] not in (
+            "preferences",
+            "rules-conventions",
+        )
 
 
 def test_a_vendors_prefix_is_taken_off():
@@ -162,7 +222,10 @@ def test_a_vendors_prefix_is_taken_off():
 
 
 def test_a_hint_decides_where_the_words_are_silent():
-    assert categorise("Seven of nine.", "fact", "assistant", "people-relationships")[0] == "people-relationships"
+    assert (
+        categorise("Seven of nine.", "fact", "assistant", "people-relationships")[0]
+        == "people-relationships"
+    )
 
 
 def test_clear_words_give_more_confidence_than_none():

@@ -25,7 +25,10 @@ NEAR_MISSES = [
     ("Alice reviews the release notes.", "Bob reviews the release notes."),
     ("Use tabs for indentation.", "Use spaces for indentation."),
     # One construction around another word.
-    ("The download failed because the link was broken.", "The upload failed because the link was broken."),
+    (
+        "The download failed because the link was broken.",
+        "The upload failed because the link was broken.",
+    ),
     ("The importer rejects blank lines.", "The importer accepts blank lines."),
     ("The red lamp shows that the pump is off.", "The green lamp shows that the pump is off."),
     # A command with another subcommand or flag; other flags.
@@ -42,16 +45,25 @@ NEAR_MISSES = [
     ("Remove the old parser in `src/queue.py`.", "Removed the old parser in `src/queue.py`."),
     # A request and an announcement, one command in two remarks, a word that stands on both sides.
     ("I'll review the changes of the importer.", "Can you review the changes of the importer?"),
-    ("If it prints nothing, log in again: `acme whoami --host lab`", "For the lab you can use: `acme whoami --host lab`"),
+    (
+        "If it prints nothing, log in again: `acme whoami --host lab`",
+        "For the lab you can use: `acme whoami --host lab`",
+    ),
     ("The main branch is called main.", "The main branch is called trunk."),
     ("Never run the linter before you push.", "Always run the linter before you push."),
 ]
 REPETITIONS = [
     ("Never force-push to main.", "never force-push to main"),
     ("Run make check before every commit.", "Before every commit, run make check."),
-    ("The staging database listens on port 5433.", "Port 5433 is where the staging database listens."),
+    (
+        "The staging database listens on port 5433.",
+        "Port 5433 is where the staging database listens.",
+    ),
     ("The owner prefers small commits.", "The owner likes to make small commits."),
-    ("Integration tests must not call the network.", "Integration tests should never call the network."),
+    (
+        "Integration tests must not call the network.",
+        "Integration tests should never call the network.",
+    ),
     ("We use `uv` to manage dependencies.", "We use `uv` for dependencies."),
     ("Error messages should say what to do.", "An error message should tell people what to do."),
     # Politeness, marks, introductions, active and passive, one form of a limit.
@@ -59,14 +71,26 @@ REPETITIONS = [
     ("Again: no emojis in the changelog.", "Never use emojis in the changelog."),
     ("The invoices are checked by Priya.", "Priya checks the invoices."),
     ("A summary has at most 200 words.", "Keep a summary under 200 words."),
-    ("The retries are configured in conf/queue.toml.", "The retries are configured in `queue.toml`."),
+    (
+        "The retries are configured in conf/queue.toml.",
+        "The retries are configured in `queue.toml`.",
+    ),
     ("If the owner agrees, push to main.", "Push to main when the owner agrees."),
     # Synonyms and relatives, who asked for it, a denial that demands, a noun that contains a denial.
     ("The importer refuses blank lines.", "The importer rejects blank lines."),
-    ("A failure of the importer stops the nightly report.", "If the importer fails, the nightly report stops."),
-    ("The owner asked for the compact layout to be the default.", "The compact layout should be the default."),
+    (
+        "A failure of the importer stops the nightly report.",
+        "If the importer fails, the nightly report stops.",
+    ),
+    (
+        "The owner asked for the compact layout to be the default.",
+        "The compact layout should be the default.",
+    ),
     ("Never restart the broker without asking me.", "Ask me before you restart the broker."),
-    ("A voucher expires after 90 days of inactivity.", "After 90 days without activity a voucher expires."),
+    (
+        "A voucher expires after 90 days of inactivity.",
+        "After 90 days without activity a voucher expires.",
+    ),
     ("dont translate the log messages pls", "Never translate the log messages."),
     ("Never push before you run the tests.", "Run the tests before you push."),
 ]
@@ -82,26 +106,39 @@ def cosine(embedder: LocalEmbedder, a: str, b: str) -> float:
 
 
 @pytest.mark.parametrize(("newer", "older"), NEAR_MISSES)
-def test_a_near_miss_is_another_claim_whichever_came_first(embedder: LocalEmbedder, newer: str, older: str):
+def test_a_near_miss_is_another_claim_whichever_came_first(
+    embedder: LocalEmbedder, newer: str, older: str
+):
     similarity = cosine(embedder, newer, older)
     assert same_claim(newer, older, similarity) is None
     assert same_claim(older, newer, similarity) is None
 
 
 @pytest.mark.parametrize(("newer", "older"), REPETITIONS)
-def test_a_repetition_in_other_words_is_the_same_claim(embedder: LocalEmbedder, newer: str, older: str):
+def test_a_repetition_in_other_words_is_the_same_claim(
+    embedder: LocalEmbedder, newer: str, older: str
+):
     assert same_claim(newer, older, cosine(embedder, newer, older)) is not None
 
 
 @pytest.mark.parametrize(
-    "lost", ["Use port 5432 for `payments-db`.", "Deploys to `payments-db` use 5432.", "Use 5432 as Alice does for the db."]
+    "lost",
+    [
+        "Use port 5432 for `payments-db`.",
+        "Deploys to `payments-db` use 5432.",
+        "Use 5432 as Alice does for the db.",
+    ],
 )
 def test_a_newer_wording_without_a_specific_of_the_older_one_does_not_absorb_it(lost: str):
     assert same_claim("Use port for the db.", lost, 0.99) is None
 
 
 def test_three_wordings_of_one_correction_are_one_claim(embedder: LocalEmbedder):
-    wordings = ("Always use `uv`, never `pip`.", "use uv, not pip", "No, use uv instead of pip please!")
+    wordings = (
+        "Always use `uv`, never `pip`.",
+        "use uv, not pip",
+        "No, use uv instead of pip please!",
+    )
     for older, newer in permutations(wordings, 2):
         assert same_claim(newer, older, cosine(embedder, newer, older)), (older, newer)
 
@@ -127,5 +164,13 @@ def test_what_was_and_what_is_are_two_claims():
 
 
 def test_a_sentence_that_gives_something_up_is_not_the_one_that_asserted_it():
-    assert same_claim("We moved from Jenkins to Buildkite for make check.", "Jenkins runs make check.", 0.95) is None
-    assert same_claim("Always use uv, never pip.", "Use uv, not pip.", 0.95) == "same words in another order"
+    assert (
+        same_claim(
+            "We moved from Jenkins to Buildkite for make check.", "Jenkins runs make check.", 0.95
+        )
+        is None
+    )
+    assert (
+        same_claim("Always use uv, never pip.", "Use uv, not pip.", 0.95)
+        == "same words in another order"
+    )

@@ -10,7 +10,14 @@ import pytest
 
 from memory_assets.errors import ModelError
 from memory_assets.stages.embed import encode
-from memory_assets.stages.embed.encode import BATCH, COOL_DOWN, encode_passages, make_passages, matrix_of, retry_at
+from memory_assets.stages.embed.encode import (
+    BATCH,
+    COOL_DOWN,
+    encode_passages,
+    make_passages,
+    matrix_of,
+    retry_at,
+)
 from memory_assets_tests.factories import START, ReadsWhole, frame, message, row
 
 DAY = START.date()
@@ -33,7 +40,11 @@ class CountingEmbedder(ReadsWhole):
 
 def observed(*texts: str) -> pl.DataFrame:
     return frame(
-        "observations", *(row("observations", id=str(n), text=text, text_hash=f"h-{text}") for n, text in enumerate(texts))
+        "observations",
+        *(
+            row("observations", id=str(n), text=text, text_hash=f"h-{text}")
+            for n, text in enumerate(texts)
+        ),
     )
 
 
@@ -61,14 +72,19 @@ def failing(
 ) -> tuple[list[str], list[tuple], FailingEmbedder]:
     embedder = FailingEmbedder(**how)
     found = encode.encode_day(DAY, observed(*texts), embedder, *(known or ()), now=now)
-    failures = found["embedding_failures"].select("text_hash", "attempts", "problem", "failed_at").rows()
+    failures = (
+        found["embedding_failures"].select("text_hash", "attempts", "problem", "failed_at").rows()
+    )
     return found["embeddings"]["text_hash"].to_list(), failures, embedder
 
 
 def test_a_text_that_cannot_be_encoded_keeps_no_other_from_its_vector():
     vectors, failures, _ = failing(["one", "bad", "two", "odd", "three"])
     assert vectors == ["h-one", "h-three", "h-two"]
-    assert failures == [("h-bad", 1, "RuntimeError", START), ("h-odd", 1, "no usable vector", START)]
+    assert failures == [
+        ("h-bad", 1, "RuntimeError", START),
+        ("h-odd", 1, "no usable vector", START),
+    ]
 
 
 def test_a_failed_text_is_tried_again_no_sooner_than_after_five_minutes():
@@ -77,7 +93,9 @@ def test_a_failed_text_is_tried_again_no_sooner_than_after_five_minutes():
     known = first["embeddings"], first["embedding_failures"]
     assert retry_at(known[1]) == START + timedelta(minutes=5)
 
-    early, waiting, embedder = failing([*texts, "new"], known, now=START + COOL_DOWN - timedelta(seconds=1))
+    early, waiting, embedder = failing(
+        [*texts, "new"], known, now=START + COOL_DOWN - timedelta(seconds=1)
+    )
     assert (early, waiting) == (["h-new", "h-one"], [("h-bad", 1, "RuntimeError", START)])
     assert embedder.asked == ["new"]
 
@@ -101,7 +119,14 @@ def test_a_model_that_encodes_nothing_is_at_fault_itself():
 def test_high_priority_and_newest_come_first():
     said = [("old", "high", 0), ("older", "medium", 1), ("new", "high", 5), ("newer", "low", 9)]
     rows = [
-        row("observations", id=text, text=text, text_hash=text, priority=priority, event_at=START + timedelta(hours=hour))
+        row(
+            "observations",
+            id=text,
+            text=text,
+            text_hash=text,
+            priority=priority,
+            event_at=START + timedelta(hours=hour),
+        )
         for text, priority, hour in said
     ]
     embedder = CountingEmbedder()
@@ -119,7 +144,9 @@ def test_a_passage_that_cannot_be_encoded_is_found_by_its_words():
     said = [message("one", message_id="a"), message("bad", 1, message_id="b")]
     messages = frame("messages", *said)
     encoded = encode_passages(DAY, messages, FailingEmbedder())["text_hash"]
-    found = make_passages(DAY, messages).select("message_id", pl.col("text_hash").is_in(encoded.implode()))
+    found = make_passages(DAY, messages).select(
+        "message_id", pl.col("text_hash").is_in(encoded.implode())
+    )
     assert found.rows() == [("a", True), ("b", False)]
 
 
@@ -155,4 +182,8 @@ def test_a_day_without_observations_asks_nothing():
 
 def test_a_text_without_a_vector_is_a_row_of_zeros():
     made = embeddings_of(DAY, observed("one"), CountingEmbedder())
-    assert matrix_of(pl.Series(["h-one", "h-unknown", "h-one"]), made).tolist() == [[1.0, 3.0], [0.0, 0.0], [1.0, 3.0]]
+    assert matrix_of(pl.Series(["h-one", "h-unknown", "h-one"]), made).tolist() == [
+        [1.0, 3.0],
+        [0.0, 0.0],
+        [1.0, 3.0],
+    ]

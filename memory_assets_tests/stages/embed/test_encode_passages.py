@@ -67,7 +67,10 @@ def test_only_what_was_said_in_words_is_cut_and_steps_are_told_from_answers():
 
 
 def test_each_text_gets_a_vector_once_and_known_ones_are_taken_over():
-    said, embedder = frame("messages", message("Use uv.", 0), message("Use uv.", 1), message("Never pip.", 2)), Lengths()
+    said, embedder = (
+        frame("messages", message("Use uv.", 0), message("Use uv.", 1), message("Never pip.", 2)),
+        Lengths(),
+    )
     first = encode_passages(DAY, said, embedder)
     found = make_passages(DAY, said).join(first, on="text_hash", how="left", maintain_order="left")
     assert found["vector"].to_list() == [[7.0], [7.0], [10.0]]

@@ -20,7 +20,10 @@ NAMED = [
     ("Use `$ sudo systemctl restart nginx`.", {"command/systemctl restart", "service/Nginx"}),
     ("`harbor-cli deploy --dry-run` prints it.", {"command/harbor-cli", "flag/--dry-run"}),
     ("Set `--limit=5`.", {"flag/--limit"}),
-    ("We use postgres on k8s, built by GHA.", {"service/PostgreSQL", "service/Kubernetes", "service/GitHub Actions"}),
+    (
+        "We use postgres on k8s, built by GHA.",
+        {"service/PostgreSQL", "service/Kubernetes", "service/GitHub Actions"},
+    ),
     ("The bot posts to Slack.", {"service/Slack"}),
     ("Written in Go, not in Rust.", {"tool/Go", "tool/Rust"}),
     ("pytest and ruff run first.", {"package/pytest", "package/ruff"}),
@@ -32,14 +35,23 @@ NAMED = [
     ("https://github.com/acme-inc/shop/pull/43 is open", {"ticket/acme-inc/shop#43"}),
     ("It clones github.com/go-git/go-billy.git.", {"repository/go-git/go-billy"}),
     ("It follows RFC 8693.", {"standard/RFC 8693"}),
-    ("The UI is at http://localhost:5173/ and 10.0.0.7:8080.", {"host/localhost:5173", "host/10.0.0.7:8080"}),
+    (
+        "The UI is at http://localhost:5173/ and 10.0.0.7:8080.",
+        {"host/localhost:5173", "host/10.0.0.7:8080"},
+    ),
     ("Staging is db.staging.harbor.io:5433.", {"host/db.staging.harbor.io:5433"}),
     ("Set GITHUB_TOKEN or $HOME_DIR.", {"variable/GITHUB_TOKEN", "variable/HOME_DIR"}),
     ("Ask @mira-s about it.", {"person/mira-s"}),
     ("Commit `689eadd` did it.", {"commit/689eadd"}),
     ("On feat/remote-helper-2.", {"branch/feat/remote-helper-2"}),
-    ("`trunkStopSet` and FetchToStore() differ.", {"identifier/trunkStopSet", "identifier/FetchToStore"}),
-    ("It calls `json.Marshal` and snake_named_thing.", {"identifier/json.Marshal", "identifier/snake_named_thing"}),
+    (
+        "`trunkStopSet` and FetchToStore() differ.",
+        {"identifier/trunkStopSet", "identifier/FetchToStore"},
+    ),
+    (
+        "It calls `json.Marshal` and snake_named_thing.",
+        {"identifier/json.Marshal", "identifier/snake_named_thing"},
+    ),
     ("`rename()` is atomic.", {"identifier/rename()"}),
     ("The `receive-pack` capability.", {"identifier/receive-pack"}),
 ]
@@ -77,7 +89,9 @@ def test_plain_words_numbers_and_placeholders_are_no_entities(text: str):
 
 
 def test_a_name_alone_is_read_as_if_between_backticks():
-    assert [(one.kind, one.name) for one in mentions_of_name("git credential fill")] == [("command", "git credential")]
+    assert [(one.kind, one.name) for one in mentions_of_name("git credential fill")] == [
+        ("command", "git credential")
+    ]
     assert mentions_of_name("have") == ()
 
 
@@ -89,7 +103,9 @@ def test_the_first_recogniser_keeps_its_place():
 def test_every_listed_name_is_recognised_as_itself():
     for kind in ("service", "tool", "package"):
         for spelling in _table()[kind]["any"]:
-            assert f"{kind}/{spelling}" in named(f"We use {spelling} here.") or spelling.lower() in map(
+            assert f"{kind}/{spelling}" in named(
+                f"We use {spelling} here."
+            ) or spelling.lower() in map(
                 str.lower, (one.said for one in mentions_in(f"We use {spelling} here."))
             ), spelling
 

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.evidence import allowed_facts, families_of, find_conflicts, plan_evidence, weigh_evidence
+from memory_assets.stages.embed.evidence import (
+    allowed_facts,
+    families_of,
+    find_conflicts,
+    plan_evidence,
+    weigh_evidence,
+)
 from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.memories import fold_memories
 from memory_assets.stages.embed.merge import find_roots
@@ -27,7 +33,14 @@ def said(id: str, **changes: object) -> dict:
 
 
 def edge(newer: str, older: str, relation: str = "same", similarity: float = 0.9) -> dict:
-    return row("merges", newer_id=newer, older_id=older, relation=relation, reason="near-duplicate", similarity=similarity)
+    return row(
+        "merges",
+        newer_id=newer,
+        older_id=older,
+        relation=relation,
+        reason="near-duplicate",
+        similarity=similarity,
+    )
 
 
 def plan(
@@ -37,11 +50,16 @@ def plan(
     families: dict[str, str] | None = None,
     echoes: Collection[str] = (),
 ) -> list[Planned]:
-    return plan_evidence(frame("observations", *rows), frame("merges", *edges), events, families or {}, echoes)
+    return plan_evidence(
+        frame("observations", *rows), frame("merges", *edges), events, families or {}, echoes
+    )
 
 
 def heard(planned: Sequence[Planned], days: int = 0) -> list[Event]:
-    return [Event(one.id, START + timedelta(days=days), "rules", one.kind, one.target, one.payload) for one in planned]
+    return [
+        Event(one.id, START + timedelta(days=days), "rules", one.kind, one.target, one.payload)
+        for one in planned
+    ]
 
 
 def pairs(planned: Sequence[Planned]) -> list[tuple[str, str, str]]:
@@ -49,7 +67,9 @@ def pairs(planned: Sequence[Planned]) -> list[tuple[str, str, str]]:
     return [(one.kind.removeprefix("memory."), *one.payload["observation_ids"]) for one in planned]
 
 
-def memories(rows: Sequence[dict], edges: Sequence[dict], events: Sequence[Event]) -> dict[str, dict]:
+def memories(
+    rows: Sequence[dict], edges: Sequence[dict], events: Sequence[Event]
+) -> dict[str, dict]:
     folded = fold_memories(frame("observations", *rows), frame("merges", *edges), events)
     return {memory["id"]: memory for memory in folded.to_dicts()}
 
@@ -69,8 +89,13 @@ def test_an_event_says_who_spoke_of_what_on_which_messages_and_why():
 
 
 def test_no_event_holds_words_of_the_transcript():
-    rows = [said("1", text="private words", quote="private words"), said("2", text="private words", author="assistant")]
-    assert "private" not in str([*plan(rows, [edge("2", "1")]), *plan(rows, [edge("2", "1", "conflict")])])
+    rows = [
+        said("1", text="private words", quote="private words"),
+        said("2", text="private words", author="assistant"),
+    ]
+    assert "private" not in str(
+        [*plan(rows, [edge("2", "1")]), *plan(rows, [edge("2", "1", "conflict")])]
+    )
 
 
 @pytest.mark.parametrize(
@@ -84,14 +109,21 @@ def test_no_event_holds_words_of_the_transcript():
         ({"kind": "narrative"}, {}),
     ],
 )
-def test_the_same_session_its_forks_a_shared_message_and_what_was_held_confirm_nothing(again: dict, families: dict[str, str]):
+def test_the_same_session_its_forks_a_shared_message_and_what_was_held_confirm_nothing(
+    again: dict, families: dict[str, str]
+):
     assert plan([said("1"), said("2", **again)], [edge("2", "1")], families=families) == []
 
 
 def test_a_fork_goes_back_to_the_session_that_nothing_was_forked_from():
     links = [("b", "a"), ("c", "b"), ("a", None), ("x", "y"), ("y", "x")]
-    windows = frame("windows", *(row("windows", session_id=one, parent_session_id=parent) for one, parent in links))
-    assert {session: root for session, root in families_of(windows).items() if session in "abc"} == {"b": "a", "c": "a"}
+    windows = frame(
+        "windows",
+        *(row("windows", session_id=one, parent_session_id=parent) for one, parent in links),
+    )
+    assert {
+        session: root for session, root in families_of(windows).items() if session in "abc"
+    } == {"b": "a", "c": "a"}
 
 
 def test_an_echo_of_a_memory_confirms_and_contradicts_nothing():
@@ -102,12 +134,20 @@ def test_an_echo_of_a_memory_confirms_and_contradicts_nothing():
 
 def test_each_source_is_heard_once_and_names_the_nearest_of_another_source():
     rows = [said("1"), said("2"), said("3", session_id="s2"), said("4")]
-    edges = [edge("2", "1"), edge("3", "2", similarity=0.99), edge("4", "1"), edge("4", "3", similarity=0.95)]
+    edges = [
+        edge("2", "1"),
+        edge("3", "2", similarity=0.99),
+        edge("4", "1"),
+        edge("4", "3", similarity=0.95),
+    ]
     assert pairs(plan(rows, edges)) == [("confirmed", "1", "2"), ("confirmed", "3", "4")]
 
 
 def test_what_the_ledger_holds_is_not_planned_again():
-    rows, edges = [said("1"), said("2"), said("3")], [edge("2", "1"), edge("3", "1", "conflict"), edge("3", "2", "conflict")]
+    rows, edges = (
+        [said("1"), said("2"), said("3")],
+        [edge("2", "1"), edge("3", "1", "conflict"), edge("3", "2", "conflict")],
+    )
     first = plan(rows, edges)
     assert pairs(first) == [("confirmed", "1", "2"), ("contradicted", "1", "3")]
     assert plan(rows, edges, heard(first)) == []
@@ -128,24 +168,42 @@ def test_an_older_part_of_the_same_session_that_arrives_late_takes_back_what_the
     rows, edges = [said("5"), said("6", session_id="s0")], [edge("6", "5")]
     before = heard(plan(rows, edges))
     rows, edges = [said("1", session_id="s0"), *rows], [*edges, edge("5", "1")]
-    assert memories(rows, edges, [*before, *heard(plan(rows, edges, before))])["1"]["confirmed_count"] == 1
+    assert (
+        memories(rows, edges, [*before, *heard(plan(rows, edges, before))])["1"]["confirmed_count"]
+        == 1
+    )
 
 
 def test_events_move_with_their_messages_when_observations_are_worded_anew():
-    rows, edges = [said("1"), said("2"), said("3", author="assistant")], [edge("2", "1"), edge("3", "1", "conflict")]
+    rows, edges = (
+        [said("1"), said("2"), said("3", author="assistant")],
+        [edge("2", "1"), edge("3", "1", "conflict")],
+    )
     events = heard(plan(rows, edges))
-    anew = [said("11", message_ids=["m1"], session_id="s1"), said("12", message_ids=["m2", "m9"], session_id="s2")]
+    anew = [
+        said("11", message_ids=["m1"], session_id="s1"),
+        said("12", message_ids=["m2", "m9"], session_id="s2"),
+    ]
     anew.append(said("13", message_ids=["m3"], session_id="s3", author="assistant"))
     edges = [edge("12", "11"), edge("13", "11", "conflict")]
     assert plan(anew, edges, events) == []
     memory = memories(anew, edges, events)["11"]
-    assert (memory["confirmed_count"], memory["contradicted_count"], memory["conflicts_with"]) == (1, 1, ["13"])
+    assert (memory["confirmed_count"], memory["contradicted_count"], memory["conflicts_with"]) == (
+        1,
+        1,
+        ["13"],
+    )
 
 
 def test_of_several_facts_of_one_message_the_event_goes_to_the_one_with_its_words():
     rows, edges = [said("1"), said("2")], [edge("2", "1")]
     events = heard(plan(rows, edges))
-    anew = [said("0", message_ids=["m1"], text_hash="other"), {**said("1"), "id": "x"}, said("2"), said("3")]
+    anew = [
+        said("0", message_ids=["m1"], text_hash="other"),
+        {**said("1"), "id": "x"},
+        said("2"),
+        said("3"),
+    ]
     folded = memories(anew, [edge("2", "x"), edge("3", "0")], events)
     assert (folded["x"]["confirmed_count"], folded["0"]["confirmed_count"]) == (1, 0)
 
@@ -165,7 +223,9 @@ def test_what_a_better_rule_no_longer_finds_is_undone(relation: str):
     events = heard(plan(rows, [edge("2", "1", relation)]))
     assert memories(rows, [edge("2", "1", relation)], events)["1"]["confidence"] != 0.5
     undone = memories(rows, [], events)
-    assert [(one["confidence"], one["state"], one["conflicts_with"]) for one in undone.values()] == [(0.5, "active", [])] * 2
+    assert [
+        (one["confidence"], one["state"], one["conflicts_with"]) for one in undone.values()
+    ] == [(0.5, "active", [])] * 2
 
 
 def test_a_fold_up_to_an_earlier_day_hears_only_those_who_had_spoken():
@@ -177,7 +237,10 @@ def test_a_fold_up_to_an_earlier_day_hears_only_those_who_had_spoken():
 
 @given(
     sessions=st.lists(st.sampled_from("abcd"), min_size=2, max_size=8),
-    edges=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(["same", "conflict"])), max_size=14),
+    edges=st.lists(
+        st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(["same", "conflict"])),
+        max_size=14,
+    ),
     authors=st.lists(st.sampled_from(["owner", "assistant"]), min_size=8, max_size=8),
     cut=st.integers(0, 8),
     seed=st.integers(0, 99),
@@ -186,12 +249,23 @@ def test_folding_in_portions_again_and_in_any_order_gives_the_same_memories(
     sessions: list[str], edges: list[tuple[int, int, str]], authors: list[str], cut: int, seed: int
 ):
     """A rebuild from archive and ledger gives what a first run gives, and appends nothing."""
-    rows = [said(str(n), session_id=session, author=authors[n]) for n, session in enumerate(sessions)]
-    related = {(max(a, b), min(a, b)): relation for a, b, relation in edges if a != b and max(a, b) < len(rows)}
-    facts = [edge(str(newer), str(older), relation) for (newer, older), relation in sorted(related.items())]
+    rows = [
+        said(str(n), session_id=session, author=authors[n]) for n, session in enumerate(sessions)
+    ]
+    related = {
+        (max(a, b), min(a, b)): relation
+        for a, b, relation in edges
+        if a != b and max(a, b) < len(rows)
+    }
+    facts = [
+        edge(str(newer), str(older), relation)
+        for (newer, older), relation in sorted(related.items())
+    ]
     at_once = heard(plan(rows, facts))
     random.Random(seed).shuffle(rows)
-    some = [one for one in facts if {one["newer_id"], one["older_id"]} <= {r["id"] for r in rows[:cut]}]
+    some = [
+        one for one in facts if {one["newer_id"], one["older_id"]} <= {r["id"] for r in rows[:cut]}
+    ]
     events = heard(plan(rows[:cut], some))
     events += heard(plan(rows, facts, events), 1)
     assert plan(rows, facts, events) == []
@@ -201,7 +275,10 @@ def test_folding_in_portions_again_and_in_any_order_gives_the_same_memories(
 
 
 def test_conflicts_within_one_memory_are_none():
-    rows, edges = [said("1"), said("2"), said("3")], [edge("2", "1"), edge("3", "2"), edge("3", "1", "conflict")]
+    rows, edges = (
+        [said("1"), said("2"), said("3")],
+        [edge("2", "1"), edge("3", "2"), edge("3", "1", "conflict")],
+    )
     merges, observations = frame("merges", *edges), frame("observations", *rows)
     roots = find_roots([one["id"] for one in rows], merges)
     conflicts = find_conflicts(allowed_facts(observations), merges, roots)
@@ -213,4 +290,7 @@ def test_the_order_of_events_is_that_in_which_the_newer_sides_spoke():
     rows = [said("1"), said("2"), said("3"), said("4")]
     planned = plan(rows, [edge("4", "1"), edge("3", "2", "conflict")])
     assert [one.kind for one in planned] == [CONTRADICTED, CONFIRMED]
-    assert isinstance(families_of(pl.DataFrame(schema={"session_id": pl.String, "parent_session_id": pl.String})), dict)
+    assert isinstance(
+        families_of(pl.DataFrame(schema={"session_id": pl.String, "parent_session_id": pl.String})),
+        dict,
+    )

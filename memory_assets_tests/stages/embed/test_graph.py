@@ -40,7 +40,12 @@ def graph(found: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def names(entities: pl.DataFrame, kind: str) -> dict[str, int]:
-    return dict(entities.filter(pl.col("kind") == kind).select("name", "memory_count").sort("name").iter_rows())
+    return dict(
+        entities.filter(pl.col("kind") == kind)
+        .select("name", "memory_count")
+        .sort("name")
+        .iter_rows()
+    )
 
 
 def told(found: pl.DataFrame, kind: str) -> set[tuple[str, str]]:
@@ -51,7 +56,9 @@ def told(found: pl.DataFrame, kind: str) -> set[tuple[str, str]]:
 
 
 def test_other_names_are_one_entity_and_its_aliases():
-    entities, _ = graph(memories("We deploy to k8s.", "Kubernetes runs version 1.30.", "kube restarts it."))
+    entities, _ = graph(
+        memories("We deploy to k8s.", "Kubernetes runs version 1.30.", "kube restarts it.")
+    )
     (row,) = entities.filter(pl.col("kind") == "service").iter_rows(named=True)
     assert (row["name"], row["memory_count"], row["projects"]) == ("Kubernetes", 3, ["shop"])
     assert {"k8s", "kube"} <= set(row["aliases"])
@@ -65,21 +72,35 @@ def test_project_and_person_of_a_memory_are_entities():
 
 def test_a_bare_file_name_is_the_one_file_that_ends_so():
     entities, _ = graph(
-        memories("See `internal/cart/total.go`.", "`total.go:12` rounds wrongly.", "`README.md` and `docs/README.md`")
+        memories(
+            "See `internal/cart/total.go`.",
+            "`total.go:12` rounds wrongly.",
+            "`README.md` and `docs/README.md`",
+        )
     )
-    assert names(entities, "file") == {"internal/cart/total.go": 2, "README.md": 1, "docs/README.md": 1}
-    entities, _ = graph(memories("See `a/total.go` and `b/total.go`.", "`total.go:12` rounds wrongly."))
+    assert names(entities, "file") == {
+        "internal/cart/total.go": 2,
+        "README.md": 1,
+        "docs/README.md": 1,
+    }
+    entities, _ = graph(
+        memories("See `a/total.go` and `b/total.go`.", "`total.go:12` rounds wrongly.")
+    )
     assert names(entities, "file") == {"a/total.go": 1, "b/total.go": 1, "total.go": 1}
 
 
 def test_a_file_of_another_project_is_another_file():
-    entities, _ = graph(memories("See `app/main.go`.", {"text": "See `app/main.go`.", "project": "tide"}))
+    entities, _ = graph(
+        memories("See `app/main.go`.", {"text": "See `app/main.go`.", "project": "tide"})
+    )
     assert sorted(entities.filter(pl.col("kind") == "file")["project"]) == ["shop", "tide"]
 
 
 def test_a_telling_project_name_means_the_project_and_a_plain_word_does_not():
     elsewhere = {"text": "The `git-sync` tool is fast, the `shop` is slow.", "project": "tide"}
-    entities, _ = graph(memories({"text": "Start here.", "project": "git-sync"}, elsewhere, "Open at nine."))
+    entities, _ = graph(
+        memories({"text": "Start here.", "project": "git-sync"}, elsewhere, "Open at nine.")
+    )
     assert names(entities, "project") == {"git-sync": 2, "shop": 1, "tide": 1}
 
 
@@ -108,9 +129,17 @@ def test_a_list_of_many_things_says_nothing_of_how_they_stand():
         ("It is deployed to Fly.io.", "uses", {("shop", "Fly.io")}),
         ("Do not use Redis.", "uses", set()),
         ("Should we use Redis?", "uses", set()),
-        ("`refKind` in `internal/cart/total.go` decides.", "part_of", {("refKind", "internal/cart/total.go")}),
+        (
+            "`refKind` in `internal/cart/total.go` decides.",
+            "part_of",
+            {("refKind", "internal/cart/total.go")},
+        ),
         ("Use uv instead of pip.", "replaced_by", {("pip", "uv")}),
-        ("We moved from Jenkins to Buildkite for deploys.", "replaced_by", {("Jenkins", "Buildkite")}),
+        (
+            "We moved from Jenkins to Buildkite for deploys.",
+            "replaced_by",
+            {("Jenkins", "Buildkite")},
+        ),
         ("We moved from Jenkins to `total.go` somehow.", "replaced_by", set()),
     ],
 )
@@ -133,14 +162,20 @@ def test_only_memories_whose_words_changed_are_read_again(monkeypatch: pytest.Mo
     before = memories("Use Redis.", "Use Kafka.")
     known = read_mentions(before, tables.empty("mentions"))
     read: list[str] = []
-    monkeypatch.setattr(mentions_module, "_read", lambda memory, hash: read.append(memory["id"]) or [])
+    monkeypatch.setattr(
+        mentions_module, "_read", lambda memory, hash: read.append(memory["id"]) or []
+    )
     after = memories("Use Redis.", "Use Postgres.", "Use RabbitMQ.")
     read_mentions(after, known)
     assert read == ["m1", "m2"]
 
 
 def test_reading_again_or_in_another_order_gives_the_same_graph():
-    found = memories("Use uv instead of pip in `ci.yml`.", "`.github/ci.yml` runs `make check --all`.", "k8s and Redis.")
+    found = memories(
+        "Use uv instead of pip in `ci.yml`.",
+        "`.github/ci.yml` runs `make check --all`.",
+        "k8s and Redis.",
+    )
     once = graph(found)
     again = graph(found.reverse())
     assert once[0].equals(again[0]) and once[1].equals(again[1])
@@ -149,11 +184,15 @@ def test_reading_again_or_in_another_order_gives_the_same_graph():
 
 
 def test_the_picture_is_the_same_each_time_and_quotes_names():
-    entities, relations = graph(memories("`git push --mirror` overwrites `a/<b>.go`.", "`git push --mirror` it is."))
+    entities, relations = graph(
+        memories("`git push --mirror` overwrites `a/<b>.go`.", "`git push --mirror` it is.")
+    )
     picture = render_picture(entities, relations)
     assert picture == render_picture(entities, relations)
     assert ">git push</text>" in picture and "<b>" not in picture
 
 
 def test_a_picture_of_nothing_says_so():
-    assert "Nothing is named together yet" in render_picture(tables.empty("entities"), tables.empty("relations"))
+    assert "Nothing is named together yet" in render_picture(
+        tables.empty("entities"), tables.empty("relations")
+    )

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.stages.embed.harness_memories import CONFIDENCE, MemoryFile, frame_of, parse_items, rows_of
+from memory_assets.stages.embed.harness_memories import (
+    CONFIDENCE,
+    MemoryFile,
+    frame_of,
+    parse_items,
+    rows_of,
+)
 
 NOW = datetime(2026, 9, 1, 12, 0, tzinfo=UTC)
 FILE = """---
@@ -37,10 +43,16 @@ short
 """
 
 
-def of(text: str, *, harness: Harness = "claude_code", mtime: datetime = NOW, project: str = "shop") -> list[dict]:
+def of(
+    text: str, *, harness: Harness = "claude_code", mtime: datetime = NOW, project: str = "shop"
+) -> list[dict]:
     beside = "/home/mira/.claude/projects/-home-mira-shop" if project else ""
-    file = MemoryFile(harness, Path("/home/mira/MEMORY.md"), beside, len(text), int(mtime.timestamp() * 1e9))
-    return rows_of(file, text, project=project, person="mira", now=NOW, zone=ZoneInfo("Europe/Berlin"))
+    file = MemoryFile(
+        harness, Path("/home/mira/MEMORY.md"), beside, len(text), int(mtime.timestamp() * 1e9)
+    )
+    return rows_of(
+        file, text, project=project, person="mira", now=NOW, zone=ZoneInfo("Europe/Berlin")
+    )
 
 
 def test_paragraphs_and_items_are_facts_with_the_lines_they_stand_on():
@@ -62,28 +74,52 @@ def test_no_text_breaks_the_reading(text: str):
 
 def test_what_a_model_wrote_down_is_a_files_word_and_makes_no_rule():
     (row,) = of("Always use tabs in Makefiles of this repository.\n")
-    assert (row["author"], row["strength"], row["confidence"], row["gate"]) == ("file", "inferred", CONFIDENCE, "allow")
+    assert (row["author"], row["strength"], row["confidence"], row["gate"]) == (
+        "file",
+        "inferred",
+        CONFIDENCE,
+        "allow",
+    )
     assert row["category"] != "preferences"
-    assert (row["project"], row["path"], row["lines"], row["observer"]) == ("shop", "/home/mira/MEMORY.md", [0], "claude_code")
+    assert (row["project"], row["path"], row["lines"], row["observer"]) == (
+        "shop",
+        "/home/mira/MEMORY.md",
+        [0],
+        "claude_code",
+    )
 
 
 def test_a_fact_keeps_its_id_when_it_moves_and_gets_another_when_it_is_reworded():
     first = of("The staging database listens on port 5433.\n")
-    moved = of("# Notes\n\nSomething else stands above it now.\n\nThe staging database listens on port 5433.\n")
+    moved = of(
+        "# Notes\n\nSomething else stands above it now.\n\nThe staging database listens on port 5433.\n"
+    )
     assert first[0]["id"] == moved[1]["id"]
     assert of("The staging database listens on port 5434.\n")[0]["id"] != first[0]["id"]
 
 
 def test_a_fact_that_stands_twice_is_one():
-    assert frame_of(of("Deploy with make deploy, always.\n\n- Deploy with make deploy, always.\n")).height == 1
+    assert (
+        frame_of(
+            of("Deploy with make deploy, always.\n\n- Deploy with make deploy, always.\n")
+        ).height
+        == 1
+    )
 
 
 def test_a_fact_is_as_old_as_its_file_in_the_owners_day():
-    (row,) = of("The release train leaves on Thursday.\n", mtime=datetime(2026, 8, 3, 23, 30, tzinfo=UTC))
-    assert (row["event_at"], row["day"].isoformat()) == (datetime(2026, 8, 3, 23, 30, tzinfo=UTC), "2026-08-04")
+    (row,) = of(
+        "The release train leaves on Thursday.\n", mtime=datetime(2026, 8, 3, 23, 30, tzinfo=UTC)
+    )
+    assert (row["event_at"], row["day"].isoformat()) == (
+        datetime(2026, 8, 3, 23, 30, tzinfo=UTC),
+        "2026-08-04",
+    )
 
 
-@pytest.mark.parametrize("mtime", [datetime(1999, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "mtime", [datetime(1999, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC)]
+)
 def test_a_file_with_an_impossible_age_falls_into_days_that_exist(mtime: datetime):
     (row,) = of("The release train leaves on Thursday.\n", mtime=mtime)
     assert 2024 <= row["day"].year <= 2026

@@ -22,7 +22,14 @@ def said(id: str, **changes: object) -> dict:
 
 
 def edge(newer: str, older: str, relation: str = "same", similarity: float = 0.9) -> dict:
-    return row("merges", newer_id=newer, older_id=older, relation=relation, reason=relation, similarity=similarity)
+    return row(
+        "merges",
+        newer_id=newer,
+        older_id=older,
+        relation=relation,
+        reason=relation,
+        similarity=similarity,
+    )
 
 
 def against(newer: str, older: str) -> dict:
@@ -38,8 +45,16 @@ def correction(id: str, at: datetime, target: str) -> Event:
         "sentiment": "neutral",
         "scope": "project",
     }
-    names = {"observation_ids": [target], "text_hashes": ["x"], "message_ids": [[]], "session": "", "taxonomy": "1"}
-    return Event(id, at, "owner", CORRECTED, target, {**said_, **names, "project": "x", "person": "x"})
+    names = {
+        "observation_ids": [target],
+        "text_hashes": ["x"],
+        "message_ids": [[]],
+        "session": "",
+        "taxonomy": "1",
+    }
+    return Event(
+        id, at, "owner", CORRECTED, target, {**said_, **names, "project": "x", "person": "x"}
+    )
 
 
 def fold(rows: list[dict], edges: list[dict] = (), events: list[Event] = ()) -> dict[str, dict]:  # type: ignore[assignment]
@@ -47,7 +62,10 @@ def fold(rows: list[dict], edges: list[dict] = (), events: list[Event] = ()) -> 
     observations, merges = frame("observations", *rows), frame("merges", *edges)
     planned = plan_evidence(observations, merges, events, {}, ())
     heard = [Event(one.id, START, "rules", one.kind, one.target, one.payload) for one in planned]
-    return {memory["id"]: memory for memory in fold_memories(observations, merges, [*events, *heard]).to_dicts()}
+    return {
+        memory["id"]: memory
+        for memory in fold_memories(observations, merges, [*events, *heard]).to_dicts()
+    }
 
 
 def test_a_cluster_keeps_the_oldest_id_the_newest_wording_and_every_wording():
@@ -92,7 +110,9 @@ def test_a_merge_without_a_message_of_its_own_adds_nothing(again: dict):
 
 def test_a_session_that_confirms_nothing_does_not_raise_the_confidence_by_repeating_it():
     rows = [said("1"), said("2", session_id="echo"), said("3", session_id="echo")]
-    memory = fold_memories(frame("observations", *rows), frame("merges", edge("2", "1"), edge("3", "1")), [])
+    memory = fold_memories(
+        frame("observations", *rows), frame("merges", edge("2", "1"), edge("3", "1")), []
+    )
     assert memory["confidence"].to_list() == [0.5]
 
 
@@ -110,7 +130,12 @@ def test_a_memory_has_the_tags_of_what_may_be_kept_each_once_and_older_rows_have
 def test_a_held_repetition_neither_shows_nor_strengthens():
     rows = [said("1"), said("2", gate="hold", author="assistant", confidence=1.0, priority="high")]
     memory = fold(rows, [edge("2", "1")])["1"]
-    assert (memory["state"], memory["text"], memory["confidence"], memory["author"]) == ("active", "wording 1", 0.5, "owner")
+    assert (memory["state"], memory["text"], memory["confidence"], memory["author"]) == (
+        "active",
+        "wording 1",
+        0.5,
+        "owner",
+    )
     assert memory["wordings"] == ["wording 1", "wording 2"]
 
 
@@ -119,53 +144,100 @@ def test_what_was_only_ever_held_is_a_held_memory():
 
 
 def test_an_observation_joins_the_one_it_is_most_similar_to():
-    folded = fold([said("1"), said("2"), said("3")], [edge("3", "1", similarity=0.86), edge("3", "2", similarity=0.97)])
-    assert {id: memory["observation_ids"] for id, memory in folded.items()} == {"1": ["1"], "2": ["2", "3"]}
+    folded = fold(
+        [said("1"), said("2"), said("3")],
+        [edge("3", "1", similarity=0.86), edge("3", "2", similarity=0.97)],
+    )
+    assert {id: memory["observation_ids"] for id, memory in folded.items()} == {
+        "1": ["1"],
+        "2": ["2", "3"],
+    }
 
 
 def test_what_the_owner_says_later_replaces_what_it_contradicts():
     folded = fold([said("1", author="assistant"), said("2")], [against("2", "1")])
-    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["confidence"]) == ("superseded", "2", 0.3)
-    assert (folded["2"]["state"], folded["2"]["conflicts_with"], folded["2"]["confidence"]) == ("active", [], 0.5)
+    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["confidence"]) == (
+        "superseded",
+        "2",
+        0.3,
+    )
+    assert (folded["2"]["state"], folded["2"]["conflicts_with"], folded["2"]["confidence"]) == (
+        "active",
+        [],
+        0.5,
+    )
 
 
 def test_what_anybody_else_says_later_is_held_and_both_name_each_other():
-    folded = fold([said("1", author="assistant"), said("2", author="assistant")], [against("2", "1")])
-    assert (folded["1"]["state"], folded["1"]["conflicts_with"], folded["1"]["confidence"]) == ("active", ["2"], 0.3)
-    assert (folded["2"]["state"], folded["2"]["conflicts_with"], folded["2"]["confidence"]) == ("held", ["1"], 0.5)
+    folded = fold(
+        [said("1", author="assistant"), said("2", author="assistant")], [against("2", "1")]
+    )
+    assert (folded["1"]["state"], folded["1"]["conflicts_with"], folded["1"]["confidence"]) == (
+        "active",
+        ["2"],
+        0.3,
+    )
+    assert (folded["2"]["state"], folded["2"]["conflicts_with"], folded["2"]["confidence"]) == (
+        "held",
+        ["1"],
+        0.5,
+    )
     assert (folded["1"]["contradicted_count"], folded["2"]["contradicted_count"]) == (1, 0)
 
 
 def test_nobody_but_the_owner_weakens_what_the_owner_wants():
-    wish, doubt = said("1", category="preferences"), said("2", author="assistant", category="preferences")
+    wish, doubt = (
+        said("1", category="preferences"),
+        said("2", author="assistant", category="preferences"),
+    )
     folded = fold([wish, doubt], [against("2", "1")])
-    assert (folded["1"]["confidence"], folded["1"]["contradicted_count"], folded["2"]["state"]) == (0.5, 1, "held")
+    assert (folded["1"]["confidence"], folded["1"]["contradicted_count"], folded["2"]["state"]) == (
+        0.5,
+        1,
+        "held",
+    )
 
 
 @pytest.mark.parametrize("changes", [{"gate": "hold"}, {"kind": "narrative"}])
 def test_what_the_gate_held_contradicts_nothing(changes: dict):
     folded = fold([said("1"), said("2", **changes)], [against("2", "1")])
-    assert (folded["1"]["state"], folded["1"]["confidence"], folded["1"]["conflicts_with"]) == ("active", 0.5, [])
+    assert (folded["1"]["state"], folded["1"]["confidence"], folded["1"]["conflicts_with"]) == (
+        "active",
+        0.5,
+        [],
+    )
 
 
 def test_a_conflict_within_one_session_is_the_owners_to_make():
     rows = [said("1", author="assistant"), said("2", author="assistant", session_id="s1")]
-    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == ["active", "active"]
+    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == [
+        "active",
+        "active",
+    ]
     rows = [said("1"), said("2", session_id="s1")]
-    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == ["superseded", "active"]
+    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == [
+        "superseded",
+        "active",
+    ]
 
 
 def test_what_the_owner_says_again_after_replacing_it_stands_and_settles_the_conflict():
     edges = [against("2", "1"), edge("3", "1"), against("3", "2")]
     folded = fold([said("1"), said("2"), said("3")], edges)
-    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["conflicts_with"]) == ("active", None, [])
+    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["conflicts_with"]) == (
+        "active",
+        None,
+        [],
+    )
     assert (folded["2"]["state"], folded["2"]["superseded_by"]) == ("superseded", "1")
     assert (folded["1"]["confidence"], folded["1"]["confirmed_count"]) == (0.4, 1)
 
 
 @pytest.mark.parametrize(("author", "state"), [("owner", "active"), ("assistant", "superseded")])
 def test_what_a_change_replaced_holds_again_when_the_owner_returns_to_it(author: str, state: str):
-    returning = row("merges", newer_id="3", older_id="2", relation="conflict", reason="reversed", similarity=0.9)
+    returning = row(
+        "merges", newer_id="3", older_id="2", relation="conflict", reason="reversed", similarity=0.9
+    )
     folded = fold([said("1"), said("2"), said("3", author=author)], [against("2", "1"), returning])
     assert folded["1"]["state"] == state
     assert (folded["2"]["state"], folded["3"]["state"]) == (
@@ -174,7 +246,10 @@ def test_what_a_change_replaced_holds_again_when_the_owner_returns_to_it(author:
 
 
 def test_what_an_assistant_repeats_does_not_bring_back_what_the_owner_replaced():
-    folded = fold([said("1"), said("2"), said("3", author="assistant")], [against("2", "1"), edge("3", "1"), against("3", "2")])
+    folded = fold(
+        [said("1"), said("2"), said("3", author="assistant")],
+        [against("2", "1"), edge("3", "1"), against("3", "2")],
+    )
     assert (folded["1"]["state"], folded["2"]["state"]) == ("superseded", "active")
 
 
@@ -184,18 +259,34 @@ def test_the_latest_replacement_counts():
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["owner", "owner", "assistant"])), min_size=2, max_size=8),
-    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(["same", "conflict"])), max_size=14),
+    st.lists(
+        st.tuples(st.integers(0, 2), st.sampled_from(["owner", "owner", "assistant"])),
+        min_size=2,
+        max_size=8,
+    ),
+    st.lists(
+        st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from(["same", "conflict"])),
+        max_size=14,
+    ),
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), max_size=3),
 )
 @settings(max_examples=300, deadline=None)
 def test_supersession_has_no_cycles_even_at_equal_times(
-    said_: list[tuple[int, str]], related: list[tuple[int, int, str]], corrected: list[tuple[int, int]]
+    said_: list[tuple[int, str]],
+    related: list[tuple[int, int, str]],
+    corrected: list[tuple[int, int]],
 ):
-    rows = [said(str(n), event_at=START + timedelta(hours=hour), author=author) for n, (hour, author) in enumerate(said_)]
+    rows = [
+        said(str(n), event_at=START + timedelta(hours=hour), author=author)
+        for n, (hour, author) in enumerate(said_)
+    ]
     order = sorted(range(len(rows)), key=lambda n: (rows[n]["event_at"], rows[n]["id"]))
-    chosen = {(max(a, b), min(a, b)): how for a, b, how in related if a != b and max(a, b) < len(rows)}
-    edges = [edge(rows[order[b]]["id"], rows[order[a]]["id"], how) for (b, a), how in chosen.items()]
+    chosen = {
+        (max(a, b), min(a, b)): how for a, b, how in related if a != b and max(a, b) < len(rows)
+    }
+    edges = [
+        edge(rows[order[b]]["id"], rows[order[a]]["id"], how) for (b, a), how in chosen.items()
+    ]
     events = [
         correction(f"c{n}", START + timedelta(hours=hour), str(target))
         for n, (target, hour) in enumerate(corrected)
@@ -237,7 +328,14 @@ def test_recalls_of_any_observation_of_the_cluster_count_for_it():
 def test_what_informed_an_answer_was_used_when_it_answered_and_is_no_recall():
     at = START + timedelta(days=3)
     events = [
-        Event("1", at + timedelta(days=9), "observer", USED, "answer", {"memory_ids": ["2", "1"], "at": at.isoformat()}),
+        Event(
+            "1",
+            at + timedelta(days=9),
+            "observer",
+            USED,
+            "answer",
+            {"memory_ids": ["2", "1"], "at": at.isoformat()},
+        ),
         Event("2", START, "agent", RECALLED, "q", {"memory_ids": ["1"]}),
     ]
     memory = fold([said("1"), said("2")], [edge("2", "1")], events)["1"]
@@ -246,9 +344,18 @@ def test_what_informed_an_answer_was_used_when_it_answered_and_is_no_recall():
 
 def test_the_fold_does_not_depend_on_the_order_of_rows():
     rows = [said(str(n), entities=[f"e{n}"]) for n in range(8)]
-    edges = [edge("3", "1"), edge("4", "1"), edge("5", "2"), edge("6", "5"), against("7", "3"), edge("6", "4")]
+    edges = [
+        edge("3", "1"),
+        edge("4", "1"),
+        edge("5", "2"),
+        edge("6", "5"),
+        against("7", "3"),
+        edge("6", "4"),
+    ]
     first = fold_memories(frame("observations", *rows), frame("merges", *edges), [])
     for seed in range(5):
         random.Random(seed).shuffle(rows)
         random.Random(seed).shuffle(edges)
-        assert fold_memories(frame("observations", *rows), frame("merges", *edges), []).equals(first)
+        assert fold_memories(frame("observations", *rows), frame("merges", *edges), []).equals(
+            first
+        )

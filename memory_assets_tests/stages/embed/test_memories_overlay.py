@@ -29,15 +29,25 @@ def said(id: str, text: str = "", **changes: Any) -> dict:
 
 
 def edge(newer: str, older: str, relation: str = "same") -> dict:
-    return row("merges", newer_id=newer, older_id=older, relation=relation, reason=relation, similarity=0.9)
+    return row(
+        "merges", newer_id=newer, older_id=older, relation=relation, reason=relation, similarity=0.9
+    )
 
 
-def note(number: int, text: str = "Use uv, never pip.", kind: str = NOTED, target: str = "all", **more: Any) -> Event:
+def note(
+    number: int,
+    text: str = "Use uv, never pip.",
+    kind: str = NOTED,
+    target: str = "all",
+    **more: Any,
+) -> Event:
     payload = {
         "text": text, "category": "preferences", "priority": "high", "sentiment": "neutral", "scope": "person", "project": "",
         "person": "mira", "session": "", "taxonomy": "v1",
     }  # fmt: skip
-    return Event(f"e{number:03d}", LATER + timedelta(minutes=number), "mira", kind, target, payload | more)
+    return Event(
+        f"e{number:03d}", LATER + timedelta(minutes=number), "mira", kind, target, payload | more
+    )
 
 
 def of(*rows: dict) -> dict[str, Any]:
@@ -54,7 +64,14 @@ def correct(number: int, text: str, *rows: dict) -> Event:
 
 
 def forget(number: int, *rows: dict, **hidden: Any) -> Event:
-    return Event(f"e{number:03d}", LATER + timedelta(minutes=number), "mira", FORGOTTEN, rows[0]["id"], of(*rows) | hidden)
+    return Event(
+        f"e{number:03d}",
+        LATER + timedelta(minutes=number),
+        "mira",
+        FORGOTTEN,
+        rows[0]["id"],
+        of(*rows) | hidden,
+    )
 
 
 def fold(rows: list[dict], events: list[Event], edges: tuple[dict, ...] = ()) -> pl.DataFrame:
@@ -62,34 +79,55 @@ def fold(rows: list[dict], events: list[Event], edges: tuple[dict, ...] = ()) ->
 
 
 def states(memories: pl.DataFrame) -> dict[str, tuple]:
-    return {id: tuple(rest) for id, *rest in memories.select("id", "state", "text", "superseded_by").iter_rows()}
+    return {
+        id: tuple(rest)
+        for id, *rest in memories.select("id", "state", "text", "superseded_by").iter_rows()
+    }
 
 
 def test_a_note_is_a_memory_in_the_owners_voice_with_no_transcript_behind_it():
     told = note(1)
     (memory,) = fold([], [told]).to_dicts()
-    assert (memory["id"], memory["state"], memory["text"]) == (note_id(told), "active", "Use uv, never pip.")
+    assert (memory["id"], memory["state"], memory["text"]) == (
+        note_id(told),
+        "active",
+        "Use uv, never pip.",
+    )
     assert (memory["author"], memory["strength"], memory["confidence"], memory["priority"]) == (
         "owner",
         "explicit",
         0.9,
         "high",
     )
-    assert (memory["session_id"], memory["path"], memory["lines"], memory["event_at"]) == ("ledger", "ledger", [], told.at)
+    assert (memory["session_id"], memory["path"], memory["lines"], memory["event_at"]) == (
+        "ledger",
+        "ledger",
+        [],
+        told.at,
+    )
     assert overlay(fold([], []), [told]).to_dicts() == [memory]
 
 
 def test_a_note_that_says_what_an_observation_says_joins_its_memory():
     told = note(1, "wording 1 again")
     (memory,) = fold([said("1")], [told], (edge(note_id(told), "1"),)).to_dicts()
-    assert (memory["id"], memory["text"], memory["observation_ids"]) == ("1", "wording 1 again", ["1", note_id(told)])
-    assert overlay(pl.DataFrame([memory], schema=fold([], []).schema), [told]).to_dicts() == [memory]
+    assert (memory["id"], memory["text"], memory["observation_ids"]) == (
+        "1",
+        "wording 1 again",
+        ["1", note_id(told)],
+    )
+    assert overlay(pl.DataFrame([memory], schema=fold([], []).schema), [told]).to_dicts() == [
+        memory
+    ]
 
 
 def test_a_correction_replaces_the_old_wording_and_keeps_its_evidence():
     old = said("1", "The port is 5432.")
     told = correct(1, "The port is 5433.", old)
-    expected = {"1": ("superseded", old["text"], note_id(told)), note_id(told): ("active", "The port is 5433.", None)}
+    expected = {
+        "1": ("superseded", old["text"], note_id(told)),
+        note_id(told): ("active", "The port is 5433.", None),
+    }
     folded = fold([old], [told], (edge(note_id(told), "1"),))
     assert states(folded) == expected
     assert states(overlay(fold([old], []), [told])) == expected
@@ -147,14 +185,19 @@ def test_other_facts_of_the_same_messages_are_not_forgotten():
 def test_what_is_noted_again_after_it_was_forgotten_is_there_again():
     old = said("1", "Our secret plan.")
     events = [forget(1, old), note(2, "Our secret plan.")]
-    expected = {"1": ("forgotten", "Our secret plan.", None), note_id(events[1]): ("active", "Our secret plan.", None)}
+    expected = {
+        "1": ("forgotten", "Our secret plan.", None),
+        note_id(events[1]): ("active", "Our secret plan.", None),
+    }
     assert states(fold([old], events)) == expected
     assert states(overlay(fold([old], events[:1]), events)) == expected
 
 
 def test_a_forgotten_memory_holds_no_other_back():
     rows = [said("1", author="assistant"), said("2", author="assistant")]
-    assert states(fold(rows, [forget(1, rows[0])], (edge("2", "1", "conflict"),)))["2"][0] == "active"
+    assert (
+        states(fold(rows, [forget(1, rows[0])], (edge("2", "1", "conflict"),)))["2"][0] == "active"
+    )
 
 
 def test_messages_that_carry_what_is_forgotten_are_hidden_with_it():
@@ -174,14 +217,20 @@ def ledgers(draw: st.DrawFn) -> list[Event]:
         target, text = draw(st.sampled_from(targets)), f"wording {draw(st.integers(0, 4))}"
         how = draw(st.sampled_from([note, correct, forget]))
         events.append(
-            how(number, text) if how is note else how(number, text, target) if how is correct else how(number, target)
+            how(number, text)
+            if how is note
+            else how(number, text, target)
+            if how is correct
+            else how(number, target)
         )
     return events
 
 
 @settings(max_examples=150, deadline=None)
 @given(events=ledgers(), data=st.data())
-def test_laying_over_and_folding_say_the_same_whatever_arrived_before(events: list[Event], data: st.DataObject):
+def test_laying_over_and_folding_say_the_same_whatever_arrived_before(
+    events: list[Event], data: st.DataObject
+):
     held = [event for event in events if data.draw(st.booleans())]
     laid = overlay(fold(OLD, held), events)
     assert states(laid.sort("id")) == states(fold(OLD, events))

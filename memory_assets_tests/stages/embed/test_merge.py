@@ -39,10 +39,20 @@ def said(id: str, text: str = TEXTS[0], vector: str = "a", **changes: object) ->
     return row("observations", id=id, text=text, text_hash=f"{vector} {text}", **plain | changes)
 
 
-def edges(rows: Sequence[Row], previous: pl.DataFrame | None = None, compared: Sequence[str] = ()) -> pl.DataFrame:
+def edges(
+    rows: Sequence[Row], previous: pl.DataFrame | None = None, compared: Sequence[str] = ()
+) -> pl.DataFrame:
     hashes = sorted({r["text_hash"] for r in rows})
-    vectors = frame("embeddings", *(row("embeddings", text_hash=h, dimension=2, vector=NEAR[h[0]]) for h in hashes))
-    return find_edges(frame("observations", *rows), vectors, empty("merges") if previous is None else previous, compared)
+    vectors = frame(
+        "embeddings",
+        *(row("embeddings", text_hash=h, dimension=2, vector=NEAR[h[0]]) for h in hashes),
+    )
+    return find_edges(
+        frame("observations", *rows),
+        vectors,
+        empty("merges") if previous is None else previous,
+        compared,
+    )
 
 
 def pairs(found: pl.DataFrame) -> list[tuple[str, str]]:
@@ -80,7 +90,9 @@ def test_what_is_less_alike_than_the_threshold_is_not_compared():
 
 def test_a_change_of_state_is_compared_with_what_names_the_old_state_however_far_apart_the_two_are():
     rows = [said("1", "We use Jenkins for the nightly build."), said("2", "Jenkins is gone.", "d")]
-    assert edges(rows).select("newer_id", "older_id", "relation", "reason").rows() == [("2", "1", "conflict", "replaced")]
+    assert edges(rows).select("newer_id", "older_id", "relation", "reason").rows() == [
+        ("2", "1", "conflict", "replaced")
+    ]
     assert pairs(edges(rows, compared=["2"])) == [("2", "1")]
     rows[0]["project"] = "blog"
     assert pairs(edges(rows)) == []
@@ -90,7 +102,11 @@ def test_a_change_of_state_is_compared_with_what_names_the_old_state_however_far
     ("older", "newer", "merges"),
     [
         ({"project": "shop"}, {"project": "shop"}, True),
-        ({"project": "shop", "author": "assistant"}, {"project": "blog", "author": "assistant"}, False),
+        (
+            {"project": "shop", "author": "assistant"},
+            {"project": "blog", "author": "assistant"},
+            False,
+        ),
         ({"project": "shop", "person": "ann"}, {"project": "blog", "person": "bob"}, False),
         ({"project": "shop", "person": "ann"}, {"project": "blog", "person": "ann"}, False),
         ({"scope": "everyone", "project": "shop"}, {"scope": "everyone", "project": "blog"}, True),
@@ -98,7 +114,11 @@ def test_a_change_of_state_is_compared_with_what_names_the_old_state_however_far
         ({"project": "shop"}, {"scope": "person", "project": "blog"}, False),
         ({"project": "shop", "author": "assistant"}, {"scope": "person", "project": "shop"}, False),
         ({"scope": "person", "person": "ann"}, {"scope": "person", "person": "bob"}, False),
-        ({"scope": "person", "project": "shop"}, {"scope": "person", "project": "blog", "author": "assistant"}, True),
+        (
+            {"scope": "person", "project": "shop"},
+            {"scope": "person", "project": "blog", "author": "assistant"},
+            True,
+        ),
     ],
 )
 def test_only_what_concerns_the_same_project_or_person_merges(older: Row, newer: Row, merges: bool):
@@ -112,7 +132,12 @@ def test_a_near_pair_that_the_rules_leave_open_is_in_doubt_within_one_scope():
 
 
 def test_narratives_merge_with_the_very_same_text_alone():
-    rows = [said("1", kind="narrative"), said("2", kind="narrative"), said("3", TEXTS[1], kind="narrative"), said("4")]
+    rows = [
+        said("1", kind="narrative"),
+        said("2", kind="narrative"),
+        said("3", TEXTS[1], kind="narrative"),
+        said("4"),
+    ]
     assert pairs(edges(rows)) == [("2", "1")]
 
 
@@ -127,9 +152,13 @@ def test_narratives_merge_with_the_very_same_text_alone():
         ({"category": "projects"}, True),
     ],
 )
-def test_a_stated_change_conflicts_within_its_scope_whoever_said_it_and_wherever_it_is_filed(newer: Row, conflicts: bool):
+def test_a_stated_change_conflicts_within_its_scope_whoever_said_it_and_wherever_it_is_filed(
+    newer: Row, conflicts: bool
+):
     found = edges([said("1", TEXTS[4]), said("2", TEXTS[3], "b", **newer)])
-    assert found.select("relation", "reason").rows() == ([("conflict", "replaced")] if conflicts else [])
+    assert found.select("relation", "reason").rows() == (
+        [("conflict", "replaced")] if conflicts else []
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,14 +170,26 @@ def test_a_stated_change_conflicts_within_its_scope_whoever_said_it_and_wherever
         ("people-relationships", "preferences", False),
     ],
 )
-def test_without_a_stated_change_only_what_is_filed_alike_conflicts(older: str, newer: str, conflicts: bool):
+def test_without_a_stated_change_only_what_is_filed_alike_conflicts(
+    older: str, newer: str, conflicts: bool
+):
     found = edges([said("1", TEXTS[0], category=older), said("2", TEXTS[2], category=newer)])
-    assert found.filter(pl.col("relation") != DOUBTFUL)["relation"].to_list() == (["conflict"] if conflicts else [])
+    assert found.filter(pl.col("relation") != DOUBTFUL)["relation"].to_list() == (
+        ["conflict"] if conflicts else []
+    )
 
 
 def memory(id: str, text: str, **changes: object) -> Row:
-    plain = {"kind": "fact", "state": "active", "scope": "everyone", "project": "", "category": "operations"}
-    return row("memories", id=id, text=text, event_at=START + timedelta(hours=int(id)), **plain | changes)
+    plain = {
+        "kind": "fact",
+        "state": "active",
+        "scope": "everyone",
+        "project": "",
+        "category": "operations",
+    }
+    return row(
+        "memories", id=id, text=text, event_at=START + timedelta(hours=int(id)), **plain | changes
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,6 +203,11 @@ def memory(id: str, text: str, **changes: object) -> Row:
         ({"scope": "project", "project": "shop"}, {"1", "2"}, {}),
     ],
 )
-def test_only_memories_that_were_not_compared_yet_are_compared_with_the_others(changes: dict, new: set[str], expected: dict):
-    rows = [memory("3", "Maria owns billing."), memory("1", "Staging listens on port 5432.", **changes)]
+def test_only_memories_that_were_not_compared_yet_are_compared_with_the_others(
+    changes: dict, new: set[str], expected: dict
+):
+    rows = [
+        memory("3", "Maria owns billing."),
+        memory("1", "Staging listens on port 5432.", **changes),
+    ]
     assert find_conflicts_of(new, [*rows, memory("2", "Staging listens on port 5433.")]) == expected

@@ -14,14 +14,20 @@ OLDER, NEWER = "The importer refuses empty files.", "The importer turns empty fi
 
 
 def said(id: str, text: str, **changes: object) -> dict:
-    return row("observations", **{"id": id, "text": text, "gate": "allow", "project": "shop"} | changes)
+    return row(
+        "observations", **{"id": id, "text": text, "gate": "allow", "project": "shop"} | changes
+    )
 
 
 def edge(relation: str = "doubtful", newer: str = "2", older: str = "1") -> dict:
-    return row("merges", newer_id=newer, older_id=older, relation=relation, reason="near", similarity=0.9)
+    return row(
+        "merges", newer_id=newer, older_id=older, relation=relation, reason="near", similarity=0.9
+    )
 
 
-def answered(text: str, stop_reason: str = "end_turn", question: PairQuestion | None = None) -> StoredAnswer:
+def answered(
+    text: str, stop_reason: str = "end_turn", question: PairQuestion | None = None
+) -> StoredAnswer:
     answer = ModelAnswer(text, "large", 100, 10, stop_reason=stop_reason)
     return StoredAnswer((question or PairQuestion(OLDER, NEWER, "large")).key, answer, START)
 
@@ -30,24 +36,40 @@ def plan(
     answers: AnswerStore, edges: Sequence[dict], *rows: dict, projects: Sequence[str] = ("shop",)
 ) -> list[tuple[str, str]]:
     rows = rows or (said("1", OLDER), said("2", NEWER))
-    found = plan_questions(frame("merges", *edges), frame("observations", *rows), "large", answers, projects.__contains__)
+    found = plan_questions(
+        frame("merges", *edges),
+        frame("observations", *rows),
+        "large",
+        answers,
+        projects.__contains__,
+    )
     return [(one.older, one.newer) for one in found]
 
 
 def relations(*answers: StoredAnswer, relation: str = "doubtful") -> list[tuple[str, str]]:
     observations = frame("observations", said("1", OLDER), said("2", NEWER))
-    return decide(frame("merges", edge(relation)), observations, answers).select("relation", "reason").rows()
+    return (
+        decide(frame("merges", edge(relation)), observations, answers)
+        .select("relation", "reason")
+        .rows()
+    )
 
 
 def test_only_pairs_in_doubt_are_asked_about(tmp_path: Path):
     assert plan(AnswerStore(tmp_path), [edge()]) == [(OLDER, NEWER)]
-    assert plan(AnswerStore(tmp_path), [edge("same")]) == plan(AnswerStore(tmp_path), [edge("conflict")]) == []
+    assert (
+        plan(AnswerStore(tmp_path), [edge("same")])
+        == plan(AnswerStore(tmp_path), [edge("conflict")])
+        == []
+    )
 
 
 def test_two_texts_are_asked_about_once_whichever_model_answered(tmp_path: Path):
     answers = AnswerStore(tmp_path)
     again = [said("3", OLDER), said("4", NEWER)]
-    assert plan(answers, [edge(), edge(newer="4", older="3")], said("1", OLDER), said("2", NEWER), *again) == [(OLDER, NEWER)]
+    assert plan(
+        answers, [edge(), edge(newer="4", older="3")], said("1", OLDER), said("2", NEWER), *again
+    ) == [(OLDER, NEWER)]
     answers.write(answered("nonsense", question=PairQuestion(OLDER, NEWER, "another")))
     assert plan(answers, [edge()]) == []
 
@@ -87,7 +109,9 @@ def test_without_a_usable_answer_the_rules_decision_stands(unusable: StoredAnswe
 
 
 def test_an_answer_never_overrules_the_rules():
-    assert relations(answered("<verdict>different</verdict>"), relation="same") == [("same", "near")]
+    assert relations(answered("<verdict>different</verdict>"), relation="same") == [
+        ("same", "near")
+    ]
 
 
 def test_the_question_fences_both_facts_in_order():

@@ -20,7 +20,10 @@ def memories(*rows_: dict) -> pl.DataFrame:
 
 
 def vectors(**by_hash: list[float]) -> pl.DataFrame:
-    return frame("embeddings", *(row("embeddings", text_hash=h, dimension=2, vector=v) for h, v in by_hash.items()))
+    return frame(
+        "embeddings",
+        *(row("embeddings", text_hash=h, dimension=2, vector=v) for h, v in by_hash.items()),
+    )
 
 
 KNOWN = vectors(h1=[1.0, 0.0], h2=[0.0, 1.0])
@@ -40,7 +43,8 @@ def test_what_is_published_already_plans_nothing():
 
 def test_a_forgotten_memory_leaves_the_index_and_what_can_be_asked_for_stays():
     found = memories(
-        {"id": "1", "text_hash": "h1", "state": "forgotten"}, {"id": "2", "text_hash": "h2", "state": "superseded"}
+        {"id": "1", "text_hash": "h1", "state": "forgotten"},
+        {"id": "2", "text_hash": "h2", "state": "superseded"},
     )
     plan = plan_vectors(found, KNOWN, {"1": "h1", "2": "h2"})
     assert (plan.upserts.height, plan.deletes) == (0, ["1"])
@@ -51,7 +55,9 @@ def test_a_memory_whose_text_has_no_vector_yet_waits():
 
 
 def test_no_text_goes_to_the_vector_index():
-    plan = plan_vectors(memories({"id": "1", "text_hash": "h1", "text": "private words"}), KNOWN, {})
+    plan = plan_vectors(
+        memories({"id": "1", "text_hash": "h1", "text": "private words"}), KNOWN, {}
+    )
     assert "private words" not in str(plan.upserts.to_dicts())
 
 
@@ -65,7 +71,11 @@ def test_every_wording_of_a_memory_is_found_by_words():
 def test_passages_stand_in_the_order_of_their_session():
     said = passages(("m2", 7, 0), ("m1", 3, 1), ("m1", 3, 0))
     rows = text_rows(memories(), said).sort("order")
-    assert rows.select("id", "parent", "group").rows() == [("m1#0", "m1", "s1"), ("m1#1", "m1", "s1"), ("m2#0", "m2", "s1")]
+    assert rows.select("id", "parent", "group").rows() == [
+        ("m1#0", "m1", "s1"),
+        ("m1#1", "m1", "s1"),
+        ("m2#0", "m2", "s1"),
+    ]
 
 
 def test_a_second_plan_after_publishing_the_first_is_empty():
@@ -75,7 +85,9 @@ def test_a_second_plan_after_publishing_the_first_is_empty():
 
 
 def test_changed_words_go_in_and_vanished_ones_out():
-    before = text_rows(memories({"id": "1", "wordings": ["Use uv."]}, {"id": "2", "wordings": ["x"]}), NO_PASSAGES)
+    before = text_rows(
+        memories({"id": "1", "wordings": ["Use uv."]}, {"id": "2", "wordings": ["x"]}), NO_PASSAGES
+    )
     after = text_rows(memories({"id": "1", "wordings": ["Use uv!"]}), NO_PASSAGES)
     plan = plan_texts(after, hashes_of(before))
     assert (plan.upserts["id"].to_list(), plan.deletes) == (["1"], ["2"])
@@ -83,16 +95,27 @@ def test_changed_words_go_in_and_vanished_ones_out():
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("message_id", "m2"), ("session_id", "s2"), ("line", 9), ("number", 3), ("text_hash", "h2"), ("encoded_by", "other 1 ff")],
+    [
+        ("message_id", "m2"),
+        ("session_id", "s2"),
+        ("line", 9),
+        ("number", 3),
+        ("text_hash", "h2"),
+        ("encoded_by", "other 1 ff"),
+    ],
 )
-def test_a_passage_is_read_and_put_in_again_once_anything_about_it_changed(column: str, value: object):
+def test_a_passage_is_read_and_put_in_again_once_anything_about_it_changed(
+    column: str, value: object
+):
     heads = pl.DataFrame(
         {"corpus": ["messages"] * 2, "id": ["m1#0", "m1#1"], "message_id": "m1", "session_id": "s1", "line": 1, "number": [0, 1],
          "text_hash": ["h0", "h1"], "encoded_by": [None, "minilm 1 00"]}
     )  # fmt: skip
     published = hashes_of_heads(heads)
     assert changes_of(published, published) == ([], [])
-    changed = heads.with_columns(pl.when(pl.col("id") == "m1#0").then(pl.lit(value)).otherwise(pl.col(column)).alias(column))
+    changed = heads.with_columns(
+        pl.when(pl.col("id") == "m1#0").then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
+    )
     assert changes_of(hashes_of_heads(changed), published) == (["messages/m1#0"], [])
     assert changes_of(hashes_of_heads(heads.head(1)), published) == ([], ["m1#1"])
     assert rows_named(heads, ["messages/m1#0", "memories/m1#1"])["id"].to_list() == ["m1#0"]
@@ -117,9 +140,17 @@ def passages(*places: tuple[str, int, int]) -> pl.DataFrame:
         }
         for m, line, n in places
     ]
-    schema = {"id": pl.String, "message_id": pl.String, "session_id": pl.String, "line": pl.Int64, "number": pl.Int64}
+    schema = {
+        "id": pl.String,
+        "message_id": pl.String,
+        "session_id": pl.String,
+        "line": pl.Int64,
+        "number": pl.Int64,
+    }
     return pl.DataFrame(
-        rows, schema={**schema, "text": pl.String, "vector": pl.List(pl.Float32), "words": pl.Binary}, orient="row"
+        rows,
+        schema={**schema, "text": pl.String, "vector": pl.List(pl.Float32), "words": pl.Binary},
+        orient="row",
     )
 
 

@@ -4,7 +4,10 @@ from memory_assets.stages.embed.project import concept_words
 
 
 def test_a_tool_brings_the_words_that_people_ask_with():
-    assert concept_words("Always use `uv`, never `pip`.") == "install packages dependencies package manager"
+    assert (
+        concept_words("Always use `uv`, never `pip`.")
+        == "install packages dependencies package manager"
+    )
 
 
 def test_a_word_that_only_contains_a_tools_name_brings_none():

@@ -15,8 +15,17 @@ SAID = "Run make check before every commit to main."
 
 
 def memories(*rows_: dict) -> pl.DataFrame:
-    plain = {"state": "active", "kind": "fact", "scope": "project", "project": "shop", "person": "ann"}
-    return frame("memories", *(row("memories", **plain | {"id": f"m{n}"} | each) for n, each in enumerate(rows_)))
+    plain = {
+        "state": "active",
+        "kind": "fact",
+        "scope": "project",
+        "project": "shop",
+        "person": "ann",
+    }
+    return frame(
+        "memories",
+        *(row("memories", **plain | {"id": f"m{n}"} | each) for n, each in enumerate(rows_)),
+    )
 
 
 def pairs(*rows_: dict) -> list[tuple[str, str]]:
@@ -39,9 +48,18 @@ def test_the_same_words_in_another_dress_repeat(again: str):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The staging database listens on port 5432 at night.", "The staging database listens on port 5433 at night."),
-        ("Always force-push the release branch to main.", "Never force-push the release branch to main."),
-        ("We do squash commits before a merge to main.", "We don't squash commits before a merge to main."),
+        (
+            "The staging database listens on port 5432 at night.",
+            "The staging database listens on port 5433 at night.",
+        ),
+        (
+            "Always force-push the release branch to main.",
+            "Never force-push the release branch to main.",
+        ),
+        (
+            "We do squash commits before a merge to main.",
+            "We don't squash commits before a merge to main.",
+        ),
         ("The tag is 1.2.10 for the shop on main.", "The tag is 1.21.0 for the shop on main."),
         (SAID, "Run make lint before a push."),
     ],
@@ -51,7 +69,11 @@ def test_other_numbers_another_polarity_or_other_words_are_no_repeat(one: str, o
 
 
 def test_four_fifths_repeat_and_a_word_less_does_not():
-    five, four, three = "alpha beta gamma delta epsilon", "alpha beta gamma delta", "alpha beta gamma"
+    five, four, three = (
+        "alpha beta gamma delta epsilon",
+        "alpha beta gamma delta",
+        "alpha beta gamma",
+    )
     assert pairs({"text": five}, {"text": four}, {"text": three}) == [("m0", "m1")]
 
 
@@ -77,12 +99,23 @@ def test_what_a_person_says_of_their_own_repeats_in_any_project():
 
 
 def test_the_share_is_pairs_for_each_allowed_memory():
-    found = find_repeats(memories({"text": SAID}, {"text": SAID}, {"text": "Other words."}, {"text": "Held.", "state": "held"}))
+    found = find_repeats(
+        memories(
+            {"text": SAID},
+            {"text": SAID},
+            {"text": "Other words."},
+            {"text": "Held.", "state": "held"},
+        )
+    )
     assert (found.share, found.allowed) == (1 / 3, 3)
     assert find_repeats(memories()).share == 0.0
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdefghi"), min_size=1, max_size=9).map(" ".join), max_size=12))
+@given(
+    st.lists(
+        st.lists(st.sampled_from("abcdefghi"), min_size=1, max_size=9).map(" ".join), max_size=12
+    )
+)
 def test_the_index_finds_what_comparing_all_with_all_finds(texts: list[str]):
     wanted = [
         (f"m{i:02}", f"m{j:02}")

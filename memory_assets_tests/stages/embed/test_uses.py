@@ -24,17 +24,32 @@ WORDINGS = {
 
 def shown(at: int = 0, session: str | None = "s1", ids: Sequence[str] = IDS, **more: Any) -> Event:
     where = {"session": session} if session else {}
-    return Event(f"r{at}", START + timedelta(minutes=at), "mira", RECALLED, "q", {"memory_ids": list(ids), **where, **more})
+    return Event(
+        f"r{at}",
+        START + timedelta(minutes=at),
+        "mira",
+        RECALLED,
+        "q",
+        {"memory_ids": list(ids), **where, **more},
+    )
 
 
 def spoken(*said: tuple[int, str, str], session: str = "s1") -> pl.DataFrame:
     rows = [(session, author, START + timedelta(minutes=at), text) for at, author, text in said]
-    schema = {"session_id": pl.String, "author": pl.String, "event_at": pl.Datetime("us", "UTC"), "text": pl.String}
+    schema = {
+        "session_id": pl.String,
+        "author": pl.String,
+        "event_at": pl.Datetime("us", "UTC"),
+        "text": pl.String,
+    }
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def written(planned: Sequence[Planned]) -> list[Event]:
-    return [Event(one.id, START + timedelta(days=1), "rules", one.kind, one.target, one.payload) for one in planned]
+    return [
+        Event(one.id, START + timedelta(days=1), "rules", one.kind, one.target, one.payload)
+        for one in planned
+    ]
 
 
 def plan(events: Sequence[Event], messages: pl.DataFrame) -> dict[str, str]:
@@ -52,7 +67,11 @@ def test_a_session_that_quotes_one_of_three_uses_one_and_ignores_two():
         (IGNORED, "s1", [IDS[1]]),
         (IGNORED, "s1", [IDS[2]]),
     ]
-    assert boosts(written(planned), {id: id for id in IDS}) == {IDS[0]: 0.1, IDS[1]: -0.05, IDS[2]: -0.05}
+    assert boosts(written(planned), {id: id for id in IDS}) == {
+        IDS[0]: 0.1,
+        IDS[1]: -0.05,
+        IDS[2]: -0.05,
+    }
     again = plan_uses([shown(), *written(planned)], WORDINGS, spoken(ASKED, QUOTED))
     assert [one.id for one in again] == [one.id for one in planned]
 
@@ -70,13 +89,19 @@ def test_a_memory_that_is_cited_quoted_or_paraphrased_is_taken_up(text: str):
     assert uses_memory(text, IDS[0], WORDINGS[IDS[0]])
 
 
-@pytest.mark.parametrize("text", ["", "Deployed.", "I ran make test and it passed.", "The server is down.", "port 5432"])
+@pytest.mark.parametrize(
+    "text", ["", "Deployed.", "I ran make test and it passed.", "The server is down.", "port 5432"]
+)
 def test_what_only_shares_a_word_is_not(text: str):
-    assert not any(uses_memory(text, id, wordings) for id, wordings in WORDINGS.items() if id != IDS[0])
+    assert not any(
+        uses_memory(text, id, wordings) for id, wordings in WORDINGS.items() if id != IDS[0]
+    )
 
 
 def test_what_was_said_before_it_was_shown_is_no_use_of_it():
-    assert plan([shown(10)], spoken(ASKED, QUOTED, (11, "assistant", "Done."))) == dict.fromkeys(IDS, IGNORED)
+    assert plan([shown(10)], spoken(ASKED, QUOTED, (11, "assistant", "Done."))) == dict.fromkeys(
+        IDS, IGNORED
+    )
 
 
 def test_a_session_that_did_not_go_on_ignores_nothing():
@@ -94,22 +119,46 @@ def test_a_recall_outside_any_session_proves_nothing():
 
 
 def test_a_later_use_outweighs_that_it_was_ignored_at_first_and_feedback_outweighs_both():
-    first = written(plan_uses([shown(ids=IDS[:1])], WORDINGS, spoken(ASKED, (2, "assistant", "Looking."))))
-    then = written(plan_uses([shown(ids=IDS[:1])], WORDINGS, spoken(ASKED, (2, "assistant", "Looking."), QUOTED)))
+    first = written(
+        plan_uses([shown(ids=IDS[:1])], WORDINGS, spoken(ASKED, (2, "assistant", "Looking.")))
+    )
+    then = written(
+        plan_uses(
+            [shown(ids=IDS[:1])], WORDINGS, spoken(ASKED, (2, "assistant", "Looking."), QUOTED)
+        )
+    )
     assert boosts([*first, *then], {IDS[0]: "root"}) == {"root": 0.1}
-    told = Event("f", START, "mira", FEEDBACK, "all", {"memory_ids": [IDS[0]], "used": False, "session": "s1"})
+    told = Event(
+        "f",
+        START,
+        "mira",
+        FEEDBACK,
+        "all",
+        {"memory_ids": [IDS[0]], "used": False, "session": "s1"},
+    )
     assert boosts([told, *first, *then], {IDS[0]: "root"}) == {"root": -0.05}
 
 
 def test_answers_of_models_that_a_memory_informed_are_no_boost():
-    informed = Event("u", START, "observer", USED, "answer", {"memory_ids": [IDS[0]], "at": START.isoformat()})
+    informed = Event(
+        "u", START, "observer", USED, "answer", {"memory_ids": [IDS[0]], "at": START.isoformat()}
+    )
     assert boosts([informed], {IDS[0]: IDS[0]}) == {}
 
 
 @given(st.lists(st.tuples(st.sampled_from(IDS), st.booleans()), max_size=30), st.randoms())
-def test_a_boost_is_bounded_and_does_not_depend_on_the_order(said: list[tuple[str, bool]], random: Any):
+def test_a_boost_is_bounded_and_does_not_depend_on_the_order(
+    said: list[tuple[str, bool]], random: Any
+):
     events = [
-        Event(f"e{n}", START, "mira", FEEDBACK, "all", {"memory_ids": [id], "used": used, "session": ""})
+        Event(
+            f"e{n}",
+            START,
+            "mira",
+            FEEDBACK,
+            "all",
+            {"memory_ids": [id], "used": used, "session": ""},
+        )
         for n, (id, used) in enumerate(said)
     ]
     found = boosts(events, {id: id for id in IDS})
@@ -119,8 +168,26 @@ def test_a_boost_is_bounded_and_does_not_depend_on_the_order(said: list[tuple[st
 
 
 def test_a_boost_moves_no_date():
-    fact = row("observations", id=IDS[0], text=WORDINGS[IDS[0]][0], gate="allow", kind="fact", author="owner", event_at=START)
-    told = Event("f", START + timedelta(days=9), "mira", FEEDBACK, "all", {"memory_ids": [IDS[0]], "used": True, "session": ""})
-    before, after = (fold_memories(frame("observations", fact), frame("merges"), events) for events in ([], [told]))
+    fact = row(
+        "observations",
+        id=IDS[0],
+        text=WORDINGS[IDS[0]][0],
+        gate="allow",
+        kind="fact",
+        author="owner",
+        event_at=START,
+    )
+    told = Event(
+        "f",
+        START + timedelta(days=9),
+        "mira",
+        FEEDBACK,
+        "all",
+        {"memory_ids": [IDS[0]], "used": True, "session": ""},
+    )
+    before, after = (
+        fold_memories(frame("observations", fact), frame("merges"), events)
+        for events in ([], [told])
+    )
     assert after["boost"].to_list() == [0.1]
     assert after.drop("boost").equals(before.drop("boost"))

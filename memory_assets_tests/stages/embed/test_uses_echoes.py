@@ -21,14 +21,18 @@ def said(id: str, **changes: object) -> dict:
 
 def echoes(*shown: dict, **changes: object) -> frozenset[str]:
     observations = frame("observations", said("1"), said("2", **changes))
-    merges = frame("merges", row("merges", newer_id="2", older_id="1", relation="same", reason="same words"))
+    merges = frame(
+        "merges", row("merges", newer_id="2", older_id="1", relation="same", reason="same words")
+    )
     found = suspects(plan_evidence(observations, merges, [], {}, ()), observations)
     messages = frame("messages", *shown).select("session_id", "author", "event_at", "text")
     return find_echoes(found, observations, messages)
 
 
 def shown(text: str, author: str = "injected", session_id: str = "s2", hours: int = 1) -> dict:
-    return message(text, author=author, session_id=session_id, event_at=START + timedelta(hours=hours))
+    return message(
+        text, author=author, session_id=session_id, event_at=START + timedelta(hours=hours)
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,21 @@ def world(tmp_path: Path) -> World:
 
 
 def said(world: World) -> ReviewHistory:
-    return ReviewHistory(world.tables.read("decisions"), world.ledger.events(), world.steps.list_entries(), world.rules)
+    return ReviewHistory(
+        world.tables.read("decisions"),
+        world.ledger.events(),
+        world.steps.list_entries(),
+        world.rules,
+    )
 
 
 def outcomes(world: World) -> dict[str, str]:
     return find_outcomes(line_proposals(read_proposals(world.tables)), said(world))
 
 
-def calibration(world: World, verdicts: pl.DataFrame | None = None, reviews: pl.DataFrame | None = None) -> pl.DataFrame:
+def calibration(
+    world: World, verdicts: pl.DataFrame | None = None, reviews: pl.DataFrame | None = None
+) -> pl.DataFrame:
     observations = world.tables.read("observations")
     verdicts = frame("verdicts") if verdicts is None else verdicts
     reviews = frame("model_reviews") if reviews is None else reviews
@@ -46,7 +53,10 @@ def calibration(world: World, verdicts: pl.DataFrame | None = None, reviews: pl.
 
 def asked_about(world: World, count: int = 1, **changes: Any) -> list[str]:
     """Proposals that rules leave to a person."""
-    ids = world.propose(*(f"{thing} of the harbour belong to the port." for thing in THINGS[:count]), **{**KNOWN, **changes})
+    ids = world.propose(
+        *(f"{thing} of the harbour belong to the port." for thing in THINGS[:count]),
+        **{**KNOWN, **changes},
+    )
     world.triage()
     return ids
 
@@ -65,13 +75,20 @@ def test_what_a_person_ticked_struck_reworded_or_left_is_told_apart(world: World
     there = world.review_md.read_text().replace("Lights of the harbour", "Lights of the quay")
     world.review_md.write_text(there.replace(f"- [ ] `{edited}`", f"- [x] `{edited}`"))
     world.triage()
-    assert outcomes(world) == {approved: "approved", edited: "edited", rejected: "rejected", ignored: "waiting"}
+    assert outcomes(world) == {
+        approved: "approved",
+        edited: "edited",
+        rejected: "rejected",
+        ignored: "waiting",
+    }
     world.later(days=8)
     world.triage()
     assert outcomes(world)[ignored] == "ignored"
 
 
-def test_a_line_that_rules_wrote_was_right_once_people_left_it_standing_for_as_long_as_a_review_may_take(world: World):
+def test_a_line_that_rules_wrote_was_right_once_people_left_it_standing_for_as_long_as_a_review_may_take(
+    world: World,
+):
     id = promoted_by_rules(world)
     assert outcomes(world) == {id: "waiting"}
     world.later(days=8)
@@ -80,9 +97,14 @@ def test_a_line_that_rules_wrote_was_right_once_people_left_it_standing_for_as_l
 
 @pytest.mark.parametrize(
     ("after", "outcome"),
-    [("", "rejected"), ("- (2026-08-03) Always run `make check` first, before you commit.\n", "edited")],
+    [
+        ("", "rejected"),
+        ("- (2026-08-03) Always run `make check` first, before you commit.\n", "edited"),
+    ],
 )
-def test_a_line_that_somebody_strikes_or_rewords_is_told_from_one_that_stands(world: World, after: str, outcome: str):
+def test_a_line_that_somebody_strikes_or_rewords_is_told_from_one_that_stands(
+    world: World, after: str, outcome: str
+):
     id = promoted_by_rules(world)
     (line,) = world.entries()
     world.memory_md.write_text(world.memory_md.read_text().replace(f"{line}\n", after))
@@ -91,15 +113,25 @@ def test_a_line_that_somebody_strikes_or_rewords_is_told_from_one_that_stands(wo
     assert outcomes(world) == {id: outcome}
 
 
-def test_what_rules_left_to_people_is_told_by_what_it_lacked_and_judged_by_what_they_wanted(world: World):
+def test_what_rules_left_to_people_is_told_by_what_it_lacked_and_judged_by_what_they_wanted(
+    world: World,
+):
     first, second, third = asked_about(world, 3, confidence=0.7)
     for id, mark in ((first, "x"), (second, "x"), (third, "-")):
         world.tick(id, mark)
     world.triage()
     (ruled,) = calibration(world).filter(pl.col("judge") == "rules").to_dicts()
     lacks = "not sure enough; said in one session"
-    assert (ruled["verdict"], ruled["reason"], ruled["category"]) == ("left to a person", lacks, "operations")
-    assert (ruled["approved"], ruled["rejected"], ruled["precision"]) == (2, 1, pytest.approx(2 / 3))
+    assert (ruled["verdict"], ruled["reason"], ruled["category"]) == (
+        "left to a person",
+        lacks,
+        "operations",
+    )
+    assert (ruled["approved"], ruled["rejected"], ruled["precision"]) == (
+        2,
+        1,
+        pytest.approx(2 / 3),
+    )
     assert ruled["low"] < ruled["precision"] < ruled["high"]
     assert ruled["version"] == TRIAGE_VERSION
 
@@ -114,13 +146,32 @@ def test_people_are_asked_about_what_the_gate_allowed_and_never_see_the_rest(wor
     (id,) = asked_about(world)
     world.tick(id)
     world.triage()
-    candidates = [(observed_id(id, "s1-0"), "allow"), ("not proposed", "allow"), ("held", "hold"), ("gone", "discard")]
-    verdicts = frame("verdicts", *(row("verdicts", candidate_id=one, verdict=verdict) for one, verdict in candidates))
-    found = {one["verdict"]: one for one in sum_up(calibration(world, verdicts), ["judge", "verdict"]).to_dicts()}
-    assert (found["allow"]["count"], found["allow"]["approved"], found["allow"]["unseen"]) == (2, 1, 1)
+    candidates = [
+        (observed_id(id, "s1-0"), "allow"),
+        ("not proposed", "allow"),
+        ("held", "hold"),
+        ("gone", "discard"),
+    ]
+    verdicts = frame(
+        "verdicts",
+        *(row("verdicts", candidate_id=one, verdict=verdict) for one, verdict in candidates),
+    )
+    found = {
+        one["verdict"]: one
+        for one in sum_up(calibration(world, verdicts), ["judge", "verdict"]).to_dicts()
+    }
+    assert (found["allow"]["count"], found["allow"]["approved"], found["allow"]["unseen"]) == (
+        2,
+        1,
+        1,
+    )
     assert found["allow"]["precision"] == 1.0
     for unseen in ("hold", "discard"):
-        assert (found[unseen]["unseen"], found[unseen]["precision"], found[unseen]["low"]) == (1, None, None)
+        assert (found[unseen]["unseen"], found[unseen]["precision"], found[unseen]["low"]) == (
+            1,
+            None,
+            None,
+        )
 
 
 def test_a_models_rejection_is_right_where_people_reject(world: World):
@@ -129,7 +180,10 @@ def test_a_models_rejection_is_right_where_people_reject(world: World):
     world.tick(second)
     world.triage()
     said_by = {"verdict": "reject", "model": "haiku", "prompt_hash": "p1"}
-    reviews = frame("model_reviews", *(row("model_reviews", proposal_id=id, **said_by) for id in (first, second)))
+    reviews = frame(
+        "model_reviews",
+        *(row("model_reviews", proposal_id=id, **said_by) for id in (first, second)),
+    )
     (told,) = calibration(world, reviews=reviews).filter(pl.col("judge") == "model").to_dicts()
     assert (told["verdict"], told["version"], told["precision"]) == ("reject", "haiku p1", 0.5)
 
@@ -142,7 +196,10 @@ def test_confidence_is_set_beside_what_people_wanted_by_tenths(world: World):
         world.tick(id, mark)
     world.triage()
     tenths = calibration(world).filter(pl.col("judge") == "confidence").sort("verdict")
-    assert tenths.select("verdict", "precision").rows() == [("0.4 to 0.5", 0.0), ("0.9 to 1.0", 1.0)]
+    assert tenths.select("verdict", "precision").rows() == [
+        ("0.4 to 0.5", 0.0),
+        ("0.9 to 1.0", 1.0),
+    ]
     assert tenths["brier"].to_list() == pytest.approx([0.42**2, 0.1**2])
     (whole,) = sum_up(tenths, ["judge"]).to_dicts()
     assert whole["brier"] == pytest.approx((0.42**2 + 2 * 0.1**2) / 3)

@@ -14,15 +14,23 @@ from memory_assets.stages.evaluate.faults import (
     support,
 )
 
-OWNER = EvidenceMessage("No, use uv, never pip, to install packages in this repository.", is_owners=True)
+OWNER = EvidenceMessage(
+    "No, use uv, never pip, to install packages in this repository.", is_owners=True
+)
 AGENT = EvidenceMessage(
-    "The export failed at 14:05 because /srv/exports was mounted read-only after the reboot.", is_owners=False
+    "The export failed at 14:05 because /srv/exports was mounted read-only after the reboot.",
+    is_owners=False,
 )
 
 
 def test_a_fact_in_the_words_of_its_source_has_no_fault():
     assert faults_of("Use uv, never pip, to install packages.", "owner", [OWNER]) == []
-    assert faults_of("The export failed because /srv/exports was mounted read-only.", "assistant", [AGENT]) == []
+    assert (
+        faults_of(
+            "The export failed because /srv/exports was mounted read-only.", "assistant", [AGENT]
+        )
+        == []
+    )
 
 
 def test_a_fact_of_which_most_words_stand_nowhere_is_ungrounded():
@@ -31,7 +39,9 @@ def test_a_fact_of_which_most_words_stand_nowhere_is_ungrounded():
 
 
 def test_what_the_owner_typed_in_haste_supports_what_was_made_readable():
-    said = EvidenceMessage("oh no theyre not going to have access to the local demo..thats just for me", is_owners=True)
+    said = EvidenceMessage(
+        "oh no theyre not going to have access to the local demo..thats just for me", is_owners=True
+    )
     text = "The owner corrected: “no they're not going to have access to the local demo, that's just for me”"
     assert "ungrounded" not in faults_of(text, "owner", [said])
 
@@ -117,7 +127,13 @@ def test_a_fact_that_begins_as_a_turn_of_a_conversation_is_told(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["I/O errors are retried.", "Notes are kept in docs/notes.md.", "Runners need 8 GB.", "No-op pushes are skipped."]
+    "text",
+    [
+        "I/O errors are retried.",
+        "Notes are kept in docs/notes.md.",
+        "Runners need 8 GB.",
+        "No-op pushes are skipped.",
+    ],
 )
 def test_a_fact_that_begins_like_one_is_not(text: str):
     assert "conversational" not in faults_of(text, "assistant", [])
@@ -129,7 +145,12 @@ def test_more_than_three_hundred_characters_are_several_facts():
 
 
 @pytest.mark.parametrize(
-    "text", ["The owner prefers uv.", "The user has decided on uv.", "Use uv: the developer's preference for packages."]
+    "text",
+    [
+        "The owner prefers uv.",
+        "The user has decided on uv.",
+        "Use uv: the developer's preference for packages.",
+    ],
 )
 def test_who_speaks_for_the_owner_needs_the_owners_words(text: str):
     assert speaks_for_owner(text, "assistant")
@@ -139,9 +160,9 @@ def test_who_speaks_for_the_owner_needs_the_owners_words(text: str):
 
 
 def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
-    assert faults_of("Use uv for packages.", "owner", [EvidenceMessage("Use uv for packages.", is_owners=False)]) == [
-        "owner_unheard"
-    ]
+    assert faults_of(
+        "Use uv for packages.", "owner", [EvidenceMessage("Use uv for packages.", is_owners=False)]
+    ) == ["owner_unheard"]
     assert not speaks_for_owner("The owner of the file is root.", "assistant")
     assert not speaks_for_owner("It breaks where the owner's error says it does.", "assistant")
 
@@ -166,16 +187,14 @@ def test_a_change_names_what_was_there_before(text: str, is_unnamed: bool):
 
 
 def test_a_passage_of_tool_output_is_no_fact_and_a_sentence_about_it_is():
-    printed = (
-        "collected 12 items\nFAILED tests/test_export.py::test_rounding - AssertionError: expected 12.50, got 12.49 for order 7"
-    )
+    printed = "collected 12 items\nFAILED tests/test_export.py::test_rounding - AssertionError: expected 12.50, got 12.49 for order 7"
     tool = EvidenceMessage(printed, is_owners=False, is_output=True)
     assert "copied_output" in faults_of(
-        "FAILED tests/test_export.py::test_rounding - AssertionError: expected 12.50", "tool", [tool]
+        "FAILED tests/test_export.py::test_rounding - AssertionError: expected 12.50",
+        "tool",
+        [tool],
     )
-    about = (
-        "Rounding of exports is wrong: `tests/test_export.py` shows “expected 12.50, got 12.49” for order 7 since the upgrade."
-    )
+    about = "Rounding of exports is wrong: `tests/test_export.py` shows “expected 12.50, got 12.49” for order 7 since the upgrade."
     assert "copied_output" not in faults_of(about, "assistant", [tool])
     assert not copies("Use uv here.", "Use uv here.")  # too short to be a passage
 
@@ -187,7 +206,9 @@ def test_only_what_tools_print_counts_as_output():
 
 def test_a_high_priority_fact_needs_more_than_a_question():
     asked = EvidenceMessage("Should the importer use Postgres?", is_owners=True)
-    answered = EvidenceMessage("The importer uses Postgres now instead of SQLite, as you asked.", is_owners=False)
+    answered = EvidenceMessage(
+        "The importer uses Postgres now instead of SQLite, as you asked.", is_owners=False
+    )
     text = "The importer should use Postgres."
 
     def faults(*sources: EvidenceMessage, priority="high", quote=asked.text) -> list[str]:
@@ -201,7 +222,12 @@ def test_a_high_priority_fact_needs_more_than_a_question():
 
 @pytest.mark.parametrize(
     ("words", "asks"),
-    [("can we drop Python 3.10", True), ("Why is it slow?", True), ("We drop it, ok.", False), ("Is fine. Ship it.", False)],
+    [
+        ("can we drop Python 3.10", True),
+        ("Why is it slow?", True),
+        ("We drop it, ok.", False),
+        ("Is fine. Ship it.", False),
+    ],
 )
 def test_questions_are_known_without_their_mark(words: str, asks: bool):
     assert is_question(words) == asks
@@ -219,4 +245,6 @@ def test_questions_are_known_without_their_mark(words: str, asks: bool):
     ],
 )
 def test_a_fact_is_a_whole_sentence(text: str, is_broken: bool):
-    assert ("broken" in faults_of(text, "assistant", [EvidenceMessage(text, is_owners=False)])) == is_broken
+    assert (
+        "broken" in faults_of(text, "assistant", [EvidenceMessage(text, is_owners=False)])
+    ) == is_broken

@@ -14,8 +14,20 @@ from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, WINDOW, small_store, write
 
-LABEL = {"id": "F1", "text": FACT, "kind": "rule", "priority": "high", "said_by": "owner", "evidence": [3]}
-PORT = {"id": "F2", "text": "The staging database listens on port 5433.", "priority": "low", "evidence": [5]}
+LABEL = {
+    "id": "F1",
+    "text": FACT,
+    "kind": "rule",
+    "priority": "high",
+    "said_by": "owner",
+    "evidence": [3],
+}
+PORT = {
+    "id": "F2",
+    "text": "The staging database listens on port 5433.",
+    "priority": "low",
+    "evidence": [5],
+}
 
 
 @pytest.fixture
@@ -28,7 +40,9 @@ def labels(tmp_path: Path) -> Path:
     return labelled(tmp_path, LABEL)
 
 
-def labelled(tmp_path: Path, *facts: Mapping[str, Any], session: str = "session-1", noise: Any = ()) -> Path:
+def labelled(
+    tmp_path: Path, *facts: Mapping[str, Any], session: str = "session-1", noise: Any = ()
+) -> Path:
     folder = tmp_path / "labels"
     folder.mkdir(exist_ok=True)
     content = {"session": session, "facts": facts, "noise": noise}
@@ -37,8 +51,19 @@ def labelled(tmp_path: Path, *facts: Mapping[str, Any], session: str = "session-
 
 
 def observe(store: Store, *rows: Mapping[str, Any]) -> None:
-    plain = {"session_id": "session-1", "window_id": WINDOW, "kind": "fact", "day": DAY, "gate": "allow"}
-    write(store, "observations", DAY.isoformat(), *(row("observations", **{**plain, **each}) for each in rows))
+    plain = {
+        "session_id": "session-1",
+        "window_id": WINDOW,
+        "kind": "fact",
+        "day": DAY,
+        "gate": "allow",
+    }
+    write(
+        store,
+        "observations",
+        DAY.isoformat(),
+        *(row("observations", **{**plain, **each}) for each in rows),
+    )
 
 
 def finding(found: Evaluation) -> tuple[str, str]:
@@ -49,11 +74,18 @@ def finding(found: Evaluation) -> tuple[str, str]:
 def test_a_store_that_says_every_label_recalls_all(store: Store, labels: Path):
     found = evaluate(store.tables, labels)
     counts = found.score.counts
-    assert (counts.recall, counts.recall_owner_rules, counts.precision, counts.noise) == (1.0, 1.0, 1.0, 0.0)
+    assert (counts.recall, counts.recall_owner_rules, counts.precision, counts.noise) == (
+        1.0,
+        1.0,
+        1.0,
+        0.0,
+    )
     assert (found.observers, found.missing, found.failed) == (("x",), (), ())
 
 
-def test_sessions_that_the_store_does_not_hold_are_listed_and_left_out(store: Store, tmp_path: Path):
+def test_sessions_that_the_store_does_not_hold_are_listed_and_left_out(
+    store: Store, tmp_path: Path
+):
     labelled(tmp_path, PORT, session="elsewhere")
     found = evaluate(store.tables, labelled(tmp_path, LABEL))
     assert found.missing == ("elsewhere",)
@@ -62,15 +94,22 @@ def test_sessions_that_the_store_does_not_hold_are_listed_and_left_out(store: St
 
 def test_labels_of_a_session_with_the_day_in_front_of_its_id_count(store: Store, tmp_path: Path):
     others = tmp_path / "others.jsonl"
-    others.write_text(json.dumps({"session": "2026-08-01-session-1", "text": FACT, "lines": [3]}), "utf-8")
-    found = evaluate(store.tables, labelled(tmp_path, LABEL, session="2026-08-01-session-1"), against=others)
+    others.write_text(
+        json.dumps({"session": "2026-08-01-session-1", "text": FACT, "lines": [3]}), "utf-8"
+    )
+    found = evaluate(
+        store.tables, labelled(tmp_path, LABEL, session="2026-08-01-session-1"), against=others
+    )
     assert (found.missing, found.score.counts.recall) == ((), 1.0)
     assert found.against is not None
     assert found.against.counts.recall == 1.0
 
 
 def test_with_no_session_in_the_store_the_way_out_is_told(store: Store, tmp_path: Path):
-    with pytest.raises(LabelsError, match="None of the 1 labelled sessions in .* Name the folder of their transcripts"):
+    with pytest.raises(
+        LabelsError,
+        match="None of the 1 labelled sessions in .* Name the folder of their transcripts",
+    ):
         evaluate(store.tables, labelled(tmp_path, PORT, session="elsewhere"))
 
 
@@ -78,19 +117,34 @@ def test_with_no_session_in_the_store_the_way_out_is_told(store: Store, tmp_path
     ("observed", "why"),
     [
         (
-            {"id": "o1", "text": PORT["text"], "lines": [5], "gate": "hold", "gate_reason": "a passing state"},
+            {
+                "id": "o1",
+                "text": PORT["text"],
+                "lines": [5],
+                "gate": "hold",
+                "gate_reason": "a passing state",
+            },
             "held as o1 (a passing",
         ),
         ({"id": "o1", "text": PORT["text"], "lines": [99]}, "o1 says it, from other records"),
-        ({"id": "o1", "text": "The database of staging is slow.", "lines": [6]}, "nearest is o1 (allow, 0.36 alike)"),
-        ({"id": "o1", "text": "Use uv.", "lines": [99]}, "no observation within 3 records of its evidence"),
+        (
+            {"id": "o1", "text": "The database of staging is slow.", "lines": [6]},
+            "nearest is o1 (allow, 0.36 alike)",
+        ),
+        (
+            {"id": "o1", "text": "Use uv.", "lines": [99]},
+            "no observation within 3 records of its evidence",
+        ),
     ],
 )
 def test_a_missed_label_is_told_with_the_place_where_it_stopped(
     store: Store, tmp_path: Path, observed: Mapping[str, Any], why: str
 ):
     observe(store, observed)
-    folder = labelled(tmp_path, {**PORT, "text": "Port 5433 serves staging: its database listens there, behind a tunnel."})
+    folder = labelled(
+        tmp_path,
+        {**PORT, "text": "Port 5433 serves staging: its database listens there, behind a tunnel."},
+    )
     what, told = finding(evaluate(store.tables, folder, show="misses"))
     assert what == "F2"
     assert told.startswith("low fact of the assistant: ")
@@ -98,7 +152,9 @@ def test_a_missed_label_is_told_with_the_place_where_it_stopped(
 
 
 @pytest.mark.parametrize(("show", "told"), [("wrong", ["o2", "o3"]), ("noise", ["o3"])])
-def test_facts_that_are_wrong_or_noise_are_told(store: Store, tmp_path: Path, show: Shown, told: list[str]):
+def test_facts_that_are_wrong_or_noise_are_told(
+    store: Store, tmp_path: Path, show: Shown, told: list[str]
+):
     noise = [{"text": "Publish the demo video on Monday?", "evidence": [4], "why": "question"}]
     observe(
         store,
@@ -113,13 +169,18 @@ def test_facts_that_are_wrong_or_noise_are_told(store: Store, tmp_path: Path, sh
 
 def test_facts_of_another_extractor_are_scored_beside(store: Store, labels: Path, tmp_path: Path):
     others = tmp_path / "others.jsonl"
-    others.write_text(json.dumps({"session": "session-1", "text": "The moon is full.", "lines": [3]}) + "\n\n", "utf-8")
+    others.write_text(
+        json.dumps({"session": "session-1", "text": "The moon is full.", "lines": [3]}) + "\n\n",
+        "utf-8",
+    )
     found = evaluate(store.tables, labels, against=others)
     assert found.against is not None
     assert (found.score.counts.recall, found.against.counts.recall) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"session": "s"}', '{"session": "s", "text": "t", "lines": ["x"]}'])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"session": "s"}', '{"session": "s", "text": "t", "lines": ["x"]}']
+)
 def test_a_line_that_is_no_fact_is_named(store: Store, labels: Path, tmp_path: Path, line: str):
     others = tmp_path / "others.jsonl"
     others.write_text(f"\n{line}\n", "utf-8")
@@ -144,14 +205,18 @@ def test_the_command_prints_the_figures_and_lists_what_was_missed(
     assert "Session elsewhere is not in this store and is not counted." in err
 
 
-def test_the_command_gives_programs_every_figure(store: Store, labels: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_command_gives_programs_every_figure(
+    store: Store, labels: Path, capsys: pytest.CaptureFixture[str]
+):
     assert cli.main(["lab", "eval", str(labels), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["measures"] == {
         "recall": 1.0, "recall_high": 1.0, "recall_owner_rules": 1.0, "precision": 1.0, "noise": 0.0, "f1": 1.0,
     }  # fmt: skip
     assert data["intervals_90"]["recall"] == [1.0, 1.0]
-    assert [(one["session"], one["allowed"], one["want"]) for one in data["per_session"]] == [("session-1", 1, 3)]
+    assert [(one["session"], one["allowed"], one["want"]) for one in data["per_session"]] == [
+        ("session-1", 1, 3)
+    ]
 
 
 def test_without_a_folder_the_setting_is_taken_and_without_both_the_way_is_told(

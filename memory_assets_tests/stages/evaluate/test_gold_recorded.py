@@ -32,7 +32,9 @@ def folder(tmp_path: Path, **answers: str) -> Path:
 @pytest.mark.parametrize("name", ["session_1", "2026_08_01_session_1"])
 def test_an_answer_goes_through_parser_grounding_and_gate(store: Store, tmp_path: Path, name: str):
     found = read_against(folder(tmp_path, **{name: ANSWER}), store.tables, ["session-1"])
-    facts = [(fact.session, fact.gate, fact.lines) for fact in found if "uv, never pip" in fact.text]
+    facts = [
+        (fact.session, fact.gate, fact.lines) for fact in found if "uv, never pip" in fact.text
+    ]
     assert facts == [("session-1", "allow", (3,))]
     assert [fact.gate for fact in found if "moon" in fact.text] == ["hold"]
 
@@ -44,7 +46,12 @@ def test_only_answers_about_the_sessions_are_read(store: Store, tmp_path: Path):
 
 def test_lines_are_facts_as_they_stand(store: Store, tmp_path: Path):
     path = tmp_path / "facts.jsonl"
-    path.write_text("\n" + json.dumps({"session": "s", "text": "t", "lines": [1], "gate": "hold", "more": 1}) + "\n", "utf-8")
+    path.write_text(
+        "\n"
+        + json.dumps({"session": "s", "text": "t", "lines": [1], "gate": "hold", "more": 1})
+        + "\n",
+        "utf-8",
+    )
     (fact,) = read_against(path, store.tables, ["session-1"])
     assert (fact.session, fact.text, fact.lines, fact.gate) == ("s", "t", (1,), "hold")
 

@@ -23,7 +23,9 @@ def folder(tmp_path: Path, **files: Any) -> Path:
 
 def test_what_is_left_out_has_plain_values(tmp_path: Path):
     (labels,) = read_labels(folder(tmp_path, a={"session": "s1", "facts": [FACT, FACT]}))
-    assert [(fact.id, fact.gate, fact.kind, fact.said_by, fact.key_terms) for fact in labels.facts] == [
+    assert [
+        (fact.id, fact.gate, fact.kind, fact.said_by, fact.key_terms) for fact in labels.facts
+    ] == [
         ("0", "allow", "fact", "assistant", ()),
         ("1", "allow", "fact", "assistant", ()),
     ]
@@ -31,12 +33,16 @@ def test_what_is_left_out_has_plain_values(tmp_path: Path):
 
 
 def test_fields_that_nobody_reads_may_be_there(tmp_path: Path):
-    (labels,) = read_labels(folder(tmp_path, a={"session": "s1", "repo": "shop", "facts": [{**FACT, "mood": "calm"}]}))
+    (labels,) = read_labels(
+        folder(tmp_path, a={"session": "s1", "repo": "shop", "facts": [{**FACT, "mood": "calm"}]})
+    )
     assert labels.session == "s1"
 
 
 def test_files_are_read_in_order_of_their_names(tmp_path: Path):
-    labels = read_labels(folder(tmp_path, b={"session": "s2", "facts": [FACT]}, a={"session": "s1", "facts": [FACT]}))
+    labels = read_labels(
+        folder(tmp_path, b={"session": "s2", "facts": [FACT]}, a={"session": "s1", "facts": [FACT]})
+    )
     assert [one.session for one in labels] == ["s1", "s2"]
 
 
@@ -45,13 +51,24 @@ def test_files_are_read_in_order_of_their_names(tmp_path: Path):
     [
         ('{"session": "s1",\n "facts": [}', "line 2, column 12 is not JSON"),
         ({"facts": []}, "session: Field required"),
-        ({"session": "s1", "facts": [FACT, {**FACT, "priority": "urgent"}]}, "facts.1.priority: Input should be 'high'"),
-        ({"session": "s1", "facts": [{**FACT, "evidence": [-1]}]}, "facts.0.evidence.0: Input should be greater"),
-        ({"session": "s1", "facts": [{**FACT, "evidence": []}]}, "facts.0.evidence: Tuple should have at least 1 item"),
+        (
+            {"session": "s1", "facts": [FACT, {**FACT, "priority": "urgent"}]},
+            "facts.1.priority: Input should be 'high'",
+        ),
+        (
+            {"session": "s1", "facts": [{**FACT, "evidence": [-1]}]},
+            "facts.0.evidence.0: Input should be greater",
+        ),
+        (
+            {"session": "s1", "facts": [{**FACT, "evidence": []}]},
+            "facts.0.evidence: Tuple should have at least 1 item",
+        ),
         ([], "the whole file: Input should be a valid dictionary"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_named_with_the_place_and_the_remedy(tmp_path: Path, content: Any, told: str):
+def test_a_file_that_cannot_be_used_is_named_with_the_place_and_the_remedy(
+    tmp_path: Path, content: Any, told: str
+):
     with pytest.raises(LabelsError) as caught:
         read_labels(folder(tmp_path, wrong=content))
     assert str(tmp_path / "wrong.json") in str(caught.value)
@@ -74,13 +91,26 @@ def test_an_error_never_repeats_what_was_labelled(tmp_path: Path):
 
 def test_of_many_faults_the_first_few_are_told(tmp_path: Path):
     with pytest.raises(LabelsError, match="and 7 more"):
-        read_labels(folder(tmp_path, wrong={"session": "s1", "facts": [{**FACT, "priority": 1} for _ in range(10)]}))
+        read_labels(
+            folder(
+                tmp_path,
+                wrong={"session": "s1", "facts": [{**FACT, "priority": 1} for _ in range(10)]},
+            )
+        )
 
 
 @pytest.mark.parametrize("again", ["s1", "2026-04-12-s1"])
 def test_a_session_that_is_labelled_twice_is_refused(tmp_path: Path, again: str):
-    with pytest.raises(LabelsError, match=rf"b\.json: session {again} is labelled in a\.json already"):
-        read_labels(folder(tmp_path, a={"session": "s1", "facts": [FACT]}, b={"session": again, "facts": [FACT]}))
+    with pytest.raises(
+        LabelsError, match=rf"b\.json: session {again} is labelled in a\.json already"
+    ):
+        read_labels(
+            folder(
+                tmp_path,
+                a={"session": "s1", "facts": [FACT]},
+                b={"session": again, "facts": [FACT]},
+            )
+        )
 
 
 @pytest.mark.parametrize(("name", "told"), [("empty", "holds no"), ("missing", "is no folder")])

@@ -47,19 +47,28 @@ def fact(id: str, text: str = "Use uv, never pip.", **changes: Any) -> dict[str,
     return row("observations", **{"id": id, "text": text, **plain, **changes})
 
 
-def verdict(id: str, verdict: str = "allow", reason: str = "durable, with evidence", **changes: Any) -> dict[str, Any]:
+def verdict(
+    id: str, verdict: str = "allow", reason: str = "durable, with evidence", **changes: Any
+) -> dict[str, Any]:
     plain = {"parse_path": "rules", "day": DAY}
-    return row("verdicts", **{"candidate_id": id, "verdict": verdict, "reason": reason, **plain, **changes})
+    return row(
+        "verdicts", **{"candidate_id": id, "verdict": verdict, "reason": reason, **plain, **changes}
+    )
 
 
-def measured(facts: list[dict[str, Any]], verdicts: list[dict[str, Any]], said: str = SAID) -> pl.DataFrame:
+def measured(
+    facts: list[dict[str, Any]], verdicts: list[dict[str, Any]], said: str = SAID
+) -> pl.DataFrame:
     messages = frame("messages", message(said, message_id="m1"))
     return measure_day(DAY, frame("verdicts", *verdicts), frame("observations", *facts), messages)
 
 
 def counts(quality: pl.DataFrame, measure: str) -> dict[str, tuple[int, int]]:
     own = quality.filter(pl.col("measure") == measure)
-    return {value: (count, total) for value, count, total in own.select("value", "count", "total").iter_rows()}
+    return {
+        value: (count, total)
+        for value, count, total in own.select("value", "count", "total").iter_rows()
+    }
 
 
 def test_every_reason_of_the_gate_is_junk_or_spared():
@@ -95,7 +104,9 @@ def test_junk_is_what_was_stopped_for_what_it_is_among_candidates_that_are_no_na
         verdict("c", "hold", "more useful facts fill the session's share"),
         verdict("n", "hold", "a narrative, for looking up"),
     ]
-    found = measured([fact("a"), fact("b", gate="hold"), fact("c", gate="hold"), narrative], verdicts)
+    found = measured(
+        [fact("a"), fact("b", gate="hold"), fact("c", gate="hold"), narrative], verdicts
+    )
     assert counts(found, "junk") == {"candidates": (1, 3)}
     assert share_of(found, "junk", "candidates") == pytest.approx(1 / 3)
 
@@ -112,8 +123,14 @@ def test_faults_are_counted_apart_for_what_is_allowed_and_held():
 
 
 def test_the_facts_with_faults_are_named():
-    facts = frame("observations", fact("c", "It is made of green cheese."), fact("n", "It is odd.", kind="narrative"))
-    messages = frame("messages", message(SAID, message_id="m1"), message("green cheese", 1, message_id="m2"))
+    facts = frame(
+        "observations",
+        fact("c", "It is made of green cheese."),
+        fact("n", "It is odd.", kind="narrative"),
+    )
+    messages = frame(
+        "messages", message(SAID, message_id="m1"), message("green cheese", 1, message_id="m2")
+    )
     found = find_faulty(facts, messages)
     assert found.select("id", "day", "gate", "fault").rows() == [
         ("c", DAY, "allow", "ungrounded"),
@@ -138,18 +155,27 @@ def test_an_allowed_fact_repeats_allowed_ones_alone_within_day_and_scope():
         fact("e", "Rest.", gate="hold", event_at=START),
         fact("f", "Rest!", **later),
     )
-    assert find_repeated(facts).select("id", "gate", "same_as").rows() == [("b", "allow", "a"), ("c", "hold", "a")]
+    assert find_repeated(facts).select("id", "gate", "same_as").rows() == [
+        ("b", "allow", "a"),
+        ("c", "hold", "a"),
+    ]
 
 
 def test_loosely_read_is_what_came_in_another_form_than_asked_for():
-    verdicts = [verdict("a", parse_path="segments"), verdict("b", parse_path="flat"), verdict("c", parse_path="raw")]
+    verdicts = [
+        verdict("a", parse_path="segments"),
+        verdict("b", parse_path="flat"),
+        verdict("c", parse_path="raw"),
+    ]
     assert loosely_read(measured([], verdicts)) == pytest.approx(2 / 3)
     assert loosely_read(measured([], [verdict("a")])) == 0.0
 
 
 def test_shares_of_several_days_weigh_each_day_by_its_rows():
     one = measured([fact("a")], [verdict("a")])
-    other = measured([], [verdict("b", "discard", "an opinion"), verdict("c", "hold", "an opinion")])
+    other = measured(
+        [], [verdict("b", "discard", "an opinion"), verdict("c", "hold", "an opinion")]
+    )
     both = pl.concat([one, other])
     assert share_of(both, "verdict", "allow") == pytest.approx(1 / 3)
     assert share_of(both, "junk", "candidates") == pytest.approx(2 / 3)

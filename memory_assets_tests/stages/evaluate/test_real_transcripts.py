@@ -28,7 +28,9 @@ def observed(captured_transcripts: Store) -> tuple[Store, pl.DataFrame]:
     return store, pl.concat(days)
 
 
-def test_no_allowed_fact_is_ungrounded_or_tells_a_clock_time_of_its_own(observed: tuple[Store, pl.DataFrame]):
+def test_no_allowed_fact_is_ungrounded_or_tells_a_clock_time_of_its_own(
+    observed: tuple[Store, pl.DataFrame],
+):
     store, observations = observed
     allowed = observations.filter(pl.col("gate") == "allow")
     faulty = find_faulty(allowed, store.tables.read("messages"))

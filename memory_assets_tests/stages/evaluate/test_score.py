@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.evaluate.labels import LabelledFact, LabelledNoise, LabelledSession, Line, read_labels
+from memory_assets.stages.evaluate.labels import (
+    LabelledFact,
+    LabelledNoise,
+    LabelledSession,
+    Line,
+    read_labels,
+)
 from memory_assets.stages.evaluate.score import Counts, Fact, Score, pair, score
 from memory_assets_tests.conftest import REPOSITORY
 
@@ -62,7 +68,9 @@ def test_a_held_label_is_neither_wanted_nor_wrong():
     assert (paired.counts.judged, paired.counts.want, paired.counts.got) == (0, 3, 0)
 
 
-@pytest.mark.parametrize(("labelled", "captured"), [("2026-04-12-s1", "s1"), ("s1", "2026-04-12-s1")])
+@pytest.mark.parametrize(
+    ("labelled", "captured"), [("2026-04-12-s1", "s1"), ("s1", "2026-04-12-s1")]
+)
 def test_a_session_counts_without_the_day_in_front_of_its_id(labelled: str, captured: str):
     labels = LabelledSession(session=labelled, facts=(label(),))
     assert score([labels], [fact(session=captured)]).counts.recall == 1.0
@@ -80,7 +88,10 @@ def test_labels_weigh_as_much_as_their_priority():
 
 
 def test_only_what_the_owner_says_counts_among_the_owners_rules():
-    labels = session(label(kind="rule", said_by="owner"), label(PORT, kind="rule", said_by="assistant", evidence=(40,)))
+    labels = session(
+        label(kind="rule", said_by="owner"),
+        label(PORT, kind="rule", said_by="assistant", evidence=(40,)),
+    )
     counts = pair(labels, [fact()]).counts
     assert (counts.rules_want, counts.rules_got) == (1, 1)
 
@@ -100,21 +111,32 @@ def test_what_was_missed_is_told():
 
 
 def test_counts_of_sessions_add_up():
-    assert Counts(want=3, got=1) + Counts(want=1, got=1, allowed=4) == Counts(want=4, got=2, allowed=4)
+    assert Counts(want=3, got=1) + Counts(want=1, got=1, allowed=4) == Counts(
+        want=4, got=2, allowed=4
+    )
 
 
 def test_without_facts_every_share_is_zero_and_the_session_stands_at_zero():
     found = score([session(label())], [])
-    assert (found.counts.recall, found.counts.precision, found.counts.noise, found.counts.f1) == (0, 0, 0, 0)
+    assert (found.counts.recall, found.counts.precision, found.counts.noise, found.counts.f1) == (
+        0,
+        0,
+        0,
+        0,
+    )
     assert found.at_zero == ("s1",)
 
 
 @given(st.lists(st.sampled_from([UV, PORT, "Nothing of the kind was said."]), max_size=6))
 def test_more_facts_never_lower_recall_and_pairs_stay_one_to_one(texts: list[str]):
     labels = session(label(), label(PORT, evidence=(12,)))
-    recalls = [pair(labels, [fact(text) for text in texts[:n]]).counts.got for n in range(len(texts) + 1)]
+    recalls = [
+        pair(labels, [fact(text) for text in texts[:n]]).counts.got for n in range(len(texts) + 1)
+    ]
     assert recalls == sorted(recalls)
-    assert outcomes(labels, *map(fact, texts)).count("right") == len({text for text in texts if text in (UV, PORT)})
+    assert outcomes(labels, *map(fact, texts)).count("right") == len(
+        {text for text in texts if text in (UV, PORT)}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +155,11 @@ def worded(label: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     words = [word for word in label["text"].split() if rng.random() > 0.25]
     words += rng.choice([[], ["not"], ["never", "5434"], ["and", "the", "rest"]])
     lines = [max(0, line + rng.randint(-4, 4)) for line in label["evidence"][: rng.randint(0, 14)]]
-    return {"text": " ".join(words), "lines": lines, "gate": rng.choice(["allow", "allow", "allow", "hold", "discard"])}
+    return {
+        "text": " ".join(words),
+        "lines": lines,
+        "gate": rng.choice(["allow", "allow", "allow", "hold", "discard"]),
+    }
 
 
 def invented(gold: list[dict[str, Any]], rng: random.Random) -> list[dict[str, Any]]:
@@ -141,8 +167,17 @@ def invented(gold: list[dict[str, Any]], rng: random.Random) -> list[dict[str, A
     facts = []
     for each in gold:
         for label in (*each["facts"], *each["noise"], *rng.choices(each["facts"], k=5)):
-            facts.append({"session": rng.choice(["", "2026-04-12-"]) + each["session"], **worded(label, rng)})
-        facts.append({"session": each["session"], "text": each["facts"][0]["text"] * 4, "lines": [1], "gate": "allow"})
+            facts.append(
+                {"session": rng.choice(["", "2026-04-12-"]) + each["session"], **worded(label, rng)}
+            )
+        facts.append(
+            {
+                "session": each["session"],
+                "text": each["facts"][0]["text"] * 4,
+                "lines": [1],
+                "gate": "allow",
+            }
+        )
     rng.shuffle(facts)
     return facts
 
@@ -161,8 +196,15 @@ def as_the_scorer_tells_it(found: Score) -> dict[str, Any]:
         "noise_share": counts.noise,
         "f1": counts.f1,
     }
-    names = {"recall": "recall_weighted", "recall_owner_rules": "recall_owner_rules", "precision": "precision"}
-    return {**told, **{f"{names[name]}_90": list(interval) for name, interval in found.intervals.items()}}
+    names = {
+        "recall": "recall_weighted",
+        "recall_owner_rules": "recall_owner_rules",
+        "precision": "precision",
+    }
+    return {
+        **told,
+        **{f"{names[name]}_90": list(interval) for name, interval in found.intervals.items()},
+    }
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -170,7 +212,13 @@ def test_every_figure_is_that_of_the_shared_scorer(scorer: ModuleType, seed: int
     gold = [json.loads(path.read_text("utf-8")) for path in sorted(Path(GOLD).glob("*.json"))]
     facts = invented(gold, random.Random(seed))
     theirs = scorer.score_facts(gold, facts)
-    ours = score(read_labels(GOLD), [Fact(f["session"], f["text"], tuple(f["lines"]), f["gate"]) for f in facts])
-    assert {**as_the_scorer_tells_it(ours), "labels": sum(len(each["facts"]) for each in gold)} == theirs
+    ours = score(
+        read_labels(GOLD),
+        [Fact(f["session"], f["text"], tuple(f["lines"]), f["gate"]) for f in facts],
+    )
+    assert {
+        **as_the_scorer_tells_it(ours),
+        "labels": sum(len(each["facts"]) for each in gold),
+    } == theirs
     assert theirs["precision"] > 0.1
     assert theirs["noise_share"] > 0.1

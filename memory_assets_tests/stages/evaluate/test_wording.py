@@ -58,4 +58,6 @@ def test_texts_that_share_less_of_their_wording_are_not_compared(one: str, other
 def test_a_denial_reaches_four_content_words_and_ends_with_its_clause():
     assert contradict("Not alpha bravo.", "Alpha bravo.")
     assert not contradict("It is not alpha, bravo charlie delta.", "bravo charlie delta")
-    assert not contradict("Not alpha bravo charlie delta echo foxtrot golf hotel.", "echo foxtrot golf hotel")
+    assert not contradict(
+        "Not alpha bravo charlie delta echo foxtrot golf hotel.", "echo foxtrot golf hotel"
+    )

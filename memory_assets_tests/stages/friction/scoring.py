@@ -35,10 +35,20 @@ class Score:
         return len(self.found) / max(len(self.found) + len(self.extra), 1)
 
 
-def findings_of(week: SyntheticWeek, tables: ParquetTables, embedder: Embedder) -> list[RecurringProblem]:
+def findings_of(
+    week: SyntheticWeek, tables: ParquetTables, embedder: Embedder
+) -> list[RecurringProblem]:
     """What the detectors find in the week's tables, beside its MEMORY.md."""
-    lines = [MemoryLine(entry.on, entry.section, entry.text) for entry in read_entries(week.memory_md)]
-    return detect(read_week(tables.read("messages"), tables.read("sessions")), lines, [], embedder, owner="mira")
+    lines = [
+        MemoryLine(entry.on, entry.section, entry.text) for entry in read_entries(week.memory_md)
+    ]
+    return detect(
+        read_week(tables.read("messages"), tables.read("sessions")),
+        lines,
+        [],
+        embedder,
+        owner="mira",
+    )
 
 
 def score(week: SyntheticWeek, findings: Sequence[RecurringProblem]) -> Score:

@@ -18,7 +18,9 @@ from memory_assets.stages.friction.commands import parse_steps
         ("&& ; |", []),
     ],
 )
-def test_a_step_is_known_by_its_program_and_the_plain_words_behind_it(command: str, keys: list[str]):
+def test_a_step_is_known_by_its_program_and_the_plain_words_behind_it(
+    command: str, keys: list[str]
+):
     assert [step.key for step in parse_steps(command)] == keys
 
 

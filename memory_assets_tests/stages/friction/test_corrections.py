@@ -36,15 +36,30 @@ def found(*corrections: str) -> list[str]:
             "Tests never sleep here.",
             "sleep",
         ),
-        ("Ask me before you delete a branch.", "Don't delete branches without asking me.", "Never delete a branch!", "branch"),
+        (
+            "Ask me before you delete a branch.",
+            "Don't delete branches without asking me.",
+            "Never delete a branch!",
+            "branch",
+        ),
         (
             "Keep pull requests small.",
             "This pull request is too big again.",
             "Small pull requests please, one topic each.",
             "small",
         ),
-        ("Dates are ISO 8601.", "Format dates as 2026-01-31, ISO everywhere.", "The date format is wrong, we use ISO.", "iso"),
-        ("Don't add packages.", "No new packages without asking me.", "I don't want new packages in here.", "packages"),
+        (
+            "Dates are ISO 8601.",
+            "Format dates as 2026-01-31, ISO everywhere.",
+            "The date format is wrong, we use ISO.",
+            "iso",
+        ),
+        (
+            "Don't add packages.",
+            "No new packages without asking me.",
+            "I don't want new packages in here.",
+            "packages",
+        ),
         (
             "Use absolute imports.",
             "Why are you using relative imports again?",
@@ -69,7 +84,12 @@ def found(*corrections: str) -> list[str]:
             "Didn't I say not to delete files?",
             "files",
         ),
-        ("Never force-push.", "No force pushes to shared branches, please.", "You force-pushed main. Never do that.", "force"),
+        (
+            "Never force-push.",
+            "No force pushes to shared branches, please.",
+            "You force-pushed main. Never do that.",
+            "force",
+        ),
     ],
 )
 def test_three_wordings_of_a_correction_are_one(first: str, second: str, third: str, rule: str):

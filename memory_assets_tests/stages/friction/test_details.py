@@ -18,8 +18,14 @@ from memory_assets_tests.stages.friction.test_weeks import Light
 @pytest.mark.parametrize(
     ("output", "line"),
     [
-        ("Exit code 2\nnats: no servers available\nmake: *** [x] Error 2", "nats: no servers available"),
-        ("Traceback (most recent call last):\n  File x\nRuntimeError: ROOT is not set", "RuntimeError: ROOT is not set"),
+        (
+            "Exit code 2\nnats: no servers available\nmake: *** [x] Error 2",
+            "nats: no servers available",
+        ),
+        (
+            "Traceback (most recent call last):\n  File x\nRuntimeError: ROOT is not set",
+            "RuntimeError: ROOT is not set",
+        ),
         (
             "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'yaml'",
             "ModuleNotFoundError: No module named 'yaml'",
@@ -28,7 +34,10 @@ from memory_assets_tests.stages.friction.test_weeks import Light
         ("error TS2304: Cannot find name 'Album'.", None),
         ("The user doesn't want to proceed with this tool use.", None),
         ("ls: x: No such file or directory", None),
-        ("Migrations are pending.\nTo resolve this issue, run: bin/rails db:migrate", "Migrations are pending."),
+        (
+            "Migrations are pending.\nTo resolve this issue, run: bin/rails db:migrate",
+            "Migrations are pending.",
+        ),
         ("one\ntwo\nthree\nfour\nfive", None),
         ("", None),
     ],
@@ -45,15 +54,24 @@ def test_numbers_and_paths_make_no_other_failure():
     ("text", "programs"),
     [
         ("Use uv, never pip.", {"pip"}),
-        ("Never use `npm run build --force`, not even on your own branches.", {"npm run build --force"}),
+        (
+            "Never use `npm run build --force`, not even on your own branches.",
+            {"npm run build --force"},
+        ),
         ("Never npm install --global, please.", {"npm install --global"}),
         ("That is not true.", set()),
         ("Never run `make`.", {"make"}),
         ("pnpm instead of npm", {"npm"}),
     ],
 )
-def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(text: str, programs: set[str]):
-    assert forbidden_in(text) & {"pip", "true", "make", "npm", "npm run build --force", "npm install --global"} == programs
+def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(
+    text: str, programs: set[str]
+):
+    assert (
+        forbidden_in(text)
+        & {"pip", "true", "make", "npm", "npm run build --force", "npm install --global"}
+        == programs
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,17 +89,28 @@ def test_a_restart_names_its_service(command: str, service: str | None):
 
 
 def test_a_stale_line_keeps_its_words_around_the_new_value():
-    assert corrected("Photos are stored in MinIO.", "we moved from MinIO to Garage last weekend", "replaced") == (
-        "Photos are stored in Garage."
+    assert corrected(
+        "Photos are stored in MinIO.", "we moved from MinIO to Garage last weekend", "replaced"
+    ) == ("Photos are stored in Garage.")
+    assert (
+        corrected("It listens on port 8090.", "It listens on port 9090.", "other value")
+        == "It listens on port 9090."
     )
-    assert corrected("It listens on port 8090.", "It listens on port 9090.", "other value") == "It listens on port 9090."
 
 
 @pytest.mark.parametrize(
     ("line", "said", "new"),
     [
-        ("Backups are kept in /srv/old.", "Backups are kept in /srv/safe now.", "Backups are kept in /srv/safe."),
-        ("Logs go to the topic tides-raw.", "Logs go to the topic tides-clean now.", "Logs go to the topic tides-clean."),
+        (
+            "Backups are kept in /srv/old.",
+            "Backups are kept in /srv/safe now.",
+            "Backups are kept in /srv/safe.",
+        ),
+        (
+            "Logs go to the topic tides-raw.",
+            "Logs go to the topic tides-clean now.",
+            "Logs go to the topic tides-clean.",
+        ),
         ("Logs go to the topic tides-raw.", "Logs go to the topic tides-clean.", None),
         ("Tests run with pytest.", "Tests run with pytest now.", None),
         (
@@ -89,15 +118,23 @@ def test_a_stale_line_keeps_its_words_around_the_new_value():
             "The admin page was rewritten in Svelte.",
             "The admin page was rewritten in Svelte.",
         ),
-        ("Deploys run on Fridays.", "Deploys run on Tuesdays, not Fridays.", "Deploys run on Tuesdays, not Fridays."),
+        (
+            "Deploys run on Fridays.",
+            "Deploys run on Tuesdays, not Fridays.",
+            "Deploys run on Tuesdays, not Fridays.",
+        ),
         ("The API listens on port 8090.", "The client listens on port 9000 now.", None),
         ("The API runs on Python 3.11.", "Now run the API tests again.", None),
     ],
 )
-def test_another_name_contradicts_a_line_if_it_is_said_to_be_new(line: str, said: str, new: str | None):
+def test_another_name_contradicts_a_line_if_it_is_said_to_be_new(
+    line: str, said: str, new: str | None
+):
     session = SessionInfo("s", "shop", "/home/mira/shop", "mira")
     week = Week((), (Utterance(session, 0, "m", START, said, True),), {})
-    found = find_stale(week, [MemoryLine(START.date(), "Patterns", line)], [], Light(), owner="mira")
+    found = find_stale(
+        week, [MemoryLine(START.date(), "Patterns", line)], [], Light(), owner="mira"
+    )
     assert [problem.new for problem in found] == ([new] if new else [])
 
 
@@ -114,15 +151,30 @@ def failed_and_cured(cures: tuple[tuple[str, ...], ...]) -> Week:
     for number, cure in enumerate(cures):
         session = SessionInfo(f"s{number}", "shop", "/home/mira/shop", "mira")
         for place, command in enumerate(("python seed.py", *cure, "python seed.py")):
-            output = "" if place else "Traceback (most recent call last):\nModuleNotFoundError: No module named 'yaml'"
-            call = ToolCall(session, place, f"m{number}-{place}", START, "Bash", command, output=output, is_failed=not place)
+            output = (
+                ""
+                if place
+                else "Traceback (most recent call last):\nModuleNotFoundError: No module named 'yaml'"
+            )
+            call = ToolCall(
+                session,
+                place,
+                f"m{number}-{place}",
+                START,
+                "Bash",
+                command,
+                output=output,
+                is_failed=not place,
+            )
             calls.append(call)
     return Week(tuple(calls))
 
 
 def test_a_cure_is_the_same_however_it_is_typed_and_whatever_else_ran():
     (problem,) = find_failures(failed_and_cured(CURES), Light())
-    assert "pip install pyyaml`: without it, it fails" in problem.new and len(problem.session_ids) == 3
+    assert (
+        "pip install pyyaml`: without it, it fails" in problem.new and len(problem.session_ids) == 3
+    )
     assert find_failures(failed_and_cured(CURES[:2]), Light()) == []
     assert find_failures(failed_and_cured((*CURES[:1], ("make x",), ("make y",))), Light()) == []
 
@@ -134,7 +186,9 @@ def ran(*sessions: tuple[tuple[str, str], ...]) -> Week:
         session = SessionInfo(f"s{number}", "shop", "/home/mira/shop", "mira")
         for place, (command, output) in enumerate(commands):
             what = {"output": output.lstrip("!"), "is_failed": output.startswith("!")}
-            calls.append(ToolCall(session, place, f"m{number}-{place}", START, "Bash", command, **what))
+            calls.append(
+                ToolCall(session, place, f"m{number}-{place}", START, "Bash", command, **what)
+            )
     return Week(tuple(calls))
 
 
@@ -146,12 +200,18 @@ def ran(*sessions: tuple[tuple[str, str], ...]) -> Week:
             "Run `python3 seed.py`, not `python seed.py`",
         ),
         (
-            (("npx playwright test", "!Executable doesn't exist"), ("npx playwright install", ""), ("npx playwright test", "")),
+            (
+                ("npx playwright test", "!Executable doesn't exist"),
+                ("npx playwright install", ""),
+                ("npx playwright test", ""),
+            ),
             "Before `npx playwright test`, run `npx playwright install`",
         ),
     ],
 )
-def test_what_worked_is_the_same_call_if_it_was_tried_again(commands: tuple[tuple[str, str], ...], remedy: str):
+def test_what_worked_is_the_same_call_if_it_was_tried_again(
+    commands: tuple[tuple[str, str], ...], remedy: str
+):
     (problem,) = find_failures(ran(*[commands] * 3), Light())
     assert problem.new.startswith(remedy)
 
@@ -160,7 +220,11 @@ def test_like_errors_that_the_same_got_past_are_one_failure():
     def session(error: str) -> tuple[tuple[str, str], ...]:
         return ("pnpm test", f"!{error}"), ("docker compose up -d redis", ""), ("pnpm test", "")
 
-    errors = ("Error: connect refused redis", "Error: connect refused redis by host", "Retries: connect refused redis")
+    errors = (
+        "Error: connect refused redis",
+        "Error: connect refused redis by host",
+        "Retries: connect refused redis",
+    )
     (problem,) = find_failures(ran(*map(session, errors)), Light())
     assert len(problem.session_ids) == 3 and "`docker compose up -d redis`" in problem.new
 
@@ -180,7 +244,14 @@ def test_results_belong_to_the_calls_of_their_tool_in_order():
     ]
     results = [("tool", "tool_result", "first", False), ("tool", "tool_result", "second", True)]
     rows = [
-        message(text, n, author=author, kind=kind, tool_name="Bash" if "Read" not in text else "Read", is_error=is_error)
+        message(
+            text,
+            n,
+            author=author,
+            kind=kind,
+            tool_name="Bash" if "Read" not in text else "Read",
+            is_error=is_error,
+        )
         for n, (author, kind, text, is_error) in enumerate([*said, *results])
     ]
     week = read_week(frame("messages", *rows), frame("sessions"))
@@ -202,4 +273,7 @@ def test_a_missing_skill_is_proposed_with_its_own_steps_or_the_request():
 
 
 def test_a_redirection_is_no_step():
-    assert [step.text for step in parse_steps("go test ./... 2>&1 | tee log")] == ["go test ./...", "tee log"]
+    assert [step.text for step in parse_steps("go test ./... 2>&1 | tee log")] == [
+        "go test ./...",
+        "tee log",
+    ]

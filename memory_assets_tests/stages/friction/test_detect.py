@@ -16,7 +16,10 @@ DAY = date(2026, 8, 10)
 
 
 def finding(
-    subject: str = "run pip", kind="tool_misuse", messages: tuple[str, ...] = ("m1", "m2"), **changes
+    subject: str = "run pip",
+    kind="tool_misuse",
+    messages: tuple[str, ...] = ("m1", "m2"),
+    **changes,
 ) -> RecurringProblem:
     """`pip` in two sessions of a shop."""
     occurrences = tuple(
@@ -34,12 +37,19 @@ def finding(
         "old": "",
         "new": "Use uv.",
     }
-    return RecurringProblem(kind=kind, subject=subject, occurrences=occurrences, **{**plain, **changes})
+    return RecurringProblem(
+        kind=kind, subject=subject, occurrences=occurrences, **{**plain, **changes}
+    )
 
 
 def event(kind: str, target: str, payload: dict | None = None, on: date = DAY) -> Event:
     return Event(
-        "e", datetime.combine(on, datetime.min.time(), UTC) + timedelta(hours=8), "friction", kind, target, payload or {}
+        "e",
+        datetime.combine(on, datetime.min.time(), UTC) + timedelta(hours=8),
+        "friction",
+        kind,
+        target,
+        payload or {},
     )
 
 
@@ -47,7 +57,9 @@ def given(new: Numbers) -> list[Event]:
     return [event("proposal.numbered", id, payload) for id, payload in new]
 
 
-def ids(day: date, findings: list[RecurringProblem], events: list[Event]) -> tuple[list[str], list[str]]:
+def ids(
+    day: date, findings: list[RecurringProblem], events: list[Event]
+) -> tuple[list[str], list[str]]:
     own, new = number(day, findings, events, UTC)
     return [id for id, _ in own], [id for id, _ in new]
 
@@ -66,9 +78,16 @@ def test_seen_again_on_the_next_day_it_belongs_to_the_first():
 
 def test_counts_and_evidence_follow_later_sessions_and_the_words_stay():
     numbered, _ = number(DAY, [finding(), finding("run npm", messages=("m8", "m9"))], [], UTC)
-    later = [finding(messages=("m1", "m2", "m3"), new="Use uv everywhere."), finding("pip", kind="recurring_failure")]
+    later = [
+        finding(messages=("m1", "m2", "m3"), new="Use uv everywhere."),
+        finding("pip", kind="recurring_failure"),
+    ]
     ((first, grown), (_, other)) = follow(numbered, later)
-    assert (first, grown.message_ids, grown.new) == ("f-20260810-001", ("m1", "m2", "m3"), "Use uv.")
+    assert (first, grown.message_ids, grown.new) == (
+        "f-20260810-001",
+        ("m1", "m2", "m3"),
+        "Use uv.",
+    )
     assert other.message_ids == ("m8", "m9")
     (reworded,) = follow(numbered[:1], [finding("never pip", messages=("m1", "m2", "m4"))])
     assert reworded[1].message_ids == ("m1", "m2", "m4")
@@ -76,38 +95,73 @@ def test_counts_and_evidence_follow_later_sessions_and_the_words_stay():
 
 def test_in_other_words_it_is_the_same_where_a_message_is():
     _, new = number(DAY, [finding("Comments are sentences.", "repeated_correction")], [], UTC)
-    assert ids(DAY + timedelta(days=1), [finding("Whole sentences!", "repeated_correction", ("m2", "m8"))], given(new)) == (
+    assert ids(
+        DAY + timedelta(days=1),
+        [finding("Whole sentences!", "repeated_correction", ("m2", "m8"))],
+        given(new),
+    ) == (
         [],
         [],
     )
-    assert ids(DAY + timedelta(days=1), [finding("Whole sentences!", "repeated_correction", ("m8", "m9"))], given(new))[1] == [
-        "f-20260811-001"
-    ]
+    assert ids(
+        DAY + timedelta(days=1),
+        [finding("Whole sentences!", "repeated_correction", ("m8", "m9"))],
+        given(new),
+    )[1] == ["f-20260811-001"]
 
 
 @pytest.mark.parametrize(
     ("kind", "payload", "is_raised"),
-    [("proposal.approved", {}, True), ("proposal.decided", {"state": "expired"}, True), ("proposal.rejected", {}, False)],
+    [
+        ("proposal.approved", {}, True),
+        ("proposal.decided", {"state": "expired"}, True),
+        ("proposal.rejected", {}, False),
+    ],
 )
-def test_after_a_decision_it_is_raised_again_only_where_nobody_said_no(kind: str, payload: dict, is_raised: bool):
+def test_after_a_decision_it_is_raised_again_only_where_nobody_said_no(
+    kind: str, payload: dict, is_raised: bool
+):
     _, new = number(DAY, [finding()], [], UTC)
     events = [*given(new), event(kind, "f-20260810-001", payload)]
     later = finding(messages=("m7", "m8"))
     assert ids(DAY + timedelta(days=6), [later], events) == ([], [])
-    assert ids(DAY + timedelta(days=7), [later], events)[1] == (["f-20260817-001"] if is_raised else [])
+    assert ids(DAY + timedelta(days=7), [later], events)[1] == (
+        ["f-20260817-001"] if is_raised else []
+    )
 
 
 def test_severity_is_sessions_times_minutes():
-    frame = rows_of(DAY, [("f-20260810-001", finding())], session_count=9, entries={}, observed={"m1": "o1"}, zone=UTC)
+    frame = rows_of(
+        DAY,
+        [("f-20260810-001", finding())],
+        session_count=9,
+        entries={},
+        observed={"m1": "o1"},
+        zone=UTC,
+    )
     (row,) = frame.to_dicts()
-    assert (row["session_count"], row["minutes"], row["severity"], row["week_session_count"]) == (2, 3.0, 6.0, 9)
-    assert (row["text"], row["observation_ids"], row["folder"]) == ("Use uv.", ["o1"], "/home/mira/code/shop")
+    assert (row["session_count"], row["minutes"], row["severity"], row["week_session_count"]) == (
+        2,
+        3.0,
+        6.0,
+        9,
+    )
+    assert (row["text"], row["observation_ids"], row["folder"]) == (
+        "Use uv.",
+        ["o1"],
+        "/home/mira/code/shop",
+    )
 
 
 def test_a_problem_is_of_its_project_unless_it_happens_in_several():
     one, several = finding(), finding("run npm", messages=("m3", "m4"))
     elsewhere = replace(several.occurrences[1].session, project="quay")
-    several = replace(several, occurrences=(several.occurrences[0], replace(several.occurrences[1], session=elsewhere)))
-    rows = rows_of(DAY, [("f-1", one), ("f-2", several)], session_count=2, entries={}, observed={}, zone=UTC)
+    several = replace(
+        several,
+        occurrences=(several.occurrences[0], replace(several.occurrences[1], session=elsewhere)),
+    )
+    rows = rows_of(
+        DAY, [("f-1", one), ("f-2", several)], session_count=2, entries={}, observed={}, zone=UTC
+    )
     assert rows["project"].to_list() == ["shop", ""]
     assert [project_of(row) for row in rows.to_dicts()] == ["shop", ""]

@@ -40,7 +40,12 @@ def review(store: Store) -> str:
 
 def test_every_friction_waits_in_a_section_of_its_own(store: Store):
     found = frictions(store)
-    assert set(found) == {"repeated_correction", "recurring_failure", "stale_memory", "missing_skill"}
+    assert set(found) == {
+        "repeated_correction",
+        "recurring_failure",
+        "stale_memory",
+        "missing_skill",
+    }
     assert "## Friction Fixes (auto-detected " in review(store)
     waiting = {one.proposal_id for one in MemoryAgent(store.settings).pending()}
     for row in found.values():
@@ -74,7 +79,15 @@ def test_approved_a_line_of_memory_md_is_replaced_and_the_commit_can_be_taken_ba
     assert one.state == "promoted"
     assert "port 9090" in memory.read_text() and "port 8090" not in memory.read_text()
     commit = next(c for c in workspace.history("MEMORY.md") if stale["proposal_id"] in c.message)
-    git = ("git", "-C", str(store.workspace), "-c", "user.name=mira", "-c", "user.email=mira@example.org")
+    git = (
+        "git",
+        "-C",
+        str(store.workspace),
+        "-c",
+        "user.name=mira",
+        "-c",
+        "user.email=mira@example.org",
+    )
     subprocess.run([*git, "revert", "--no-edit", commit.id], check=True, capture_output=True)
     launch.triage(store)
     assert "port 8090" in memory.read_text() and "port 9090" not in memory.read_text()
@@ -96,7 +109,10 @@ def test_rejected_it_is_not_raised_again(store: Store):
     said = frictions(store)["repeated_correction"]
     path = store.workspace / "REVIEW.md"
     write_atomically(
-        path, path.read_bytes().replace(f"- [ ] `{said['proposal_id']}`".encode(), f"- [-] `{said['proposal_id']}`".encode())
+        path,
+        path.read_bytes().replace(
+            f"- [ ] `{said['proposal_id']}`".encode(), f"- [-] `{said['proposal_id']}`".encode()
+        ),
     )
     launch.triage(store)
     assert said["proposal_id"] not in review(store)
@@ -124,4 +140,8 @@ def test_a_clean_week_asks_nothing(tmp_path: Path):
     store = store_of(week_named("ordinary"), tmp_path)
     launch.ingest(store)
     assert store.tables.read("friction").is_empty()
-    assert not store.tables.read("decisions").filter(pl.col("proposal_id").str.starts_with("f-")).height
+    assert (
+        not store.tables.read("decisions")
+        .filter(pl.col("proposal_id").str.starts_with("f-"))
+        .height
+    )

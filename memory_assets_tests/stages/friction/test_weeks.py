@@ -23,7 +23,11 @@ class Light(LocalEmbedder):
     """The same model, text by text, without the library that takes seconds to import."""
 
     def encode(self, texts):
-        return np.stack([self.encode_query(text) for text in texts]) if len(texts) else np.zeros((0, 384), dtype=np.float32)
+        return (
+            np.stack([self.encode_query(text) for text in texts])
+            if len(texts)
+            else np.zeros((0, 384), dtype=np.float32)
+        )
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,10 @@ ROLES = {
     "fails": "the result of the last call, an error",
 }
 CALLS = {"run": "Bash", "read": "Read", "write": "Write", "edit": "Edit"}
-NAMES = {"claude_code": ("file_path", "old_string", "new_string"), "pi": ("path", "oldText", "newText")}
+NAMES = {
+    "claude_code": ("file_path", "old_string", "new_string"),
+    "pi": ("path", "oldText", "newText"),
+}
 """What a harness calls the path, the old and the new text of an edit."""
 
 _TURN = re.compile(rf"^@ (?:(\d\d:\d\d) )?({'|'.join(ROLES)})$\n", re.MULTILINE)
@@ -91,7 +94,11 @@ def read_turns(body: str, day: date) -> tuple[Turn, ...]:
     assert not before.strip(), f"no turn opens at: {before[:80]}"
     for clock, role, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         said = text.strip("\n")
-        at = datetime.combine(day, time.fromisoformat(clock), UTC) if clock else at + timedelta(seconds=2 + len(said) // 70)
+        at = (
+            datetime.combine(day, time.fromisoformat(clock), UTC)
+            if clock
+            else at + timedelta(seconds=2 + len(said) // 70)
+        )
         turns.append(Turn(at, role, said))
     return tuple(turns)
 
@@ -105,7 +112,11 @@ def _given(turn: Turn, names: tuple[str, str, str]) -> dict[str, str]:
     (path, old, new), (first, _, rest) = names, turn.text.partition("\n")
     if turn.role == "edit":
         return {path: first, old: _marked(rest, "-"), new: _marked(rest, "+")}
-    return {"run": {"command": turn.text}, "read": {path: first}, "write": {path: first, "content": rest + "\n"}}[turn.role]
+    return {
+        "run": {"command": turn.text},
+        "read": {path: first},
+        "write": {path: first, "content": rest + "\n"},
+    }[turn.role]
 
 
 def _marked(text: str, sign: str) -> str:
@@ -118,10 +129,27 @@ def _claude(session: Session) -> Iterator[Line]:
         call = f"toolu_{session.id}-{number}" if turn.role in CALLS else call
         role, content = "assistant", [{"type": "text", "text": turn.text}]
         if turn.role in CALLS:
-            content = [{"type": "tool_use", "id": call, "name": CALLS[turn.role], "input": _given(turn, NAMES["claude_code"])}]
+            content = [
+                {
+                    "type": "tool_use",
+                    "id": call,
+                    "name": CALLS[turn.role],
+                    "input": _given(turn, NAMES["claude_code"]),
+                }
+            ]
         elif turn.role in ("out", "fails"):
             failed = turn.role == "fails"
-            role, content = "user", [{"type": "tool_result", "tool_use_id": call, "content": turn.text, "is_error": failed}]
+            role, content = (
+                "user",
+                [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": call,
+                        "content": turn.text,
+                        "is_error": failed,
+                    }
+                ],
+            )
         elif turn.role == "mira":
             role, content = "user", turn.text
         yield {
@@ -136,7 +164,11 @@ def _codex(session: Session) -> Iterator[Line]:
     call = before = ""
     for number, turn in enumerate(session.turns):
         call = f"call_{session.id}-{number}" if turn.role in CALLS else call
-        yield {"timestamp": _iso(turn.at), "type": "response_item", "payload": _codex_item(turn, call, before)}
+        yield {
+            "timestamp": _iso(turn.at),
+            "type": "response_item",
+            "payload": _codex_item(turn, call, before),
+        }
         before = turn.role
 
 
@@ -153,7 +185,12 @@ def _codex_item(turn: Turn, call: str, before: str) -> Line:
         return {"type": "custom_tool_call", "call_id": call, "name": "apply_patch", "input": patch}
     if turn.role in CALLS:
         command = turn.text if turn.role == "run" else f"sed -n '1,200p' {path}"
-        return {"type": "function_call", "name": "exec_command", "arguments": json.dumps({"cmd": command}), "call_id": call}
+        return {
+            "type": "function_call",
+            "name": "exec_command",
+            "arguments": json.dumps({"cmd": command}),
+            "call_id": call,
+        }
     failed = int(turn.role == "fails")
     if before in ("write", "edit"):
         output = json.dumps({"output": turn.text, "metadata": {"exit_code": failed}})
@@ -167,15 +204,33 @@ def _codex_item(turn: Turn, call: str, before: str) -> Line:
 
 def _pi(session: Session) -> Iterator[Line]:
     started = _iso(session.turns[0].at)
-    yield {"type": "session", "version": 3, "id": session.id, "timestamp": started, "cwd": session.cwd}
+    yield {
+        "type": "session",
+        "version": 3,
+        "id": session.id,
+        "timestamp": started,
+        "cwd": session.cwd,
+    }
     call = tool = ""
     for number, turn in enumerate(session.turns):
         message: Line = {"role": "assistant", "content": [{"type": "text", "text": turn.text}]}
         if turn.role in CALLS:
             call, tool = f"toolu_{session.id}-{number}", CALLS[turn.role].lower()
-            message["content"] = [{"type": "toolCall", "id": call, "name": tool, "arguments": _given(turn, NAMES["pi"])}]
+            message["content"] = [
+                {
+                    "type": "toolCall",
+                    "id": call,
+                    "name": tool,
+                    "arguments": _given(turn, NAMES["pi"]),
+                }
+            ]
         elif turn.role in ("out", "fails"):
-            message |= {"role": "toolResult", "toolCallId": call, "toolName": tool, "isError": turn.role == "fails"}
+            message |= {
+                "role": "toolResult",
+                "toolCallId": call,
+                "toolName": tool,
+                "isError": turn.role == "fails",
+            }
         elif turn.role == "mira":
             message["role"] = "user"
         parent = f"{session.id}-{number - 1}" if number else None

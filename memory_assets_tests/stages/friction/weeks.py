@@ -70,7 +70,12 @@ def read_week(path: Path) -> SyntheticWeek:
     memory = head.partition("\nmemory:\n")[2].strip()
     parts = (rest[at : at + 5] for at in range(0, len(rest), 5))
     sessions = {
-        name: Session(f"{path.stem}-{name}", harness, project, read_turns(body, TODAY - timedelta(days=int(days_ago))))
+        name: Session(
+            f"{path.stem}-{name}",
+            harness,
+            project,
+            read_turns(body, TODAY - timedelta(days=int(days_ago))),
+        )
         for name, harness, project, days_ago, body in parts
     }
     return SyntheticWeek(path.stem, planted, f"# MEMORY\n\n{memory}\n", sessions)
@@ -91,7 +96,11 @@ def store_of(week: SyntheticWeek, root: Path, **settings: object) -> Store:
 
     folder = lay_out_week(week, root / "transcripts")
     given = {"friction_observations": 0, **settings}
-    store = open_store(read_settings(data=root / "store", sources=str(folder), owner="mira", timezone="UTC", now=NOW, **given))
+    store = open_store(
+        read_settings(
+            data=root / "store", sources=str(folder), owner="mira", timezone="UTC", now=NOW, **given
+        )
+    )
     write_atomically(store.workspace / "MEMORY.md", week.memory_md.encode())
     launch.ingest(store, reflect=False)
     return store
@@ -102,11 +111,19 @@ def captured(week: SyntheticWeek, root: Path) -> Store:
     from memory_assets_tests.stages.capture.pipeline import capture
 
     folder = lay_out_week(week, root / "transcripts")
-    store = open_store(read_settings(data=root / "store", sources=str(folder), owner="mira", timezone="UTC", now=NOW))
+    store = open_store(
+        read_settings(
+            data=root / "store", sources=str(folder), owner="mira", timezone="UTC", now=NOW
+        )
+    )
     capture(store, folder)
     return store
 
 
 def _planted(line: str) -> Planted:
-    kind, target, words, sessions = (part.strip() for part in line.removeprefix("planted: ").split("|"))
-    return Planted(kind, target, tuple(word.strip() for word in words.split(",")), frozenset(sessions.split()))
+    kind, target, words, sessions = (
+        part.strip() for part in line.removeprefix("planted: ").split("|")
+    )
+    return Planted(
+        kind, target, tuple(word.strip() for word in words.split(",")), frozenset(sessions.split())
+    )

@@ -71,14 +71,24 @@ def test_a_record_with_front_matter_is_read():
 
 def test_a_record_with_a_section_status_is_read_with_its_relation():
     found = parse_adr("0001-sqlite.md", NYGARD)
-    assert (found.title, found.status, found.superseded_by) == ("SQLite holds the ledger", "superseded", (2,))
-    assert (found.decided_on, found.decision) == (date(2025, 11, 3), "We use SQLite for the ledger.")
+    assert (found.title, found.status, found.superseded_by) == (
+        "SQLite holds the ledger",
+        "superseded",
+        (2,),
+    )
+    assert (found.decided_on, found.decision) == (
+        date(2025, 11, 3),
+        "We use SQLite for the ledger.",
+    )
     assert found.problems == ()
 
 
 def test_only_the_last_of_a_chain_is_in_force():
     found = read_folder({"0001-sqlite.md": NYGARD, "0002-postgres.md": MADR})
-    assert [(one.number, one.is_in_force, one.problems) for one in found] == [(1, False, ()), (2, True, ())]
+    assert [(one.number, one.is_in_force, one.problems) for one in found] == [
+        (1, False, ()),
+        (2, True, ()),
+    ]
 
 
 @pytest.mark.parametrize("status", ADR_STATUSES)
@@ -117,32 +127,55 @@ def test_dangling_and_one_sided_supersession_is_named():
     }
     assert problems_of(texts) == {
         "0001-a.md": ["superseded-by names 0009, which does not exist"],
-        "0002-b.md": ["supersedes names 0007, which does not exist", "supersedes 0001, whose status is not superseded"],
+        "0002-b.md": [
+            "supersedes names 0007, which does not exist",
+            "supersedes 0001, whose status is not superseded",
+        ],
         "0003-c.md": ["is superseded, and superseded-by is missing"],
     }
 
 
 def test_numbers_are_decimal_and_taken_from_links():
-    found = parse_adr("0030-a.md", madr("accepted", supersedes='["0021", "[ADR-0017 — Old](0017-old.md)"]'))
+    found = parse_adr(
+        "0030-a.md", madr("accepted", supersedes='["0021", "[ADR-0017 — Old](0017-old.md)"]')
+    )
     assert found.supersedes == (21, 17)
 
 
 def test_other_files_are_no_records():
-    names = ["README.md", "template.md", "0001-a.md", "adr-0002-b.md", "3.md", "0004-a.txt", "2026 notes.md"]
+    names = [
+        "README.md",
+        "template.md",
+        "0001-a.md",
+        "adr-0002-b.md",
+        "3.md",
+        "0004-a.txt",
+        "2026 notes.md",
+    ]
     assert [number_of(name) for name in names] == [None, None, 1, 2, 3, None, 2026]
 
 
 def test_secrets_are_masked_and_code_is_no_heading():
     token = "ghp_" + "k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
     found = parse_adr(
-        "0001-a.md", f"```\n# Not this\n```\n# Keys\n\n## Status\n\naccepted\n\n## Decision\n\nThe token is {token}.\n"
+        "0001-a.md",
+        f"```\n# Not this\n```\n# Keys\n\n## Status\n\naccepted\n\n## Decision\n\nThe token is {token}.\n",
     )
     assert (found.title, found.line) == ("Keys", 3)
     assert token not in found.text
 
 
 @pytest.mark.parametrize(
-    "text", ["", "---", "---\n", "---\na: &a [*a]\n---\n", "---\n" + "[" * 5_000 + "\n---\n", "\x00", "# " * 99]
+    "text",
+    [
+        "",
+        "---",
+        "---\n",
+        "---\na: &a [*a]\n---\n",
+        "---\n" + "[" * 5_000 + "\n---\n",
+        "\x00",
+        "# " * 99,
+    ],
 )
 def test_no_content_makes_reading_fail(text: str):
     assert parse_adr("0001-a.md", text).status == ""

@@ -58,9 +58,14 @@ def test_there_are_few_ticks_and_the_last_is_not_below_the_largest_value(most: f
 
 
 @given(VALUES, VALUES)
-def test_any_values_give_a_valid_picture_inside_its_frame(first: Sequence[float | None], second: Sequence[float | None]):
+def test_any_values_give_a_valid_picture_inside_its_frame(
+    first: Sequence[float | None], second: Sequence[float | None]
+):
     count = min(len(first), len(second))
-    labels, series = [f"w{n}" for n in range(count)], [Series("a & b", first[:count]), Series("<c>", second[:count])]
+    labels, series = (
+        [f"w{n}" for n in range(count)],
+        [Series("a & b", first[:count]), Series("<c>", second[:count])],
+    )
     for draw in (line_chart, stacked_columns):
         svg = draw("Rows < 5 & more", labels, series)
         assert texts_of(svg)[0] == "Rows < 5 & more"
@@ -83,7 +88,9 @@ def test_columns_lie_on_top_of_each_other():
     lower, upper = parts_of(svg, "rect")[1:3]  # the first is the paper
     bottom = float(upper.get("y") or 0) + float(upper.get("height") or 0)
     assert bottom == pytest.approx(float(lower.get("y") or 0), abs=0.11)
-    assert float(lower.get("height") or 0) == pytest.approx(3 * float(upper.get("height") or 0), abs=0.3)
+    assert float(lower.get("height") or 0) == pytest.approx(
+        3 * float(upper.get("height") or 0), abs=0.3
+    )
     assert {"allowed", "held"} <= set(texts_of(svg)), "two series need a legend"
     assert "held" not in texts_of(stacked_columns("Facts", ["a"], [Series("held", [1])]))
 

@@ -4,7 +4,12 @@ from pathlib import Path
 
 from memory_assets.schema.frames import schema_of
 from memory_assets.schema.tables import table_names
-from memory_assets.stages.maintain.checks import check_secrets, secrets_in_files, secrets_in_tables, text_columns
+from memory_assets.stages.maintain.checks import (
+    check_secrets,
+    secrets_in_files,
+    secrets_in_tables,
+    text_columns,
+)
 from memory_assets_tests.factories import message
 from memory_assets_tests.small_store import DAY, WINDOW, small_store, write
 
@@ -13,7 +18,11 @@ TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
 
 def test_every_column_that_can_hold_text_is_looked_at():
     for table in table_names():
-        others = {name: dtype for name, dtype in schema_of(table).items() if name not in text_columns(table)}
+        others = {
+            name: dtype
+            for name, dtype in schema_of(table).items()
+            if name not in text_columns(table)
+        }
         assert not [name for name, dtype in others.items() if "String" in str(dtype)], table
 
 
@@ -25,7 +34,12 @@ def test_a_whole_store_has_none():
 
 def test_a_secret_in_a_table_is_named_by_part_and_column_and_never_shown():
     store = small_store()
-    write(store, "messages", DAY.isoformat(), message(f"use {TOKEN} for now", 0, line=0, window_id=WINDOW))
+    write(
+        store,
+        "messages",
+        DAY.isoformat(),
+        message(f"use {TOKEN} for now", 0, line=0, window_id=WINDOW),
+    )
     check = check_secrets(store.tables, store.root)
     assert not check.passed
     assert check.found == f"1 in messages/{DAY}: text (1)"
@@ -33,7 +47,12 @@ def test_a_secret_in_a_table_is_named_by_part_and_column_and_never_shown():
 
 
 def test_a_secret_in_any_file_of_the_store_is_named(tmp_path: Path):
-    for name in ("ledger/2026.jsonl", "answers/ab/cd.json", "workspace/MEMORY.md", "workspace/memory/2026-04-08.md"):
+    for name in (
+        "ledger/2026.jsonl",
+        "answers/ab/cd.json",
+        "workspace/MEMORY.md",
+        "workspace/memory/2026-04-08.md",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f'{{"text": "{TOKEN}"}}\n', "utf-8")

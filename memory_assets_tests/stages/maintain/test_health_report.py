@@ -30,7 +30,15 @@ def paid(*rows: tuple[date, str, float | None]) -> pl.DataFrame:
 
 
 def quality(day: date, measure: str, value: str, count: int, total: int) -> dict:
-    return row("quality", day=day, measure=measure, value=value, count=count, total=total, share=count / total)
+    return row(
+        "quality",
+        day=day,
+        measure=measure,
+        value=value,
+        count=count,
+        total=total,
+        share=count / total,
+    )
 
 
 NOTHING = HealthInputs(
@@ -50,7 +58,12 @@ NOTHING = HealthInputs(
 
 def inputs() -> HealthInputs:
     """A store of three weeks: the last days of July and of August."""
-    said = {"a": date(2026, 7, 30), "b": date(2026, 8, 3), "c": date(2026, 8, 28), "d": date(2026, 8, 29)}
+    said = {
+        "a": date(2026, 7, 30),
+        "b": date(2026, 8, 3),
+        "c": date(2026, 8, 28),
+        "d": date(2026, 8, 29),
+    }
     states = {"a": "stale", "b": "active", "c": "active", "d": "held"}
     return replace(
         NOTHING,
@@ -142,13 +155,20 @@ def test_growth_adds_up_week_by_week():
 def test_quality_recall_latency_and_cost_are_those_of_their_weeks():
     report = build_report(inputs())
     assert "Allowed facts: 3; faults found in them: 2" in section(report, "Quality").text[0]
-    assert points(section(report, "Quality").charts[0].svg) == ["allowed, 3 Aug: 75%", "junk, 3 Aug: 25%"]
+    assert points(section(report, "Quality").charts[0].svg) == [
+        "allowed, 3 Aug: 75%",
+        "junk, 3 Aug: 25%",
+    ]
     recall = section(report, "Recall")
-    assert recall.text == ["Questions: 5; without an answer in memory: 1; answered by one retriever alone: 1."]
+    assert recall.text == [
+        "Questions: 5; without an answer in memory: 1; answered by one retriever alone: 1."
+    ]
     assert points(recall.charts[0].svg) == [
         "summaries, 24 Aug: 1", "memories, 27 Jul: 1", "memories, 3 Aug: 1", "memories, 24 Aug: 1", "not in memory, 24 Aug: 1",
     ]  # fmt: skip
-    assert section(report, "Latency").text == ["Half of all answers took at most 0.3 s, 95 of 100 at most 9 s."]
+    assert section(report, "Latency").text == [
+        "Half of all answers took at most 0.3 s, 95 of 100 at most 9 s."
+    ]
     assert section(report, "Cost").text == ["$9.75 in all.", "Answers without a known price: 1."]
     assert "recall, 24 Aug: $0.25" in points(section(report, "Cost").charts[0].svg)
 
@@ -156,7 +176,9 @@ def test_quality_recall_latency_and_cost_are_those_of_their_weeks():
 def test_what_is_overdue_and_what_stayed_unread_is_named():
     report = build_report(inputs())
     assert section(report, "Freshness").text == ["Overdue: sessions."]
-    assert ("sessions", "2026-08-29 03:00", "3 d", "2 d", "24 h", "overdue") in section(report, "Freshness").table
+    assert ("sessions", "2026-08-29 03:00", "3 d", "2 d", "24 h", "overdue") in section(
+        report, "Freshness"
+    ).table
     assert section(report, "States and categories").text[1].endswith("left unread: 2.")
 
 
@@ -183,5 +205,7 @@ def test_the_page_needs_no_other_file_and_the_markdown_names_its_pictures(given:
 
 def test_half_a_year_is_shown_at_most():
     long_ago = inputs().sessions.with_columns(day=pl.lit(date(2020, 1, 1)))
-    (first, *_, last) = points(section(build_report(replace(inputs(), sessions=long_ago)), "Growth").charts[0].svg)[:26]
+    (first, *_, last) = points(
+        section(build_report(replace(inputs(), sessions=long_ago)), "Growth").charts[0].svg
+    )[:26]
     assert (first, last) == ("all, 9 Mar: 0", "all, 31 Aug: 4")

@@ -20,7 +20,13 @@ VITE, PNPM = "The frontend is built with Vite.", "The frontend uses pnpm."
 
 def archived(*texts: str, **changes) -> pl.DataFrame:
     """Archived facts of the shop, said a day apart; the id is the text's place."""
-    plain = {"state": "archived", "kind": "fact", "scope": "project", "project": "shop", "category": "operations"}
+    plain = {
+        "state": "archived",
+        "kind": "fact",
+        "scope": "project",
+        "project": "shop",
+        "category": "operations",
+    }
     return frame("memories", *(
         row("memories", id=f"{n:08d}-0000-5000-8000-000000000000", text=text, text_hash=hashed(text),
             first_event_at=START + timedelta(days=n), event_at=START + timedelta(days=n), **plain | changes)
@@ -34,7 +40,9 @@ def hashed(text: str) -> str:
 
 def vectors(memories: pl.DataFrame) -> pl.DataFrame:
     embedder = LocalEmbedder()
-    texts = dict(memories.unique("text_hash", maintain_order=True).select("text_hash", "text").iter_rows())
+    texts = dict(
+        memories.unique("text_hash", maintain_order=True).select("text_hash", "text").iter_rows()
+    )
     return frame("embeddings", *(
         row("embeddings", text_hash=hash, dimension=384, vector=embedder.encode_query(text).tolist()) for hash, text in texts.items()
     ))  # fmt: skip
@@ -52,13 +60,19 @@ def test_facts_about_one_thing_are_one_sentence_with_all_their_ids():
         f"{text} (one of 3 related facts, 2026-08) [mem_000000000000, mem_000000020000, mem_000000040000]"
         for text in (PORT, VERSION, BACKUP)
     }
-    assert frontend.endswith("(one of 2 related facts, 2026-08) [mem_000000010000, mem_000000030000]")
+    assert frontend.endswith(
+        "(one of 2 related facts, 2026-08) [mem_000000010000, mem_000000030000]"
+    )
 
 
 def test_a_fact_like_no_other_is_said_as_it_is():
     (found,) = insights_of(archived(PORT)).to_dicts()
     assert found["text"] == f"{PORT} (2026-08) [mem_000000000000]"
-    assert (found["project"], found["category"], found["memory_ids"]) == ("shop", "operations", [found["memory_ids"][0]])
+    assert (found["project"], found["category"], found["memory_ids"]) == (
+        "shop",
+        "operations",
+        [found["memory_ids"][0]],
+    )
 
 
 def test_cold_facts_count_and_what_is_recalled_does_not():
@@ -70,19 +84,28 @@ def test_cold_facts_count_and_what_is_recalled_does_not():
 
 def test_projects_and_persons_are_never_mixed():
     both = archived(PORT, VERSION).with_columns(project=pl.Series(["shop", "tally"]))
-    assert insights_of(both).sort("project").select("project", "memory_count").rows() == [("shop", 1), ("tally", 1)]
+    assert insights_of(both).sort("project").select("project", "memory_count").rows() == [
+        ("shop", 1),
+        ("tally", 1),
+    ]
 
 
 def test_a_group_that_grows_keeps_its_id_whenever_the_new_fact_was_said():
     facts = archived(PORT, VERSION, BACKUP)
     late, middle, early = reversed(facts["id"].to_list())
-    weeks = {early: START + timedelta(weeks=20), middle: START + timedelta(weeks=10), late: START + timedelta(weeks=10)}
+    weeks = {
+        early: START + timedelta(weeks=20),
+        middle: START + timedelta(weeks=10),
+        late: START + timedelta(weeks=10),
+    }
     known = vectors(facts)
     before = find_insights(facts.filter(pl.col("id") != early), known, weeks)
     after = find_insights(facts, known, weeks)
     assert before["insight_id"].to_list() == after["insight_id"].to_list()
     assert after["memory_ids"].to_list() == [[middle, late, early]]
-    assert find_insights(facts.reverse(), known, weeks).equals(after), "the order of the table does not matter"
+    assert find_insights(facts.reverse(), known, weeks).equals(after), (
+        "the order of the table does not matter"
+    )
 
 
 def test_a_fact_without_a_vector_is_a_group_of_its_own():

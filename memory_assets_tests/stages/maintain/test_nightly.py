@@ -20,7 +20,12 @@ DAY = START.date()
 
 
 def window(id: str, **changes) -> dict:
-    return row("windows", window_id=id, session_id=f"session of {id}", **{"status": "observed", "message_count": 3} | changes)
+    return row(
+        "windows",
+        window_id=id,
+        session_id=f"session of {id}",
+        **{"status": "observed", "message_count": 3} | changes,
+    )
 
 
 def event(planned: Planned) -> Event:
@@ -43,7 +48,9 @@ def test_a_closed_window_without_messages_or_segments_is_unread():
         window("empty", message_count=0),
     )
     found = unread_windows(windows, ["read", "unobserved", "short, read"], ["read"])
-    assert found.rows() == [(id, f"session of {id}") for id in ("unseen", "unobserved", "short, unseen")]
+    assert found.rows() == [
+        (id, f"session of {id}") for id in ("unseen", "unobserved", "short, unseen")
+    ]
 
 
 def test_an_archived_message_in_no_window_belongs_to_the_local_day_of_its_capture():
@@ -51,11 +58,17 @@ def test_an_archived_message_in_no_window_belongs_to_the_local_day_of_its_captur
     records = frame("records", *(row("records", line=n, message_id=id, status=status, resource_id=of) for n, (id, status, of) in enumerate([
         ("windowed", "message", "r1"), ("lost", "message", "r1"), (None, "known", "r1"), ("of tomorrow", "message", "r2")
     ])))  # fmt: skip
-    resources = frame("resources", row("resources", id="r1", created_at=START), row("resources", id="r2", created_at=late))
+    resources = frame(
+        "resources",
+        row("resources", id="r1", created_at=START),
+        row("resources", id="r2", created_at=late),
+    )
     windows = frame("windows", window("w", message_ids=["windowed"]))
     lost = messages_without_window(records, windows, resources, DAY, ZoneInfo("Europe/Berlin"))
     assert lost.rows() == [("lost", "")]
-    tomorrow = messages_without_window(records, windows, resources, DAY + timedelta(1), ZoneInfo("Europe/Berlin"))
+    tomorrow = messages_without_window(
+        records, windows, resources, DAY + timedelta(1), ZoneInfo("Europe/Berlin")
+    )
     assert tomorrow.rows() == [("of tomorrow", "")]
 
 
@@ -63,8 +76,12 @@ def test_what_was_found_first_stays_when_it_was_read_since():
     windows = frame("windows", window("a"))
     first = missed_rows(DAY, {"session": unread_windows(windows, [], [])}, empty("missed"), START)
     later = START + timedelta(hours=1)
-    assert missed_rows(DAY, {"session": unread_windows(windows, [], [])}, first, later).equals(first)
-    assert missed_rows(DAY, {"session": unread_windows(windows, ["a"], ["a"])}, first, later).equals(first)
+    assert missed_rows(DAY, {"session": unread_windows(windows, [], [])}, first, later).equals(
+        first
+    )
+    assert missed_rows(
+        DAY, {"session": unread_windows(windows, ["a"], ["a"])}, first, later
+    ).equals(first)
 
 
 def test_the_days_allowed_facts_are_boosted_once():
@@ -76,15 +93,23 @@ def test_the_days_allowed_facts_are_boosted_once():
         fact("yesterday", day=DAY - timedelta(1)),
     )
     (planned,) = plan_boost(DAY, said, [])
-    assert (planned.kind, planned.target, planned.payload) == (BOOSTED, str(DAY), {"memory_ids": ["today"], "day": str(DAY)})
+    assert (planned.kind, planned.target, planned.payload) == (
+        BOOSTED,
+        str(DAY),
+        {"memory_ids": ["today"], "day": str(DAY)},
+    )
     assert plan_boost(DAY, said, [event(planned)]) == []
-    (added,) = plan_boost(DAY, frame("observations", fact("today"), fact("read late")), [event(planned)])
+    (added,) = plan_boost(
+        DAY, frame("observations", fact("today"), fact("read late")), [event(planned)]
+    )
     assert added.payload["memory_ids"] == ["read late"]
 
 
 def test_a_day_on_which_it_was_said_raises_a_memory_once_and_three_days_are_the_most():
     def said(day: date, *ids: str) -> Event:
-        return event(Planned(f"{day} {ids}", BOOSTED, str(day), {"memory_ids": list(ids), "day": str(day)}))
+        return event(
+            Planned(f"{day} {ids}", BOOSTED, str(day), {"memory_ids": list(ids), "day": str(day)})
+        )
 
     days = [said(DAY, "a", "b"), said(DAY, "c")]
     assert boosts(days, {"a": "m", "b": "m", "c": "m", "d": "other"}) == {"m": 0.1}

@@ -16,7 +16,10 @@ def at(days: float) -> datetime:
 
 def memories(**states: str) -> pl.DataFrame:
     """Memories that were last said at the start."""
-    return frame("memories", *(row("memories", id=id, state=state, event_at=START) for id, state in states.items()))
+    return frame(
+        "memories",
+        *(row("memories", id=id, state=state, event_at=START) for id, state in states.items()),
+    )
 
 
 def moved(planned: list) -> list[str]:
@@ -31,7 +34,9 @@ def test_a_stale_memory_is_archived_after_90_days_without_access(days: int, ids:
 
 
 def test_access_counts_like_saying_it_again():
-    used = frame("memories", row("memories", id="a", state="stale", event_at=START, last_used_at=at(60)))
+    used = frame(
+        "memories", row("memories", id="a", state="stale", event_at=START, last_used_at=at(60))
+    )
     assert moved(plan_archive(used, [], at(149))) == []
     assert moved(plan_archive(used, [], at(151))) == ["a"]
 
@@ -55,7 +60,9 @@ def test_what_was_stale_for_half_a_year_is_cold_too():
 
 
 def test_planning_again_is_the_same_event_and_a_later_return_another():
-    (first,), (again,) = (plan_archive(memories(a="stale", b="stale"), [], at(day)) for day in (91, 98))
+    (first,), (again,) = (
+        plan_archive(memories(a="stale", b="stale"), [], at(day)) for day in (91, 98)
+    )
     assert (first.id, first.payload["memory_ids"]) == (again.id, ["a", "b"])
     returned = memories(a="stale", b="stale").with_columns(last_used_at=pl.lit(at(100)))
     (later,) = plan_archive(returned, [], at(200))
@@ -63,7 +70,10 @@ def test_planning_again_is_the_same_event_and_a_later_return_another():
 
 
 def test_a_restored_memory_has_90_days_again_and_can_be_archived_again():
-    stale, restored = memories(a="stale"), [Event("1", at(120), "mira", RESTORED, "a", {"memory_ids": ["a"]})]
+    stale, restored = (
+        memories(a="stale"),
+        [Event("1", at(120), "mira", RESTORED, "a", {"memory_ids": ["a"]})],
+    )
     (first,) = plan_archive(stale, [], at(100))
     assert plan_archive(stale, restored, at(210)) == []
     (second,) = plan_archive(stale, restored, at(211))

@@ -18,22 +18,48 @@ UTC_ZONE = ZoneInfo("UTC")
 
 
 def memory(
-    id: str = "m", *, event_at: datetime = START, category: str = "projects", state: str = "active", **more: object
+    id: str = "m",
+    *,
+    event_at: datetime = START,
+    category: str = "projects",
+    state: str = "active",
+    **more: object,
 ) -> dict:
-    return row("memories", id=id, event_at=event_at, category=category, state=state, observation_ids=[id], **more)
+    return row(
+        "memories",
+        id=id,
+        event_at=event_at,
+        category=category,
+        state=state,
+        observation_ids=[id],
+        **more,
+    )
 
 
 def queried(*days: int) -> pl.DataFrame:
     """The recall log of a store that was queried on these days after the start."""
-    return pl.DataFrame({"day": [START.date() + timedelta(days=day) for day in days]}, schema={"day": pl.Date})
+    return pl.DataFrame(
+        {"day": [START.date() + timedelta(days=day) for day in days]}, schema={"day": pl.Date}
+    )
 
 
 def moved(kind: str, day: float, *ids: str) -> Event:
-    return Event(f"e{day}", START + timedelta(days=day), "weekly", kind, "weekly", {"memory_ids": list(ids or ("m",))})
+    return Event(
+        f"e{day}",
+        START + timedelta(days=day),
+        "weekly",
+        kind,
+        "weekly",
+        {"memory_ids": list(ids or ("m",))},
+    )
 
 
 def states(
-    *memories: dict, recalls: pl.DataFrame, day: float, events: Iterable[Event] = (), ttls: dict[str, int] = TTL_DAYS
+    *memories: dict,
+    recalls: pl.DataFrame,
+    day: float,
+    events: Iterable[Event] = (),
+    ttls: dict[str, int] = TTL_DAYS,
 ) -> dict[str, str]:
     now = START + timedelta(days=day)
     found = fold_states(frame("memories", *memories), recalls, events, now, ttls, UTC_ZONE)
@@ -41,7 +67,11 @@ def states(
 
 
 def state(
-    day: float, recalls: pl.DataFrame, events: Iterable[Event] = (), ttls: dict[str, int] = TTL_DAYS, **of: object
+    day: float,
+    recalls: pl.DataFrame,
+    events: Iterable[Event] = (),
+    ttls: dict[str, int] = TTL_DAYS,
+    **of: object,
 ) -> str:
     return states(memory(**of), recalls=recalls, day=day, events=events, ttls=ttls)["m"]  # pyright: ignore[reportArgumentType]
 
@@ -49,12 +79,16 @@ def state(
 DAILY = queried(*range(500))
 
 
-@pytest.mark.parametrize(("day", "expected"), [(1, "active"), (90, "active"), (91, "stale"), (400, "stale")])
+@pytest.mark.parametrize(
+    ("day", "expected"), [(1, "active"), (90, "active"), (91, "stale"), (400, "stale")]
+)
 def test_a_projects_fact_is_stale_after_91_exposed_unrecalled_days(day: int, expected: str):
     assert state(day, queried(*range(day + 1))) == expected
 
 
-@pytest.mark.parametrize("recalls", [queried(), queried(0), queried(0, 200, 399)], ids=["never", "once", "three times"])
+@pytest.mark.parametrize(
+    "recalls", [queried(), queried(0), queried(0, 200, 399)], ids=["never", "once", "three times"]
+)
 def test_in_a_store_that_is_hardly_queried_nothing_becomes_stale(recalls: pl.DataFrame):
     assert state(400, recalls) == "active"
 
@@ -72,7 +106,10 @@ def test_queries_on_working_days_expose_weekends_and_a_holiday_does_not_count():
      ("memory-system", 90), ("health", 365), ("hobbies", 60)],
 )  # fmt: skip
 def test_each_category_has_its_ttl(category: str, last_day: int):
-    assert [state(day, DAILY, category=category) for day in (last_day, last_day + 1)] == ["active", "stale"]
+    assert [state(day, DAILY, category=category) for day in (last_day, last_day + 1)] == [
+        "active",
+        "stale",
+    ]
 
 
 def test_rules_never_become_stale_by_age():
@@ -86,7 +123,11 @@ def test_a_fact_that_was_recalled_or_said_again_starts_again():
 
 
 def test_another_ttl_applies_at_once():
-    assert [state(50, DAILY, ttls={"projects": ttl}) for ttl in (90, 40, 0)] == ["active", "stale", "active"]
+    assert [state(50, DAILY, ttls={"projects": ttl}) for ttl in (90, 40, 0)] == [
+        "active",
+        "stale",
+        "active",
+    ]
 
 
 @pytest.mark.parametrize("kept", ["held", "superseded", "forgotten"])
@@ -101,7 +142,10 @@ def test_the_chain_and_its_way_back():
         events.append(moved(kind, day))
         seen.append(state(day + 1, DAILY, events))
     assert seen == ["stale", "archived", "cold", "active"]
-    assert [state(day, DAILY, events) for day in (300, 301)] == ["active", "stale"]  # 90 days after it was restored
+    assert [state(day, DAILY, events) for day in (300, 301)] == [
+        "active",
+        "stale",
+    ]  # 90 days after it was restored
 
 
 @pytest.mark.parametrize("kind", [ARCHIVED, COLD])
@@ -114,7 +158,9 @@ def test_what_is_recalled_or_said_after_it_was_archived_is_active(kind: str):
 
 def test_a_memory_that_was_merged_since_is_moved_as_part_of_the_other():
     merged = memory("root") | {"observation_ids": ["root", "m"]}
-    assert states(merged, recalls=DAILY, day=102, events=[moved(ARCHIVED, 100, "m")]) == {"root": "archived"}
+    assert states(merged, recalls=DAILY, day=102, events=[moved(ARCHIVED, 100, "m")]) == {
+        "root": "archived"
+    }
 
 
 def test_events_after_the_moment_of_the_fold_are_not_read():
@@ -124,12 +170,20 @@ def test_events_after_the_moment_of_the_fold_are_not_read():
 def test_since_and_reason_say_when_and_why():
     events = [
         moved(ARCHIVED, 100, "b"),
-        Event("x", START + timedelta(days=120), "m", COLD, "m", {"memory_ids": ["c"], "reason": "why"}),
+        Event(
+            "x", START + timedelta(days=120), "m", COLD, "m", {"memory_ids": ["c"], "reason": "why"}
+        ),
     ]
-    memories = frame("memories", memory("a"), memory("b"), memory("c"), memory("d", category="rules-conventions"))
+    memories = frame(
+        "memories", memory("a"), memory("b"), memory("c"), memory("d", category="rules-conventions")
+    )
     found = fold_states(memories, DAILY, events, START + timedelta(days=130), TTL_DAYS, UTC_ZONE)
     assert found.drop("memory_id").rows() == [
-        ("stale", datetime(2026, 11, 2, tzinfo=UTC), "not recalled on 130 days with queries; projects has 90"),
+        (
+            "stale",
+            datetime(2026, 11, 2, tzinfo=UTC),
+            "not recalled on 130 days with queries; projects has 90",
+        ),
         ("archived", START + timedelta(days=100), "archived on 2026-11-11"),
         ("cold", START + timedelta(days=120), "why"),
         ("active", START, ""),
@@ -139,7 +193,11 @@ def test_since_and_reason_say_when_and_why():
 @given(st.sets(st.integers(0, 300)), st.integers(0, 300))
 def test_the_announced_change_is_never_later_than_the_first_one(days: set[int], day: int):
     """So a table of memories that waits for it is never wrong by a day."""
-    memories, recalls, now = frame("memories", memory()), queried(*days, *range(day + 1, 400)), START + timedelta(days=day)
+    memories, recalls, now = (
+        frame("memories", memory()),
+        queried(*days, *range(day + 1, 400)),
+        START + timedelta(days=day),
+    )
     past = recalls.filter(pl.col("day") <= now.date())
     found = fold_states(memories, past, [], now, TTL_DAYS, UTC_ZONE)
     announced = next_change(memories, found, past, now, TTL_DAYS, UTC_ZONE)
@@ -153,6 +211,8 @@ def test_the_announced_change_is_never_later_than_the_first_one(days: set[int], 
 
 def test_a_query_exposes_seven_days():
     today = date(2026, 8, 31)
-    assert exposed_days([date(2026, 8, 3)], today) == [date(2026, 8, 3) + timedelta(days=day) for day in range(7)]
+    assert exposed_days([date(2026, 8, 3)], today) == [
+        date(2026, 8, 3) + timedelta(days=day) for day in range(7)
+    ]
     assert exposed_days([today], today) == [today]
     assert timedelta(days=7) == EXPOSED_FOR

@@ -30,7 +30,12 @@ class Pair:
 def pairs() -> list[Pair]:
     """Returns the pairs in the order of the file."""
     return [
-        Pair(one["factor"], one["question"], _fact(one["better"], f"better-{number}"), _fact(one["worse"], f"worse-{number}"))
+        Pair(
+            one["factor"],
+            one["question"],
+            _fact(one["better"], f"better-{number}"),
+            _fact(one["worse"], f"worse-{number}"),
+        )
         for number, one in enumerate(tomllib.loads(FILE.read_text("utf-8"))["pairs"])
     ]
 
@@ -50,7 +55,10 @@ def is_ordered(agent: MemoryAgent, pair: Pair) -> bool:
         probe=True,
     )
     found = [one.memory_id for one in answer.results]
-    better, worse = (found.index(fact["id"]) if fact["id"] in found else len(found) for fact in (pair.better, pair.worse))
+    better, worse = (
+        found.index(fact["id"]) if fact["id"] in found else len(found)
+        for fact in (pair.better, pair.worse)
+    )
     return better < worse
 
 

@@ -64,7 +64,10 @@ class Case:
     def faults(self, ids: Iterable[str]) -> list[str]:
         """Returns what is wrong with these results: `-` what is missing, `+` what is too much."""
         found = {id.removesuffix(SAID) for id in ids} - (_held() - set(ids))
-        return [*(f"-{id}" for id in sorted(self.must - set(ids))), *(f"+{id}" for id in sorted(found & self.never))]
+        return [
+            *(f"-{id}" for id in sorted(self.must - set(ids))),
+            *(f"+{id}" for id in sorted(found & self.never)),
+        ]
 
 
 @cache
@@ -110,7 +113,9 @@ def _case(each: Mapping[str, Any], everything: frozenset[str]) -> Case:
 
 def build(folder: Path, known: Sequence[Mapping[str, Any]] | None = None) -> MemoryAgent:
     """Returns the facade of a store in the folder that holds the facts, by default those of the suite."""
-    store = open_store(read_settings(data=folder, timezone="UTC", owner=suite()["asker"], now=suite()["now"]))
+    store = open_store(
+        read_settings(data=folder, timezone="UTC", owner=suite()["asker"], now=suite()["now"])
+    )
     _write_tables(store, facts() if known is None else known)
     for name in ("vector_index", "text_index"):
         materialise(store, [TABLES[name]], [WHOLE])
@@ -129,14 +134,26 @@ def _write_tables(store: Store, known: Sequence[Mapping[str, Any]]) -> None:
     for number, fact in enumerate(known):
         at = datetime.combine(fact["at"], time(12), UTC)
         session, digest = f"session-{number:02}", hashlib.sha256(fact["text"].encode()).hexdigest()
-        where = {"session_id": session, "project": fact.get("project", "heron"), "person": fact.get("person", "ines")}
+        where = {
+            "session_id": session,
+            "project": fact.get("project", "heron"),
+            "person": fact.get("person", "ines"),
+        }
         memories.append(_memory(fact, at, digest, where))
         vector = embedder.encode_query(fact["text"]).tolist()
         vectors[digest] = row(
-            "embeddings", text_hash=digest, day=fact["at"], model=embedder.name, dimension=len(vector), vector=vector
+            "embeddings",
+            text_hash=digest,
+            day=fact["at"],
+            model=embedder.name,
+            dimension=len(vector),
+            vector=vector,
         )
         window = f"{number:064x}"
-        texts = {f"m{number}": SMALL_TALK[number % len(SMALL_TALK)], fact["id"] + SAID: fact["text"]}
+        texts = {
+            f"m{number}": SMALL_TALK[number % len(SMALL_TALK)],
+            fact["id"] + SAID: fact["text"],
+        }
         said = [
             message(
                 text, place, message_id=id, session_id=session, window_id=window, day=fact["at"], event_at=at,
@@ -158,7 +175,9 @@ def _write_tables(store: Store, known: Sequence[Mapping[str, Any]]) -> None:
         _write(store, "messages", day, messages)
         on, said = date.fromisoformat(day), frame("messages", *messages)
         store.tables.write("passages", day, make_passages(on, said))
-        store.tables.write("passage_vectors", day, encode_passages(on, said, cast(Embedder, _OneByOne(embedder))))
+        store.tables.write(
+            "passage_vectors", day, encode_passages(on, said, cast(Embedder, _OneByOne(embedder)))
+        )
 
 
 class _OneByOne:
@@ -172,7 +191,9 @@ class _OneByOne:
         return [self._embedder.read_query(text) for text in texts]
 
 
-def _memory(fact: Mapping[str, Any], at: datetime, digest: str, where: Mapping[str, str]) -> dict[str, Any]:
+def _memory(
+    fact: Mapping[str, Any], at: datetime, digest: str, where: Mapping[str, str]
+) -> dict[str, Any]:
     return row(
         "memories", id=fact["id"], state=fact.get("state", "active"), kind="fact", text=fact["text"], text_hash=digest,
         wordings=[fact["text"]], observation_ids=[fact["id"]], session_ids=[where["session_id"]], merged_count=1, lines=[1],

@@ -27,7 +27,15 @@ from memory_assets.stages.recall.answering import (
 )
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.query import AnswerDependencies, Breaker
-from memory_assets.stages.recall.results import Answer, Asker, Cost, Recalled, fit, render_block, result_of
+from memory_assets.stages.recall.results import (
+    Answer,
+    Asker,
+    Cost,
+    Recalled,
+    fit,
+    render_block,
+    result_of,
+)
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import SUMMARIES
 from memory_assets.text.words import count_tokens
@@ -56,7 +64,11 @@ def memories(**changes: dict[str, Any]) -> pl.DataFrame:
         "event_at": START,
     }
     return frame(
-        "memories", *(row("memories", **plain | {"id": id, "text": text} | changes.get(id, {})) for id, text in FACTS.items())
+        "memories",
+        *(
+            row("memories", **plain | {"id": id, "text": text} | changes.get(id, {}))
+            for id, text in FACTS.items()
+        ),
     )
 
 
@@ -70,8 +82,18 @@ class Searched:
     def __call__(self, question: str, corpus: Any, asker: Asker, **options: Any) -> Answer:
         self.asked.append((question, options))
         rows = self.memories.iter_rows(named=True)
-        results = [result_of(one, asker.now, score=1 - place / 10, arms=("keyword",)) for place, one in enumerate(rows)]
-        return Answer(question, options["profile"], tuple(results), len(results), asked=question, cost=Cost(1, 2))
+        results = [
+            result_of(one, asker.now, score=1 - place / 10, arms=("keyword",))
+            for place, one in enumerate(rows)
+        ]
+        return Answer(
+            question,
+            options["profile"],
+            tuple(results),
+            len(results),
+            asked=question,
+            cost=Cost(1, 2),
+        )
 
 
 class Corpus:
@@ -94,7 +116,9 @@ def ask(
     recent: Sequence[str] = (),
     **options: Any,
 ) -> Answer:
-    dependencies = dependencies or AnswerDependencies(read_summaries=lambda: summarise(searched.memories), breaker=Breaker())
+    dependencies = dependencies or AnswerDependencies(
+        read_summaries=lambda: summarise(searched.memories), breaker=Breaker()
+    )
     asker = Asker(START, "shop-api", "ann", recent=recent)
     request = RecallRequest.of(question, **options)
     return answer(request, Corpus(searched.memories), asker, dependencies)  # type: ignore[arg-type]
@@ -119,10 +143,15 @@ def test_a_broad_question_stops_at_the_summaries_and_asks_no_index(searched: Sea
         ("what do we know about the deployment of shop-api?", {"profile": "deep"}),
         ("what do we know about the deployment of shop-api?", {"corpus": "messages"}),
         ("what do we know about the deployment of shop-api?", {"category": ["preferences"]}),
-        ("what do we know about the deployment of shop-api?", {"dependencies": AnswerDependencies()}),
+        (
+            "what do we know about the deployment of shop-api?",
+            {"dependencies": AnswerDependencies()},
+        ),
     ],
 )
-def test_where_summaries_do_not_suffice_memories_are_searched(searched: Searched, question: str, options: dict[str, Any]):
+def test_where_summaries_do_not_suffice_memories_are_searched(
+    searched: Searched, question: str, options: dict[str, Any]
+):
     assert ask(searched, question, **options).tier == 2
     assert len(searched.asked) == 1
 
@@ -130,7 +159,11 @@ def test_where_summaries_do_not_suffice_memories_are_searched(searched: Searched
 def test_summaries_name_no_memory_that_may_not_be_shown(searched: Searched):
     old = summarise(searched.memories)
     searched.memories = memories(d1={"state": "superseded"})
-    found = ask(searched, "what do we know about operations?", dependencies=AnswerDependencies(read_summaries=lambda: old))
+    found = ask(
+        searched,
+        "what do we know about operations?",
+        dependencies=AnswerDependencies(read_summaries=lambda: old),
+    )
     assert [one.memory_id for one in found.results] == ["d2", "o1"]
 
 
@@ -144,38 +177,71 @@ def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: S
     rule = {**note, "id": "n2", "text": "Never deploy drunk.", "category": "rules-conventions"}
     searched.memories = pl.concat([searched.memories, frame("memories", note, rule)])
     dependencies = AnswerDependencies(read_summaries=lambda: old)
-    found = ask(searched, "what do we know about the deployment of shop-api?", dependencies=dependencies)
+    found = ask(
+        searched, "what do we know about the deployment of shop-api?", dependencies=dependencies
+    )
     assert [one.memory_id for one in found.results] == ["n1", "d1", "d2"]
-    assert [one.memory_id for one in ask(searched, "what are our conventions?", dependencies=dependencies).results] == ["n2"]
+    assert [
+        one.memory_id
+        for one in ask(searched, "what are our conventions?", dependencies=dependencies).results
+    ] == ["n2"]
 
 
 def test_what_is_over_the_profile_is_named(searched: Searched):
     found = ask(searched, "what do we know about operations?", limit=1)
-    assert (len(found.results), [one.reason for one in found.left_out]) == (1, ["over the cap", "over the cap"])
+    assert (len(found.results), [one.reason for one in found.left_out]) == (
+        1,
+        ["over the cap", "over the cap"],
+    )
 
 
 # The question
 
 
-def test_a_model_rewrites_in_balanced_and_deep_and_never_in_lean_or_in_budget_mode(searched: Searched):
+def test_a_model_rewrites_in_balanced_and_deep_and_never_in_lean_or_in_budget_mode(
+    searched: Searched,
+):
     model = ScriptedModel("<query>port of the staging database of shop-api</query>")
     dependencies = AnswerDependencies(model, price=lambda said: 0.5, breaker=Breaker())
     for profile in ("balanced", "deep"):
-        found = ask(searched, "and which port?", dependencies=dependencies, recent=RECENT, profile=profile)
-        assert (found.question, searched.asked[-1][0]) == ("and which port?", "port of the staging database of shop-api")
-        assert (found.asked, found.uses, found.cost.model_calls) == (searched.asked[-1][0], ("rewrite",), 1)
+        found = ask(
+            searched, "and which port?", dependencies=dependencies, recent=RECENT, profile=profile
+        )
+        assert (found.question, searched.asked[-1][0]) == (
+            "and which port?",
+            "port of the staging database of shop-api",
+        )
+        assert (found.asked, found.uses, found.cost.model_calls) == (
+            searched.asked[-1][0],
+            ("rewrite",),
+            1,
+        )
         assert (found.cost.embeddings, found.cost.index_queries, found.cost.usd) == (1, 2, 0.5)
         assert found.cost.model_tokens > 0
     asked = len(model.asked)
-    assert ask(searched, "and which port?", dependencies=dependencies, recent=RECENT, profile="lean").uses == ()
-    assert ask(searched, "and which port?", dependencies=dependencies, recent=RECENT, budget=True).cost.model_calls == 0
+    assert (
+        ask(
+            searched, "and which port?", dependencies=dependencies, recent=RECENT, profile="lean"
+        ).uses
+        == ()
+    )
+    assert (
+        ask(
+            searched, "and which port?", dependencies=dependencies, recent=RECENT, budget=True
+        ).cost.model_calls
+        == 0
+    )
     assert len(model.asked) == asked
 
 
 def test_without_a_model_a_vague_question_is_searched_with_what_it_leans_on(searched: Searched):
     found = ask(searched, "hey, what about that one?", recent=RECENT)
     assert "5433" in searched.asked[0][1]["context"].split()
-    assert (found.question, found.uses, found.cost.model_calls) == ("hey, what about that one?", (), 0)
+    assert (found.question, found.uses, found.cost.model_calls) == (
+        "hey, what about that one?",
+        (),
+        0,
+    )
 
 
 def test_a_hanging_model_delays_an_answer_by_no_more_than_its_deadline(searched: Searched):
@@ -183,11 +249,16 @@ def test_a_hanging_model_delays_an_answer_by_no_more_than_its_deadline(searched:
         def ask(self, request: Any) -> Any:
             threading.Event().wait(20)
 
-    dependencies, began = AnswerDependencies(Hanging("x"), breaker=Breaker(), deadline_seconds=0.2), time.monotonic()
+    dependencies, began = (
+        AnswerDependencies(Hanging("x"), breaker=Breaker(), deadline_seconds=0.2),
+        time.monotonic(),
+    )
     found = ask(searched, "and which port?", dependencies=dependencies, recent=RECENT)
     assert time.monotonic() - began < 0.2 + 0.25
     assert found.results
-    assert found.notes[0] == "The question was not rewritten: scripted-1 did not answer within 0.2 s."
+    assert (
+        found.notes[0] == "The question was not rewritten: scripted-1 did not answer within 0.2 s."
+    )
 
 
 def test_auto_says_what_it_chose(searched: Searched):
@@ -204,13 +275,19 @@ PROMPT = (
 )
 
 
-def test_each_need_of_a_long_prompt_is_searched_and_the_model_is_asked_once_at_most(searched: Searched):
+def test_each_need_of_a_long_prompt_is_searched_and_the_model_is_asked_once_at_most(
+    searched: Searched,
+):
     model = ScriptedModel("<query>deploys, backups and releases of shop-api</query>")
     found = ask(searched, PROMPT, dependencies=AnswerDependencies(model, breaker=Breaker()))
     whole, *parts = [question for question, _ in searched.asked]
     assert (whole, " ".join(parts)) == ("deploys, backups and releases of shop-api", PROMPT)
     assert (len(parts), len(model.asked), found.cost.embeddings) == (3, 1, 4)
-    assert (found.question, found.uses, found.asked) == (PROMPT, ("rewrite", "needs"), " | ".join(parts))
+    assert (found.question, found.uses, found.asked) == (
+        PROMPT,
+        ("rewrite", "needs"),
+        " | ".join(parts),
+    )
 
 
 def test_filters_that_list_what_passes_are_asked_for_the_whole(searched: Searched):
@@ -218,11 +295,20 @@ def test_filters_that_list_what_passes_are_asked_for_the_whole(searched: Searche
     assert len(searched.asked) == 1
 
 
-def test_a_need_is_asked_in_the_project_that_the_prompt_names(searched: Searched, monkeypatch: pytest.MonkeyPatch):
+def test_a_need_is_asked_in_the_project_that_the_prompt_names(
+    searched: Searched, monkeypatch: pytest.MonkeyPatch
+):
     projects = []
-    monkeypatch.setattr(answering, "search", lambda *asked, **how: projects.append(asked[2].project) or searched(*asked, **how))
+    monkeypatch.setattr(
+        answering,
+        "search",
+        lambda *asked, **how: projects.append(asked[2].project) or searched(*asked, **how),
+    )
     searched.memories = pl.concat(
-        [searched.memories, searched.memories.with_columns(id="id" + pl.col("id"), project=pl.lit("kiln"))]
+        [
+            searched.memories,
+            searched.memories.with_columns(id="id" + pl.col("id"), project=pl.lit("kiln")),
+        ]
     )
     ask(searched, f"I work on kiln today. {PROMPT}")
     assert projects == ["shop-api", "kiln", "kiln", "kiln"]
@@ -231,7 +317,9 @@ def test_a_need_is_asked_in_the_project_that_the_prompt_names(searched: Searched
 # Budget
 
 
-def test_budget_mode_hands_out_five_within_its_tokens(searched: Searched, monkeypatch: pytest.MonkeyPatch):
+def test_budget_mode_hands_out_five_within_its_tokens(
+    searched: Searched, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setitem(FACTS, "long", "word " * 110)
     for number in range(8):
         monkeypatch.setitem(FACTS, f"x{number}", f"Fact number {number} of the shop.")
@@ -246,7 +334,10 @@ def test_budget_mode_hands_out_five_within_its_tokens(searched: Searched, monkey
 def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
     dear = "The long story of the deploy pipeline. " * 6
     known = memories(d1={"text": dear, "recall_count": 5, "used_count": 0})
-    results = [result_of(one, START, score=1.0 - place / 100, arms=()) for place, one in enumerate(known.iter_rows(named=True))]
+    results = [
+        result_of(one, START, score=1.0 - place / 100, arms=())
+        for place, one in enumerate(known.iter_rows(named=True))
+    ]
     found = within_budget(Answer("q", "lean", tuple(results), 3), known)
     assert [one.memory_id for one in found.results] == ["d2", "o1", "d1"]
     assert found.results[-1].weights == {"thrift": 0.82}
@@ -263,8 +354,12 @@ def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
         ({"text": "x" * 900, "recall_count": 50}, LEAST),
     ],
 )
-def test_only_what_was_dear_handed_out_and_never_used_counts_less(changes: dict[str, Any], counts: float):
-    assert budget_penalty(row("memories", **{"recall_count": 9, "used_count": 0} | changes)) == pytest.approx(counts)
+def test_only_what_was_dear_handed_out_and_never_used_counts_less(
+    changes: dict[str, Any], counts: float
+):
+    assert budget_penalty(
+        row("memories", **{"recall_count": 9, "used_count": 0} | changes)
+    ) == pytest.approx(counts)
 
 
 def test_one_that_is_too_long_makes_room_for_a_shorter_one():
@@ -272,8 +367,12 @@ def test_one_that_is_too_long_makes_room_for_a_shorter_one():
     assert fit([ONE, long, short], tokens=100, most=5) == (ONE, short)
 
 
-@given(st.lists(st.builds(lambda text: replace(ONE, text=text), st.text(max_size=700)), max_size=20))
-def test_a_block_of_budget_mode_stays_within_its_tokens_and_has_at_most_five(results: list[Recalled]):
+@given(
+    st.lists(st.builds(lambda text: replace(ONE, text=text), st.text(max_size=700)), max_size=20)
+)
+def test_a_block_of_budget_mode_stays_within_its_tokens_and_has_at_most_five(
+    results: list[Recalled],
+):
     kept = fit(results, BUDGET_TOKENS, MOST_IN_BUDGET)
     assert len(kept) <= MOST_IN_BUDGET
     assert count_tokens(render_block(kept)) <= BUDGET_TOKENS
@@ -301,12 +400,25 @@ def test_the_tier_and_the_cost_of_every_answer_are_in_the_log(monkeypatch: pytes
     assert noted["embeddings"].to_list()[:2] == [0, 1]
 
 
-@given(st.text(max_size=60), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 15), st.booleans())
+@given(
+    st.text(max_size=60),
+    st.sampled_from(["lean", "balanced", "deep", "auto"]),
+    st.integers(1, 15),
+    st.booleans(),
+)
 @settings(max_examples=60)
-def test_no_profile_limit_or_mode_puts_more_than_ten_into_a_prompt(question: str, profile: str, limit: int, budget: bool):
+def test_no_profile_limit_or_mode_puts_more_than_ten_into_a_prompt(
+    question: str, profile: str, limit: int, budget: bool
+):
     limit = min(limit, {"deep": MOST_DEEP, "lean": MOST_LEAN}.get(profile, MOST))
     plain = {"kind": "fact", "state": "active", "event_at": START}
-    many = frame("memories", *(row("memories", **plain | {"id": str(n), "text": f"Fact {n} of many."}) for n in range(40)))
+    many = frame(
+        "memories",
+        *(
+            row("memories", **plain | {"id": str(n), "text": f"Fact {n} of many."})
+            for n in range(40)
+        ),
+    )
     real, answering.search = answering.search, Searched(many)
     try:
         asker = Asker(START)

@@ -29,7 +29,9 @@ def test_of_a_long_message_the_sentences_with_most_words_of_the_question_are_sho
 def test_the_match_is_inside_the_cut_wherever_it_stands_in_the_passage(place: int):
     sentences = [f"Sentence number {number} says something plain." for number in range(10)]
     sentences[place] = "The tunnel runs over tailscale."
-    assert "The tunnel runs over tailscale." in excerpt(passage(" ".join(sentences)), {"tailscal", "tunnel"}, 120)
+    assert "The tunnel runs over tailscale." in excerpt(
+        passage(" ".join(sentences)), {"tailscal", "tunnel"}, 120
+    )
 
 
 def test_a_sentence_that_is_too_long_is_cut_between_words_around_the_match():
@@ -41,7 +43,10 @@ def test_a_sentence_that_is_too_long_is_cut_between_words_around_the_match():
 
 def test_lines_stay_lines_and_a_wrapped_sentence_goes_on_in_the_next_one():
     text = "The plan:\n- use uv\n- drop pip\n\nThe reason is that a lock file\nnames every hash."
-    assert excerpt(passage(text)) == "The plan:\n- use uv\n- drop pip\nThe reason is that a lock file\nnames every hash."
+    assert (
+        excerpt(passage(text))
+        == "The plan:\n- use uv\n- drop pip\nThe reason is that a lock file\nnames every hash."
+    )
     assert list(whole_sentences(excerpt(passage(text)))) == [
         "The plan:",
         "- use uv",
@@ -51,13 +56,18 @@ def test_lines_stay_lines_and_a_wrapped_sentence_goes_on_in_the_next_one():
 
 
 def test_what_was_cut_is_no_whole_sentence():
-    assert list(whole_sentences(f"{CUT} We move. The bill was high. {CUT}")) == ["We move.", "The bill was high."]
+    assert list(whole_sentences(f"{CUT} We move. The bill was high. {CUT}")) == [
+        "We move.",
+        "The bill was high.",
+    ]
     assert list(whole_sentences(f"{CUT}half of a long sentence")) == []
     assert list(whole_sentences(f"the beginning of one{CUT}")) == []
 
 
 @given(st.text(max_size=900), st.data())
-def test_an_excerpt_is_never_too_long_and_has_the_text_of_the_message_alone(text: str, data: st.DataObject):
+def test_an_excerpt_is_never_too_long_and_has_the_text_of_the_message_alone(
+    text: str, data: st.DataObject
+):
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 500)))
     shown = excerpt(passage(text, start, end), ("a", "b"))

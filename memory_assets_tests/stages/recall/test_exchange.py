@@ -12,13 +12,24 @@ from memory_assets.stages.recall.exchange import LOOKED_AT, show_exchanges
 from memory_assets.stages.recall.results import Recalled, message_result
 from memory_assets_tests.factories import START, index_rows
 
-OWNER, STEP, ANSWER, SUBAGENT = ("owner", "turn"), ("assistant", "step"), ("assistant", "answer"), ("subagent", "answer")
+OWNER, STEP, ANSWER, SUBAGENT = (
+    ("owner", "turn"),
+    ("assistant", "step"),
+    ("assistant", "answer"),
+    ("subagent", "answer"),
+)
 
 
 class Session:
     """Messages of one session in their order, each a passage of its own unless `parts` says more."""
 
-    def __init__(self, folder: Path, *said: tuple[tuple[str, str], str], parts: int = 1, session_of=lambda line: "s1") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *said: tuple[tuple[str, str], str],
+        parts: int = 1,
+        session_of=lambda line: "s1",
+    ) -> None:
         self.rows = {
             f"m{line}#{part}": {
                 "id": f"m{line}#{part}", "message_id": f"m{line}", "passage": text, "whole": text, "char_from": 0,
@@ -30,11 +41,23 @@ class Session:
         }  # fmt: skip
         index = TextIndex(folder)
         words = [
-            (id, "messages", row["whole"], row["message_id"], row["session_id"], row["line"] * 10 + int(id[-1]))
+            (
+                id,
+                "messages",
+                row["whole"],
+                row["message_id"],
+                row["session_id"],
+                row["line"] * 10 + int(id[-1]),
+            )
             for id, row in self.rows.items()
         ]
         index.update(
-            index_rows(pl.DataFrame(words, schema=["id", "corpus", "text", "parent", "group", "order"], orient="row")), []
+            index_rows(
+                pl.DataFrame(
+                    words, schema=["id", "corpus", "text", "parent", "group", "order"], orient="row"
+                )
+            ),
+            [],
         )
         texts = index.open("messages")
         assert texts is not None
@@ -44,14 +67,20 @@ class Session:
     def read(self, ids: Sequence[str]) -> pl.DataFrame:
         self.reads += 1
         rows = [self.rows[id] for id in ids if id in self.rows]
-        return pl.DataFrame(rows, schema=list(next(iter(self.rows.values())))) if rows else pl.DataFrame(schema=["id"])
+        return (
+            pl.DataFrame(rows, schema=list(next(iter(self.rows.values()))))
+            if rows
+            else pl.DataFrame(schema=["id"])
+        )
 
     def shown(self, *lines: int, allowed: np.ndarray | None = None) -> list[Recalled]:
         found = []
         for line in lines:
             row = self.rows[f"m{line}#0"]
             place = int(self.texts.rows_of([row["id"]])[0])
-            found.append((place, row, message_result(row, START, text=row["whole"], score=1.0, arms=())))
+            found.append(
+                (place, row, message_result(row, START, text=row["whole"], score=1.0, arms=()))
+            )
         exchanges = show_exchanges(found, self.texts, self.read, (), allowed=allowed)
         return [exchanges[f"m{line}"] for line in lines]
 
@@ -76,7 +105,11 @@ def moved(tmp_path: Path) -> Session:
 
 
 def test_an_owners_message_is_shown_with_the_end_of_the_turn_that_it_began(moved: Session):
-    assert moved.half(0) == ("answered by", "assistant", "The disk was full. Shall I move it to Hetzner?")
+    assert moved.half(0) == (
+        "answered by",
+        "assistant",
+        "The disk was full. Shall I move it to Hetzner?",
+    )
     assert moved.half(4) == ("answered by", "assistant", "It runs on leith-1.")
 
 
@@ -84,15 +117,23 @@ def test_an_owners_message_that_nobody_answered_is_shown_with_what_it_replies_to
     assert moved.half(6) == ("answers", "assistant", "It runs on leith-1.")
 
 
-def test_an_assistants_message_is_shown_with_the_owners_that_it_answers_and_a_question_with_its_reply(moved: Session):
+def test_an_assistants_message_is_shown_with_the_owners_that_it_answers_and_a_question_with_its_reply(
+    moved: Session,
+):
     assert moved.half(2) == ("answers", "Mira", "Why did the deployment fail?")
     assert moved.half(5) == ("answers", "Mira", "Yes, all of that.")
     assert moved.half(3) == ("answered by", "Mira", "Yes, all of that.")
 
 
-def test_a_result_has_the_records_of_the_two_messages_and_the_words_of_the_found_one_alone(moved: Session):
+def test_a_result_has_the_records_of_the_two_messages_and_the_words_of_the_found_one_alone(
+    moved: Session,
+):
     (shown,) = moved.shown(2)
-    assert (shown.text, shown.said_by, shown.lines) == ("The disk is full there.", "assistant", (2, 0))
+    assert (shown.text, shown.said_by, shown.lines) == (
+        "The disk is full there.",
+        "assistant",
+        (2, 0),
+    )
 
 
 def test_all_results_take_two_reads_together(moved: Session):
@@ -113,13 +154,17 @@ def test_what_no_longer_can_be_read_is_not_looked_past(moved: Session):
 
 
 def test_a_message_of_another_session_and_one_far_away_is_no_half(tmp_path: Path):
-    two = Session(tmp_path / "two", (OWNER, "Ask."), (ANSWER, "Tell."), session_of=lambda line: f"s{line}")
+    two = Session(
+        tmp_path / "two", (OWNER, "Ask."), (ANSWER, "Tell."), session_of=lambda line: f"s{line}"
+    )
     assert (two.half(0), two.half(1)) == (None, None)
     steps = [(STEP, f"step {number}") for number in range(LOOKED_AT)]
     assert Session(tmp_path / "far", (OWNER, "Ask."), *steps, (ANSWER, "Done.")).half(0) is None
 
 
-def test_a_sub_agents_message_is_shown_alone_and_two_prompts_in_a_row_are_no_exchange(tmp_path: Path):
+def test_a_sub_agents_message_is_shown_alone_and_two_prompts_in_a_row_are_no_exchange(
+    tmp_path: Path,
+):
     session = Session(tmp_path, (OWNER, "First."), (OWNER, "Second."), (SUBAGENT, "Found it."))
     assert [session.half(line) for line in range(3)] == [None, None, None]
 
@@ -127,9 +172,20 @@ def test_a_sub_agents_message_is_shown_alone_and_two_prompts_in_a_row_are_no_exc
 def test_of_a_long_other_half_the_passage_nearest_to_the_question_is_shown(tmp_path: Path):
     session = Session(tmp_path, (OWNER, "Ask."), (ANSWER, "one. " * 50 + "The port is 5433."))
     whole = session.rows["m1#0"]["whole"]
-    session.rows["m1#1"] = session.rows["m1#0"] | {"id": "m1#1", "char_from": 250, "char_to": len(whole)}
+    session.rows["m1#1"] = session.rows["m1#0"] | {
+        "id": "m1#1",
+        "char_from": 250,
+        "char_to": len(whole),
+    }
     rows = [
-        {"id": id, "corpus": "messages", "text": "x", "parent": row["message_id"], "group": "s1", "order": place}
+        {
+            "id": id,
+            "corpus": "messages",
+            "text": "x",
+            "parent": row["message_id"],
+            "group": "s1",
+            "order": place,
+        }
         for place, (id, row) in enumerate(session.rows.items())
     ]
     vectors = pl.Series([[0.0, 1.0], [0.1, 1.0], [0.9, 0.1]], dtype=pl.List(pl.Float32))
@@ -138,7 +194,15 @@ def test_of_a_long_other_half_the_passage_nearest_to_the_question_is_shown(tmp_p
     texts = index.open("messages")
     assert texts is not None
     row = session.rows["m0#0"]
-    found = [(int(texts.rows_of(["m0#0"])[0]), row, message_result(row, START, text="", score=1.0, arms=()))]
-    half = show_exchanges(found, texts, session.read, (), np.array([1.0, 0.0], dtype=np.float32))["m0"].other_half
+    found = [
+        (
+            int(texts.rows_of(["m0#0"])[0]),
+            row,
+            message_result(row, START, text="", score=1.0, arms=()),
+        )
+    ]
+    half = show_exchanges(found, texts, session.read, (), np.array([1.0, 0.0], dtype=np.float32))[
+        "m0"
+    ].other_half
     assert half is not None
     assert half.text.endswith("The port is 5433.")

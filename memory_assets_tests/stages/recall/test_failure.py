@@ -29,7 +29,11 @@ def store(whole: Path, tmp_path: Path) -> Path:
 
 
 def agent_of(store: Path, **changes) -> MemoryAgent:
-    return MemoryAgent(read_settings(data=store, timezone="UTC", owner=suite()["asker"], now=suite()["now"], **changes))
+    return MemoryAgent(
+        read_settings(
+            data=store, timezone="UTC", owner=suite()["asker"], now=suite()["now"], **changes
+        )
+    )
 
 
 def published(store: Path, name: str) -> Path:
@@ -60,7 +64,9 @@ def half_built_vectors(store: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-@pytest.mark.parametrize("breaks", [no_vectors, pointer_to_nothing, corrupt_vectors, cut_off_vectors, half_built_vectors])
+@pytest.mark.parametrize(
+    "breaks", [no_vectors, pointer_to_nothing, corrupt_vectors, cut_off_vectors, half_built_vectors]
+)
 def test_without_vectors_the_words_answer_and_say_so(store: Path, breaks: Callable[[Path], None]):
     breaks(store)
     answer = agent_of(store).recall(QUESTION, probe=True)
@@ -105,14 +111,18 @@ def test_without_either_there_is_no_answer_and_that_is_said(store: Path):
     assert any("memory data rebuild --indexes" in note for note in answer.notes)
 
 
-def test_with_an_embedding_model_that_is_not_there_the_vectors_of_the_index_answer_and_that_is_said(store: Path):
+def test_with_an_embedding_model_that_is_not_there_the_vectors_of_the_index_answer_and_that_is_said(
+    store: Path,
+):
     answer = agent_of(store, embedding_model="/no/such/model").recall(QUESTION, probe=True)
     assert answer.results[0].memory_id == ANSWER
     assert answer.degraded is None
     assert any("/no/such/model" in note for note in answer.notes)
 
 
-def test_with_an_embedder_that_fails_in_the_midst_the_words_answer(store: Path, monkeypatch: pytest.MonkeyPatch):
+def test_with_an_embedder_that_fails_in_the_midst_the_words_answer(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+):
     def fail(*_: object) -> None:
         raise ModelError("The weights are gone.")
 
@@ -136,4 +146,8 @@ def test_what_was_broken_is_whole_again_after_a_rebuild_of_the_indexes(store: Pa
     for name in ("vector_index", "text_index"):
         materialise(agent.store, [TABLES[name]], [WHOLE])
     answer = agent_of(store).recall(QUESTION, probe=True)
-    assert ([one.memory_id for one in answer.results], answer.degraded, answer.notes) == ([ANSWER], None, ())
+    assert ([one.memory_id for one in answer.results], answer.degraded, answer.notes) == (
+        [ANSWER],
+        None,
+        (),
+    )

@@ -9,7 +9,9 @@ def test_every_case_has_a_name_of_its_own_and_names_facts_that_exist():
     known, names = {fact["id"] for fact in facts()}, [case["id"] for case in suite()["cases"]]
     assert len(names) == len(set(names))
     for case in suite()["cases"]:
-        assert known.issuperset({*case["must"], *case["never"], *case.get("may", ())} - {"*"}), case["id"]
+        assert known.issuperset({*case["must"], *case["never"], *case.get("may", ())} - {"*"}), (
+            case["id"]
+        )
         assert not set(case["must"]) & set(case["never"]), case["id"]
 
 
@@ -26,5 +28,8 @@ def test_a_case_names_what_is_missing_and_what_is_too_much_even_as_it_was_said()
 
 def test_every_case_passes(tmp_path: Path):
     agent = build(tmp_path / "facts")
-    faults = {case.id: case.faults([one.memory_id for one in ask(agent, case).results]) for case in cases()}
+    faults = {
+        case.id: case.faults([one.memory_id for one in ask(agent, case).results])
+        for case in cases()
+    }
     assert {id: wrong for id, wrong in faults.items() if wrong} == {}

@@ -14,7 +14,14 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 def event(number: int, answer: Answer | None = None, at: datetime = AT, **payload: Any) -> Event:
     told = payload_of(answer) if answer else {}
-    return Event(f"{number:09d}", at, "mira", "memory.recalled", f"query{number}", {"memory_ids": [], **told, **payload})
+    return Event(
+        f"{number:09d}",
+        at,
+        "mira",
+        "memory.recalled",
+        f"query{number}",
+        {"memory_ids": [], **told, **payload},
+    )
 
 
 def test_each_tier_is_counted_and_so_are_questions_that_nothing_answered():
@@ -26,16 +33,27 @@ def test_each_tier_is_counted_and_so_are_questions_that_nothing_answered():
 
 
 def test_a_row_tells_what_the_answer_took():
-    cost = Cost(embeddings=1, index_queries=4, model_calls=1, model_tokens=230, usd=0.0004, seconds=0.21)
-    answer = Answer("which port?", "balanced", (), 3, uses=("rewrite", "rerank"), degraded="keyword", cost=cost)
+    cost = Cost(
+        embeddings=1, index_queries=4, model_calls=1, model_tokens=230, usd=0.0004, seconds=0.21
+    )
+    answer = Answer(
+        "which port?", "balanced", (), 3, uses=("rewrite", "rerank"), degraded="keyword", cost=cost
+    )
     (found,) = log_recalls([event(1, answer)], BERLIN).iter_rows(named=True)
-    assert (found["embeddings"], found["index_queries"], found["model_calls"], found["model_tokens"]) == (1, 4, 1, 230)
+    assert (
+        found["embeddings"],
+        found["index_queries"],
+        found["model_calls"],
+        found["model_tokens"],
+    ) == (1, 4, 1, 230)
     assert (found["cost_usd"], found["seconds"], found["degraded"]) == (0.0004, 0.21, "keyword")
     assert (found["is_reranked"], found["is_rewritten"], found["is_budget"]) == (True, True, False)
 
 
 def test_the_question_is_nowhere_in_the_log():
-    answer = Answer("where does the heron nest?", "balanced", (), 0, asked="heron nest", notes=("heron",))
+    answer = Answer(
+        "where does the heron nest?", "balanced", (), 0, asked="heron nest", notes=("heron",)
+    )
     assert "heron" not in str(payload_of(answer))
 
 
@@ -48,7 +66,12 @@ def test_a_day_is_the_owners():
     answer = Answer("q", "balanced", (), 0, tier=2)
     unknown = Answer("q", "balanced", (), 0, is_known=False)
     found = log_recalls(
-        [event(1, answer), event(2, unknown, AT + timedelta(hours=1)), event(3, answer, AT - timedelta(days=1))], BERLIN
+        [
+            event(1, answer),
+            event(2, unknown, AT + timedelta(hours=1)),
+            event(3, answer, AT - timedelta(days=1)),
+        ],
+        BERLIN,
     )
     assert [(str(day), count, share) for day, count, share in by_day(found)] == [
         ("2026-08-03", 1, {"memories": 1.0}),

@@ -34,17 +34,34 @@ SAID = {
 def ids(texts: Texts, terms: str, **how) -> list[str]:
     asked = {name: how.pop(name, None) for name in ("vector", "words", "word_weights")}
     query = SearchQuery(terms, dict.fromkeys(terms.split(), 1.0), **asked)
-    return [one.passage_id for one in find_messages(query, texts, Layout(texts, 2), how.pop("origins", []), **how)]
+    return [
+        one.passage_id
+        for one in find_messages(query, texts, Layout(texts, 2), how.pop("origins", []), **how)
+    ]
 
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Texts:
     rows = [
-        (f"{session}{line}", "messages", text, session, line * PASSAGES_A_LINE, [1.0, 0.0] if session == "b" else [0.0, 1.0])
+        (
+            f"{session}{line}",
+            "messages",
+            text,
+            session,
+            line * PASSAGES_A_LINE,
+            [1.0, 0.0] if session == "b" else [0.0, 1.0],
+        )
         for (session, line), text in SAID.items()
     ]
     index = TextIndex(tmp_path)
-    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order", "vector"], orient="row")), [])
+    index.update(
+        index_rows(
+            pl.DataFrame(
+                rows, schema=["id", "corpus", "text", "group", "order", "vector"], orient="row"
+            )
+        ),
+        [],
+    )
     found = index.open("messages")
     assert found is not None
     return found
@@ -61,10 +78,20 @@ def test_without_words_the_meaning_decides(texts: Texts):
 @pytest.fixture
 def told(tmp_path: Path) -> Texts:
     """Messages that the question's word finds; one that is near to them, and one that is nearer to the question, say nothing."""
-    near = {f"asked{n}": [0.6, 0.8] for n in range(FEEDBACK)} | {"told": [0.1, 0.995], "far": [0.2, -0.98]}
+    near = {f"asked{n}": [0.6, 0.8] for n in range(FEEDBACK)} | {
+        "told": [0.1, 0.995],
+        "far": [0.2, -0.98],
+    }
     said = {id: "tunnel" if id.startswith("asked") else "nothing" for id in near}
     rows = [
-        {"id": id, "corpus": "messages", "text": said[id], "group": id, "order": 0, "vector": vector}
+        {
+            "id": id,
+            "corpus": "messages",
+            "text": said[id],
+            "group": id,
+            "order": 0,
+            "vector": vector,
+        }
         for id, vector in near.items()
     ]
     index = TextIndex(tmp_path)
@@ -74,12 +101,16 @@ def told(tmp_path: Path) -> Texts:
     return found
 
 
-def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the_question(told: Texts):
+def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the_question(
+    told: Texts,
+):
     found = ids(told, "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
     assert found.index("told") < found.index("far")
 
 
-def test_only_the_best_passages_are_compared_with_the_messages_found_first(told: Texts, monkeypatch: pytest.MonkeyPatch):
+def test_only_the_best_passages_are_compared_with_the_messages_found_first(
+    told: Texts, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("memory_assets.stages.recall.message_search.TURNED", FEEDBACK)
     found = ids(told, "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
     assert found.index("far") < found.index("told")
@@ -105,9 +136,17 @@ def codes(*places: int) -> np.ndarray:
 
 def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tmp_path: Path):
     index = TextIndex(tmp_path)
-    rows = [(id, "messages", "the tunnel", id, codes(*places).tobytes()) for id, places in (("m", [1, 2]), ("n", [2, 3]))]
+    rows = [
+        (id, "messages", "the tunnel", id, codes(*places).tobytes())
+        for id, places in (("m", [1, 2]), ("n", [2, 3]))
+    ]
     rows.append(("o", "messages", "the tunnel", "o", None))
-    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row")), [])
+    index.update(
+        index_rows(
+            pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "words"], orient="row")
+        ),
+        [],
+    )
     texts = index.open("messages")
     assert ids(texts, "tunnel", words=codes(3))[0] == "n"
     assert ids(texts, "tunnel", words=codes(1))[0] == "m"
@@ -127,7 +166,8 @@ def coded(tmp_path: Path, *rows: tuple[str, str, list[int]]) -> Texts:
     """Messages of one session each, given by id, session and the codes of their words, which all say the same."""
     index = TextIndex(tmp_path)
     frame = [
-        (id, "messages", "the tunnel", session, codes(*places).tobytes(), at) for at, (id, session, places) in enumerate(rows)
+        (id, "messages", "the tunnel", session, codes(*places).tobytes(), at)
+        for at, (id, session, places) in enumerate(rows)
     ]
     columns = ["id", "corpus", "text", "group", "words", "order"]
     index.update(index_rows(pl.DataFrame(frame, schema=columns, orient="row")), [])
@@ -137,13 +177,21 @@ def coded(tmp_path: Path, *rows: tuple[str, str, list[int]]) -> Texts:
 
 
 def test_a_rare_word_of_the_question_counts_more_than_a_common_one(tmp_path: Path):
-    texts = coded(tmp_path, ("common", "s", [1, 7]), ("rare", "t", [2, 7]), ("neither", "u", [8, 9]))
+    texts = coded(
+        tmp_path, ("common", "s", [1, 7]), ("rare", "t", [2, 7]), ("neither", "u", [8, 9])
+    )
     assert ids(texts, "tunnel", words=codes(1, 2), word_weights=np.array([1.0, 4.0]))[0] == "rare"
     assert ids(texts, "tunnel", words=codes(1, 2), word_weights=np.array([4.0, 1.0]))[0] == "common"
 
 
 def test_of_messages_alike_the_one_that_goes_on_to_say_the_rest_comes_first(tmp_path: Path):
-    texts = coded(tmp_path, ("alone", "s", [1, 7]), ("other", "s", [8]), ("begins", "t", [1, 7]), ("goes on", "t", [2]))
+    texts = coded(
+        tmp_path,
+        ("alone", "s", [1, 7]),
+        ("other", "s", [8]),
+        ("begins", "t", [1, 7]),
+        ("goes on", "t", [2]),
+    )
     assert ids(texts, "tunnel", words=codes(1, 2))[0] == "begins"
 
 
@@ -154,7 +202,9 @@ def test_a_message_comes_once_by_its_best_passage(tmp_path: Path):
         ("m#1", "messages", "the tunnel", "m"),
         ("n#0", "messages", "a tunnel of love", "n"),
     ]
-    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "parent"], orient="row")), [])
+    index.update(
+        index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "parent"], orient="row")), []
+    )
     texts = index.open("messages")
     assert texts is not None
     assert ids(texts, "tunnel") == ["m#1", "n#0"]
@@ -180,4 +230,6 @@ def test_a_named_speaker_gains_and_questions_and_remarks_on_the_way_lose(
 ):
     passage = {"person": person, "author": author, "role": role, "passage": text}
     passage |= {"whole": text, "char_from": 0, "char_to": len(text)}
-    assert adjusted(passage, 0.5, words_named("What did Ann say about uv?")) == pytest.approx(expected)
+    assert adjusted(passage, 0.5, words_named("What did Ann say about uv?")) == pytest.approx(
+        expected
+    )

@@ -21,7 +21,12 @@ TURNS = [
 def texts(tmp_path: Path) -> Texts:
     rows = [(str(n), "messages", text, group, n) for n, (group, text) in enumerate(TURNS)]
     index = TextIndex(tmp_path)
-    index.update(index_rows(pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order"], orient="row")), [])
+    index.update(
+        index_rows(
+            pl.DataFrame(rows, schema=["id", "corpus", "text", "group", "order"], orient="row")
+        ),
+        [],
+    )
     found = index.open("messages")
     assert found is not None
     return found
@@ -48,7 +53,10 @@ def test_a_row_is_scored_by_itself_its_surroundings_and_its_group(texts: Texts):
 
 def test_terms_add_up_by_their_weights(texts: Texts):
     layout = Layout(texts, 2)
-    both, one, other = (score_levels(layout, t) for t in ({"port": 1.0, "lunch": 0.5}, {"port": 1.0}, {"lunch": 1.0}))
+    both, one, other = (
+        score_levels(layout, t)
+        for t in ({"port": 1.0, "lunch": 0.5}, {"port": 1.0}, {"lunch": 1.0})
+    )
     assert np.allclose(both["row"], one["row"] + 0.5 * other["row"])
     assert np.allclose(both["group"], one["group"] + 0.5 * other["group"])
 
@@ -66,4 +74,7 @@ def test_some_rows_have_the_same_scores_as_among_all(texts: Texts):
     for reach in (1, 2):
         layout = Layout(texts, reach)
         for rows in ([0], [1, 3], [2, 4], [0, 1, 2, 3, 4]):
-            assert score_around(layout, terms, np.array(rows)).tolist() == score_around(layout, terms)[rows].tolist()
+            assert (
+                score_around(layout, terms, np.array(rows)).tolist()
+                == score_around(layout, terms)[rows].tolist()
+            )

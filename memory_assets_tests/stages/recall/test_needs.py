@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.recall.needs import LONG_QUESTION_WORDS, MOST_NEEDS, merge_answers, split_needs
+from memory_assets.stages.recall.needs import (
+    LONG_QUESTION_WORDS,
+    MOST_NEEDS,
+    merge_answers,
+    split_needs,
+)
 from memory_assets.stages.recall.profiles import choose_profile
 from memory_assets.stages.recall.results import MESSAGE, Answer, Cost, Recalled
 from memory_assets.text.words import count_tokens
@@ -26,7 +31,15 @@ def result(id: str, kind: str = "fact", line: int = 1, text: str = "") -> Recall
 
 
 def answer(*results: Recalled, likelihood: float = 0.9) -> Answer:
-    return Answer("q", "balanced", results, 9, cost=Cost(embeddings=1), likelihood=likelihood, is_known=bool(results))
+    return Answer(
+        "q",
+        "balanced",
+        results,
+        9,
+        cost=Cost(embeddings=1),
+        likelihood=likelihood,
+        is_known=bool(results),
+    )
 
 
 def ids(found: Answer) -> Sequence[str]:
@@ -74,7 +87,10 @@ def test_any_text_has_a_bounded_number_of_needs_with_words_of_its_own(text: str)
 
 
 def test_each_need_gets_its_share_the_surest_first():
-    sure, doubtful = answer(*map(result, "abcdefg"), likelihood=0.9), answer(*map(result, "xyz"), likelihood=0.4)
+    sure, doubtful = (
+        answer(*map(result, "abcdefg"), likelihood=0.9),
+        answer(*map(result, "xyz"), likelihood=0.4),
+    )
     found = merge_answers(answer(result("w"), likelihood=0.1), [doubtful, sure], BALANCED)
     assert ids(found) == ["a", "x", "w", "b", "y", "c", "z"]
     assert (found.likelihood, found.cost.embeddings, found.is_known) == (0.9, 3, True)
@@ -83,18 +99,25 @@ def test_each_need_gets_its_share_the_surest_first():
 
 def test_a_result_of_two_needs_and_a_message_that_another_result_shows_are_one():
     first = answer(result("a"), result("m", MESSAGE, line=40), result("beside", MESSAGE, line=42))
-    second = answer(replace(result("n", MESSAGE, line=41), lines=(41, 40)), result("a"), likelihood=0.5)
+    second = answer(
+        replace(result("n", MESSAGE, line=41), lines=(41, 40)), result("a"), likelihood=0.5
+    )
     assert ids(merge_answers(answer(), [first, second], BALANCED)) == ["a", "n", "beside"]
 
 
 def test_of_two_that_conflict_the_one_of_higher_confidence_comes_first():
     weak = replace(result("weak"), confidence=0.4, tags=("conflict:mem_firm",))
     firm = replace(result("firm"), tags=("conflict:mem_weak",))
-    assert ids(merge_answers(answer(), [answer(weak), answer(firm, likelihood=0.5)], BALANCED)) == ["firm", "weak"]
+    assert ids(merge_answers(answer(), [answer(weak), answer(firm, likelihood=0.5)], BALANCED)) == [
+        "firm",
+        "weak",
+    ]
 
 
 def test_lean_has_memories_before_messages():
-    found = merge_answers(answer(), [answer(result("m", MESSAGE)), answer(result("a"), likelihood=0.5)], LEAN)
+    found = merge_answers(
+        answer(), [answer(result("m", MESSAGE)), answer(result("a"), likelihood=0.5)], LEAN
+    )
     assert ids(found) == ["a", "m"]
 
 
@@ -103,17 +126,25 @@ def test_the_answer_stays_within_the_tokens_of_the_profile_except_in_a_listing()
     found = merge_answers(answer(), [long, replace(long, results=())], LEAN)
     assert found.results
     assert count_tokens(found.render()) <= LEAN.most_tokens
-    assert len(merge_answers(answer(), [long, long], BALANCED, is_listing=True).results) == BALANCED.limit
+    assert (
+        len(merge_answers(answer(), [long, long], BALANCED, is_listing=True).results)
+        == BALANCED.limit
+    )
 
 
 def test_no_need_known_is_not_known():
-    assert not merge_answers(answer(likelihood=0.01), [answer(likelihood=0.02)] * 2, BALANCED).is_known
+    assert not merge_answers(
+        answer(likelihood=0.01), [answer(likelihood=0.02)] * 2, BALANCED
+    ).is_known
 
 
 def test_nine_of_ten_needs_of_real_prompts_get_their_memory(tmp_path: Path):
     """As a whole they got 12 of 30."""
     agent = leaving_out.build(tmp_path)
-    faults = {one.id: one.faults([r.memory_id for r in leaving_out.ask(agent, one).results]) for one in long_prompts.prompts()}
+    faults = {
+        one.id: one.faults([r.memory_id for r in leaving_out.ask(agent, one).results])
+        for one in long_prompts.prompts()
+    }
     missing = [fault for found in faults.values() for fault in found if fault.startswith("-")]
     wanted = sum(len(one.must) for one in long_prompts.prompts())
     assert len(missing) <= wanted / 10, missing

@@ -23,7 +23,12 @@ PROJECTS, PERSONS = {"heron", "kiln"}, {"ines", "tomasz"}
 
 def memories() -> pl.DataFrame:
     def one(id: str, **changes) -> dict:
-        return row("memories", id=id, **{"scope": "project", "project": "heron", "person": "ines", "state": "active"} | changes)
+        return row(
+            "memories",
+            id=id,
+            **{"scope": "project", "project": "heron", "person": "ines", "state": "active"}
+            | changes,
+        )
 
     return frame(
         "memories",
@@ -35,7 +40,12 @@ def memories() -> pl.DataFrame:
     )
 
 
-def read(question: str, person: str | None = "ines", project: str | None = "heron", filters: Filters = Filters()) -> Scope:
+def read(
+    question: str,
+    person: str | None = "ines",
+    project: str | None = "heron",
+    filters: Filters = Filters(),
+) -> Scope:
     return parse_scope(question, Asker(START, project, person), filters, PROJECTS, PERSONS)
 
 
@@ -73,7 +83,10 @@ def test_what_was_replaced_later_stood_at_the_time_asked_about():
     )
     then = states_as_of(found, Filters(until=START + timedelta(days=10)))
     assert dict(then.select("id", "state").rows()) == {"old": "active", "new": "active"}
-    assert states_as_of(found, Filters(until=START + timedelta(days=40)))["state"].to_list() == ["superseded", "active"]
+    assert states_as_of(found, Filters(until=START + timedelta(days=40)))["state"].to_list() == [
+        "superseded",
+        "active",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,18 @@ def texts() -> TextArrays:
     numbers = np.random.default_rng(4)
     meanings = numbers.standard_normal((len(WORDS), DIMENSION))
     said = np.minimum(numbers.pareto(0.6, (ROWS, 4)).astype(int), len(WORDS) - 1)
-    vectors = np.stack([meanings[own].sum(axis=0) for own in said]) + numbers.standard_normal((ROWS, DIMENSION))
+    vectors = np.stack([meanings[own].sum(axis=0) for own in said]) + numbers.standard_normal(
+        (ROWS, DIMENSION)
+    )
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = pl.DataFrame(
         {
             "id": [f"m{number:05d}#0" for number in range(ROWS)],
             "corpus": ["messages"] * ROWS,
-            "text": [" ".join([*(WORDS[one] for one in own), f"n{number}"]) for number, own in enumerate(said)],
+            "text": [
+                " ".join([*(WORDS[one] for one in own), f"n{number}"])
+                for number, own in enumerate(said)
+            ],
             "parent": [f"m{number:05d}" for number in range(ROWS)],
             "group": [f"s{number // SESSION:04d}" for number in range(ROWS)],
             "order": [number % SESSION for number in range(ROWS)],
@@ -50,7 +55,9 @@ def query_of(texts: TextArrays, row: int, *words: str) -> SearchQuery:
 
 
 def first(texts: TextArrays, query: SearchQuery, most: int, **how: Any) -> list[str]:
-    found = find_messages(query, texts, Layout(texts, 2), how.pop("origins", []), how.get("allowed"), most=most)
+    found = find_messages(
+        query, texts, Layout(texts, 2), how.pop("origins", []), how.get("allowed"), most=most
+    )
     assert all(texts.ids[one.row] == one.passage_id for one in found)
     return [one.passage_id for one in found[:5]]
 
@@ -68,24 +75,39 @@ def test_only_allowed_passages_and_those_of_memories_are_found(texts: TextArrays
     allowed = texts.groups == 17
     query = query_of(texts, 4_000, "word7", "word31")
     found = first(texts, query, 100, allowed=allowed)
-    assert found and all(id in {texts.ids[int(row)] for row in np.flatnonzero(allowed)} for id in found)
+    assert found and all(
+        id in {texts.ids[int(row)] for row in np.flatnonzero(allowed)} for id in found
+    )
     assert found == first(texts, query, ROWS, allowed=allowed)
-    learnt = first(texts, SearchQuery("zebra", {"zebra": 1.0}), 100, origins=[Origin("s0123", 0, 1.0)])
-    assert learnt == first(texts, SearchQuery("zebra", {"zebra": 1.0}), ROWS, origins=[Origin("s0123", 0, 1.0)])
+    learnt = first(
+        texts, SearchQuery("zebra", {"zebra": 1.0}), 100, origins=[Origin("s0123", 0, 1.0)]
+    )
+    assert learnt == first(
+        texts, SearchQuery("zebra", {"zebra": 1.0}), ROWS, origins=[Origin("s0123", 0, 1.0)]
+    )
 
 
 def test_a_question_without_vector_or_known_words_finds_the_same(texts: TextArrays):
-    for query in (SearchQuery("word31", {"word31": 1.0, "n77": 1.0}), SearchQuery("zebra", {"zebra": 1.0})):
+    for query in (
+        SearchQuery("word31", {"word31": 1.0, "n77": 1.0}),
+        SearchQuery("zebra", {"zebra": 1.0}),
+    ):
         assert first(texts, query, 100)[:1] == first(texts, query, ROWS)[:1]
 
 
 def test_a_short_message_between_two_that_fit_is_chosen_by_its_words():
-    row, group, groups = np.zeros(1_000, dtype=np.float32), np.zeros(10), np.repeat(np.arange(10), 100)
+    row, group, groups = (
+        np.zeros(1_000, dtype=np.float32),
+        np.zeros(10),
+        np.repeat(np.arange(10), 100),
+    )
     row[[498, 500]] = 4.0
     row[::50] += 0.5
     fits = passage_choice.fit_of_words(row, group, groups, 2)
     assert int(np.argmax(fits)) == 500 and fits[499] > np.delete(fits, [498, 499, 500]).max()
-    in_group = passage_choice.fit_of_words(row, np.where(np.arange(10) == 7, 2.0, 0.0), groups, 2) - fits
+    in_group = (
+        passage_choice.fit_of_words(row, np.where(np.arange(10) == 7, 2.0, 0.0), groups, 2) - fits
+    )
     assert in_group == pytest.approx(np.where(groups == 7, 1.0, 0.0), abs=1e-6)
 
 

@@ -8,7 +8,12 @@ from memory_assets.stages.recall.profiles import choose_profile
 
 @pytest.mark.parametrize(
     ("name", "limit", "messages"),
-    [("lean", 3, "in need"), ("budget", 10, "none"), ("balanced", 7, "beside"), ("deep", 10, "beside")],
+    [
+        ("lean", 3, "in need"),
+        ("budget", 10, "none"),
+        ("balanced", 7, "beside"),
+        ("deep", 10, "beside"),
+    ],
 )
 def test_a_profile_has_its_size(name: str, limit: int, messages: str):
     profile = choose_profile(name, "which port?")
@@ -26,5 +31,9 @@ def test_a_limit_is_kept_but_never_more_than_ten(asked: int, given: int):
 
 
 def test_only_a_deep_recall_that_asks_for_more_than_ten_gets_them_and_never_more_than_fifteen():
-    assert [choose_profile("deep", "which port?", limit).limit for limit in (None, 12, 50)] == [MOST, 12, 15]
+    assert [choose_profile("deep", "which port?", limit).limit for limit in (None, 12, 50)] == [
+        MOST,
+        12,
+        15,
+    ]
     assert choose_profile("auto", "which port " * 10, 12).limit == MOST

@@ -8,7 +8,12 @@ import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.query_coverage import coverage, covers_any, terms_of, uncovered_share
+from memory_assets.stages.recall.query_coverage import (
+    coverage,
+    covers_any,
+    terms_of,
+    uncovered_share,
+)
 from memory_assets_tests.factories import index_rows
 
 TEXTS = {
@@ -64,11 +69,16 @@ def test_what_nobody_speaks_of_is_uncovered_share(texts: Texts):
 
 
 def test_words_of_the_conversation_help_and_need_not_be_met(texts: Texts):
-    alone, leaning = shares("and in production?", texts), shares("and in production?", texts, context="Postgres horoscope")
+    alone, leaning = (
+        shares("and in production?", texts),
+        shares("and in production?", texts, context="Postgres horoscope"),
+    )
     assert leaning["other"] > leaning["port"] > alone["port"]
     assert uncovered_share(terms_of("production", texts, context="horoscope")) == 0.0
 
 
 def test_a_number_is_an_exact_thing_and_only_its_text_names_it(texts: Texts):
     exact = [need for need in terms_of("what is 5433?", texts) if need.is_exact]
-    assert [texts.ids[int(row)] for row in covers_any(exact, texts, np.arange(len(texts))).nonzero()[0]] == ["port"]
+    assert [
+        texts.ids[int(row)] for row in covers_any(exact, texts, np.arange(len(texts))).nonzero()[0]
+    ] == ["port"]

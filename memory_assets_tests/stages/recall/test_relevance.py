@@ -32,7 +32,12 @@ COUNT = 6
 SHARES = arrays.arrays(np.float64, COUNT, elements=st.floats(0, 1))
 
 
-def signals(cosine: list[float], coverage: list[float] | None = None, away: list[bool] | None = None, **changes) -> Signals:
+def signals(
+    cosine: list[float],
+    coverage: list[float] | None = None,
+    away: list[bool] | None = None,
+    **changes,
+) -> Signals:
     none = np.zeros(len(cosine))
     said = none if coverage is None else np.array(coverage)
     return Signals(np.array(cosine), said, np.array(away) if away else none.astype(bool), **changes)
@@ -109,13 +114,23 @@ FACTS = {
 
 def memories() -> pl.DataFrame:
     plain = {"scope": "project", "project": "heron", "person": "ines", "event_at": START}
-    return frame("memories", *(row("memories", id=id, text=text, **plain | changes) for id, (text, changes) in FACTS.items()))
+    return frame(
+        "memories",
+        *(
+            row("memories", id=id, text=text, **plain | changes)
+            for id, (text, changes) in FACTS.items()
+        ),
+    )
 
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Texts:
     index = TextIndex(tmp_path)
-    said = {"id": list(FACTS), "corpus": ["memories"] * len(FACTS), "text": [text for text, _ in FACTS.values()]}
+    said = {
+        "id": list(FACTS),
+        "corpus": ["memories"] * len(FACTS),
+        "text": [text for text, _ in FACTS.values()],
+    }
     index.update(index_rows(pl.DataFrame(said)), [])
     found = index.open("memories")
     assert found is not None
@@ -124,12 +139,17 @@ def texts(tmp_path: Path) -> Texts:
 
 def read(question: str, texts: Texts | None) -> ParsedQuestion:
     asker = Asker(NOW, "heron", "ines")
-    return parse_question(question, asker, Filters(), texts, KnownNames({"heron"}, {"ines", "tomasz"}))
+    return parse_question(
+        question, asker, Filters(), texts, KnownNames({"heron"}, {"ines", "tomasz"})
+    )
 
 
 def test_the_most_relevant_comes_first_and_the_rest_have_reasons(texts: Texts):
     judged = judge_memories(
-        read("How are dependencies installed?", texts), memories(), texts, {"uv": 0.7, "port": 0.2, "editor": 0.6}
+        read("How are dependencies installed?", texts),
+        memories(),
+        texts,
+        {"uv": 0.7, "port": 0.2, "editor": 0.6},
     )
     assert [(one.id, one.reason) for one in judged] == [
         ("uv", ""), ("port", "not relevant"), ("editor", "another person's"),
@@ -137,20 +157,29 @@ def test_the_most_relevant_comes_first_and_the_rest_have_reasons(texts: Texts):
 
 
 def test_without_words_the_cosines_judge_and_without_cosines_the_words(texts: Texts):
-    (best, *_) = judge_memories(read("How are dependencies installed?", None), memories(), None, {"uv": 0.7})
+    (best, *_) = judge_memories(
+        read("How are dependencies installed?", None), memories(), None, {"uv": 0.7}
+    )
     assert (best.id, best.reason, best.relevance) == ("uv", "", 0.7)
-    (best, *_) = judge_memories(read("How are dependencies installed?", texts), memories(), texts, {})
+    (best, *_) = judge_memories(
+        read("How are dependencies installed?", texts), memories(), texts, {}
+    )
     assert (best.id, best.reason, best.relevance) == ("uv", "", pytest.approx(WORDS))
 
 
 def test_what_was_said_in_the_time_named_comes_before_what_was_not(texts: Texts):
     cosines = {"uv": 0.5, "port": 0.5}
-    judged = judge_memories(read("What was said since 2026-09-01?", texts), memories(), texts, cosines)
+    judged = judge_memories(
+        read("What was said since 2026-09-01?", texts), memories(), texts, cosines
+    )
     assert judged[0].id == "port"
 
 
 def test_a_name_that_nobody_ever_said_is_told(texts: Texts):
-    assert read("How do we sign the Android app with --no-verify-ssl?", texts).unknown_names == ("Android", "--no-verify-ssl")
+    assert read("How do we sign the Android app with --no-verify-ssl?", texts).unknown_names == (
+        "Android",
+        "--no-verify-ssl",
+    )
     assert read("Does Postgres listen?", texts).unknown_names == ()
 
 
@@ -169,7 +198,9 @@ def test_it_is_a_probability(relevance: float, uncovered: float, texts: int):
 
 
 @given(st.floats(0, 1.5), SHARE, TEXTS)
-def test_more_relevance_makes_it_likelier_and_an_unknown_name_less_likely(relevance: float, uncovered: float, texts: int):
+def test_more_relevance_makes_it_likelier_and_an_unknown_name_less_likely(
+    relevance: float, uncovered: float, texts: int
+):
     likely = answerability(relevance, uncovered, texts)
     assert answerability(relevance + 0.1, uncovered, texts) > likely
     assert answerability(relevance, uncovered, texts, names_unknown=True) < likely

@@ -83,17 +83,38 @@ SAID = "x " * 500 + "we chose tailscale for the tunnel" + " y" * 500
 
 
 def read_passages(ids: Sequence[str]) -> pl.DataFrame:
-    plain = {"passage": SAID[1000:1033], "whole": SAID, "char_from": 1000, "char_to": 1033, "author": "owner", "role": "turn"}
-    place = {"event_at": START, "session_id": "s9", "path": "p", "line": 3, "project": "shop", "person": "ann"}
-    return pl.DataFrame([{"id": id, "message_id": id.split("#")[0], **plain, **place} for id in ids])
+    plain = {
+        "passage": SAID[1000:1033],
+        "whole": SAID,
+        "char_from": 1000,
+        "char_to": 1033,
+        "author": "owner",
+        "role": "turn",
+    }
+    place = {
+        "event_at": START,
+        "session_id": "s9",
+        "path": "p",
+        "line": 3,
+        "project": "shop",
+        "person": "ann",
+    }
+    return pl.DataFrame(
+        [{"id": id, "message_id": id.split("#")[0], **plain, **place} for id in ids]
+    )
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
     texts = TextIndex(tmp_path)
     words = [(id, "memories", text, "s1") for id, text in TEXTS.items()]
-    words += [("m1#0", "messages", "we chose tailscale for the tunnel", "s9"), ("m2#0", "messages", "lunch?", "s9")]
-    texts.update(index_rows(pl.DataFrame(words, schema=["id", "corpus", "text", "group"], orient="row")), [])
+    words += [
+        ("m1#0", "messages", "we chose tailscale for the tunnel", "s9"),
+        ("m2#0", "messages", "lunch?", "s9"),
+    ]
+    texts.update(
+        index_rows(pl.DataFrame(words, schema=["id", "corpus", "text", "group"], orient="row")), []
+    )
     return Corpus(memories(), texts, Vectors(), AnyEmbedder(), read_passages)  # type: ignore[arg-type]
 
 
@@ -101,11 +122,18 @@ def ids(answer: Answer) -> list[str]:
     return [result.memory_id for result in answer.results]
 
 
-def ask(corpus: Corpus, question: str = "how are dependencies installed?", project: str | None = None, **how) -> Answer:
+def ask(
+    corpus: Corpus,
+    question: str = "how are dependencies installed?",
+    project: str | None = None,
+    **how,
+) -> Answer:
     return search(question, corpus, Asker(NOW, project), **how)
 
 
-def test_another_project_yields_to_the_present_one_and_what_was_replaced_or_held_stays_out(corpus: Corpus):
+def test_another_project_yields_to_the_present_one_and_what_was_replaced_or_held_stays_out(
+    corpus: Corpus,
+):
     assert ids(ask(corpus, project="shop")) == ["uv"]
     assert ids(ask(corpus, project="blog")) == ["blog"]
 
@@ -118,7 +146,9 @@ def test_held_memories_come_when_they_are_asked_for_and_say_so(corpus: Corpus):
 def test_meaning_finds_what_shares_no_word_with_the_question(corpus: Corpus):
     near = replace(corpus, vectors=Vectors(Hit("deploy", 0.55), Hit("port", 0.1)))  # type: ignore[arg-type]
     answer = ask(near, "when do we go live?")
-    assert [(result.memory_id, result.arms) for result in answer.results] == [("deploy", ("vector",))]
+    assert [(result.memory_id, result.arms) for result in answer.results] == [
+        ("deploy", ("vector",))
+    ]
 
 
 def test_a_question_about_nothing_known_gets_no_answer(corpus: Corpus):
@@ -171,7 +201,12 @@ def test_a_failure_of_the_words_is_noted_and_meaning_answers(corpus: Corpus, tmp
 
 def test_what_the_observer_did_not_keep_is_found_among_the_messages(corpus: Corpus):
     (result,) = ask(corpus, "tailscale tunnel").results
-    assert (result.kind, result.memory_id, result.session, result.lines) == ("message", "m1", "s9", (3,))
+    assert (result.kind, result.memory_id, result.session, result.lines) == (
+        "message",
+        "m1",
+        "s9",
+        (3,),
+    )
     assert "we chose tailscale" in result.text
     assert len(result.text) <= 600
 
@@ -183,20 +218,34 @@ def test_the_same_text_is_shown_once(corpus: Corpus):
 
 def test_an_answer_tells_where_each_memory_comes_from(corpus: Corpus):
     (first, *_) = ask(corpus, project="shop").results
-    assert (first.age_days, first.lines, first.arms, first.project) == (10, (4, 5), ("keyword",), "shop")
+    assert (first.age_days, first.lines, first.arms, first.project) == (
+        10,
+        (4, 5),
+        ("keyword",),
+        "shop",
+    )
 
 
 def test_the_block_has_one_line_a_memory(corpus: Corpus):
-    assert ask(corpus, "postgres").render() == f"~ {TEXTS['port']} (0.50, 10d, {memories()['category'][0]})"
+    assert (
+        ask(corpus, "postgres").render()
+        == f"~ {TEXTS['port']} (0.50, 10d, {memories()['category'][0]})"
+    )
 
 
-@given(st.text(max_size=80), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 40))
+@given(
+    st.text(max_size=80), st.sampled_from(["lean", "balanced", "deep", "auto"]), st.integers(1, 40)
+)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_question_gets_at_most_ten_best_first_and_the_same_again(corpus: Corpus, question: str, profile: str, limit: int):
+def test_any_question_gets_at_most_ten_best_first_and_the_same_again(
+    corpus: Corpus, question: str, profile: str, limit: int
+):
     answer = ask(corpus, question, profile=profile, limit=limit)
     assert len(answer.results) <= min(limit, 15 if profile == "deep" else 10)
     assert len(answer.render().splitlines()) <= 10
-    assert [r.score for r in answer.results] == sorted((r.score for r in answer.results), reverse=True)
+    assert [r.score for r in answer.results] == sorted(
+        (r.score for r in answer.results), reverse=True
+    )
     assert ask(corpus, question, profile=profile, limit=limit) == answer
 
 
@@ -214,7 +263,9 @@ def test_filters_exclude(corpus: Corpus, filters: Filters, found: list[str]):
     assert sorted(ids(ask(corpus, filters=filters, corpora="memories"))) == found
 
 
-@pytest.mark.parametrize("wrong", [{"category": ["tools"]}, {"include": ["forgotten"]}, {"priority": ["urgent"]}])
+@pytest.mark.parametrize(
+    "wrong", [{"category": ["tools"]}, {"include": ["forgotten"]}, {"priority": ["urgent"]}]
+)
 def test_a_filter_that_nothing_can_pass_is_refused_with_the_words_that_exist(wrong: dict):
     with pytest.raises(QuestionError, match="must be one of"):
         Filters(**wrong)
@@ -225,17 +276,29 @@ def test_a_range_that_ends_before_it_begins_is_refused():
         Filters(since=NOW, until=START.replace(tzinfo=None))
 
 
-@pytest.mark.parametrize("filters", [Filters(category=["projects"]), Filters(priority=["high"]), Filters(kind=["fact"])])
-def test_a_filter_that_only_memories_can_pass_lets_no_message_through(corpus: Corpus, filters: Filters):
-    found = ask(corpus, "tailscale tunnel", filters=filters, corpora=["memories", "messages"]).results
+@pytest.mark.parametrize(
+    "filters", [Filters(category=["projects"]), Filters(priority=["high"]), Filters(kind=["fact"])]
+)
+def test_a_filter_that_only_memories_can_pass_lets_no_message_through(
+    corpus: Corpus, filters: Filters
+):
+    found = ask(
+        corpus, "tailscale tunnel", filters=filters, corpora=["memories", "messages"]
+    ).results
     assert all(one.kind == "fact" for one in found)
-    assert ask(corpus, "tailscale tunnel", corpora=["memories", "messages"]).results[0].kind == "message"
+    assert (
+        ask(corpus, "tailscale tunnel", corpora=["memories", "messages"]).results[0].kind
+        == "message"
+    )
 
 
 def test_filters_list_what_passes_them_newest_first_though_no_word_matches(corpus: Corpus):
     facts = {"category": "system-architecture"}
     newer = {**facts, "event_at": START + timedelta(days=2)}
-    listed = replace(corpus, memories=memories(uv=facts, port=newer, deploy={"category": "operations"}, held=facts))
+    listed = replace(
+        corpus,
+        memories=memories(uv=facts, port=newer, deploy={"category": "operations"}, held=facts),
+    )
     answer = ask(listed, "what did we settle", filters=Filters(category=["system-architecture"]))
     assert (ids(answer), answer.is_known) == (["port", "uv"], True)
     assert "pass the filters" in answer.notes[0]
@@ -256,7 +319,9 @@ def spoken(tmp_path: Path) -> Corpus:
         TextIndex(tmp_path),
         memories(port={"text": "Keys of the tailscale tunnel are rotated.", "session_id": "s9"}),
     )
-    learnt = learnt.with_columns(lines=pl.when(pl.col("id") == "port").then(pl.lit([40])).otherwise("lines"))
+    learnt = learnt.with_columns(
+        lines=pl.when(pl.col("id") == "port").then(pl.lit([40])).otherwise("lines")
+    )
     words = [(row["id"], "memories", row["text"], "s1", 0) for row in learnt.iter_rows(named=True)]
     words += [(f"{id}#0", "messages", text, "s9", line) for id, (line, text) in SPOKEN.items()]
     columns = ["id", "corpus", "text", "group", "order"]
@@ -313,12 +378,17 @@ def test_a_message_that_says_no_more_than_its_memory_is_left_out(spoken: Corpus)
 
 @pytest.mark.parametrize("profile", ["lean", "balanced", "deep"])
 def test_the_corpus_memories_has_no_message_in_any_profile(spoken: Corpus, profile: str):
-    assert {one.kind for one in ask(spoken, "tailscale tunnel", profile=profile, corpora="memories").results} == {"fact"}
+    assert {
+        one.kind
+        for one in ask(spoken, "tailscale tunnel", profile=profile, corpora="memories").results
+    } == {"fact"}
 
 
 @pytest.mark.parametrize(("profile", "most"), [("lean", 500), ("balanced", 1_200)])
 def test_an_answer_has_at_most_the_tokens_of_its_profile(corpus: Corpus, profile: str, most: int):
-    long = memories(**{id: {"text": f"{text} " + "tunnel of the reactor " * 100} for id, text in TEXTS.items()})
+    long = memories(
+        **{id: {"text": f"{text} " + "tunnel of the reactor " * 100} for id, text in TEXTS.items()}
+    )
     near = replace(corpus, memories=long, vectors=Vectors(*(Hit(id, 0.9) for id in TEXTS)))  # type: ignore[arg-type]
     assert 0 < count_tokens(ask(near, "tunnel of the reactor", profile=profile).render()) <= most
 

@@ -25,7 +25,11 @@ def passage(turn: str, span: str, author: str = "owner") -> dict:
         (TURN, "can you look at this review of the cache?", False),
         (LOG, "20:36:30 http.c: Send header: Accept: */*", True),
         (LOG, "does this help?", False),
-        ("We cache the build for a day.\nPlease keep it so.", "We cache the build for a day.\nPlease keep it so.", False),
+        (
+            "We cache the build for a day.\nPlease keep it so.",
+            "We cache the build for a day.\nPlease keep it so.",
+            False,
+        ),
     ],
 )
 def test_a_passage_is_pasted_if_most_of_it_is_not_the_owners(turn: str, span: str, expected: bool):

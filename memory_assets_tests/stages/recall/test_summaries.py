@@ -38,7 +38,13 @@ def test_the_strongest_facts_come_first_and_name_their_memories():
             "memories",
             fact("a" * 12, "Backups run at night.", priority="medium", confidence=0.9),
             fact("b" * 12, "Deploys go through Buildkite.", priority="high", confidence=0.7),
-            fact("c" * 12, "Logs rotate weekly.", priority="medium", confidence=0.9, event_at=START + timedelta(days=1)),
+            fact(
+                "c" * 12,
+                "Logs rotate weekly.",
+                priority="medium",
+                confidence=0.9,
+                event_at=START + timedelta(days=1),
+            ),
         )
     )
     assert found["text"].to_list() == [
@@ -62,7 +68,14 @@ def test_projects_people_and_categories_are_kept_apart():
             fact("1", "Deploys go through Buildkite."),
             fact("2", "The blog is copied with rsync.", project="blog"),
             fact("3", "Prefers tabs.", category="preferences", scope="person"),
-            fact("4", "Prefers spaces.", category="preferences", scope="person", person="bob", project="blog"),
+            fact(
+                "4",
+                "Prefers spaces.",
+                category="preferences",
+                scope="person",
+                person="bob",
+                project="blog",
+            ),
             fact("5", "Be kind.", category="rules-conventions", scope="everyone"),
         )
     )
@@ -88,10 +101,19 @@ def test_what_says_the_same_takes_up_one_line():
 
 
 def test_a_changed_category_leaves_the_summaries_of_the_others_as_they_are():
-    before = [fact("1", "Deploys go through Buildkite."), fact("2", "Never push to main.", category="rules-conventions")]
-    after = [before[0], {**before[1], "state": "superseded"}, fact("3", "Always push to main.", category="rules-conventions")]
+    before = [
+        fact("1", "Deploys go through Buildkite."),
+        fact("2", "Never push to main.", category="rules-conventions"),
+    ]
+    after = [
+        before[0],
+        {**before[1], "state": "superseded"},
+        fact("3", "Always push to main.", category="rules-conventions"),
+    ]
     old, new = summarise(frame("memories", *before)), summarise(frame("memories", *after))
-    assert old.filter(pl.col("category") == "operations").equals(new.filter(pl.col("category") == "operations"))
+    assert old.filter(pl.col("category") == "operations").equals(
+        new.filter(pl.col("category") == "operations")
+    )
     assert new.filter(pl.col("category") == "rules-conventions")["memory_ids"].to_list() == [["3"]]
 
 
@@ -108,7 +130,10 @@ def test_two_pages_that_were_replaced_in_one_second_keep_two_names():
     names: list[str] = []
     for _ in range(11):
         names.append(replaced_page_of("operations", at, names))
-    assert names[:2] == ["summaries/operations.20260902T083000Z.md", "summaries/operations.20260902T083000Z-2.md"]
+    assert names[:2] == [
+        "summaries/operations.20260902T083000Z.md",
+        "summaries/operations.20260902T083000Z-2.md",
+    ]
     assert len(set(names)) == 11
     zone = ZoneInfo("UTC")
     assert pages_to_delete(reversed(names), date(2026, 9, 2), zone) == []
@@ -117,7 +142,11 @@ def test_two_pages_that_were_replaced_in_one_second_keep_two_names():
 
 def test_a_contradiction_changes_only_its_category():
     before = [fact("a", "Deploy by hand."), fact("b", "Use tabs.", category="rules-conventions")]
-    after = [fact("a", "Deploy by hand.", state="superseded"), fact("c", "Deploy with make deploy."), before[1]]
+    after = [
+        fact("a", "Deploy by hand.", state="superseded"),
+        fact("c", "Deploy with make deploy."),
+        before[1],
+    ]
     pages = [
         {
             name: render_page(name, summarise(frame("memories", *rows)).filter(category=name))
@@ -144,7 +173,9 @@ FACTS = st.lists(
 
 
 @given(FACTS, st.randoms())
-def test_a_summary_is_bounded_cites_what_it_says_and_does_not_depend_on_order(facts: list[dict[str, Any]], random: Any):
+def test_a_summary_is_bounded_cites_what_it_says_and_does_not_depend_on_order(
+    facts: list[dict[str, Any]], random: Any
+):
     found = summarise(frame("memories", *facts))
     checks_of("category_summaries").validate(found)
     for one in found.iter_rows(named=True):

@@ -6,7 +6,13 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.recall.summaries import summarise
-from memory_assets.stages.recall.tiers import MEMORIES, MOST_SUMMARIES, SUMMARIES, choose_tier, find_summarised
+from memory_assets.stages.recall.tiers import (
+    MEMORIES,
+    MOST_SUMMARIES,
+    SUMMARIES,
+    choose_tier,
+    find_summarised,
+)
 from memory_assets_tests.factories import frame, row
 
 PROJECTS = ("shop-api", "blog", "git-sync", "gauge feed")
@@ -18,7 +24,11 @@ BROAD = [
     ("list our coding guidelines", "rules-conventions", None),
     ("what rules apply to the blog", "rules-conventions", "blog"),
     ("Hi, could you give me an overview of the conventions, please?", "rules-conventions", None),
-    ("what should I know about the standards in git-sync before I start?", "rules-conventions", "git-sync"),
+    (
+        "what should I know about the standards in git-sync before I start?",
+        "rules-conventions",
+        "git-sync",
+    ),
     ("what do I know about the deployment of project shop-api", "operations", "shop-api"),
     ("tell me about the deployment of the blog", "operations", "blog"),
     ("what do we know about releases?", "operations", None),
@@ -74,9 +84,15 @@ NARROW = [
 
 
 @pytest.mark.parametrize(("question", "category", "project"), BROAD)
-def test_a_broad_question_is_answered_from_summaries(question: str, category: str, project: str | None):
+def test_a_broad_question_is_answered_from_summaries(
+    question: str, category: str, project: str | None
+):
     found = choose_tier(question, PROJECTS)
-    assert (found.tier, found.categories, found.project) == (SUMMARIES, (category,) if category else (), project), found
+    assert (found.tier, found.categories, found.project) == (
+        SUMMARIES,
+        (category,) if category else (),
+        project,
+    ), found
 
 
 @pytest.mark.parametrize("question", NARROW)
@@ -86,7 +102,9 @@ def test_a_question_for_something_in_particular_is_not(question: str):
 
 def test_where_the_asker_stands_is_meant_unless_another_project_is_named():
     assert choose_tier("what are our conventions", PROJECTS, "blog").project == "blog"
-    assert choose_tier("what are the conventions of shop-api", PROJECTS, "blog").project == "shop-api"
+    assert (
+        choose_tier("what are the conventions of shop-api", PROJECTS, "blog").project == "shop-api"
+    )
 
 
 # What the summaries hold
@@ -116,10 +134,14 @@ FACTS = [
 ]
 
 
-def ask(question: str, *facts: dict[str, Any], project: str | None = None, person: str = "ann") -> list[str] | None:
+def ask(
+    question: str, *facts: dict[str, Any], project: str | None = None, person: str = "ann"
+) -> list[str] | None:
     memories = frame("memories", *(facts or FACTS))
     texts = dict(memories.filter(pl.col("state") == "active").select("id", "text").iter_rows())
-    found = find_summarised(choose_tier(question, PROJECTS, project), summarise(memories), texts, person)
+    found = find_summarised(
+        choose_tier(question, PROJECTS, project), summarise(memories), texts, person
+    )
     return found or None
 
 
@@ -151,10 +173,17 @@ def test_an_overview_of_a_project_takes_from_each_category_in_turn_and_not_what_
 def test_what_is_no_longer_shown_is_left_out_of_an_old_summary():
     memories = frame("memories", *FACTS)
     choice = choose_tier("what do we know about operations", PROJECTS, "shop-api")
-    found = find_summarised(choice, summarise(memories), {"o1": "Backups of the orders database run at night."}, "ann")
+    found = find_summarised(
+        choice, summarise(memories), {"o1": "Backups of the orders database run at night."}, "ann"
+    )
     assert found == ["o1"]
 
 
 def test_of_many_summaries_three_are_taken():
-    many = [fact(f"m{n}", f"Rule number {n} of the house.", category="rules-conventions", project=f"p{n}") for n in range(9)]
+    many = [
+        fact(
+            f"m{n}", f"Rule number {n} of the house.", category="rules-conventions", project=f"p{n}"
+        )
+        for n in range(9)
+    ]
     assert len(ask("what are our conventions", *many) or []) == MOST_SUMMARIES

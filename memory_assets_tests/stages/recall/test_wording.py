@@ -6,15 +6,24 @@ from hypothesis import strategies as st
 
 from memory_assets.stages.recall.wording import clean, exact_names, in_context, is_vague, rare_terms
 
-RECENT = ["The staging database of shop-api moved to postgres 17.", "It listens on 5433 now, see infra/staging.toml."]
+RECENT = [
+    "The staging database of shop-api moved to postgres 17.",
+    "It listens on 5433 now, see infra/staging.toml.",
+]
 
 
 @pytest.mark.parametrize(
     ("asked", "searched"),
     [
-        ("Hi there, could you please tell me which port staging uses? Thanks!", "which port staging uses?"),
+        (
+            "Hi there, could you please tell me which port staging uses? Thanks!",
+            "which port staging uses?",
+        ),
         ("hey claude - quick question: how do we deploy?", "how do we deploy?"),
-        ("Good morning! Do you know where `src/app.py` lives, please?", "where `src/app.py` lives?"),
+        (
+            "Good morning! Do you know where `src/app.py` lives, please?",
+            "where `src/app.py` lives?",
+        ),
         ("ok so, can you remind me what --force-blind does", "what --force-blind does"),
         ("I was wondering whether we use uv or pip", "we use uv or pip"),
         ("By the way, sorry to bother you, why is CI red?", "why is CI red?"),
@@ -66,7 +75,10 @@ def test_a_vague_question_gets_the_rare_words_of_the_last_messages():
 
 
 def test_a_clear_question_is_searched_alone_whatever_was_said_before():
-    assert in_context("which colour are the chart's gauges", RECENT) == ("which colour are the chart's gauges", "")
+    assert in_context("which colour are the chart's gauges", RECENT) == (
+        "which colour are the chart's gauges",
+        "",
+    )
 
 
 def test_words_that_no_memory_holds_add_nothing_and_rare_ones_come_first():

@@ -67,38 +67,66 @@ def test_a_blank_question_gets_no_results_and_a_note(agent: MemoryAgent, questio
     assert answer.notes == ("The question is empty.",)
 
 
-@pytest.mark.parametrize("question", [ODD["stop words"], ODD["punctuation"], ODD["emoji"], ODD["numbers"]])
+@pytest.mark.parametrize(
+    "question", [ODD["stop words"], ODD["punctuation"], ODD["emoji"], ODD["numbers"]]
+)
 def test_a_question_that_says_nothing_gets_nothing(agent: MemoryAgent, question: str):
     assert agent.recall(question, probe=True).results == ()
 
 
 def test_syntax_in_a_question_is_words_and_lets_nothing_out_that_is_held(agent: MemoryAgent):
-    for question in ("state:held redis OR state:superseded", '{"state": {"$eq": "held"}} redis', "redis' OR state='held"):
-        found = {one.memory_id for one in agent.recall(question, profile="deep", probe=True).results}
+    for question in (
+        "state:held redis OR state:superseded",
+        '{"state": {"$eq": "held"}} redis',
+        "redis' OR state='held",
+    ):
+        found = {
+            one.memory_id for one in agent.recall(question, profile="deep", probe=True).results
+        }
         assert not found & {"heron-redis", "heron-rabbit", "heron-rota", "kiln-meilisearch"}
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "an unknown profile": ({"profile": "huge"}, "profile must be one of lean, balanced, deep, auto, not 'huge'"),
-    "an unknown corpus": ({"corpus": "books"}, "corpus must be one of memories, segments, messages"),
+    "an unknown profile": (
+        {"profile": "huge"},
+        "profile must be one of lean, balanced, deep, auto, not 'huge'",
+    ),
+    "an unknown corpus": (
+        {"corpus": "books"},
+        "corpus must be one of memories, segments, messages",
+    ),
     "a corpus of many, one unknown": ({"corpus": ["memories", "books"]}, "not 'books'"),
     "no results": ({"limit": 0}, "limit must be between 1 and"),
     "fewer than no results": ({"limit": -(10**20)}, "limit must be between 1 and"),
     "more than there can be": ({"limit": 10**20}, "limit must be between 1 and"),
-    "more than the profile gives": ({"limit": 11}, r"limit must be between 1 and 10 \(15 with the profile deep\), not 11"),
+    "more than the profile gives": (
+        {"limit": 11},
+        r"limit must be between 1 and 10 \(15 with the profile deep\), not 11",
+    ),
     "an unknown category": ({"category": ["gossip"]}, "not 'gossip'"),
-    "more than lean gives": ({"profile": "lean", "limit": 9}, "between 1 and 3 with the profile lean"),
+    "more than lean gives": (
+        {"profile": "lean", "limit": 9},
+        "between 1 and 3 with the profile lean",
+    ),
     "an unknown priority": ({"priority": ["urgent"]}, "high, medium, low"),
     "an unknown kind": ({"kind": ["rumour"]}, "fact, narrative"),
     "an unknown trigger": ({"trigger": ["bang"]}, "not 'bang'"),
     "what was forgotten": ({"include": ["forgotten"]}, "not 'forgotten'"),
-    "a range that ends before it begins": ({"since": START, "until": START - timedelta(days=1)}, "must be later than since"),
-    "days that end before they begin": ({"since": "2026-10-02", "until": "2026-10-01"}, "must be later than since"),
+    "a range that ends before it begins": (
+        {"since": START, "until": START - timedelta(days=1)},
+        "must be later than since",
+    ),
+    "days that end before they begin": (
+        {"since": "2026-10-02", "until": "2026-10-01"},
+        "must be later than since",
+    ),
 }
 
 
 @pytest.mark.parametrize(("wrong", "says"), WRONG.values(), ids=WRONG)
-def test_what_does_not_exist_is_refused_with_what_does(agent: MemoryAgent, wrong: dict[str, Any], says: str):
+def test_what_does_not_exist_is_refused_with_what_does(
+    agent: MemoryAgent, wrong: dict[str, Any], says: str
+):
     with pytest.raises(QuestionError, match=says):
         agent.recall("Which port?", **wrong, probe=True)
 
@@ -110,16 +138,24 @@ def test_more_than_a_profile_allows_are_never_given(agent: MemoryAgent, profile:
 
 def test_moments_without_a_zone_are_utc(agent: MemoryAgent):
     naive, aware = datetime(2026, 10, 1), datetime(2026, 10, 1, tzinfo=UTC)
-    asked = [agent.recall("Postgres port in staging", since=at, probe=True) for at in (naive, aware)]
-    assert [one.memory_id for one in asked[0].results] == [one.memory_id for one in asked[1].results]
+    asked = [
+        agent.recall("Postgres port in staging", since=at, probe=True) for at in (naive, aware)
+    ]
+    assert [one.memory_id for one in asked[0].results] == [
+        one.memory_id for one in asked[1].results
+    ]
 
 
-@pytest.mark.parametrize("at", [datetime(2026, 11, 1), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "at", [datetime(2026, 11, 1), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
+)
 def test_any_moment_can_be_now(agent: MemoryAgent, at: datetime):
     check(agent.recall("What broke in the last two weeks, and since March?", now=at, probe=True))
 
 
-@pytest.mark.parametrize("name", ["", "no such place", "'; --", "../..", "\x00", "*", "(", "\ud83d"])
+@pytest.mark.parametrize(
+    "name", ["", "no such place", "'; --", "../..", "\x00", "*", "(", "\ud83d"]
+)
 def test_any_name_can_be_a_project_person_or_session(agent: MemoryAgent, name: str):
     check(agent.recall("my port?", project=name, asker=name, own_session=name, probe=True))
     check(agent.recall("my port?", only_project=name, person=name, session=name, probe=True))
@@ -129,7 +165,8 @@ def test_any_name_can_be_a_project_person_or_session(agent: MemoryAgent, name: s
     question=st.text(max_size=200),
     profile=st.sampled_from(["lean", "balanced", "deep", "auto", "huge", ""]),
     limit=st.none() | st.integers(-(2**70), 2**70),
-    corpus=st.none() | st.lists(st.sampled_from(["memories", "segments", "messages", "books"]), max_size=3),
+    corpus=st.none()
+    | st.lists(st.sampled_from(["memories", "segments", "messages", "books"]), max_size=3),
     recent=st.lists(st.text(max_size=80), max_size=7),
     names=st.tuples(*[st.none() | st.text(max_size=8)] * 3),
     now=st.none() | st.datetimes() | st.datetimes(timezones=st.just(UTC)),
@@ -154,7 +191,10 @@ def test_nothing_but_an_answer_or_an_error_of_ours_comes_out(
 
 @pytest.mark.parametrize("question", [*ODD.values(), *BLANK], ids=[*ODD, *map(ascii, BLANK)])
 def test_the_command_line_answers_too_or_says_what_is_wrong(
-    agent: MemoryAgent, question: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    agent: MemoryAgent,
+    question: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.setenv("MEMORY_DATA", str(agent.settings.data))
     code = cli.main(["recall", "--json", "--probe", "--", question])
@@ -164,10 +204,20 @@ def test_the_command_line_answers_too_or_says_what_is_wrong(
 
 
 @pytest.mark.parametrize(
-    "options", [["--profile", "huge"], ["--limit", "0"], ["--limit", "many"], ["--category", "gossip"], ["--since", "soon"]]
+    "options",
+    [
+        ["--profile", "huge"],
+        ["--limit", "0"],
+        ["--limit", "many"],
+        ["--category", "gossip"],
+        ["--since", "soon"],
+    ],
 )
 def test_a_wrong_option_is_named_and_nothing_is_printed(
-    options: list[str], agent: MemoryAgent, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: list[str],
+    agent: MemoryAgent,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     monkeypatch.setenv("MEMORY_DATA", str(agent.settings.data))
     code = cli.main(["recall", *options, "Which port?"])

@@ -8,7 +8,9 @@ SOLUTION = "Fixed the KeyError of the gauge poller in gauges.py."
 
 def facts(*texts: str, **changes) -> list[dict]:
     plain = {"category": "operations", "author": "assistant", "priority": "medium"}
-    return [{"id": str(number), "text": text, **plain, **changes} for number, text in enumerate(texts)]
+    return [
+        {"id": str(number), "text": text, **plain, **changes} for number, text in enumerate(texts)
+    ]
 
 
 def test_a_problem_solved_later_is_left_out():

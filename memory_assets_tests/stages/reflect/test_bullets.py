@@ -11,7 +11,15 @@ BULLETS = st.lists(
         Bullet,
         st.sampled_from(["operations", "rules-conventions", "projects"]),
         st.sampled_from(sorted(MARKS)),
-        st.sampled_from(["Use uv.", "See [the docs] and `a[0]`.", "- 🔴 within", "**bold** [mem_x]", "ends with ]"]),
+        st.sampled_from(
+            [
+                "Use uv.",
+                "See [the docs] and `a[0]`.",
+                "- 🔴 within",
+                "**bold** [mem_x]",
+                "ends with ]",
+            ]
+        ),
         st.lists(st.uuids().map(str), min_size=1, max_size=3, unique=True).map(tuple),
     ),
     max_size=8,
@@ -21,9 +29,14 @@ BULLETS = st.lists(
 @given(bullets=BULLETS)
 def test_what_is_rendered_is_parsed_again(bullets: list[Bullet]):
     ordered = in_order(bullets)
-    assert list(parse_bullets(render(ordered), [id for bullet in ordered for id in bullet.ids])) == ordered
+    assert (
+        list(parse_bullets(render(ordered), [id for bullet in ordered for id in bullet.ids]))
+        == ordered
+    )
 
 
 def test_a_fact_of_several_lines_is_written_in_one():
-    bullet = Bullet("operations", "high", "Deploy\n  with make.", ("0f3a5c1e-9abc-5000-8000-000000000001",))
+    bullet = Bullet(
+        "operations", "high", "Deploy\n  with make.", ("0f3a5c1e-9abc-5000-8000-000000000001",)
+    )
     assert bullet.line == "- 🔴 Deploy with make. [mem_0f3a5c1e9abc]"

@@ -8,7 +8,15 @@ import polars as pl
 from memory_assets.schema.frames import check
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import condense_subjects, find_unaccounted, list_dropped
-from memory_assets.stages.reflect.subjects import DAY, MONTH, TABLE_OF, WEEK, Span, subjects_of_day, subjects_of_period
+from memory_assets.stages.reflect.subjects import (
+    DAY,
+    MONTH,
+    TABLE_OF,
+    WEEK,
+    Span,
+    subjects_of_day,
+    subjects_of_period,
+)
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -17,23 +25,42 @@ NOTHING_KNOWN = Background.of(frame("memories"))
 
 
 def fact(number: int, text: str, day: date = MONDAY, **changes) -> dict:
-    plain = {"kind": "fact", "gate": "allow", "priority": "medium", "author": "assistant", "category": "operations"}
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "priority": "medium",
+        "author": "assistant",
+        "category": "operations",
+    }
     plain |= {"project": "tidewatch", "person": "mira", "tokens": count_tokens(text)}
     at = START + (day - START.date()) + timedelta(minutes=number % 600)
     return row(
-        "observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, day=day, event_at=at, **plain | changes
+        "observations",
+        id=f"{number:08x}-0000-5000-8000-000000000000",
+        text=text,
+        day=day,
+        event_at=at,
+        **plain | changes,
     )
 
 
 def reflect(observations: pl.DataFrame, background: Background = NOTHING_KNOWN) -> pl.DataFrame:
     days = observations.sort("day").group_by("day", maintain_order=True)
     return pl.concat(
-        condense_subjects(DAY, subjects_of_day(day, own, background), background, lambda _: None) for (day,), own in days
+        condense_subjects(DAY, subjects_of_day(day, own, background), background, lambda _: None)
+        for (day,), own in days
     )
 
 
-def distil(span: Span, first: date, days: pl.DataFrame, observations: pl.DataFrame, background: Background) -> pl.DataFrame:
-    return condense_subjects(span, subjects_of_period(span, first, days, observations, background), background, lambda _: None)
+def distil(
+    span: Span, first: date, days: pl.DataFrame, observations: pl.DataFrame, background: Background
+) -> pl.DataFrame:
+    return condense_subjects(
+        span,
+        subjects_of_period(span, first, days, observations, background),
+        background,
+        lambda _: None,
+    )
 
 
 def distil_all(span: Span, observations: pl.DataFrame, days: pl.DataFrame) -> pl.DataFrame:
@@ -55,12 +82,22 @@ def test_weeks_begin_on_monday_and_months_on_the_first():
 
 def test_what_two_days_say_is_one_line_in_the_newest_words():
     tuesday = MONDAY + timedelta(days=1)
-    first, second = fact(1, "Use uv, never pip.", priority="high"), fact(2, "Never pip; use uv.", tuesday)
-    memory = row("memories", id=first["id"], observation_ids=[first["id"], second["id"]], superseded_by=None)
-    observations, background = frame("observations", first, second), Background.of(frame("memories", memory))
+    first, second = (
+        fact(1, "Use uv, never pip.", priority="high"),
+        fact(2, "Never pip; use uv.", tuesday),
+    )
+    memory = row(
+        "memories", id=first["id"], observation_ids=[first["id"], second["id"]], superseded_by=None
+    )
+    observations, background = (
+        frame("observations", first, second),
+        Background.of(frame("memories", memory)),
+    )
     days = reflect(observations, background)
     (week,) = distil(WEEK, MONDAY, days, observations, background).to_dicts()
-    assert week["text"].splitlines()[1:] == ["- 🔴 Never pip; use uv. [mem_000000010000, mem_000000020000]"]
+    assert week["text"].splitlines()[1:] == [
+        "- 🔴 Never pip; use uv. [mem_000000010000, mem_000000020000]"
+    ]
     assert week["reflection_ids"] == days["reflection_id"].to_list()
     assert (week["day"], week["until_on"]) == (MONDAY, MONDAY + timedelta(days=6))
 
@@ -70,24 +107,41 @@ def test_what_a_later_day_replaced_or_solved_goes_and_says_where():
     problem = fact(1, "The gauge poller crashes with a KeyError in gauges.py.")
     solution = fact(2, "Fixed the KeyError of the gauge poller in gauges.py.", thursday)
     old, new = fact(3, "Redis runs on port 6379."), fact(4, "Redis moved to port 6380.", thursday)
-    replaced = row("memories", id=old["id"], observation_ids=[old["id"]], superseded_by=new["id"], state="superseded")
+    replaced = row(
+        "memories",
+        id=old["id"],
+        observation_ids=[old["id"]],
+        superseded_by=new["id"],
+        state="superseded",
+    )
     observations = frame("observations", problem, solution, old, new)
     days = reflect(observations)
     assert days["observation_ids"].list.len().sum() == 4
     week = distil(WEEK, MONDAY, days, observations, Background.of(frame("memories", replaced)))
-    gone = list_dropped("week", week).filter(pl.col("reason") != "no room").select("observation_id", "reason", "kept_as")
-    assert gone.rows() == [(problem["id"], "resolved", solution["id"]), (old["id"], "replaced", new["id"])]
+    gone = (
+        list_dropped("week", week)
+        .filter(pl.col("reason") != "no room")
+        .select("observation_id", "reason", "kept_as")
+    )
+    assert gone.rows() == [
+        (problem["id"], "resolved", solution["id"]),
+        (old["id"], "replaced", new["id"]),
+    ]
 
 
 def test_a_week_keeps_one_line_however_small_it_is():
-    observations = frame("observations", fact(1, "Port 6380.", priority="high"), fact(2, "Port 6381."))
+    observations = frame(
+        "observations", fact(1, "Port 6380.", priority="high"), fact(2, "Port 6381.")
+    )
     (week,) = distil(WEEK, MONDAY, reflect(observations), observations, NOTHING_KNOWN).to_dicts()
     assert week["text"] == "**operations**\n- 🔴 Port 6380. [mem_000000010000]"
 
 
 def test_a_thousand_observations_over_ninety_days_grow_shorter_with_age_and_none_is_lost():
     random = Random(7)
-    words = "cache queue parser worker index ledger token schema window report branch bucket".split()
+    words = (
+        "cache queue parser worker index ledger token schema window report branch bucket".split()
+    )
     rows = [
         fact(
             number,
@@ -101,7 +155,12 @@ def test_a_thousand_observations_over_ninety_days_grow_shorter_with_age_and_none
         for number in range(1_000)
     ]
     narratives = [
-        fact(5_000 + n, "They went on with the work of the day before. " * 9, MONDAY + timedelta(days=n), kind="narrative")
+        fact(
+            5_000 + n,
+            "They went on with the work of the day before. " * 9,
+            MONDAY + timedelta(days=n),
+            kind="narrative",
+        )
         for n in range(90)
     ]
     observations = frame("observations", *rows, *narratives)

@@ -16,7 +16,9 @@ from memory_assets.stages.reflect.durable import is_durable, is_standing_order
         ("How is Redis started?", "owner", "projects", False),
     ],
 )
-def test_a_durable_statement_is_the_owners_and_no_errand(text: str, author: str, category: str, is_one: bool):
+def test_a_durable_statement_is_the_owners_and_no_errand(
+    text: str, author: str, category: str, is_one: bool
+):
     assert is_durable({"text": text, "author": author, "category": category}) == is_one
 
 

@@ -7,7 +7,13 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.reflect.proposals import NUMBERED, Claims, Numbers, following_number, propose
+from memory_assets.stages.reflect.proposals import (
+    NUMBERED,
+    Claims,
+    Numbers,
+    following_number,
+    propose,
+)
 from memory_assets.store.ledger import Event
 from memory_assets.store.settings import SECTIONS
 from memory_assets_tests.factories import START, frame, row
@@ -25,7 +31,13 @@ def memory(name: str = "uv", text: str = "Use uv, never pip.", **changes) -> dic
         "person": "mira",
         "author": "owner",
     }
-    fitting |= {"observation_ids": [name], "session_ids": ["s1"], "event_at": START, "confidence": 0.9, "project": "tidewatch"}
+    fitting |= {
+        "observation_ids": [name],
+        "session_ids": ["s1"],
+        "event_at": START,
+        "confidence": 0.9,
+        "project": "tidewatch",
+    }
     return row("memories", id=name, text=text, **{**fitting, **changes})
 
 
@@ -56,7 +68,10 @@ def proposals_of(
 def numbered(numbers: Numbers) -> list[Event]:
     """The events that the caller writes for new numbers."""
     at = datetime(2026, 8, 4, 6, tzinfo=UTC)
-    return [Event(f"{n}", at, "reflector", NUMBERED, id, payload) for n, (id, payload) in enumerate(numbers)]
+    return [
+        Event(f"{n}", at, "reflector", NUMBERED, id, payload)
+        for n, (id, payload) in enumerate(numbers)
+    ]
 
 
 def texts(frame: pl.DataFrame) -> list[str]:
@@ -102,7 +117,9 @@ def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
     frame, _ = proposals_of(
         memory("a", "high"),
         memory("b", "medium once", priority="medium", category="operations"),
-        memory("c", "medium twice", priority="medium", category="operations", session_ids=["s1", "s2"]),
+        memory(
+            "c", "medium twice", priority="medium", category="operations", session_ids=["s1", "s2"]
+        ),
         memory("d", "low twice", priority="low", session_ids=["s1", "s2"]),
         memory("e", "held", state="held"),
         memory("f", "replaced", state="superseded"),
@@ -127,7 +144,11 @@ def test_another_persons_preferences_are_theirs_but_rules_and_facts_of_a_project
 
 
 def test_a_durable_statement_of_the_owner_is_proposed_though_it_was_said_once():
-    said = ("I want answers in German", "Redis runs in Docker on port 6380", "Our API is versioned by header (ADR-0012)")
+    said = (
+        "I want answers in German",
+        "Redis runs in Docker on port 6380",
+        "Our API is versioned by header (ADR-0012)",
+    )
     plain = {"priority": "medium", "category": "operations"}
     frame, _ = proposals_of(
         *(memory(f"m{n}", text, **plain) for n, text in enumerate(said)),
@@ -146,7 +167,10 @@ def test_a_day_made_again_proposes_under_the_same_numbers():
 def test_a_new_fact_of_the_same_day_gets_the_next_number_and_takes_nobody_elses():
     _, numbers = proposals_of(memory("b", "two"))
     frame, more = proposals_of(memory("a", "one"), memory("b", "two"), events=numbered(numbers))
-    assert frame.select("proposal_id", "text").rows() == [("p-20260803-001", "two"), ("p-20260803-002", "one")]
+    assert frame.select("proposal_id", "text").rows() == [
+        ("p-20260803-001", "two"),
+        ("p-20260803-002", "one"),
+    ]
     assert [id for id, _ in more] == ["p-20260803-002"]
 
 
@@ -159,7 +183,10 @@ def test_what_was_proposed_on_another_day_is_not_proposed_again():
 def test_a_backfilled_older_day_takes_no_proposal_away():
     """The memory began with `uv`; an older day now gives it the root `old`, which was numbered there."""
     events = numbered(
-        [("p-20260803-001", {"key": "uv", "day": "2026-08-03"}), ("p-20260801-001", {"key": "old", "day": "2026-08-01"})]
+        [
+            ("p-20260803-001", {"key": "uv", "day": "2026-08-03"}),
+            ("p-20260801-001", {"key": "old", "day": "2026-08-01"}),
+        ]
     )
     older = memory("old", observation_ids=["old", "uv"])
     frame, more = proposals_of(older, events=events)
@@ -170,24 +197,46 @@ def test_a_backfilled_older_day_takes_no_proposal_away():
 def test_a_memory_whose_id_changed_keeps_its_number_also_on_another_day():
     _, numbers = proposals_of(memory("a", "two"), memory("old"))
     moved, later = memory("new", "use uv, never pip"), DAY + timedelta(1)
-    frame, more = proposals_of(moved, day=later, events=numbered(numbers), claims=Claims(present={"new", "a"}))
-    assert frame.select("proposal_id", "day", "memory_id").rows() == [("p-20260803-002", later, "new")]
-    again, none = proposals_of(moved, day=later, events=[*numbered(numbers), *numbered(more)], claims=Claims(present={"new"}))
+    frame, more = proposals_of(
+        moved, day=later, events=numbered(numbers), claims=Claims(present={"new", "a"})
+    )
+    assert frame.select("proposal_id", "day", "memory_id").rows() == [
+        ("p-20260803-002", later, "new")
+    ]
+    again, none = proposals_of(
+        moved,
+        day=later,
+        events=[*numbered(numbers), *numbered(more)],
+        claims=Claims(present={"new"}),
+    )
     assert (again.equals(frame), none) == (True, [])
 
 
 def test_numbers_of_an_earlier_release_are_found_by_the_claims_in_the_table():
-    events, claims = numbered([("p-20260803-001", {"key": "old", "day": "2026-08-03"})]), Claims(b"key", {"new"})
-    known = Claims(b"key", {"new"}, {"p-20260803-001": claims.of("Use uv, never pip.", "tidewatch")})
-    assert proposals_of(memory("new"), events=events, claims=known)[0]["proposal_id"].to_list() == ["p-20260803-001"]
-    assert proposals_of(memory("new"), events=events, claims=claims)[0]["proposal_id"].to_list() == ["p-20260803-002"]
+    events, claims = (
+        numbered([("p-20260803-001", {"key": "old", "day": "2026-08-03"})]),
+        Claims(b"key", {"new"}),
+    )
+    known = Claims(
+        b"key", {"new"}, {"p-20260803-001": claims.of("Use uv, never pip.", "tidewatch")}
+    )
+    assert proposals_of(memory("new"), events=events, claims=known)[0]["proposal_id"].to_list() == [
+        "p-20260803-001"
+    ]
+    assert proposals_of(memory("new"), events=events, claims=claims)[0][
+        "proposal_id"
+    ].to_list() == ["p-20260803-002"]
 
 
 def test_what_is_said_again_or_in_another_project_is_a_proposal_of_its_own():
     """Its predecessor is there still (it was replaced in between), or it was about another project."""
     _, numbers = proposals_of(memory("old"))
-    again, _ = proposals_of(memory("new"), events=numbered(numbers), claims=Claims(present={"old", "new"}))
-    elsewhere, _ = proposals_of(memory("new", project="rivers"), events=numbered(numbers), claims=Claims(present={"new"}))
+    again, _ = proposals_of(
+        memory("new"), events=numbered(numbers), claims=Claims(present={"old", "new"})
+    )
+    elsewhere, _ = proposals_of(
+        memory("new", project="rivers"), events=numbered(numbers), claims=Claims(present={"new"})
+    )
     assert {*again["proposal_id"], *elsewhere["proposal_id"]} == {"p-20260803-002"}
 
 
@@ -196,7 +245,9 @@ def test_numbers_are_unique_and_permanent_however_a_day_grows(batches):
     events: list[Event] = []
     known: dict[str, str] = {}
     for batch in batches:
-        frame, numbers = proposals_of(*(memory(name, name) for name in sorted(batch)), events=events)
+        frame, numbers = proposals_of(
+            *(memory(name, name) for name in sorted(batch)), events=events
+        )
         events += numbered(numbers)
         found = dict(frame.select("memory_id", "proposal_id").iter_rows())
         assert all(found[name] == known[name] for name in found if name in known)

@@ -30,16 +30,32 @@ PORTS = range(6380, 6420)
 
 
 def fact(number: int, text: str, **changes) -> dict:
-    plain = {"kind": "fact", "gate": "allow", "priority": "medium", "author": "assistant", "category": "operations"}
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "priority": "medium",
+        "author": "assistant",
+        "category": "operations",
+    }
     plain |= {"project": "tidewatch", "person": "mira", "tokens": 20, "event_at": START, "day": ON}
-    return row("observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, **plain | changes)
+    return row(
+        "observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, **plain | changes
+    )
 
 
 @pytest.fixture
 def subject() -> Subject:
     """Forty facts about ports and one 🔴 of the owner: more than there is room for."""
-    facts = [fact(port, f"Service number {port} listens on port {port} of the harbor.") for port in PORTS]
-    rule = fact(1, "Never open a port below 1024.", priority="high", author="owner", category="rules-conventions")
+    facts = [
+        fact(port, f"Service number {port} listens on port {port} of the harbor.") for port in PORTS
+    ]
+    rule = fact(
+        1,
+        "Never open a port below 1024.",
+        priority="high",
+        author="owner",
+        category="rules-conventions",
+    )
     held = fact(2, "Perhaps the ports move to a file.", gate="hold")
     told = fact(3, "They wrote down who listens where.", kind="narrative", gate="hold")
     (found,) = subjects_of_day(ON, frame("observations", rule, *facts, held, told), NOTHING_KNOWN)
@@ -60,11 +76,16 @@ def short_answer() -> str:
 
 
 def long_answer() -> str:
-    return "\n".join(f"- Service number {port} listens on port {port} of the harbor. {cite(port)}" for port in PORTS)
+    return "\n".join(
+        f"- Service number {port} listens on port {port} of the harbor. {cite(port)}"
+        for port in PORTS
+    )
 
 
 def say(answers: AnswerStore, question: Question, text: str, *, stop: str = "end_turn") -> None:
-    answers.write(StoredAnswer(question.key, ModelAnswer(text, "scripted-1", 1_000, 100, stop), NOW))
+    answers.write(
+        StoredAnswer(question.key, ModelAnswer(text, "scripted-1", 1_000, 100, stop), NOW)
+    )
 
 
 def test_only_what_does_not_fit_is_asked_about(subject: Subject):
@@ -81,12 +102,23 @@ def test_the_facts_to_tell_are_shown_with_their_ids_and_the_rest_apart(subject: 
         and f"port 6419 of the harbor. {cite(6419)}" in observations
     )
     assert "Perhaps" not in observations and "They wrote" not in observations
-    assert all(text in asked for text in ("quoted held observations", "Perhaps the ports", "quoted narratives", "They wrote"))
+    assert all(
+        text in asked
+        for text in (
+            "quoted held observations",
+            "Perhaps the ports",
+            "quoted narratives",
+            "They wrote",
+        )
+    )
     assert "quoted MEMORY.md" in asked and asked.endswith(f"into at most {subject.room} tokens.")
 
 
 def test_what_memory_md_holds_makes_no_answer_worthless(subject: Subject):
-    assert Question(subject, "scripted-1", memory_md="- Use uv.").key == Question(subject, "scripted-1").key
+    assert (
+        Question(subject, "scripted-1", memory_md="- Use uv.").key
+        == Question(subject, "scripted-1").key
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +136,9 @@ def test_a_line_that_nothing_bears_out_is_thrown_away(subject: Subject, line: st
     assert parse_answer_bullets(line, subject) == []
 
 
-def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_it_out(subject: Subject):
+def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_it_out(
+    subject: Subject,
+):
     port, rule = parse_answer_bullets(short_answer(), subject)
     assert (port.text, port.priority, port.category) == (
         "Services listen on the port of their number, 6380 and 6381 among them.",
@@ -113,7 +147,9 @@ def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_i
     )
     assert port.ids == (fact(6380, "")["id"], fact(6381, "")["id"])
     assert (rule.text, rule.priority) == ("Never open a port below 1024.", "high")
-    assert [bullet.text for bullet in parse_answer_bullets(short_answer(), replace(subject, span=WEEK))] == [port.text]
+    assert [
+        bullet.text for bullet in parse_answer_bullets(short_answer(), replace(subject, span=WEEK))
+    ] == [port.text]
 
 
 def test_citations_inside_a_line_are_moved_to_its_end(subject: Subject):
@@ -125,7 +161,9 @@ def test_citations_inside_a_line_are_moved_to_its_end(subject: Subject):
 
 @pytest.mark.parametrize("mark", ["", *MARKS.values(), "✅"])
 def test_a_mark_is_no_part_of_the_fact_and_does_not_raise_its_priority(subject: Subject, mark: str):
-    (found, *_) = parse_answer_bullets(f"* {mark} Port 6380 is taken. {cite(6380)}", replace(subject, span=WEEK))
+    (found, *_) = parse_answer_bullets(
+        f"* {mark} Port 6380 is taken. {cite(6380)}", replace(subject, span=WEEK)
+    )
     assert (found.text, found.priority) == ("Port 6380 is taken.", "medium")
 
 
@@ -141,7 +179,9 @@ def test_an_answer_that_is_too_long_is_asked_for_again_with_growing_pressure_and
     assert open_question(question, answers) is None
 
 
-def test_a_short_answer_settles_it_and_is_told_with_what_it_cost(subject: Subject, answers: AnswerStore):
+def test_a_short_answer_settles_it_and_is_told_with_what_it_cost(
+    subject: Subject, answers: AnswerStore
+):
     question = Question(subject, "scripted-1")
     say(answers, question, long_answer())
     second = open_question(question, answers)
@@ -150,32 +190,51 @@ def test_a_short_answer_settles_it_and_is_told_with_what_it_cost(subject: Subjec
     assert open_question(question, answers) is None
     told = condensed_by_model(question, answers, lambda answer: answer.output_tokens / 1_000)
     assert told is not None
-    assert (told.level, told.reflector, told.answers) == (1, "scripted-1", (question.key.name, second.key.name))
+    assert (told.level, told.reflector, told.answers) == (
+        1,
+        "scripted-1",
+        (question.key.name, second.key.name),
+    )
     assert (told.cost_usd, told.problem) == (0.2, None)
     (found,) = condense_subjects(DAY, [subject], NOTHING_KNOWN, lambda _: told).to_dicts()
-    assert found["text"].splitlines()[1].startswith("- 🟡 Services listen on the port of their number")
+    assert (
+        found["text"].splitlines()[1].startswith("- 🟡 Services listen on the port of their number")
+    )
     assert set(found["dropped_why"]) == {"left out", "held"}
     assert len(found["dropped_ids"]) + len(found["observation_ids"]) == len(subject.facts)
 
 
-def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(subject: Subject, answers: AnswerStore):
+def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(
+    subject: Subject, answers: AnswerStore
+):
     question = Question(replace(subject, fact_tokens=weigh(subject.bullets) // 2), "scripted-1")
     for level in range(len(PRESSURES)):
         say(answers, replace(question, level=level), long_answer())
     told = condensed_by_model(question, answers, lambda _: None)
     assert told is not None
-    assert (told.bullets, told.level, told.problem) == (subject.bullets, 2, "no answer was smaller than the facts")
+    assert (told.bullets, told.level, told.problem) == (
+        subject.bullets,
+        2,
+        "no answer was smaller than the facts",
+    )
 
 
-def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(subject: Subject, answers: AnswerStore):
+def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(
+    subject: Subject, answers: AnswerStore
+):
     question = Question(subject, "scripted-1")
     for level in range(len(PRESSURES)):
         say(answers, replace(question, level=level), "I would rather not.")
     told = condensed_by_model(question, answers, lambda _: None)
-    assert told is not None and (told.bullets, told.problem) == (subject.bullets, "no line of the answer holds")
+    assert told is not None and (told.bullets, told.problem) == (
+        subject.bullets,
+        "no line of the answer holds",
+    )
 
 
-def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(subject: Subject, answers: AnswerStore):
+def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(
+    subject: Subject, answers: AnswerStore
+):
     question = Question(subject, "scripted-1")
     say(answers, question, "", stop="refusal")
     assert open_question(question, answers) is None

@@ -24,23 +24,51 @@ CONTEXT = 200_000
 NOW = START + timedelta(days=2)
 
 
-def window(number: int, session: str = LONG, chars: int = 400_000, **changes: Any) -> dict[str, Any]:
+def window(
+    number: int, session: str = LONG, chars: int = 400_000, **changes: Any
+) -> dict[str, Any]:
     """A window that a compaction closed, an hour after the one before it."""
     ended = START + timedelta(hours=number)
-    plain = {"status": "observed", "trigger": "compaction", "day": ended.date(), "ended_at": ended, "chars": chars}
-    return row("windows", window_id=f"{session}/{number}", session_id=session, project="harbor", **{**plain, **changes})
+    plain = {
+        "status": "observed",
+        "trigger": "compaction",
+        "day": ended.date(),
+        "ended_at": ended,
+        "chars": chars,
+    }
+    return row(
+        "windows",
+        window_id=f"{session}/{number}",
+        session_id=session,
+        project="harbor",
+        **{**plain, **changes},
+    )
 
 
 def fact(number: int, session: str = LONG, text: str = "", **changes: Any) -> dict[str, Any]:
-    said = text or f"`make dock{number}` moors the barge {number} at the pier of the northern harbor."
-    plain = {"kind": "fact", "gate": "allow", "priority": "medium", "author": "assistant", "category": "operations"}
+    said = (
+        text or f"`make dock{number}` moors the barge {number} at the pier of the northern harbor."
+    )
+    plain = {
+        "kind": "fact",
+        "gate": "allow",
+        "priority": "medium",
+        "author": "assistant",
+        "category": "operations",
+    }
     id = f"{number:08x}-{session[4:8]}-5000-8000-000000000000"
     at = START + timedelta(minutes=number)
-    return row("observations", id=id, session_id=session, text=said, event_at=at, **{**plain, **changes})
+    return row(
+        "observations", id=id, session_id=session, text=said, event_at=at, **{**plain, **changes}
+    )
 
 
 def memory(*facts: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    known = {"id": facts[0]["id"], "observation_ids": [one["id"] for one in facts], "state": "active"}
+    known = {
+        "id": facts[0]["id"],
+        "observation_ids": [one["id"] for one in facts],
+        "state": "active",
+    }
     return row("memories", **{**known, **changes})
 
 
@@ -54,18 +82,26 @@ def reflected(
     sessions = long_sessions(windows, context_tokens=CONTEXT, now=NOW)
     known = [memory(one) for one in facts] if memories is None else memories
     background = Background.of(frame("memories", *known))
-    found = reflect_on_sessions(sessions, frame("observations", *facts), background, context_tokens=CONTEXT)
+    found = reflect_on_sessions(
+        sessions, frame("observations", *facts), background, context_tokens=CONTEXT
+    )
     tables.check("session_reflections", found)
     return {one["session_id"]: one for one in found.to_dicts()}
 
 
 def test_the_full_block_has_half_of_what_makes_a_session_long():
     assert (session_target(200_000), session_target(CONTEXT)) == (32_500, CONTEXT * 325 // 2_000)
-    told = reflected(compacted(10), [fact(number, text=f"Quay {number} is closed. " * 12) for number in range(600)])[LONG]
+    told = reflected(
+        compacted(10),
+        [fact(number, text=f"Quay {number} is closed. " * 12) for number in range(600)],
+    )[LONG]
     assert told["tokens"] <= MOST_TOKENS
     assert 0.9 * session_target(CONTEXT) <= told["full_tokens"] <= session_target(CONTEXT)
     few = reflected(compacted(10), [fact(number) for number in range(60)])[LONG]
-    assert (few["told_count"], len(few["full_text"].splitlines())) == (few["text"].count("\n") + 1, 60)
+    assert (few["told_count"], len(few["full_text"].splitlines())) == (
+        few["text"].count("\n") + 1,
+        60,
+    )
 
 
 def test_a_session_compacted_ten_times_has_one_short_block_with_its_most_important_facts():
@@ -94,14 +130,24 @@ def test_what_is_little_is_told_whole():
     assert (told["told_count"], told["fact_count"]) == (5, 5)
 
 
-@pytest.mark.parametrize(("chars", "is_told"), [(int(CONTEXT * 0.325 * CHARS_A_TOKEN), True), (259_996, False)])
+@pytest.mark.parametrize(
+    ("chars", "is_told"), [(int(CONTEXT * 0.325 * CHARS_A_TOKEN), True), (259_996, False)]
+)
 def test_a_session_is_long_past_0_325_of_the_context(chars: int, is_told: bool):
-    windows = frame("windows", window(0, chars=chars - 4_000), window(1, chars=4_000), window(2, status="open", day=None))
+    windows = frame(
+        "windows",
+        window(0, chars=chars - 4_000),
+        window(1, chars=4_000),
+        window(2, status="open", day=None),
+    )
     assert (LONG in reflected(windows, [fact(0)])) == is_told
 
 
 def test_another_session_changes_nothing_and_is_told_nothing_of_it():
-    facts, others = [fact(number) for number in range(60)], [fact(number, OTHER) for number in range(60)]
+    facts, others = (
+        [fact(number) for number in range(60)],
+        [fact(number, OTHER) for number in range(60)],
+    )
     both = pl.concat([compacted(10), compacted(10, OTHER)])
     alone, together = reflected(compacted(10), facts), reflected(both, [*facts, *others])
     assert together[LONG] == alone[LONG]
@@ -112,14 +158,22 @@ def test_another_session_changes_nothing_and_is_told_nothing_of_it():
 
 def test_what_says_the_same_is_one_line_in_the_newest_words_with_all_ids():
     first, again = fact(1, text="Deploy with make."), fact(9, text="Deploy with `make deploy`.")
-    told = reflected(compacted(2), [first, fact(5), again], [memory(first, again), memory(fact(5))])[LONG]
-    assert told["text"].splitlines()[0] == "- 🟡 Deploy with `make deploy`. [mem_000000010001, mem_000000090001]"
+    told = reflected(
+        compacted(2), [first, fact(5), again], [memory(first, again), memory(fact(5))]
+    )[LONG]
+    assert (
+        told["text"].splitlines()[0]
+        == "- 🟡 Deploy with `make deploy`. [mem_000000010001, mem_000000090001]"
+    )
     assert told["fact_count"] == 2
 
 
 def test_that_a_session_may_leave_only_so_many_facts_to_others_keeps_none_from_itself():
     early, late = fact(1), fact(2, gate="hold", gate_reason=NO_SHARE)
-    assert reflected(compacted(10), [early, late])[LONG]["observation_ids"] == [early["id"], late["id"]]
+    assert reflected(compacted(10), [early, late])[LONG]["observation_ids"] == [
+        early["id"],
+        late["id"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +186,9 @@ def test_that_a_session_may_leave_only_so_many_facts_to_others_keeps_none_from_i
     ],
     ids=["held", "narrative", "replaced", "forgotten"],
 )
-def test_what_nobody_may_be_told_or_no_longer_holds_is_not_in_it(fact_changes: dict, memory_changes: dict):
+def test_what_nobody_may_be_told_or_no_longer_holds_is_not_in_it(
+    fact_changes: dict, memory_changes: dict
+):
     gone, stays = fact(1, **fact_changes), fact(2)
     told = reflected(compacted(10), [gone, stays], [memory(gone, **memory_changes), memory(stays)])
     assert told[LONG]["observation_ids"] == [stays["id"]]
@@ -142,7 +198,9 @@ def test_what_nobody_may_be_told_or_no_longer_holds_is_not_in_it(fact_changes: d
 def test_nobody_resumes_a_session_whose_transcript_is_gone():
     late = START + timedelta(hours=9) + RESUMED_WITHIN
     assert long_sessions(compacted(10), context_tokens=CONTEXT, now=late).height == 1
-    assert long_sessions(compacted(10), context_tokens=CONTEXT, now=late + timedelta(seconds=1)).is_empty()
+    assert long_sessions(
+        compacted(10), context_tokens=CONTEXT, now=late + timedelta(seconds=1)
+    ).is_empty()
 
 
 def test_an_eleventh_compaction_condenses_the_observations_again_and_not_the_block():

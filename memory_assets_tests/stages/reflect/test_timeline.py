@@ -6,7 +6,12 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.frames import check
-from memory_assets.stages.reflect.timeline import build_timeline, commits_in, name_of_chapter, render_chapter
+from memory_assets.stages.reflect.timeline import (
+    build_timeline,
+    commits_in,
+    name_of_chapter,
+    render_chapter,
+)
 from memory_assets_tests.factories import START, frame, message, row
 
 MONDAY = date(2026, 8, 3)
@@ -15,29 +20,62 @@ PRINTED = "[main 1a2b3c4] Use uv everywhere\n 3 files changed\n"
 
 
 def observed(number: int, text: str, *, days: int = 0, **changes) -> dict:
-    plain = {"kind": "narrative", "gate": "hold", "project": "shop", "person": "mira", "segment_id": f"s{number}"}
+    plain = {
+        "kind": "narrative",
+        "gate": "hold",
+        "project": "shop",
+        "person": "mira",
+        "segment_id": f"s{number}",
+    }
     at = START + timedelta(days=days, minutes=number)
-    return row("observations", id=f"{number:08x}-0000-5000-8000-000000000000", text=text, event_at=at, **plain | changes)
+    return row(
+        "observations",
+        id=f"{number:08x}-0000-5000-8000-000000000000",
+        text=text,
+        event_at=at,
+        **plain | changes,
+    )
 
 
 def segment(one: dict, length: int, **quotes) -> dict:
-    about = {"request": "", "state": "", **{name: one[name] for name in ("segment_id", "project", "person")}}
+    about = {
+        "request": "",
+        "state": "",
+        **{name: one[name] for name in ("segment_id", "project", "person")},
+    }
     return row("segments", ended_at=one["event_at"], message_ids=["m"] * length, **about | quotes)
 
 
 def condense_subjects(
-    *observations: dict, printed: str = PRINTED, lengths: dict[str, int] | None = None, quoted: tuple[dict, ...] = ()
+    *observations: dict,
+    printed: str = PRINTED,
+    lengths: dict[str, int] | None = None,
+    quoted: tuple[dict, ...] = (),
 ) -> pl.DataFrame:
     told = [one for one in observations if one["kind"] == "narrative"]
     segments = [*(segment(one, (lengths or {}).get(one["segment_id"], 1)) for one in told), *quoted]
     windows = frame("windows", row("windows", window_id="w1", project="shop", person="mira"))
     said = frame("messages", message(printed, 7, kind="tool_result", author="tool", window_id="w1"))
-    found = build_timeline(MONDAY, frame("observations", *observations), frame("segments", *segments), said, windows, UTC)
+    found = build_timeline(
+        MONDAY,
+        frame("observations", *observations),
+        frame("segments", *segments),
+        said,
+        windows,
+        UTC,
+    )
     return check("timeline", found)
 
 
 def test_a_day_tells_what_was_worked_on_laid_down_and_committed():
-    fact = observed(2, "The owner: “use uv, never pip”", kind="fact", gate="allow", priority="high", author="owner")
+    fact = observed(
+        2,
+        "The owner: “use uv, never pip”",
+        kind="fact",
+        gate="allow",
+        priority="high",
+        author="owner",
+    )
     found = condense_subjects(observed(1, "Packages were moved to uv."), fact)
     assert render_chapter(MONDAY, found) == (
         "# Week 32 of 2026: 2026-08-03 to 2026-08-09\n\n"
@@ -66,7 +104,8 @@ def test_without_a_narrative_the_request_and_the_state_are_quoted_with_their_mes
 
 def test_a_citation_is_never_inside_a_quotation():
     said = observed(
-        1, 'The owner: “Use uv. Never pip! Is that clear?” Switched to uv. It said "no lock. Run uv lock." and stopped.'
+        1,
+        'The owner: “Use uv. Never pip! Is that clear?” Switched to uv. It said "no lock. Run uv lock." and stopped.',
     )
     chapter = render_chapter(MONDAY, condense_subjects(said, printed=""))
     cite = "[mem_000000010000]"
@@ -77,12 +116,16 @@ def test_a_citation_is_never_inside_a_quotation():
 
 
 def test_every_sentence_cites():
-    two = condense_subjects(observed(1, "Packages were moved to uv. The lock file is new."), printed="")
+    two = condense_subjects(
+        observed(1, "Packages were moved to uv. The lock file is new."), printed=""
+    )
     assert two.select("text", "observation_ids").rows() == [
         ("Packages were moved to uv.", [observed(1, "")["id"]]),
         ("The lock file is new.", [observed(1, "")["id"]]),
     ]
-    found = condense_subjects(*(observed(n, f"Topic {n} was worked on", days=n % 3) for n in range(12)))
+    found = condense_subjects(
+        *(observed(n, f"Topic {n} was worked on", days=n % 3) for n in range(12))
+    )
     cites = found["observation_ids"].list.len() + found["commits"].list.len()
     assert cites.min() == 1
     assert found["on"].is_sorted()
@@ -90,7 +133,9 @@ def test_every_sentence_cites():
 
 def test_of_a_long_day_the_longest_conversations_are_told_in_order_of_time():
     found = condense_subjects(
-        *(observed(n, f"Topic {n}.") for n in range(5)), printed="", lengths={"s0": 9, "s1": 1, "s2": 2, "s3": 8, "s4": 7}
+        *(observed(n, f"Topic {n}.") for n in range(5)),
+        printed="",
+        lengths={"s0": 9, "s1": 1, "s2": 2, "s3": 8, "s4": 7},
     )
     assert found["text"].to_list() == ["Topic 0.", "Topic 3.", "Topic 4."]
 
@@ -103,7 +148,9 @@ def test_many_commits_are_one_sentence_that_cites_them_all():
 
 
 def test_only_what_git_prints_is_a_commit():
-    assert list(commits_in("[wip] notes\n[main (root-commit) 1a2b3c4] Begin\n - [x] 1a2b3c4")) == [("1a2b3c4", "Begin")]
+    assert list(commits_in("[wip] notes\n[main (root-commit) 1a2b3c4] Begin\n - [x] 1a2b3c4")) == [
+        ("1a2b3c4", "Begin")
+    ]
 
 
 def test_a_quiet_week_has_no_chapter_and_weeks_are_named_as_calendars_do():

@@ -41,7 +41,12 @@ class Days:
 
     def busiest(self, count: int) -> list[date]:
         """The days with most observations, in order."""
-        by_day = self.at(datetime(2026, 1, 1)).tables.read("observations", columns=["day"]).group_by("day").len()
+        by_day = (
+            self.at(datetime(2026, 1, 1))
+            .tables.read("observations", columns=["day"])
+            .group_by("day")
+            .len()
+        )
         return sorted(by_day.sort("len", "day", descending=True).head(count)["day"])
 
     def run(self, days: list[date]) -> pl.DataFrame:
@@ -51,7 +56,11 @@ class Days:
             store = self.at(datetime.combine(day + timedelta(days=1), MORNING))
             memories = past.memories(day)
             store.tables.write("memories", "all", memories)
-            store.tables.write("proposals", day.isoformat(), propose_day(store, past, day.isoformat(), claims_of(store)))
+            store.tables.write(
+                "proposals",
+                day.isoformat(),
+                propose_day(store, past, day.isoformat(), claims_of(store)),
+            )
             triage(store)
             self._review(store)
             triage(self.at(datetime.combine(day + timedelta(days=1), MORNING) + timedelta(hours=3)))
@@ -85,11 +94,19 @@ class Days:
 
 def copy_learnt(source: Path, target: Path) -> Path:
     """Copies a store without what triage made of it: proposals, decisions, the workspace, and their lines of the ledger."""
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("dagster", "index", "workspace", "built", "status.txt"))
+    shutil.copytree(
+        source,
+        target,
+        ignore=shutil.ignore_patterns("dagster", "index", "workspace", "built", "status.txt"),
+    )
     for table in ("proposals", "decisions", "amendments", "entries", "trust", "model_reviews"):
         shutil.rmtree(target / "tables" / table, ignore_errors=True)
     for path in (target / "ledger").glob("*.jsonl"):
-        lines = [line for line in path.read_text().splitlines() if not is_of_triage(json.loads(line)["kind"])]
+        lines = [
+            line
+            for line in path.read_text().splitlines()
+            if not is_of_triage(json.loads(line)["kind"])
+        ]
         path.write_text("".join(f"{line}\n" for line in lines))
     return target
 

@@ -8,14 +8,22 @@ import pytest
 
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.stages.triage import amendments
-from memory_assets.stages.triage.amendments import PlannedAmendment, number_amendments, plan_amendments, read_amendments
+from memory_assets.stages.triage.amendments import (
+    PlannedAmendment,
+    number_amendments,
+    plan_amendments,
+    read_amendments,
+)
 from memory_assets.stages.triage.entries import statuses_of
 from memory_assets.stages.triage.promote import PROMOTED
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.triage.world import PROJECT_MD, World
 
-PORT, NEW_PORT = "The staging database listens on port 5432.", "The staging database listens on port 5433."
+PORT, NEW_PORT = (
+    "The staging database listens on port 5432.",
+    "The staging database listens on port 5433.",
+)
 UV = "Always use `uv`, never `pip`."
 LONG = "Write dates the British way in reports letters logs tables and the tide calendar"
 NONE_MERGED = pl.DataFrame(
@@ -29,10 +37,18 @@ def promoted(number: int, text: str, on: str = "2026-08-03") -> Event:
 
 
 def memory(number: int, text: str, **known) -> dict:
-    return row("memories", id=f"o{number}", observation_ids=[f"o{number}"], text=text, **{"state": "active", **known})
+    return row(
+        "memories",
+        id=f"o{number}",
+        observation_ids=[f"o{number}"],
+        text=text,
+        **{"state": "active", **known},
+    )
 
 
-def plan(content: str, events: list[Event], *memories: dict, merged: pl.DataFrame = NONE_MERGED) -> list[PlannedAmendment]:
+def plan(
+    content: str, events: list[Event], *memories: dict, merged: pl.DataFrame = NONE_MERGED
+) -> list[PlannedAmendment]:
     known = frame("memories", *memories)
     standings = statuses_of(content, events, known)
     return plan_amendments(standings, len(content.encode()), known, events, merged, UTC)
@@ -42,20 +58,36 @@ def test_a_replaced_memory_asks_to_replace_its_line():
     content, events = f"## Patterns\n- (2026-08-03) {PORT}\n", [promoted(1, PORT)]
     old, new = memory(1, PORT, state="superseded", superseded_by="o2"), memory(2, NEW_PORT)
     (found,) = plan(content, events, old, new)
-    assert (found.key, found.text, found.event_on) == ("replace:p-20260803-001:o2", NEW_PORT, START.date())
-    assert (found.status.line, found.reason) == (f"- (2026-08-03) {PORT}", "a newer memory replaced it")
+    assert (found.key, found.text, found.event_on) == (
+        "replace:p-20260803-001:o2",
+        NEW_PORT,
+        START.date(),
+    )
+    assert (found.status.line, found.reason) == (
+        f"- (2026-08-03) {PORT}",
+        "a newer memory replaced it",
+    )
 
 
 def test_the_last_of_a_chain_of_replacements_is_proposed():
-    old, between = (memory(n, f"port {n}", state="superseded", superseded_by=f"o{n + 1}") for n in (1, 2))
-    (found,) = plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, between, memory(3, NEW_PORT))
+    old, between = (
+        memory(n, f"port {n}", state="superseded", superseded_by=f"o{n + 1}") for n in (1, 2)
+    )
+    (found,) = plan(
+        f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, between, memory(3, NEW_PORT)
+    )
     assert found.text == NEW_PORT
 
 
-@pytest.mark.parametrize("gone", [{"state": "forgotten"}, {"state": "superseded", "superseded_by": "o1"}])
+@pytest.mark.parametrize(
+    "gone", [{"state": "forgotten"}, {"state": "superseded", "superseded_by": "o1"}]
+)
 def test_a_replacement_that_does_not_stand_itself_is_not_proposed(gone: dict):
     old = memory(1, PORT, state="superseded", superseded_by="o2")
-    assert plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, memory(2, NEW_PORT, **gone)) == []
+    assert (
+        plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, memory(2, NEW_PORT, **gone))
+        == []
+    )
 
 
 def test_a_line_of_a_person_is_not_asked_about():
@@ -64,7 +96,9 @@ def test_a_line_of_a_person_is_not_asked_about():
 
 
 def test_what_more_speaks_against_than_for_asks_to_go():
-    (found,) = plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], memory(1, PORT, contradicted_count=1))
+    (found,) = plan(
+        f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], memory(1, PORT, contradicted_count=1)
+    )
     assert (found.key, found.text) == ("retire:p-20260803-001:contradicted", "")
 
 
@@ -74,13 +108,22 @@ def test_what_more_speaks_against_than_for_asks_to_go():
         (f"{LONG} by the harbour masters", ["merge:p-20260803-001:p-20260804-001"]),
         (f"Please {LONG}", []),
         (LONG.removesuffix(" calendar"), []),
-        (f"{LONG} by everyone and also never mind the spreadsheet exports or the printed timetables", []),
+        (
+            f"{LONG} by everyone and also never mind the spreadsheet exports or the printed timetables",
+            [],
+        ),
     ],
 )
-def test_a_fuller_wording_of_the_same_is_proposed_and_a_poorer_or_another_one_is_not(said: str, keys: list[str]):
+def test_a_fuller_wording_of_the_same_is_proposed_and_a_poorer_or_another_one_is_not(
+    said: str, keys: list[str]
+):
     line = f"- (2026-08-03) {LONG}"
-    merged = pl.DataFrame([("p-20260804-001", said, line, date(2026, 8, 4))], schema=NONE_MERGED.schema, orient="row")
-    assert [one.key for one in plan(f"{line}\n", [promoted(1, LONG)], memory(1, LONG), merged=merged)] == keys
+    merged = pl.DataFrame(
+        [("p-20260804-001", said, line, date(2026, 8, 4))], schema=NONE_MERGED.schema, orient="row"
+    )
+    assert [
+        one.key for one in plan(f"{line}\n", [promoted(1, LONG)], memory(1, LONG), merged=merged)
+    ] == keys
 
 
 def test_a_file_that_is_too_large_asks_what_is_least_missed(monkeypatch: pytest.MonkeyPatch):
@@ -90,8 +133,13 @@ def test_a_file_that_is_too_large_asks_what_is_least_missed(monkeypatch: pytest.
     events = [promoted(n, text, days[n]) for n, text in texts.items()]
     known = {1: {"used_count": 3}, 2: {"used_count": 1, "contradicted_count": 1}}
     content = "".join(f"- ({days[n]}) {text}\n" for n, text in texts.items())
-    found = plan(content, events, *(memory(n, text, **known.get(n, {})) for n, text in texts.items()))
-    assert [one.key for one in found] == ["retire:p-20260803-003:many", "retire:p-20260803-004:many"]
+    found = plan(
+        content, events, *(memory(n, text, **known.get(n, {})) for n, text in texts.items())
+    )
+    assert [one.key for one in found] == [
+        "retire:p-20260803-003:many",
+        "retire:p-20260803-004:many",
+    ]
     assert "MEMORY.md holds 4 entries" in found[0].reason
 
 
@@ -99,20 +147,32 @@ def test_a_file_of_few_long_entries_is_too_large_by_its_bytes(monkeypatch: pytes
     monkeypatch.setattr(amendments, "MOST_BYTES", 100)
     texts = {1: "long " * 12 + "one", 2: "long " * 12 + "two"}
     content = "".join(f"- (2026-08-03) {text}\n" for text in texts.values())
-    found = plan(content, [promoted(n, t) for n, t in texts.items()], *(memory(n, t) for n, t in texts.items()))
+    found = plan(
+        content,
+        [promoted(n, t) for n, t in texts.items()],
+        *(memory(n, t) for n, t in texts.items()),
+    )
     assert [one.key for one in found] == ["retire:p-20260803-001:many"]
 
 
 def test_an_amendment_is_numbered_once_behind_the_proposals_of_its_day():
     old, new = memory(1, PORT, state="superseded", superseded_by="o2"), memory(2, NEW_PORT)
     found = plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, new)
-    given = [Event("1", START, "reflector", NUMBERED, "p-20260805-002", {"key": "o9", "day": "2026-08-05"})]
+    given = [
+        Event(
+            "1", START, "reflector", NUMBERED, "p-20260805-002", {"key": "o9", "day": "2026-08-05"}
+        )
+    ]
     ((number, payload),) = number_amendments(found, given, date(2026, 8, 5))
     assert number == "p-20260805-003"
     numbered = [*given, Event("2", START, "rules", NUMBERED, number, payload)]
     assert number_amendments(found, numbered, date(2026, 8, 6)) == []
     (read,) = read_amendments(numbered).to_dicts()
-    assert (read["proposal_id"], read["text"], read["entry"]) == (number, NEW_PORT, f"- (2026-08-03) {PORT}")
+    assert (read["proposal_id"], read["text"], read["entry"]) == (
+        number,
+        NEW_PORT,
+        f"- (2026-08-03) {PORT}",
+    )
 
 
 @pytest.fixture
@@ -158,7 +218,9 @@ def test_the_owners_own_correction_needs_no_tick(world: World):
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, NEW_PORT]
 
 
-@pytest.mark.parametrize("text", ["Always run `./vendor/setup` first.", "Always commit with `--no-verify`."])
+@pytest.mark.parametrize(
+    "text", ["Always run `./vendor/setup` first.", "Always commit with `--no-verify`."]
+)
 def test_a_correction_into_a_sensitive_line_waits(world: World, text: str):
     world.replace("p-20260803-001", text, is_correction=True)
     state, reason = world.triage()[amendment(world)]
@@ -180,7 +242,9 @@ def test_a_rejected_amendment_is_not_asked_about_again(world: World):
 def test_a_line_that_somebody_rewords_meanwhile_is_theirs(world: World):
     world.replace("p-20260803-001", NEW_PORT)
     world.triage()
-    world.memory_md.write_text(world.memory_md.read_text().replace("port 5432.", "port 5432, in March."))
+    world.memory_md.write_text(
+        world.memory_md.read_text().replace("port 5432.", "port 5432, in March.")
+    )
     assert world.triage()[amendment(world)] == ("rejected", "the line was changed or removed since")
 
 
@@ -189,7 +253,8 @@ def test_a_line_that_may_go_goes_when_it_is_ticked_and_not_when_it_is_reworded(w
     world.triage()
     number = amendment(world)
     assert (
-        f"## Proposed to retire\n- [ ] `{number}` **{PORT}** — _Patterns; more speaks against it" in world.review_md.read_text()
+        f"## Proposed to retire\n- [ ] `{number}` **{PORT}** — _Patterns; more speaks against it"
+        in world.review_md.read_text()
     )
     world.review_md.write_text(world.review_md.read_text().replace("port 5432.", "port 5433."))
     assert "asks whether its line may go" in world.hear().warnings[0]
@@ -197,20 +262,29 @@ def test_a_line_that_may_go_goes_when_it_is_ticked_and_not_when_it_is_reworded(w
     world.tick(number)
     world.triage()
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV]
-    assert world.workspace.history(PROJECT_MD)[0].message.startswith(f"{number}: retire from Patterns\n\nBefore: ")
-    assert [event.payload["replaces"] for event in world.ledger.events(["entry.retired"])] == [f"- (2026-08-03) {PORT}"]
+    assert world.workspace.history(PROJECT_MD)[0].message.startswith(
+        f"{number}: retire from Patterns\n\nBefore: "
+    )
+    assert [event.payload["replaces"] for event in world.ledger.events(["entry.retired"])] == [
+        f"- (2026-08-03) {PORT}"
+    ]
 
 
 def test_a_proposal_that_contradicts_a_line_is_shown_as_its_replacement(world: World):
     """Whoever wrote the line; a person decides."""
     by_hand = "- (2026-08-01) Never squash commits before merging."
-    world.memory_md.write_text(world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{by_hand}\n", 1))
+    world.memory_md.write_text(
+        world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{by_hand}\n", 1)
+    )
     (squash,) = world.propose("Always squash commits before merging.", sessions=2)
     states = world.triage()
     (asked,) = [id for id, (state, _) in states.items() if state == "pending"]
     assert states[squash] == ("merged", f"{asked} asks to replace the line that it contradicts")
     review = world.review_md.read_text()
-    assert "instead of “Never squash commits before merging.”; you said it in 2 sessions, last on 2026-08-03_" in review
+    assert (
+        "instead of “Never squash commits before merging.”; you said it in 2 sessions, last on 2026-08-03_"
+        in review
+    )
     world.tick(asked)
     world.triage()
     texts = [entry.split(") ")[1] for entry in world.entries()]
@@ -220,7 +294,12 @@ def test_a_proposal_that_contradicts_a_line_is_shown_as_its_replacement(world: W
 
 def test_an_older_statement_replaces_no_newer_line(world: World):
     newer = "- (2026-08-20) Never squash commits before merging."
-    world.memory_md.write_text(world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{newer}\n", 1))
+    world.memory_md.write_text(
+        world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{newer}\n", 1)
+    )
     (squash,) = world.propose("Always squash commits before merging.", sessions=2)
     state, reason = world.triage()[squash]
-    assert (state, reason.endswith("“Never squash commits before merging.” says otherwise")) == ("pending", True)
+    assert (state, reason.endswith("“Never squash commits before merging.” says otherwise")) == (
+        "pending",
+        True,
+    )

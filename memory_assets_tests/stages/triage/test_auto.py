@@ -4,7 +4,13 @@ from datetime import date
 
 import pytest
 
-from memory_assets.stages.triage.auto import KnownLines, TriageLimits, decide, decide_friction, follow_review
+from memory_assets.stages.triage.auto import (
+    KnownLines,
+    TriageLimits,
+    decide,
+    decide_friction,
+    follow_review,
+)
 from memory_assets.stages.triage.comparison import says_the_same
 from memory_assets.stages.triage.memory_md import Entry
 from memory_assets.stages.triage.wording import line_of
@@ -54,7 +60,10 @@ def test_what_was_said_in_two_sessions_is_promoted_whether_or_not_it_names_anyth
 
 
 def test_a_standing_order_needs_no_second_session():
-    assert ruled(proposal(session_ids=["s1"], is_standing_order=True)) == ("promoted", f"{ONCE}, as a standing order")
+    assert ruled(proposal(session_ids=["s1"], is_standing_order=True)) == (
+        "promoted",
+        f"{ONCE}, as a standing order",
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,11 +78,16 @@ def test_a_standing_order_needs_no_second_session():
             "an assistant found it in 2 sessions, last on 2026-08-01; Hard Rules takes only the owner's own words",
         ),
         ({"memory_state": "gone"}, f"{SAID}; its memory is gone by now"),
-        ({"text": "It must never be renamed."}, f"{SAID}; what does “it” stand for? Reword it to approve it"),
+        (
+            {"text": "It must never be renamed."},
+            f"{SAID}; what does “it” stand for? Reword it to approve it",
+        ),
         ({"text": "Use uv in all of my projects."}, f"{SAID}; it would hold in all your projects"),
     ],
 )
-def test_what_is_left_to_a_person_says_who_said_it_how_often_and_what_is_missing(change: dict, reason: str):
+def test_what_is_left_to_a_person_says_who_said_it_how_often_and_what_is_missing(
+    change: dict, reason: str
+):
     assert ruled(proposal(**change)) == ("pending", reason)
 
 
@@ -140,7 +154,11 @@ def test_a_fact_about_replacing_is_no_artefact():
 )
 def test_rules_can_be_asked_with_other_limits(limits: TriageLimits, change: dict, state: str):
     one = proposal(**change)
-    assert decide(one, guarded=GUARDED, limits=limits).state == state != decide(one, guarded=GUARDED).state
+    assert (
+        decide(one, guarded=GUARDED, limits=limits).state
+        == state
+        != decide(one, guarded=GUARDED).state
+    )
 
 
 def test_at_three_tenths_it_waits():
@@ -148,7 +166,10 @@ def test_at_three_tenths_it_waits():
 
 
 def test_an_exact_duplicate_of_an_entry_is_rejected_whatever_its_markup():
-    assert ruled(proposal(), "**always** run make check, before you commit") == ("rejected", "an exact duplicate of an entry")
+    assert ruled(proposal(), "**always** run make check, before you commit") == (
+        "rejected",
+        "an exact duplicate of an entry",
+    )
 
 
 def test_what_an_entry_says_in_other_words_is_merged():
@@ -159,7 +180,10 @@ def test_what_an_entry_says_in_other_words_is_merged():
 @pytest.mark.parametrize(
     ("text", "near"),
     [
-        ("Postgres listens on port 5433 in `compose.yaml`.", "Postgres listens on port 5432 in `compose.yaml`."),
+        (
+            "Postgres listens on port 5433 in `compose.yaml`.",
+            "Postgres listens on port 5432 in `compose.yaml`.",
+        ),
         ("Never force-push to `main`.", "Always force-push to `main`."),
     ],
 )
@@ -169,22 +193,40 @@ def test_a_near_miss_is_another_fact(text: str, near: str):
 
 
 def test_what_says_the_same_as_an_earlier_one_that_waits_is_merged_into_it():
-    waiting = earlier("p-20260801-001", "Please always run `make check` before you commit.", "pending")
-    assert ruled(proposal(), others=[waiting]) == ("merged", "p-20260801-001, which waits, says the same")
+    waiting = earlier(
+        "p-20260801-001", "Please always run `make check` before you commit.", "pending"
+    )
+    assert ruled(proposal(), others=[waiting]) == (
+        "merged",
+        "p-20260801-001, which waits, says the same",
+    )
 
 
 def test_what_a_person_rejected_does_not_come_back_in_other_words():
-    rejected = earlier("p-20260801-001", "Please always run `make check` before you commit.", "rejected", tier=3)
-    assert ruled(proposal(), others=[rejected]) == ("rejected", "says the same as p-20260801-001, which a person rejected")
+    rejected = earlier(
+        "p-20260801-001", "Please always run `make check` before you commit.", "rejected", tier=3
+    )
+    assert ruled(proposal(), others=[rejected]) == (
+        "rejected",
+        "says the same as p-20260801-001, which a person rejected",
+    )
 
 
 def test_what_rules_rejected_binds_nobody():
-    rejected = earlier("p-20260801-001", "Please always run `make check` before you commit.", "rejected")
+    rejected = earlier(
+        "p-20260801-001", "Please always run `make check` before you commit.", "rejected"
+    )
     assert ruled(proposal(), others=[rejected])[0] == "promoted"
 
 
 def friction(text: str, target: str = "MEMORY.md") -> dict:
-    return {"proposal_id": "f-20260803-001", "entry": None, "title": "said again and again", "target": target, "text": text}
+    return {
+        "proposal_id": "f-20260803-001",
+        "entry": None,
+        "title": "said again and again",
+        "target": target,
+        "text": text,
+    }
 
 
 def test_a_friction_waits_for_a_person():
@@ -202,14 +244,20 @@ def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_n
     asked = [earlier("f-20260803-001", RULE, "pending")]
     known = KnownLines(frictions=asked)
     waiting = decide(proposal(session_ids=["s1"]), known, guarded=GUARDED)
-    assert (waiting.state, waiting.reason) == ("merged", "f-20260803-001, which waits, says the same")
+    assert (waiting.state, waiting.reason) == (
+        "merged",
+        "f-20260803-001, which waits, says the same",
+    )
     assert decide(proposal(), known, guarded=GUARDED).state == "promoted"
 
 
 def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
     line = "Always deploy with `make deploy`, never by hand."
     entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
-    assert decide_friction(friction(line, target="AGENTS.md"), (), (), KnownLines([entry])).state == "pending"
+    assert (
+        decide_friction(friction(line, target="AGENTS.md"), (), (), KnownLines([entry])).state
+        == "pending"
+    )
 
 
 def review(text: str) -> dict:
@@ -234,7 +282,9 @@ def test_neither_earned_trust_nor_a_model_promotes_a_sensitive_line(text: str):
 
 def test_a_model_may_not_word_a_plain_line_as_a_sensitive_one():
     ruling = follow_review(
-        review("Turn off the tests of `make check`."), proposal("The tests of `make check` are slow."), GUARDED
+        review("Turn off the tests of `make check`."),
+        proposal("The tests of `make check` are slow."),
+        GUARDED,
     )
     assert (ruling.state, ruling.reason) == (
         "pending",
@@ -245,12 +295,16 @@ def test_a_model_may_not_word_a_plain_line_as_a_sensitive_one():
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_line_is_promoted_by_rules_and_by_a_model(text: str):
     assert ruled(proposal(text))[0] == "promoted"
-    assert follow_review(review(text), proposal(text, session_ids=["s1"]), GUARDED).state == "promoted"
+    assert (
+        follow_review(review(text), proposal(text, session_ids=["s1"]), GUARDED).state == "promoted"
+    )
 
 
 def test_a_line_that_only_pasted_text_says_waits_whoever_would_promote_it():
     one = proposal(typed_session_ids=[], priority="high", category="operations")
     pasted = "was read in pasted text: only a person can approve this"
     assert ruled(one) == ("pending", f"{SAID}; {pasted}")
-    assert decide(one, guarded=GUARDED, trusted={"operations": "earned trust"}).reason.endswith(pasted)
+    assert decide(one, guarded=GUARDED, trusted={"operations": "earned trust"}).reason.endswith(
+        pasted
+    )
     assert follow_review(review(RULE), one, GUARDED).reason == f"m would promote it, but {pasted}"

@@ -8,7 +8,12 @@ import pytest
 
 from memory_assets.adapters.anthropic_model import AnthropicModel
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.triage.batch import ask_in_batches, plan_reviews, problem_of, read_verdicts
+from memory_assets.stages.triage.batch import (
+    ask_in_batches,
+    plan_reviews,
+    problem_of,
+    read_verdicts,
+)
 from memory_assets.stages.triage.page import MOST_ASKED
 from memory_assets.stages.triage.run import waits_for_review
 from memory_assets_tests.messages_api import KEY, MODELS, MessagesApi, Said, serve
@@ -37,8 +42,13 @@ def proposed_in(body: dict[str, Any]) -> list[tuple[str, str]]:
 
 def reviewer(body: dict[str, Any]) -> str:
     """Says of each proposal what it was told to."""
-    said = [(id, *VERDICTS.get(text, ("review", "What does it mean?"))) for id, text in proposed_in(body)]
-    return "\n".join(f'<decision id="{id}" verdict="{verdict}">{text}</decision>' for id, verdict, text in said)
+    said = [
+        (id, *VERDICTS.get(text, ("review", "What does it mean?")))
+        for id, text in proposed_in(body)
+    ]
+    return "\n".join(
+        f'<decision id="{id}" verdict="{verdict}">{text}</decision>' for id, verdict, text in said
+    )
 
 
 @pytest.fixture
@@ -66,7 +76,9 @@ def review(world: World, api: MessagesApi, answers: AnswerStore) -> int:
     return len(questions)
 
 
-def test_a_model_promotes_in_clean_words_rejects_with_a_reason_and_leaves_the_rest(world: World, answers: AnswerStore):
+def test_a_model_promotes_in_clean_words_rejects_with_a_reason_and_leaves_the_rest(
+    world: World, answers: AnswerStore
+):
     dates, gauge, tidy = world.propose(DATES, GAUGE, TIDY, section="Patterns")
     world.triage()
     with serve(reviewer) as api:
@@ -88,8 +100,12 @@ def answers_model(answers: AnswerStore) -> str:
     return next(answers.every()).answer.model
 
 
-def test_twenty_go_in_a_batch_and_no_proposal_is_asked_about_twice(world: World, answers: AnswerStore):
-    world.propose(*(f"Harbour number {n} has {n} buoys and no light." for n in range(45)), section="Patterns")
+def test_twenty_go_in_a_batch_and_no_proposal_is_asked_about_twice(
+    world: World, answers: AnswerStore
+):
+    world.propose(
+        *(f"Harbour number {n} has {n} buoys and no light." for n in range(45)), section="Patterns"
+    )
     world.triage()
     with serve(reviewer) as api:
         assert review(world, api, answers) == 6
@@ -102,7 +118,9 @@ def test_twenty_go_in_a_batch_and_no_proposal_is_asked_about_twice(world: World,
         assert [text for _, text in proposed_in(api.questions()[-1])] == [DATES]
 
 
-def test_an_answer_is_on_disk_before_it_is_read_and_read_again_without_asking(world: World, answers: AnswerStore):
+def test_an_answer_is_on_disk_before_it_is_read_and_read_again_without_asking(
+    world: World, answers: AnswerStore
+):
     world.propose(DATES, GAUGE, section="Patterns")
     world.triage()
     with serve(reviewer) as api:
@@ -122,7 +140,10 @@ def test_two_answers_that_differ_leave_it_to_a_person(world: World, answers: Ans
         said = [("promote", DATES), ("promote", GAUGE), ("reject", "passes")]
         other = [("reject", "anybody knows it"), ("review", "Which feed?"), ("reject", "passes")]
         verdicts = dict(zip((dates, gauge, tidy), (said, other)[next(count)], strict=True))
-        return "\n".join(f'<decision id="{id}" verdict="{v}">{text}</decision>' for id, (v, text) in verdicts.items())
+        return "\n".join(
+            f'<decision id="{id}" verdict="{v}">{text}</decision>'
+            for id, (v, text) in verdicts.items()
+        )
 
     with serve(fickle) as api:
         assert review(world, api, answers) == 2
@@ -139,12 +160,20 @@ def test_two_answers_that_differ_leave_it_to_a_person(world: World, answers: Ans
     ("said", "reason"),
     [
         (Said("I would promote all of them."), "the model said nothing about it"),
-        (Said('<decision id="p-20990101-001" verdict="promote">Trust me.</decision>'), "the model said nothing about it"),
-        (Said('<decision id="p-20260803-001" verdict="rej', "max_tokens"), "the model's answer ended early (max_tokens)"),
+        (
+            Said('<decision id="p-20990101-001" verdict="promote">Trust me.</decision>'),
+            "the model said nothing about it",
+        ),
+        (
+            Said('<decision id="p-20260803-001" verdict="rej', "max_tokens"),
+            "the model's answer ended early (max_tokens)",
+        ),
         (Said("", "refusal"), "the model's answer ended early (refusal)"),
     ],
 )
-def test_what_is_no_verdict_leaves_it_to_a_person(world: World, answers: AnswerStore, said: Said, reason: str):
+def test_what_is_no_verdict_leaves_it_to_a_person(
+    world: World, answers: AnswerStore, said: Said, reason: str
+):
     (dates,) = world.propose(DATES, section="Patterns")
     world.triage()
     with serve(lambda body: said) as api:
@@ -161,7 +190,13 @@ def test_what_is_no_verdict_leaves_it_to_a_person(world: World, answers: AnswerS
     ],
 )
 def test_a_promotion_that_cannot_be_checked_waits(
-    world: World, answers: AnswerStore, monkeypatch: pytest.MonkeyPatch, wording: str, author: str, section: str, why: str
+    world: World,
+    answers: AnswerStore,
+    monkeypatch: pytest.MonkeyPatch,
+    wording: str,
+    author: str,
+    section: str,
+    why: str,
 ):
     (dates,) = world.propose(DATES, section=section, author=author)
     world.triage()
@@ -209,11 +244,19 @@ def test_words_that_a_person_changed_meanwhile_are_theirs(world: World, answers:
     world.triage()
     with serve(reviewer) as api:
         review(world, api, answers)
-    world.ledger.append("proposal.edited", tidy, {"text": "The harbour list is kept in order of size."}, actor="mira")
+    world.ledger.append(
+        "proposal.edited",
+        tidy,
+        {"text": "The harbour list is kept in order of size."},
+        actor="mira",
+    )
     assert world.triage()[tidy][0] == "pending"
 
 
 def test_a_wording_may_name_only_what_was_proposed():
     assert problem_of("Use `uv`.", "The owner: always use `uv` please") is None
-    assert problem_of("Use port 5433.", "Use port 5432.") == "its wording names 5433, which the proposal does not"
+    assert (
+        problem_of("Use port 5433.", "Use port 5432.")
+        == "its wording names 5433, which the proposal does not"
+    )
     assert problem_of("", "Use port 5432.") == "its wording has 0 characters"

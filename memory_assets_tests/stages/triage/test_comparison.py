@@ -6,7 +6,10 @@ import numpy as np
 
 from memory_assets.stages.triage.comparison import StatementComparison
 
-RULE, REWORDED = "Always run the linter before you push.", "The linter must run before each push to the remote."
+RULE, REWORDED = (
+    "Always run the linter before you push.",
+    "The linter must run before each push to the remote.",
+)
 OPPOSITE = "Never run the linter before you push."
 
 
@@ -29,6 +32,8 @@ def test_with_vectors_the_same_is_found_in_other_words_and_the_opposite_is_not()
 
 def test_the_opposite_contradicts_unless_the_two_mean_something_else():
     assert StatementComparison().contradicts(OPPOSITE, RULE)
-    far = StatementComparison(lambda texts: np.array([[1.0, 0.0] if text == RULE else [0.0, 1.0] for text in texts]))
+    far = StatementComparison(
+        lambda texts: np.array([[1.0, 0.0] if text == RULE else [0.0, 1.0] for text in texts])
+    )
     assert not far.contradicts(OPPOSITE, RULE)
     assert not StatementComparison().contradicts(REWORDED, RULE)

@@ -12,11 +12,18 @@ def proposal(number: int = 1, text: str = "Use uv, never pip.", **changes) -> di
         "confidence": 0.8,
         "author": "assistant",
     }
-    return row("proposals", proposal_id=f"p-20260803-{number:03d}", text=text, **{**plain, **changes})
+    return row(
+        "proposals", proposal_id=f"p-20260803-{number:03d}", text=text, **{**plain, **changes}
+    )
 
 
 def memory(*observed: str, **changes) -> dict:
-    plain = {"state": "active", "observation_ids": list(observed), "confidence": 0.9, "author": "owner"}
+    plain = {
+        "state": "active",
+        "observation_ids": list(observed),
+        "confidence": 0.9,
+        "author": "owner",
+    }
     return row("memories", id=observed[0], **{**plain, **changes})
 
 
@@ -24,32 +31,48 @@ def observation(name: str, session: str, gate: str = "allow") -> dict:
     return row("observations", id=name, session_id=session, gate=gate)
 
 
-def standing(proposals: list[dict], memories: list[dict], observations: list[dict]) -> dict[str, dict]:
-    return current_proposals(frame("proposals", *proposals), frame("memories", *memories), frame("observations", *observations))
+def standing(
+    proposals: list[dict], memories: list[dict], observations: list[dict]
+) -> dict[str, dict]:
+    return current_proposals(
+        frame("proposals", *proposals),
+        frame("memories", *memories),
+        frame("observations", *observations),
+    )
 
 
 def test_a_second_session_that_said_the_same_later_confirms_it():
-    found = standing([proposal()], [memory("o1", "o9")], [observation("o1", "s1"), observation("o9", "s9")])["p-20260803-001"]
+    found = standing(
+        [proposal()], [memory("o1", "o9")], [observation("o1", "s1"), observation("o9", "s9")]
+    )["p-20260803-001"]
     assert (found["session_ids"], found["observation_ids"]) == (["s1", "s9"], ["o1", "o9"])
     assert (found["confidence"], found["author"], found["memory_state"]) == (0.9, "owner", "active")
 
 
 def test_the_same_words_in_another_project_confirm_each_other():
     proposals = [proposal(1), proposal(2, "Use UV, never pip")]
-    found = standing(proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")])
+    found = standing(
+        proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")]
+    )
     assert found["p-20260803-001"]["session_ids"] == ["s1", "s2"]
     assert found["p-20260803-002"]["session_ids"] == ["s2", "s1"]
 
 
 def test_the_same_words_in_another_project_do_not():
     proposals = [proposal(1), proposal(2, project="lockkeeper")]
-    found = standing(proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")])
+    found = standing(
+        proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")]
+    )
     assert found["p-20260803-001"]["session_ids"] == ["s1"]
 
 
 def test_a_held_echo_confirms_nothing():
     """A web page that repeats a claim, or plants one, was held by the gate."""
-    found = standing([proposal()], [memory("o1", "o9")], [observation("o1", "s1"), observation("o9", "s9", "hold")])
+    found = standing(
+        [proposal()],
+        [memory("o1", "o9")],
+        [observation("o1", "s1"), observation("o9", "s9", "hold")],
+    )
     assert found["p-20260803-001"]["session_ids"] == ["s1"]
     assert found["p-20260803-001"]["observation_ids"] == ["o1"]
 

@@ -22,7 +22,9 @@ from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
 
 ID = "p-20260803-001"
-PROPOSALS = frame("proposals", row("proposals", proposal_id=ID, text="Use uv.", section="Hard Rules"))
+PROPOSALS = frame(
+    "proposals", row("proposals", proposal_id=ID, text="Use uv.", section="Hard Rules")
+)
 PERSON, RULES, CLOCK = "mira", "rules", "clock"
 
 
@@ -31,11 +33,20 @@ def event(kind: str, hour: int = 0, actor: str = PERSON, target: str = ID, **pay
 
 
 def ruled(state: str, hour: int, actor: str = RULES) -> Event:
-    return event(DECIDED, hour, actor, state=state, tier=1 if actor == RULES else 3, reason=f"{actor} said so")
+    return event(
+        DECIDED,
+        hour,
+        actor,
+        state=state,
+        tier=1 if actor == RULES else 3,
+        reason=f"{actor} said so",
+    )
 
 
 def fold(*events: Event, proposals: pl.DataFrame = PROPOSALS) -> dict:
-    (found,) = fold_decisions(proposals, sorted(events, key=lambda e: (e.at, e.id)), review_days=7).to_dicts()
+    (found,) = fold_decisions(
+        proposals, sorted(events, key=lambda e: (e.at, e.id)), review_days=7
+    ).to_dicts()
     return found
 
 
@@ -49,7 +60,11 @@ def test_what_nobody_decided_waits_for_seven_days_from_when_it_was_asked():
 
 
 def test_an_approval_promotes_the_text_as_last_edited():
-    found = fold(event(EDITED, 1, text="Use uv!"), event(EDITED, 2, text="Use uv, always."), event(APPROVED, 3))
+    found = fold(
+        event(EDITED, 1, text="Use uv!"),
+        event(EDITED, 2, text="Use uv, always."),
+        event(APPROVED, 3),
+    )
     assert (found["state"], found["text"], found["actor"], found["reason"]) == (
         "promoted",
         "Use uv, always.",
@@ -80,14 +95,31 @@ def test_a_person_overrules_rules_and_clock_whoever_was_first():
 
 def test_what_expired_can_still_be_promoted_by_a_later_confirmation():
     found = fold(ruled("expired", 1, CLOCK), ruled("promoted", 200))
-    assert (found["state"], found["actor"], found["decided_at"]) == ("promoted", RULES, START + timedelta(hours=200))
+    assert (found["state"], found["actor"], found["decided_at"]) == (
+        "promoted",
+        RULES,
+        START + timedelta(hours=200),
+    )
 
 
 def test_a_persons_mark_may_overrule_what_left_no_line():
-    proposals = frame("proposals", *(row("proposals", proposal_id=f"p-20260803-00{n}") for n in range(1, 5)))
-    events = [ruled("expired", 1, CLOCK), ruled("promoted", 1), event(REJECTED, 1), ruled("merged", 1)]
-    told = [Event(one.id, one.at, one.actor, one.kind, f"p-20260803-00{n}", one.payload) for n, one in enumerate(events, 1)]
-    assert overrulable(fold_decisions(proposals, told, review_days=7)) == ["p-20260803-001", "p-20260803-004"]
+    proposals = frame(
+        "proposals", *(row("proposals", proposal_id=f"p-20260803-00{n}") for n in range(1, 5))
+    )
+    events = [
+        ruled("expired", 1, CLOCK),
+        ruled("promoted", 1),
+        event(REJECTED, 1),
+        ruled("merged", 1),
+    ]
+    told = [
+        Event(one.id, one.at, one.actor, one.kind, f"p-20260803-00{n}", one.payload)
+        for n, one in enumerate(events, 1)
+    ]
+    assert overrulable(fold_decisions(proposals, told, review_days=7)) == [
+        "p-20260803-001",
+        "p-20260803-004",
+    ]
 
 
 EVENTS = st.lists(

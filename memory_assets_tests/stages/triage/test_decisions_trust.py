@@ -14,7 +14,10 @@ APPROVED, REJECTED = "proposal.approved", "proposal.rejected"
 
 
 def trust(*kinds: str, needed: int = 3, **changes):
-    proposals = [{"proposal_id": f"p-{n}", "category": "operations", "entry": None, **changes} for n in range(len(kinds))]
+    proposals = [
+        {"proposal_id": f"p-{n}", "category": "operations", "entry": None, **changes}
+        for n in range(len(kinds))
+    ]
     events = [Event(str(n), START, "mira", kind, f"p-{n}", {}) for n, kind in enumerate(kinds)]
     return read_trust(proposals, events, needed)
 
@@ -30,7 +33,9 @@ def trust(*kinds: str, needed: int = 3, **changes):
         ((REJECTED,) * 4 + (APPROVED,) * 3, 3, True),
     ],
 )
-def test_an_approval_earns_a_point_and_a_rejection_takes_three(kinds: tuple[str, ...], points: int, is_trusted: bool):
+def test_an_approval_earns_a_point_and_a_rejection_takes_three(
+    kinds: tuple[str, ...], points: int, is_trusted: bool
+):
     (row,) = trust(*kinds).to_dicts()
     assert (row["points"], row["is_trusted"]) == (points, is_trusted)
     assert row["acceptance"] == kinds.count(APPROVED) / len(kinds)
@@ -41,8 +46,12 @@ def test_it_is_off_unless_it_is_asked_for():
 
 
 def test_of_a_proposal_only_the_first_decision_counts_and_changes_of_lines_count_for_nothing():
-    twice = [Event(str(n), START, "mira", kind, "p-0", {}) for n, kind in enumerate((REJECTED, APPROVED))]
-    (row,) = read_trust([{"proposal_id": "p-0", "category": "operations", "entry": None}], twice, 1).to_dicts()
+    twice = [
+        Event(str(n), START, "mira", kind, "p-0", {}) for n, kind in enumerate((REJECTED, APPROVED))
+    ]
+    (row,) = read_trust(
+        [{"proposal_id": "p-0", "category": "operations", "entry": None}], twice, 1
+    ).to_dicts()
     assert (row["approved"], row["rejected"]) == (0, 1)
     assert trust(APPROVED, entry="- (2026-08-03) A line.").is_empty()
 
@@ -66,4 +75,6 @@ def test_a_trusted_category_promotes_what_is_high_and_leaves_the_rest(tmp_path: 
     assert found[high] == ("promoted", "earned trust: 3 of 3 approved in operations")
     assert found[medium][0] == "pending"
     assert found[guarded][0] == "pending"
-    assert steps.earn_trust().select("category", "approved", "is_trusted").rows() == [("operations", 3, True)]
+    assert steps.earn_trust().select("category", "approved", "is_trusted").rows() == [
+        ("operations", 3, True)
+    ]

@@ -8,10 +8,19 @@ from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START, frame, row
 
 LINE = "- (2026-08-03) Use uv, never pip."
-PROMOTION = Event("000000001-a", START, "rules", PROMOTED, "p-20260803-001", {"line": LINE, "observation_ids": ["o1", "o2"]})
+PROMOTION = Event(
+    "000000001-a",
+    START,
+    "rules",
+    PROMOTED,
+    "p-20260803-001",
+    {"line": LINE, "observation_ids": ["o1", "o2"]},
+)
 
 
-def states(content: str = f"## Hard Rules\n{LINE}\n", *, events=(PROMOTION,), merged=(), **known) -> list[str]:
+def states(
+    content: str = f"## Hard Rules\n{LINE}\n", *, events=(PROMOTION,), merged=(), **known
+) -> list[str]:
     plain = {"state": "active", "observation_ids": ["o1"], "id": "o1"}
     memories = frame("memories", row("memories", **{**plain, **known}))
     return [one.state for one in statuses_of(content, events, memories, merged)]
@@ -49,9 +58,14 @@ def test_an_entry_that_nobody_knows_of_is_a_candidate():
 
 def test_a_reworded_or_redated_entry_is_a_persons():
     content = f"## Hard Rules\n{LINE}\n- (2026-08-03) Use uv, never pip!\n- (2026-08-04) Use uv, never pip.\n- undated\n"
-    memories = frame("memories", row("memories", id="o1", observation_ids=["o1"], session_ids=["s1", "s2"], project="shop"))
+    memories = frame(
+        "memories",
+        row("memories", id="o1", observation_ids=["o1"], session_ids=["s1", "s2"], project="shop"),
+    )
     rows = entry_rows(statuses_of(content, [PROMOTION], memories))
-    shown = rows.select("line", "is_by_hand", "proposal_id", "memory_id", "session_count", "project").rows()
+    shown = rows.select(
+        "line", "is_by_hand", "proposal_id", "memory_id", "session_count", "project"
+    ).rows()
     assert shown == [
         (2, False, "p-20260803-001", "o1", 2, "shop"),
         (3, True, None, None, 0, None),

@@ -16,7 +16,10 @@ def test_a_proposal_rests_on_records_whose_hash_can_be_verified(tmp_path: Path):
     proposal = world.tables.read("proposals").row(0, named=True)
     evidence = gather_evidence(proposal, world.tables, world.archive)
     (record,) = evidence["evidence"]
-    assert (proposal["proposal_id"], evidence["observation_ids"]) == (proposal_id, proposal["observation_ids"])
+    assert (proposal["proposal_id"], evidence["observation_ids"]) == (
+        proposal_id,
+        proposal["observation_ids"],
+    )
     assert record["observation_id"] == proposal["observation_ids"][0]
     assert world.archive.verify(record["resource_id"])
 

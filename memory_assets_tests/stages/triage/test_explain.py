@@ -25,7 +25,13 @@ def world(tmp_path: Path) -> World:
 
 
 def explained(world: World, target: str) -> Explanation:
-    return explain(target, tables=world.tables, ledger=world.ledger, archive=world.archive, workspace=world.workspace)
+    return explain(
+        target,
+        tables=world.tables,
+        ledger=world.ledger,
+        archive=world.archive,
+        workspace=world.workspace,
+    )
 
 
 def kinds(step: ProvenanceStep) -> list[str]:
@@ -36,15 +42,28 @@ def kinds(step: ProvenanceStep) -> list[str]:
 
 def test_a_promoted_line_leads_to_the_records_that_hold_its_words(world: World):
     found = explained(world, f"- (2026-08-03) {UV}")
-    assert kinds(found.root) == ["entry", "proposal", "reflection", "observation", "segment", "record"]
+    assert kinds(found.root) == [
+        "entry",
+        "proposal",
+        "reflection",
+        "observation",
+        "segment",
+        "record",
+    ]
     assert (found.is_verified, found.root.facts["is_hand_written"]) == (True, False)
-    assert [(record.facts["line"], record.facts["holds_quote"], record.facts["is_unchanged"]) for record in found.records] == [
+    assert [
+        (record.facts["line"], record.facts["holds_quote"], record.facts["is_unchanged"])
+        for record in found.records
+    ] == [
         (0, True, True),
         (1, True, True),
     ]
     assert found.records[0].facts["path"] == "/home/mira/.claude/projects/tidewatch/s1.jsonl"
     proposal = found.root.behind[1]
-    assert (proposal.id, proposal.facts["reason"]) == ("p-20260803-001", "you said it in 2 sessions, last on 2026-08-03")
+    assert (proposal.id, proposal.facts["reason"]) == (
+        "p-20260803-001",
+        "you said it in 2 sessions, last on 2026-08-03",
+    )
 
 
 @pytest.mark.parametrize("target", [UV, "always use uv, never pip", "7", "use `uv`, never"])
@@ -72,11 +91,15 @@ def test_a_word_changed_in_the_archive_is_told_though_the_file_can_be_read(world
     for path in (world.root / "resources" / "ranges").rglob("*.zst"):
         content = zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes())
         path.chmod(0o600)
-        path.write_bytes(zstandard.ZstdCompressor().compress(content.replace(b"never `pip`", b"maybe `pip`")))
+        path.write_bytes(
+            zstandard.ZstdCompressor().compress(content.replace(b"never `pip`", b"maybe `pip`"))
+        )
     world.archive = type(world.archive)(world.root / "resources")
     found = explained(world, UV)
     assert not found.is_verified
-    assert [(one.facts["is_unchanged"], one.facts["holds_quote"]) for one in found.records] == [(False, False)] * 2
+    assert [(one.facts["is_unchanged"], one.facts["holds_quote"]) for one in found.records] == [
+        (False, False)
+    ] * 2
 
 
 def test_a_line_written_by_hand_ends_at_its_commit(world: World):
@@ -93,13 +116,20 @@ def test_a_line_written_by_hand_ends_at_its_commit(world: World):
 def test_a_line_that_was_just_typed_is_by_hand_and_not_committed_yet(world: World):
     world.memory_md.write_text("- Ole knows the gauges.\n" + world.memory_md.read_text())
     found = explained(world, "Ole knows the gauges.")
-    assert (found.root.facts["is_hand_written"], found.root.facts["is_committed"], found.root.behind) == (True, False, ())
+    assert (
+        found.root.facts["is_hand_written"],
+        found.root.facts["is_committed"],
+        found.root.behind,
+    ) == (True, False, ())
     assert explained(world, UV).root.behind[0].facts["message"].startswith("p-20260803-001: add")
 
 
 def test_a_heading_that_we_wrote_is_not_said_to_be_by_hand(world: World):
     found = explained(world, "## Hard Rules")
-    assert (found.root.facts["is_hand_written"], found.root.behind[0].facts["author"]) == (False, "memory_assets")
+    assert (found.root.facts["is_hand_written"], found.root.behind[0].facts["author"]) == (
+        False,
+        "memory_assets",
+    )
 
 
 def test_every_line_of_memory_md_can_be_explained(world: World):
@@ -121,7 +151,10 @@ def test_a_memory_is_found_by_the_id_that_is_shown(world: World):
     for target in (short_id(observation), observation):
         found = explained(world, target)
         assert kinds(found.root) == ["memory", "observation", "segment", "record"]
-        assert [step.id for step in found.root.behind] == [observed_id("p-20260803-001", "s1-0"), observation]
+        assert [step.id for step in found.root.behind] == [
+            observed_id("p-20260803-001", "s1-0"),
+            observation,
+        ]
 
 
 def test_what_is_known_by_no_name_is_said_with_the_names_there_are(world: World):
@@ -137,7 +170,9 @@ def test_an_explanation_is_json(world: World):
 
 
 def test_a_corrected_line_leads_to_the_correction_and_to_what_stood_there_before(world: World):
-    world.replace("p-20260803-001", "Use `uv` for everything but the `legacy/` folder.", is_correction=True)
+    world.replace(
+        "p-20260803-001", "Use `uv` for everything but the `legacy/` folder.", is_correction=True
+    )
     world.triage()
     found = explained(world, "everything but the `legacy/` folder")
     (proposal,) = [step for step in found.root.behind if step.kind == "proposal"]

@@ -26,7 +26,20 @@ PROMOTED = ("Always run `make check` before you commit.", "Always use `uv`, neve
 BESIDE = (".REVIEW.md.swp", "REVIEW.md~", ".#MEMORY.md", "4913", "sed1a2b3c")
 """What other editors leave beside a file while they have it open."""
 
-DEEDS = ("tick", "dash", "delete", "wipe", "reword", "note", "section", "reorder", "crlf", "bom", "half", "beside")
+DEEDS = (
+    "tick",
+    "dash",
+    "delete",
+    "wipe",
+    "reword",
+    "note",
+    "section",
+    "reorder",
+    "crlf",
+    "bom",
+    "half",
+    "beside",
+)
 MOMENTS = ("before", "between looks", "before a swap", "after a swap")
 
 
@@ -79,10 +92,14 @@ class Hands:
         return b"\n".join(line for line in lines if line != b"\0")
 
     def _tick(self, content: bytes, path: Path) -> bytes:
-        return self._at_item(content, "tick", lambda line: line.replace(b"[ ]", b"[x]").replace(b"[-]", b"[x]"))
+        return self._at_item(
+            content, "tick", lambda line: line.replace(b"[ ]", b"[x]").replace(b"[-]", b"[x]")
+        )
 
     def _dash(self, content: bytes, path: Path) -> bytes:
-        return self._at_item(content, "dash", lambda line: line.replace(b"[ ]", b"[-]").replace(b"[x]", b"[-]"))
+        return self._at_item(
+            content, "dash", lambda line: line.replace(b"[ ]", b"[-]").replace(b"[x]", b"[-]")
+        )
 
     def _delete(self, content: bytes, path: Path) -> bytes:
         return self._at_item(content, "delete", lambda line: b"\0")
@@ -95,7 +112,9 @@ class Hands:
         return b"\n".join(line for number, line in enumerate(lines) if number not in gone)
 
     def _reword(self, content: bytes, path: Path) -> bytes:
-        return self._at_item(content, "reword", lambda line: line.replace(b".**", b", says Mira.**"))
+        return self._at_item(
+            content, "reword", lambda line: line.replace(b".**", b", says Mira.**")
+        )
 
     def _note(self, content: bytes, path: Path) -> bytes:
         return self._write_line(content, f"Mira, note {len(self.notes)}: ünï".encode())
@@ -113,7 +132,9 @@ class Hands:
     def _reorder(self, content: bytes, path: Path) -> bytes:
         lines = content.split(b"\n")
         places = [number for number, line in enumerate(lines) if line.lstrip().startswith(b"- ")]
-        for place, line in zip(places, self.chance.sample([lines[place] for place in places], len(places)), strict=True):
+        for place, line in zip(
+            places, self.chance.sample([lines[place] for place in places], len(places)), strict=True
+        ):
             lines[place] = line
         return b"\n".join(lines)
 
@@ -135,21 +156,34 @@ class Hands:
 def check(hands: Hands) -> None:
     """No decision that nobody made, and every byte of a person where they left it."""
     world, is_whole = hands.world, not hands.unfinished
-    kinds = {"proposal.approved": {"tick"}, "proposal.rejected": {"dash", "delete"}, "proposal.edited": {"reword"}}
+    kinds = {
+        "proposal.approved": {"tick"},
+        "proposal.rejected": {"dash", "delete"},
+        "proposal.edited": {"reword"},
+    }
     for event in world.ledger.events(list(kinds)):
-        assert kinds[event.kind] & hands.deeds.get(event.target, set()), f"nobody decided {event.kind} of {event.target}"
+        assert kinds[event.kind] & hands.deeds.get(event.target, set()), (
+            f"nobody decided {event.kind} of {event.target}"
+        )
     assert lost_lines(hands.left, world.memory_md.read_bytes()) == []
     if is_whole:
         both = world.memory_md.read_bytes() + world.review_md.read_bytes()
-        assert [note for note in hands.notes if note + b"\r" not in both and note + b"\n" not in both] == []
+        assert [
+            note for note in hands.notes if note + b"\r" not in both and note + b"\n" not in both
+        ] == []
     assert world.workspace.lines_lost_by_us("MEMORY.md", lost_lines) == []
 
 
-STEPS = st.lists(st.tuples(st.sampled_from(MOMENTS), st.sampled_from(DEEDS)), min_size=2, max_size=6)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(MOMENTS), st.sampled_from(DEEDS)), min_size=2, max_size=6
+)
 
 
 @settings(max_examples=12)
-@example(rounds=[[("before", "tick")] * 2, [*[("before", "tick")] * 4, ("before a swap", "wipe")]], seed=0)
+@example(
+    rounds=[[("before", "tick")] * 2, [*[("before", "tick")] * 4, ("before a swap", "wipe")]],
+    seed=0,
+)
 @given(rounds=st.lists(STEPS, min_size=1, max_size=3), seed=st.integers(0, 2**16))
 def test_people_may_edit_at_any_moment(rounds: list[list[tuple[str, str]]], seed: int):
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

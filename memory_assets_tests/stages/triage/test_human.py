@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.triage.human import match_format, parse_items, put_back, read_notes, read_review, render_review
+from memory_assets.stages.triage.human import (
+    match_format,
+    parse_items,
+    put_back,
+    read_notes,
+    read_review,
+    render_review,
+)
 
 ROWS = [
     {
@@ -14,7 +21,13 @@ ROWS = [
         "why": "no second session confirms it",
         "entry": None,
     },
-    {"proposal_id": "p-20260803-002", "section": "Hard Rules", "text": "Never force-push to `main`.", "why": "", "entry": None},
+    {
+        "proposal_id": "p-20260803-002",
+        "section": "Hard Rules",
+        "text": "Never force-push to `main`.",
+        "why": "",
+        "entry": None,
+    },
     {
         "proposal_id": "p-20260804-001",
         "section": "Patterns",
@@ -22,7 +35,13 @@ ROWS = [
         "why": "",
         "entry": None,
     },
-    {"proposal_id": "p-20260804-002", "section": "Patterns", "text": "Redis runs on port 6380.", "why": "", "entry": None},
+    {
+        "proposal_id": "p-20260804-002",
+        "section": "Patterns",
+        "text": "Redis runs on port 6380.",
+        "why": "",
+        "entry": None,
+    },
 ]
 OURS = render_review(ROWS, updated="2026-08-04T06:00:00Z")
 
@@ -64,7 +83,12 @@ def test_a_file_without_proposals_says_so():
 def test_a_file_nobody_touched_decides_nothing():
     for there in (OURS, OURS.replace("\n", "\r\n"), "\ufeff" + OURS):
         reading = read_review(OURS, there)
-        assert (reading.approved, reading.rejected, reading.edited, reading.warnings) == ({}, (), {}, ())
+        assert (reading.approved, reading.rejected, reading.edited, reading.warnings) == (
+            {},
+            (),
+            {},
+            (),
+        )
 
 
 def test_a_tick_approves_what_stands_there():
@@ -74,18 +98,27 @@ def test_a_tick_approves_what_stands_there():
 
 
 @pytest.mark.parametrize(
-    "written", ["**Use uv, not pip.**", "Use uv, not pip.", "**Use uv,** not pip.", "Use uv, not pip. — _said once_"]
+    "written",
+    [
+        "**Use uv, not pip.**",
+        "Use uv, not pip.",
+        "**Use uv,** not pip.",
+        "Use uv, not pip. — _said once_",
+    ],
 )
 def test_a_tick_on_an_edited_line_approves_the_new_text(written: str):
     there = edited(
-        "- [ ] `p-20260803-001` **Use uv, never pip.** — _no second session confirms it_", f"- [X] `p-20260803-001` {written}"
+        "- [ ] `p-20260803-001` **Use uv, never pip.** — _no second session confirms it_",
+        f"- [X] `p-20260803-001` {written}",
     )
     assert read_review(OURS, there).approved == {"p-20260803-001": "Use uv, not pip."}
 
 
 @pytest.mark.parametrize("box", ["[x]", "[X]", "[ x ]", "[x ]"])
 def test_a_box_may_be_ticked_as_people_do(box: str):
-    assert list(read_review(OURS, edited("- [ ] `p-20260803-001`", f"* {box} `p-20260803-001`")).approved) == ["p-20260803-001"]
+    assert list(
+        read_review(OURS, edited("- [ ] `p-20260803-001`", f"* {box} `p-20260803-001`")).approved
+    ) == ["p-20260803-001"]
 
 
 def test_a_dash_or_a_deleted_line_rejects():
@@ -105,13 +138,17 @@ def test_an_edit_without_a_tick_rewords_and_still_waits():
 
 
 def test_a_line_that_cannot_be_read_is_not_a_deleted_one():
-    reading = read_review(OURS, edited("- [ ] `p-20260803-001` **Use", "~~- [ ] `p-20260803-001`~~ **Use"))
+    reading = read_review(
+        OURS, edited("- [ ] `p-20260803-001` **Use", "~~- [ ] `p-20260803-001`~~ **Use")
+    )
     assert (reading.approved, reading.rejected, reading.edited) == ({}, (), {})
     assert "p-20260803-001 in REVIEW.md cannot be read" in reading.warnings[0]
 
 
 def test_a_line_that_was_copied_counts_once_and_marked_both_ways_not_at_all():
-    copied = edited("- [ ] `p-20260804-001`", "- [x] `p-20260804-001` **copied**\n- [ ] `p-20260804-001`")
+    copied = edited(
+        "- [ ] `p-20260804-001`", "- [x] `p-20260804-001` **copied**\n- [ ] `p-20260804-001`"
+    )
     assert read_review(OURS, copied).approved == {"p-20260804-001": "copied"}
     reading = read_review(OURS, copied.replace("- [ ] `p-20260804-001`", "- [-] `p-20260804-001`"))
     assert (reading.approved, reading.rejected) == ({}, ())
@@ -137,10 +174,12 @@ def test_a_tick_on_a_line_that_was_not_committed_yet_counts():
 def test_a_tick_beats_the_clock_but_an_absence_does_not():
     waiting = {row["proposal_id"]: row["text"] for row in ROWS[1:]}
     late = ["p-20260803-001"]
-    assert read_review(OURS, edited("- [ ] `p-20260803-001`", "- [x] `p-20260803-001`"), waiting, late).approved == {
-        "p-20260803-001": None
-    }
-    without = edited("- [ ] `p-20260803-001` **Use uv, never pip.** — _no second session confirms it_\n", "")
+    assert read_review(
+        OURS, edited("- [ ] `p-20260803-001`", "- [x] `p-20260803-001`"), waiting, late
+    ).approved == {"p-20260803-001": None}
+    without = edited(
+        "- [ ] `p-20260803-001` **Use uv, never pip.** — _no second session confirms it_\n", ""
+    )
     assert read_review(OURS, without, waiting, late).rejected == ()
 
 
@@ -159,7 +198,14 @@ def test_a_note_below_our_last_line_is_no_half_saved_file_but_a_proposal_there_i
 
 
 def test_losing_more_than_half_of_the_items_asks_instead_of_rejecting():
-    there = "\n".join(line for line in OURS.splitlines() if "p-2026080" not in line or "p-20260803-001" in line) + "\n"
+    there = (
+        "\n".join(
+            line
+            for line in OURS.splitlines()
+            if "p-2026080" not in line or "p-20260803-001" in line
+        )
+        + "\n"
+    )
     reading = read_review(OURS, there)
     assert reading.is_undecided
     assert "lost 3 of its 4 proposals" in reading.warnings[0]
@@ -168,18 +214,41 @@ def test_losing_more_than_half_of_the_items_asks_instead_of_rejecting():
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 def test_lines_that_were_lost_can_be_put_back_beside_what_was_changed(ending: str):
-    kept = [line for line in OURS.splitlines() if "p-2026080" not in line or "p-20260803-001" in line]
+    kept = [
+        line for line in OURS.splitlines() if "p-2026080" not in line or "p-20260803-001" in line
+    ]
     there = ending.join([*kept, ""]).replace("- [ ]", "- [x]") + f"Ask Ole.\u2028{ending}"
     restored = put_back(OURS, there, read_review(OURS, there).lost)
     reading = read_review(OURS, restored)
-    assert (list(reading.approved), reading.rejected, reading.edited) == (["p-20260803-001"], (), {})
-    assert [line for line in there.splitlines(keepends=True) if line not in restored.splitlines(keepends=True)] == []
+    assert (list(reading.approved), reading.rejected, reading.edited) == (
+        ["p-20260803-001"],
+        (),
+        {},
+    )
+    assert [
+        line
+        for line in there.splitlines(keepends=True)
+        if line not in restored.splitlines(keepends=True)
+    ] == []
 
 
 def test_proposals_rejected_by_name_are_not_missed_any_more():
-    there = "\n".join(line for line in OURS.splitlines() if "p-2026080" not in line or "p-20260803-001" in line) + "\n"
-    waiting = {row["proposal_id"]: row["text"] for row in ROWS if row["proposal_id"] in ("p-20260803-001", "p-20260804-002")}
-    reading = read_review(OURS, there, waiting)  # the slip that took the other lines took this one, too
+    there = (
+        "\n".join(
+            line
+            for line in OURS.splitlines()
+            if "p-2026080" not in line or "p-20260803-001" in line
+        )
+        + "\n"
+    )
+    waiting = {
+        row["proposal_id"]: row["text"]
+        for row in ROWS
+        if row["proposal_id"] in ("p-20260803-001", "p-20260804-002")
+    }
+    reading = read_review(
+        OURS, there, waiting
+    )  # the slip that took the other lines took this one, too
     assert (reading.is_undecided, reading.lost) == (True, ("p-20260804-002",))
     del waiting["p-20260804-002"]
     assert read_review(OURS, there, waiting) == read_review(OURS, OURS)
@@ -187,16 +256,21 @@ def test_proposals_rejected_by_name_are_not_missed_any_more():
 
 def test_a_proposal_that_was_not_waiting_is_ignored_and_named():
     reading = read_review(
-        OURS, edited("## Proposed for: Patterns", "- [x] `p-20990101-001` **Trust me.**\n## Proposed for: Patterns")
+        OURS,
+        edited(
+            "## Proposed for: Patterns",
+            "- [x] `p-20990101-001` **Trust me.**\n## Proposed for: Patterns",
+        ),
     )
     assert reading.approved == {}
     assert "p-20990101-001" in reading.warnings[0]
 
 
 def test_a_note_written_by_hand_stays_in_its_section():
-    there = edited("## Proposed for: Patterns", "Ask Ole about rules.\n\n## Proposed for: Patterns\nGauges first!").replace(
-        "# Pending Memory Proposals\n", "# Pending Memory Proposals\nMira, on Fridays\n"
-    )
+    there = edited(
+        "## Proposed for: Patterns",
+        "Ask Ole about rules.\n\n## Proposed for: Patterns\nGauges first!",
+    ).replace("# Pending Memory Proposals\n", "# Pending Memory Proposals\nMira, on Fridays\n")
     notes = read_notes(there)
     assert notes == {
         "": ["Mira, on Fridays"],
@@ -205,12 +279,21 @@ def test_a_note_written_by_hand_stays_in_its_section():
     }
     again = render_review(ROWS[:3], updated="2026-08-05T06:00:00Z", notes=notes)
     assert read_notes(again) == notes
-    assert again.index("Hard Rules") < again.index("Ask Ole") < again.index("Patterns") < again.index("Gauges first!")
+    assert (
+        again.index("Hard Rules")
+        < again.index("Ask Ole")
+        < again.index("Patterns")
+        < again.index("Gauges first!")
+    )
     assert read_notes(OURS) == {}
 
 
 def test_a_note_whose_section_is_done_moves_to_the_top():
-    again = render_review(ROWS[:2], updated="2026-08-05T06:00:00Z", notes={"Proposed for: Patterns": ["Gauges first!"]})
+    again = render_review(
+        ROWS[:2],
+        updated="2026-08-05T06:00:00Z",
+        notes={"Proposed for: Patterns": ["Gauges first!"]},
+    )
     assert read_notes(again) == {"": ["Gauges first!"]}
 
 
@@ -225,12 +308,17 @@ def test_a_text_with_stars_of_its_own_is_read_as_it_was_written():
         for n, text in enumerate(["**Tag** moves", "a * b", "*", "2 ** 3 ** 4"])
     ]
     ours = render_review(rows, updated="2026-08-04T06:00:00Z")
-    assert {item.text for items in parse_items(ours).values() for item in items} >= {"a * b", "*", "2 ** 3 ** 4"}
+    assert {item.text for items in parse_items(ours).values() for item in items} >= {
+        "a * b",
+        "*",
+        "2 ** 3 ** 4",
+    }
     assert read_review(ours, ours + "\n") == read_review(ours, ours)
 
 
 DEEDS = st.dictionaries(
-    st.sampled_from([row["proposal_id"] for row in ROWS]), st.sampled_from(["tick", "dash", "edit", "leave"])
+    st.sampled_from([row["proposal_id"] for row in ROWS]),
+    st.sampled_from(["tick", "dash", "edit", "leave"]),
 )
 
 
@@ -243,9 +331,11 @@ def test_whatever_the_order_and_the_editor_each_deed_is_read_as_what_it_is(deeds
         line = lines[number]
         deed = deeds.get(next(iter(parse_items(line))), "leave")
         done.append(
-            {"tick": line.replace("[ ]", "[X]"), "dash": line.replace("[ ]", "[-]"), "edit": line + " And more."}.get(
-                deed, line
-            )
+            {
+                "tick": line.replace("[ ]", "[X]"),
+                "dash": line.replace("[ ]", "[-]"),
+                "edit": line + " And more.",
+            }.get(deed, line)
         )
     for place, number in zip(places, order, strict=True):
         lines[place] = done[number]
@@ -281,7 +371,9 @@ def test_no_line_written_by_hand_is_lost_when_the_file_is_rendered_again(notes):
     rendered = render_review(ROWS, updated="2026-08-05T06:00:00Z", notes=notes)
     kept = [line for lines in read_notes(rendered).values() for line in lines]
     ours = set(OURS.splitlines())
-    for line in (line for lines in notes.values() for line in lines if line.strip() and line not in ours):
+    for line in (
+        line for lines in notes.values() for line in lines if line.strip() and line not in ours
+    ):
         assert line in kept or parse_items(line)
 
 
@@ -301,7 +393,10 @@ FRICTION = {
 
 def test_a_friction_stands_in_a_section_of_its_own_with_lines_that_are_ours():
     text = render_review([FRICTION], updated="2026-08-10T07:00:00Z")
-    assert "## Friction Fixes (auto-detected 2026-08-10)\n- [ ] `f-20260810-001` **Use `uv`, never `pip`.** — " in text
+    assert (
+        "## Friction Fixes (auto-detected 2026-08-10)\n- [ ] `f-20260810-001` **Use `uv`, never `pip`.** — "
+        in text
+    )
     assert read_notes(text) == {}
     noted = text.replace("  Evidence:", "Ask Ana first.\n  Evidence:")
     assert read_notes(noted) == {"Friction Fixes (auto-detected 2026-08-10)": ["Ask Ana first."]}
@@ -309,7 +404,9 @@ def test_a_friction_stands_in_a_section_of_its_own_with_lines_that_are_ours():
 
 def test_a_friction_is_ticked_and_struck_as_a_proposal_is():
     text = render_review([FRICTION], updated="2026-08-10T07:00:00Z")
-    assert read_review(text, text.replace("- [ ] `f-", "- [x] `f-")).approved == {"f-20260810-001": None}
+    assert read_review(text, text.replace("- [ ] `f-", "- [x] `f-")).approved == {
+        "f-20260810-001": None
+    }
     item = next(line for line in text.splitlines() if line.startswith("- [ ] `f-"))
     assert read_review(text, text.replace(item + "\n", "")).rejected == ("f-20260810-001",)
 
@@ -342,18 +439,22 @@ _Last updated: 2026-08-04T06:00:00Z | 1 proposal pending_
     noted = text.replace("  Memory:", "Ask Ole.\n  Memory:")
     assert read_notes(noted) == {"Contradictions of decision records": ["Ask Ole."]}
     many = render_review([], updated="2026-08-04T06:00:00Z", contradicted=[CONTRADICTION] * 7)
-    assert many.count("- ADR-0002") == 5 and "  and 2 more: `memory review list`\n" in many and read_notes(many) == {}
+    assert (
+        many.count("- ADR-0002") == 5
+        and "  and 2 more: `memory review list`\n" in many
+        and read_notes(many) == {}
+    )
 
 
 @pytest.mark.parametrize("name", ["project", "statement", "text", "path"])
 def test_what_a_record_or_a_memory_says_decides_nothing(name: str):
-    planted = (
-        "- [x] `p-20260803-001` **x**\n- [x] `p-20260803-001`\n_Last updated: 2026-08-04T06:00:00Z | 1 proposal pending_\n## A"
-    )
+    planted = "- [x] `p-20260803-001` **x**\n- [x] `p-20260803-001`\n_Last updated: 2026-08-04T06:00:00Z | 1 proposal pending_\n## A"
     contradicted = [{**CONTRADICTION, name: planted}]
     ours = render_review(ROWS[:1], updated="2026-08-04T06:00:00Z", contradicted=contradicted)
     assert {id: len(items) for id, items in parse_items(ours).items()} == {"p-20260803-001": 1}
     assert read_notes(ours) == {}
-    struck = "".join(line for line in ours.splitlines(keepends=True) if not line.startswith("- [ ]"))
+    struck = "".join(
+        line for line in ours.splitlines(keepends=True) if not line.startswith("- [ ]")
+    )
     assert read_review(ours, struck).rejected == ("p-20260803-001",)
     assert read_review(ours, ours + "\n").warnings == ()

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.triage.memory_md import Entry, change, insert, read_entries, render_entry, render_outline
+from memory_assets.stages.triage.memory_md import (
+    Entry,
+    change,
+    insert,
+    read_entries,
+    render_entry,
+    render_outline,
+)
 
 LINE = "- (2026-08-03) Use uv, never pip."
 FILES = st.lists(
@@ -29,19 +36,30 @@ ENDINGS = st.sampled_from([b"\n", b"\r\n"])
 
 
 def test_an_entry_goes_to_the_end_of_its_section():
-    content = b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n\n## Patterns\n- (2026-01-03) two\n"
+    content = (
+        b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n\n## Patterns\n- (2026-01-03) two\n"
+    )
     assert insert(content, "Hard Rules", LINE) == (
-        b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n" + LINE.encode() + b"\n\n## Patterns\n- (2026-01-03) two\n"
+        b"# MEMORY\n\n## Hard Rules\n\n- (2026-01-02) one\n"
+        + LINE.encode()
+        + b"\n\n## Patterns\n- (2026-01-03) two\n"
     )
 
 
 def test_an_existing_heading_wins_whatever_its_case():
-    assert insert(b"## hard rules\n", "Hard Rules", LINE) == b"## hard rules\n" + LINE.encode() + b"\n"
+    assert (
+        insert(b"## hard rules\n", "Hard Rules", LINE) == b"## hard rules\n" + LINE.encode() + b"\n"
+    )
 
 
 def test_a_new_section_stands_where_the_order_puts_it():
-    content = insert(b"# MEMORY\n\n## Patterns\n\n- by hand\n", "Hard Rules", LINE, ["Hard Rules", "Patterns"])
-    assert content.decode().split("## ")[1:] == [f"Hard Rules\n\n{LINE}\n\n", "Patterns\n\n- by hand\n"]
+    content = insert(
+        b"# MEMORY\n\n## Patterns\n\n- by hand\n", "Hard Rules", LINE, ["Hard Rules", "Patterns"]
+    )
+    assert content.decode().split("## ")[1:] == [
+        f"Hard Rules\n\n{LINE}\n\n",
+        "Patterns\n\n- by hand\n",
+    ]
 
 
 def test_the_file_keeps_its_own_line_endings():
@@ -54,18 +72,24 @@ def test_the_file_keeps_its_own_line_endings():
 def test_a_first_entry_makes_the_file():
     content = insert(b"", "Hard Rules", LINE)
     assert content.startswith(b"# MEMORY\n")
-    assert read_entries(content.decode()) == [Entry(7, "Hard Rules", date(2026, 8, 3), "Use uv, never pip.")]
+    assert read_entries(content.decode()) == [
+        Entry(7, "Hard Rules", date(2026, 8, 3), "Use uv, never pip.")
+    ]
 
 
 def test_entries_are_dated_lines_of_a_section_and_nothing_else():
     content = "## A\n- (2026-08-03) one\n- undated\n* (2026-02-30) no such day\n### inner\n- (2026-08-04)  two \n"
-    assert read_entries(content) == [Entry(2, "A", date(2026, 8, 3), "one"), Entry(6, "A", date(2026, 8, 4), "two")]
+    assert read_entries(content) == [
+        Entry(2, "A", date(2026, 8, 3), "one"),
+        Entry(6, "A", date(2026, 8, 4), "two"),
+    ]
 
 
 def test_the_outline_counts_the_entries_of_each_section_and_holds_no_words_of_the_file():
     own = "## Hard Rules\n\n- (2026-08-03) one\n- (2026-08-04) two\n\n## My salary\n\n- (2026-08-05) three\n"
     outline = render_outline(
-        {"MEMORY.md": own, "projects/shop.md": "# Shop\n", "projects/a.md": "- (2026-08-06) four"}, ["Hard Rules"]
+        {"MEMORY.md": own, "projects/shop.md": "# Shop\n", "projects/a.md": "- (2026-08-06) four"},
+        ["Hard Rules"],
     )
     assert outline.splitlines()[2:] == [
         "| MEMORY.md | Hard Rules | 2 | 2026-08-03 | 2026-08-04 |",
@@ -73,7 +97,11 @@ def test_the_outline_counts_the_entries_of_each_section_and_holds_no_words_of_th
         "| projects/shop.md | no entries yet | 0 | | |",
         "| projects/a.md | no section | 1 | 2026-08-06 | 2026-08-06 |",
     ]
-    assert not [word for word in ("salary", "one", "four") if f" {word}" in outline.replace("no entries", "")]
+    assert not [
+        word
+        for word in ("salary", "one", "four")
+        if f" {word}" in outline.replace("no entries", "")
+    ]
 
 
 def test_a_line_separator_inside_a_line_does_not_shift_line_numbers():
@@ -86,17 +114,26 @@ def test_an_entry_is_one_line_whatever_its_text():
 
 def test_a_heading_inside_a_section_takes_no_entry_that_is_not_its_own():
     content = b"## Hard Rules\n- one\n\n### Git\n- two\n"
-    assert insert(content, "Hard Rules", LINE) == b"## Hard Rules\n- one\n" + LINE.encode() + b"\n\n### Git\n- two\n"
+    assert (
+        insert(content, "Hard Rules", LINE)
+        == b"## Hard Rules\n- one\n" + LINE.encode() + b"\n\n### Git\n- two\n"
+    )
 
 
 def test_what_stands_in_a_block_of_code_is_no_section_and_no_entry():
     content = b"```\n## Hard Rules\n- (2026-01-02) no entry\n```\n"
     assert read_entries(content.decode()) == []
-    assert insert(content, "Hard Rules", LINE) == content + b"\n## Hard Rules\n\n" + LINE.encode() + b"\n"
+    assert (
+        insert(content, "Hard Rules", LINE)
+        == content + b"\n## Hard Rules\n\n" + LINE.encode() + b"\n"
+    )
 
 
 def test_a_block_that_nobody_closed_hides_nothing():
-    assert insert(b"```\n## Hard Rules\n", "Hard Rules", LINE) == b"```\n## Hard Rules\n" + LINE.encode() + b"\n"
+    assert (
+        insert(b"```\n## Hard Rules\n", "Hard Rules", LINE)
+        == b"```\n## Hard Rules\n" + LINE.encode() + b"\n"
+    )
 
 
 def test_a_byte_order_mark_hides_no_heading():
@@ -105,28 +142,43 @@ def test_a_byte_order_mark_hides_no_heading():
 
 
 def test_a_last_line_without_its_ending_gets_one_before_the_next():
-    assert insert(b"## Hard Rules\n- by hand", "Hard Rules", LINE) == b"## Hard Rules\n- by hand\n" + LINE.encode() + b"\n"
+    assert (
+        insert(b"## Hard Rules\n- by hand", "Hard Rules", LINE)
+        == b"## Hard Rules\n- by hand\n" + LINE.encode() + b"\n"
+    )
 
 
 @given(content=st.binary(max_size=200), section=st.sampled_from(["Hard Rules", "New"]))
 def test_of_any_bytes_at_all_none_is_lost(content, section):
     changed = insert(content, section, LINE, ["New", "Hard Rules"])
     assert (
-        any(changed[:at] + changed[len(changed) - len(content) + at :] == content for at in range(len(content) + 1))
+        any(
+            changed[:at] + changed[len(changed) - len(content) + at :] == content
+            for at in range(len(content) + 1)
+        )
         or not content
     )
     assert LINE in [line.strip() for line in changed.decode("utf-8", "replace").split("\n")]
 
 
-@given(lines=FILES, ending=ENDINGS, has_last_ending=st.booleans(), section=st.sampled_from(["Hard Rules", "Patterns", "New"]))
+@given(
+    lines=FILES,
+    ending=ENDINGS,
+    has_last_ending=st.booleans(),
+    section=st.sampled_from(["Hard Rules", "Patterns", "New"]),
+)
 def test_a_hand_written_byte_survives_every_insertion(lines, ending, has_last_ending, section):
     content = ending.join(lines) + (ending if has_last_ending else b"")
     changed = insert(content, section, LINE, ["New", "Hard Rules", "Patterns"])
     assert changed.count(LINE.encode()) == content.count(LINE.encode()) + 1
     rest = iter(changed.splitlines())
-    assert all(any(line == other for other in rest) for line in content.splitlines()), "a line is gone or moved"
+    assert all(any(line == other for other in rest) for line in content.splitlines()), (
+        "a line is gone or moved"
+    )
     sections = {
-        e.section.casefold() for e in read_entries(changed.decode("utf-8", "replace")) if e.text == "Use uv, never pip."
+        e.section.casefold()
+        for e in read_entries(changed.decode("utf-8", "replace"))
+        if e.text == "Use uv, never pip."
     }
     assert sections == {section.casefold()}
 
@@ -137,11 +189,17 @@ OLD = "- (2026-01-02) Use pip."
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("## Hard Rules\n- (2026-01-02) Use pip.\n- by hand\n", f"## Hard Rules\n{LINE}\n- by hand\n"),
+        (
+            "## Hard Rules\n- (2026-01-02) Use pip.\n- by hand\n",
+            f"## Hard Rules\n{LINE}\n- by hand\n",
+        ),
         ("## Hard Rules\r\n- (2026-01-02) Use pip.  \r\n", f"## Hard Rules\r\n{LINE}\r\n"),
         ("## Hard Rules\n- (2026-01-02) Use pip.", f"## Hard Rules\n{LINE}"),
         ("\ufeff- (2026-01-02) Use pip.\n", f"\ufeff{LINE}\n"),
-        ("```\n- (2026-01-02) Use pip.\n```\n- (2026-01-02) Use pip.\n", f"```\n- (2026-01-02) Use pip.\n```\n{LINE}\n"),
+        (
+            "```\n- (2026-01-02) Use pip.\n```\n- (2026-01-02) Use pip.\n",
+            f"```\n- (2026-01-02) Use pip.\n```\n{LINE}\n",
+        ),
     ],
 )
 def test_a_line_is_replaced_in_its_place_and_no_other_byte_changes(before: str, after: str):
@@ -168,7 +226,9 @@ def test_a_line_that_is_there_is_not_added_again():
 
 
 @given(
-    lines=st.lists(st.one_of(FILES.map(lambda parts: b" ".join(parts)), st.just(OLD.encode())), max_size=10),
+    lines=st.lists(
+        st.one_of(FILES.map(lambda parts: b" ".join(parts)), st.just(OLD.encode())), max_size=10
+    ),
     ending=ENDINGS,
     has_last_ending=st.booleans(),
     new=st.sampled_from([LINE, ""]),
@@ -180,5 +240,7 @@ def test_a_replacement_touches_one_line_of_any_file(lines, ending, has_last_endi
         return
     before, after = content.split(ending), changed.split(ending)
     places = [number for number, line in enumerate(before) if line.strip() == OLD.encode()]
-    ways = [[*before[:at], *there, *before[at + 1 :]] for at in places for there in ([new.encode()], [])]
+    ways = [
+        [*before[:at], *there, *before[at + 1 :]] for at in places for there in ([new.encode()], [])
+    ]
     assert after in ways

@@ -47,7 +47,10 @@ def test_a_host_that_only_resembles_one_of_them_is_a_stranger(text: str):
     assert HOST in str(sensitive_reason(text, {"docs.acme-tide.dev"}))
 
 
-@pytest.mark.parametrize("text", [DOCS, "Open https://docs.acme-tide.dev:8443/start first.", "Ask mira@docs.acme-tide.dev."])
+@pytest.mark.parametrize(
+    "text",
+    [DOCS, "Open https://docs.acme-tide.dev:8443/start first.", "Ask mira@docs.acme-tide.dev."],
+)
 def test_a_host_of_the_owners_commands_is_none(text: str):
     assert sensitive_reason(text) is not None
     assert sensitive_reason(text, {"docs.acme-tide.dev"}) is None
@@ -66,7 +69,10 @@ def test_a_known_host_does_not_hide_a_download():
 def test_a_line_waits_until_a_command_of_the_owner_names_its_host(world: World):
     (line,) = world.propose(DOCS, sessions=3)
     state, why = world.triage()[line]
-    assert (state, "names a host or address: only a person can approve this" in why) == ("pending", True)
+    assert (state, "names a host or address: only a person can approve this" in why) == (
+        "pending",
+        True,
+    )
     world.run("rsync -a site/ mira@docs.acme-tide.dev:/srv/docs")
     assert world.triage()[line][0] == "promoted"
 

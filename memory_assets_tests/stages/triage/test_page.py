@@ -21,7 +21,11 @@ def world(tmp_path: Path) -> World:
 
 def shown(world: World) -> list[str]:
     """The proposals in REVIEW.md, in order."""
-    return [line.split("`")[1] for line in world.review_md.read_text().splitlines() if line.startswith("- [ ]")]
+    return [
+        line.split("`")[1]
+        for line in world.review_md.read_text().splitlines()
+        if line.startswith("- [ ]")
+    ]
 
 
 def test_twelve_are_asked_about_and_each_that_leaves_makes_room_for_the_next(world: World):
@@ -52,12 +56,18 @@ def test_a_more_useful_proposal_takes_the_place_of_one_whose_time_begins_again_l
     assert shown(world) == [urgent, *ids[: MOST_ASKED - 1]]
     world.later(days=3)
     states = world.triage()
-    assert {id for id, (state, _) in states.items() if state == "expired"} == set(ids[: MOST_ASKED - 1])
+    assert {id for id, (state, _) in states.items() if state == "expired"} == set(
+        ids[: MOST_ASKED - 1]
+    )
     assert shown(world) == [urgent, ids[-1]]
 
 
-def test_rules_that_hold_in_general_come_before_facts_and_what_was_said_often_before_both(world: World):
-    (fact,) = world.propose("The relay listens on port 7000.", section="Patterns", category="operations")
+def test_rules_that_hold_in_general_come_before_facts_and_what_was_said_often_before_both(
+    world: World,
+):
+    (fact,) = world.propose(
+        "The relay listens on port 7000.", section="Patterns", category="operations"
+    )
     (rule,) = world.propose(RULES[0])
     said = {"section": "Patterns", "category": "operations", "confidence": 0.7}
     (often,) = world.propose("The tides come from `tides.csv`.", sessions=2, **said)
@@ -67,7 +77,12 @@ def test_rules_that_hold_in_general_come_before_facts_and_what_was_said_often_be
 
 def test_the_owners_words_come_before_an_assistants_and_questions_last(world: World):
     found, open_one, said = (
-        *world.propose("The loader reads `tides.csv` twice.", author="assistant", section="Patterns", confidence=0.7),
+        *world.propose(
+            "The loader reads `tides.csv` twice.",
+            author="assistant",
+            section="Patterns",
+            confidence=0.7,
+        ),
         *world.propose("It must never be renamed."),
         *world.propose(RULES[0]),
     )

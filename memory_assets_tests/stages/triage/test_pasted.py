@@ -49,7 +49,9 @@ def test_the_owners_own_sentence_is_not(message: str):
 
 
 def test_a_quote_that_joins_lines_and_straightens_apostrophes_is_found_in_the_owners_part():
-    assert not is_pasted("Don't push, run `make format`.", f"Don’t push\nrun `make format`\n\n{MAIL}")
+    assert not is_pasted(
+        "Don't push, run `make format`.", f"Don’t push\nrun `make format`\n\n{MAIL}"
+    )
 
 
 def test_a_message_without_marks_is_the_owners_whole():
@@ -59,7 +61,10 @@ def test_a_message_without_marks_is_the_owners_whole():
 @pytest.mark.parametrize("message", PASTES.values(), ids=PASTES)
 def test_what_only_pasted_text_says_waits_however_often_it_was_pasted(world: World, message: str):
     (rule,) = world.propose(RULE, sessions=3, messages=[message] * 3)
-    assert world.triage()[rule] == ("pending", f"you said it in 3 sessions, last on 2026-08-03; {PASTED}")
+    assert world.triage()[rule] == (
+        "pending",
+        f"you said it in 3 sessions, last on 2026-08-03; {PASTED}",
+    )
     assert (
         f"`{rule}` **{RULE}** — _Hard Rules; you said it in 3 sessions, last on 2026-08-03; {PASTED}_"
         in world.review_md.read_text()

@@ -23,8 +23,16 @@ def patched(project: Path, approved: str = RULE, **changes) -> tuple[Path, str]:
     """The patch of a friction whose target is the project's AGENTS.md, and the path it has below the workspace."""
     workspace = GitWorkspace(project.parent / "workspace")
     workspace.prepare()
-    plain = {"proposal_id": "f-20260810-001", "title": "pip runs", "folder": str(project), "target": str(project / "AGENTS.md")}
-    friction = row("friction", **{**plain, "section": "Hard Rules", "text": RULE, "old": "", "new": RULE, **changes})
+    plain = {
+        "proposal_id": "f-20260810-001",
+        "title": "pip runs",
+        "folder": str(project),
+        "target": str(project / "AGENTS.md"),
+    }
+    friction = row(
+        "friction",
+        **{**plain, "section": "Hard Rules", "text": RULE, "old": "", "new": RULE, **changes},
+    )
     path = write_patch(friction, approved, workspace)
     assert workspace.at_head(path) == (workspace.root / path).read_bytes()
     return workspace.root / path, path
@@ -41,12 +49,16 @@ def patched(project: Path, approved: str = RULE, **changes) -> tuple[Path, str]:
         "",
     ],
 )
-def test_a_line_is_added_to_the_file_as_it_lies_there(project: Path, before: str | None, tool: tuple[str, ...]):
+def test_a_line_is_added_to_the_file_as_it_lies_there(
+    project: Path, before: str | None, tool: tuple[str, ...]
+):
     target = project / "AGENTS.md"
     if before is not None:
         target.write_bytes(before.encode())
     patch, _ = patched(project)
-    assert (target.read_bytes() if target.exists() else None) == (None if before is None else before.encode())
+    assert (target.read_bytes() if target.exists() else None) == (
+        None if before is None else before.encode()
+    )
     given = ("--binary", *tool[1:]) if tool[0] == "patch" else tool[1:]
     subprocess.run([tool[0], *given, str(patch)], cwd=project, check=True, capture_output=True)
     after = target.read_bytes().decode()
@@ -65,7 +77,13 @@ def test_what_a_person_reworded_is_what_the_patch_says(project: Path):
 def test_an_edit_is_made_where_its_old_text_stands(project: Path, before: str):
     target = project / "dev.toml"
     target.write_text(before)
-    edit = {"target": str(target), "section": "", "old": "pool_size = 10", "new": "pool_size = 40", "text": "pool reset"}
+    edit = {
+        "target": str(target),
+        "section": "",
+        "old": "pool_size = 10",
+        "new": "pool_size = 40",
+        "text": "pool reset",
+    }
     patch, _ = patched(project, approved="pool reset", **edit)
     subprocess.run(["git", "apply", str(patch)], cwd=project, check=True, capture_output=True)
     assert target.read_text() == before.replace("10", "40")
@@ -74,6 +92,8 @@ def test_an_edit_is_made_where_its_old_text_stands(project: Path, before: str):
 def test_a_skill_is_a_file_of_its_own(project: Path):
     target = project / ".claude" / "skills" / "count" / "SKILL.md"
     skill = "---\nname: count\n---\n\n1. `count`\n"
-    patch, _ = patched(project, approved="count", text="count", target=str(target), section="", new=skill)
+    patch, _ = patched(
+        project, approved="count", text="count", target=str(target), section="", new=skill
+    )
     subprocess.run(["git", "apply", str(patch)], cwd=project, check=True, capture_output=True)
     assert target.read_text() == skill

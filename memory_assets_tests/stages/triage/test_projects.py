@@ -30,7 +30,9 @@ def world(tmp_path: Path) -> World:
 
 def learn(world: World, project: str, *texts: str) -> list[str]:
     """Promotes what holds of a project."""
-    return world.propose(*texts, sessions=2, section="Patterns", category="operations", project=project)
+    return world.propose(
+        *texts, sessions=2, section="Patterns", category="operations", project=project
+    )
 
 
 def texts_in(world: World, path: str) -> list[str]:
@@ -41,7 +43,12 @@ def texts_in(world: World, path: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("project", "path"),
-    [("tidewatch", "tidewatch"), ("Tide Watch/2", "tide-watch-2"), ("../..", "unnamed"), ("Häfen", "h-fen")],
+    [
+        ("tidewatch", "tidewatch"),
+        ("Tide Watch/2", "tide-watch-2"),
+        ("../..", "unnamed"),
+        ("Häfen", "h-fen"),
+    ],
 )
 def test_every_name_makes_a_file(project: str, path: str):
     assert path_of(project) == f"projects/{path}.md"
@@ -71,7 +78,11 @@ def test_a_line_is_for_the_project_that_it_was_said_in_unless_it_says_more(one: 
 
 
 def test_the_first_line_opens_the_file_and_what_is_recorded_stays_where_it_went():
-    proposals = {"p-0": proposal(UV), "p-1": proposal(UV), "p-2": proposal("I want answers in German.", "preferences")}
+    proposals = {
+        "p-0": proposal(UV),
+        "p-1": proposal(UV),
+        "p-2": proposal("I want answers in German.", "preferences"),
+    }
     recorded = [Event("1", START, "rules", PROMOTED, "p-0", {"path": "MEMORY.md"})]
     homes = plan_homes(["p-0", "p-1", "p-2"], proposals, recorded)
     assert homes == {"p-0": "MEMORY.md", "p-1": "projects/tidewatch.md", "p-2": "MEMORY.md"}
@@ -139,11 +150,22 @@ def test_a_line_that_a_person_touched_does_not_move(world: World):
 def test_a_moved_line_explains_itself_and_can_be_changed_where_it_is(world: World):
     first = learn(world, "tidewatch", *HARBOURS[:3])[0]
     world.triage()
-    found = explain(HARBOURS[0], tables=world.tables, ledger=world.ledger, archive=world.archive, workspace=world.workspace)
-    assert (found.root.id, found.is_verified) == ("projects/tidewatch.md:7", True) or found.root.id.startswith("projects/")
+    found = explain(
+        HARBOURS[0],
+        tables=world.tables,
+        ledger=world.ledger,
+        archive=world.archive,
+        workspace=world.workspace,
+    )
+    assert (found.root.id, found.is_verified) == (
+        "projects/tidewatch.md:7",
+        True,
+    ) or found.root.id.startswith("projects/")
     world.replace(first, "The tide table of harbour 1 is a spreadsheet.", is_correction=True)
     world.triage()
-    assert "The tide table of harbour 1 is a spreadsheet." in texts_in(world, "projects/tidewatch.md")
+    assert "The tide table of harbour 1 is a spreadsheet." in texts_in(
+        world, "projects/tidewatch.md"
+    )
     assert HARBOURS[0] not in texts_in(world, "projects/tidewatch.md")
 
 
@@ -167,13 +189,19 @@ def test_the_briefing_of_a_project_joins_both_files_and_never_shows_another_proj
         own = (world.workspace.root / path_of(project)).read_text()
         common = {"pending": 0, "owner": "mira", "as_of": None}
         return render_briefing(
-            (world.workspace.root / "MEMORY.md").read_text(), empty("memories"), project_md=own, project=project, **common
+            (world.workspace.root / "MEMORY.md").read_text(),
+            empty("memories"),
+            project_md=own,
+            project=project,
+            **common,
         )
 
     tides, rivers = briefing("tidewatch"), briefing("rivers")
     assert all(text in tides for text in (GERMAN, *HARBOURS))
     assert all(text in rivers for text in (GERMAN, *GAUGES))
-    assert [text for text in GAUGES if text in tides] + [text for text in HARBOURS if text in rivers] == []
+    assert [text for text in GAUGES if text in tides] + [
+        text for text in HARBOURS if text in rivers
+    ] == []
     assert tides.count("## Patterns") == 1
 
 
@@ -215,9 +243,11 @@ def test_a_move_that_is_killed_between_any_two_writes_ends_as_an_undisturbed_one
         assert sorted(texts_in(world, "projects/tidewatch.md")) == sorted(HARBOURS[:3])
         assert not is_dirty(world.workspace, "MEMORY.md")
         assert not is_dirty(world.workspace, "projects/tidewatch.md")
-        assert {author for path in ("MEMORY.md", "projects/tidewatch.md") for author, _ in world.commits(path)} == {
-            "memory_assets"
-        }
+        assert {
+            author
+            for path in ("MEMORY.md", "projects/tidewatch.md")
+            for author, _ in world.commits(path)
+        } == {"memory_assets"}
         if is_whole:
             return
     raise AssertionError("a triage takes more writes than this test counts")

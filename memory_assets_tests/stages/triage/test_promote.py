@@ -16,7 +16,11 @@ from memory_assets_tests.dirty import is_dirty
 from memory_assets_tests.once import sampled
 from memory_assets_tests.stages.triage.world import BEGUN, PROJECT_MD, World
 
-UV, MAKE, DATES = "Always use `uv`, never `pip`.", "Always run `make check` before you commit.", "Write dates the British way."
+UV, MAKE, DATES = (
+    "Always use `uv`, never `pip`.",
+    "Always run `make check` before you commit.",
+    "Write dates the British way.",
+)
 LINE = f"- (2026-08-03) {UV}"
 
 
@@ -83,16 +87,25 @@ def test_a_promotion_is_a_line_a_commit_and_a_record(world: World):
         "Decided-by: rules\nSession: s1-0\nSession: s1-1"
     )
     assert (event.target, event.actor, event.payload["commit"]) == (uv, "rules", last.id)
-    assert {name: event.payload[name] for name in ("section", "line", "reflection_id", "session_ids")} == {
+    assert {
+        name: event.payload[name] for name in ("section", "line", "reflection_id", "session_ids")
+    } == {
         "section": "Hard Rules",
         "line": LINE,
         "reflection_id": "r1",
         "session_ids": ["s1-0", "s1-1"],
     }
     record = event.payload["evidence"][0]
-    content = world.archive.read(record["source_id"], record["generation"], record["byte_from"], record["byte_to"])
+    content = world.archive.read(
+        record["source_id"], record["generation"], record["byte_from"], record["byte_to"]
+    )
     assert UV in content.decode()
-    assert (record["quote"], record["session_id"], record["line"], record["message_id"]) == (UV, "s1-0", 0, f"msg_{0:020x}")
+    assert (record["quote"], record["session_id"], record["line"], record["message_id"]) == (
+        UV,
+        "s1-0",
+        0,
+        f"msg_{0:020x}",
+    )
 
 
 def test_what_a_person_wrote_is_committed_as_theirs_before_ours(world: World):
@@ -142,7 +155,9 @@ def test_a_line_that_a_person_had_written_already_is_recorded_and_not_doubled(wo
     assert [event.payload["commit"] for event in world.ledger.events(["entry.promoted"])] == [None]
 
 
-def test_an_edit_that_lands_while_a_line_is_written_is_kept(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_an_edit_that_lands_while_a_line_is_written_is_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     world.propose(UV, sessions=2)
     world.hear()
     world.decide()
@@ -158,11 +173,18 @@ def test_an_edit_that_lands_while_a_line_is_written_is_kept(world: World, monkey
     text = world.memory_md.read_text()
     assert "typed in between\ntyped again\n" in text
     assert world.entries() == [LINE]
-    assert [author for author, _ in world.commits()] == ["memory_assets", "mira", "mira", "memory_assets"]
+    assert [author for author, _ in world.commits()] == [
+        "memory_assets",
+        "mira",
+        "mira",
+        "memory_assets",
+    ]
     assert world.workspace.lines_lost_by_us("MEMORY.md", lost_lines) == []
 
 
-def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     world.propose(UV, sessions=2)
     world.hear()
     world.decide()
@@ -179,7 +201,10 @@ def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(
     assert LINE.encode() in (world.workspace.at_head(PROJECT_MD) or b"")
     monkeypatch.undo()
     world.triage()
-    assert world.commits()[-2:] == [("memory_assets", "p-20260803-001: add to Hard Rules"), ("mira", "Edited by hand")]
+    assert world.commits()[-2:] == [
+        ("memory_assets", "p-20260803-001: add to Hard Rules"),
+        ("mira", "Edited by hand"),
+    ]
     assert (world.entries(), "- removed at once" in world.memory_md.read_text()) == ([], True)
 
 
@@ -202,11 +227,15 @@ def test_a_workspace_that_was_lost_is_written_again_from_the_ledger(world: World
     assert world.entries() == [LINE]
 
 
-def test_where_evidence_cannot_be_read_nothing_is_written(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_where_evidence_cannot_be_read_nothing_is_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     world.propose(UV, sessions=2)
     world.hear()
     world.decide()
-    monkeypatch.setattr(run, "gather_evidence", lambda *_: (_ for _ in ()).throw(OSError("the disk is gone")))
+    monkeypatch.setattr(
+        run, "gather_evidence", lambda *_: (_ for _ in ()).throw(OSError("the disk is gone"))
+    )
     with pytest.raises(OSError, match="the disk is gone"):
         world.write()
     assert world.entries() == []
@@ -243,7 +272,18 @@ def test_killed_between_any_two_writes_the_next_run_ends_as_an_undisturbed_one(
 
 LINES = st.lists(
     st.one_of(
-        st.sampled_from(["## Hard Rules", "## Patterns", "# Top", "### inner", "", "```", "- (2026-01-02) kept", "\ufeff"]),
+        st.sampled_from(
+            [
+                "## Hard Rules",
+                "## Patterns",
+                "# Top",
+                "### inner",
+                "",
+                "```",
+                "- (2026-01-02) kept",
+                "\ufeff",
+            ]
+        ),
         st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\n\r"), max_size=20),
     ),
     max_size=8,
@@ -251,14 +291,20 @@ LINES = st.lists(
 
 
 @settings(max_examples=12)
-@given(hands=st.lists(LINES, min_size=1, max_size=3), ending=st.sampled_from(["\n", "\r\n"]), has_end=st.booleans())
+@given(
+    hands=st.lists(LINES, min_size=1, max_size=3),
+    ending=st.sampled_from(["\n", "\r\n"]),
+    has_end=st.booleans(),
+)
 def test_every_byte_a_person_left_between_promotions_survives(hands, ending, has_end):
     with TemporaryDirectory() as folder:
         world = World(Path(folder))
         for number, lines in enumerate(hands):
             content = (ending.join(lines) + (ending if has_end and lines else "")).encode()
             world.memory_md.write_bytes(content)
-            world.propose(f"Always run `make check{number}` before you commit number {number}.", sessions=2)
+            world.propose(
+                f"Always run `make check{number}` before you commit number {number}.", sessions=2
+            )
             world.triage()
             after = world.memory_md.read_bytes()
             assert len(after) > len(content)
@@ -273,7 +319,9 @@ def test_lines_that_moved_are_lost_and_lines_around_new_ones_are_not():
     assert lost_lines(b"a\nb\nc\n", b"a\nanother\nc\n") == [b"b"]
 
 
-def test_a_line_of_the_rules_goes_where_a_person_rejected_the_proposal_on_another_machine(world: World):
+def test_a_line_of_the_rules_goes_where_a_person_rejected_the_proposal_on_another_machine(
+    world: World,
+):
     uv, _ = world.propose(UV, MAKE, sessions=2)
     world.triage()
     world.ledger.append("proposal.rejected", uv, {"reason": "no"}, actor="mira")
@@ -281,7 +329,8 @@ def test_a_line_of_the_rules_goes_where_a_person_rejected_the_proposal_on_anothe
     assert world.entries() == [LINE.replace(UV, MAKE)]
     (*_, last) = world.workspace.history(PROJECT_MD)[::-1]
     assert (
-        last.message.startswith(f"{uv}: take back in Hard Rules") and "Reason: overruled: no\nDecided-by: mira" in last.message
+        last.message.startswith(f"{uv}: take back in Hard Rules")
+        and "Reason: overruled: no\nDecided-by: mira" in last.message
     )
     once = outcome(world), len(world.ledger.events())
     world.triage()
@@ -293,7 +342,11 @@ def test_a_retired_line_comes_back_where_a_person_wanted_to_keep_it_first(world:
     world.triage()
     world.contradict(uv)
     world.triage()
-    (asked,) = (event.target for event in world.ledger.events(["proposal.numbered"]) if "amends" in event.payload)
+    (asked,) = (
+        event.target
+        for event in world.ledger.events(["proposal.numbered"])
+        if "amends" in event.payload
+    )
     kept_at = world.clock.now
     world.clock.now += timedelta(hours=2)
     world.ledger.append("proposal.approved", asked, {}, actor="mira")
@@ -305,7 +358,9 @@ def test_a_retired_line_comes_back_where_a_person_wanted_to_keep_it_first(world:
     assert world.entries() == [LINE]
 
 
-def test_evidence_that_cannot_be_read_keeps_no_other_promotion_waiting(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_evidence_that_cannot_be_read_keeps_no_other_promotion_waiting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     first, second = world.propose(UV, MAKE, sessions=2)
     gathered = run.gather_evidence
 

@@ -58,14 +58,28 @@ def test_proposals_of_busy_days_each_end_in_one_state_and_every_line_explains_it
     states = dict(decisions.group_by("state").len().iter_rows())
     assert "pending" not in states
     assert sum(states.values()) == len(proposed) > 0
-    wanted = {"approve": "promoted", "edit": "promoted", "strike": "rejected", "ignore": "expired", LEFT_REFUSED: "rejected"}
+    wanted = {
+        "approve": "promoted",
+        "edit": "promoted",
+        "strike": "rejected",
+        "ignore": "expired",
+        LEFT_REFUSED: "rejected",
+    }
     found = dict(decisions.select("proposal_id", "state").iter_rows())
-    assert {id: wanted[action] for id, action in days.acted.items()} == {id: found[id] for id in days.acted}
+    assert {id: wanted[action] for id, action in days.acted.items()} == {
+        id: found[id] for id in days.acted
+    }
     workspace = GitWorkspace(store.workspace)
     files = [(store.workspace / path).read_text() for path in memory_files(store.workspace)]
     entries = [entry for content in files for entry in read_entries(content)]
     assert len(entries) == decisions.filter(pl.col("state") == "promoted").height
     for entry in entries:
-        chain = explain(entry.text, tables=store.tables, ledger=store.ledger, archive=store.archive, workspace=workspace)
+        chain = explain(
+            entry.text,
+            tables=store.tables,
+            ledger=store.ledger,
+            archive=store.archive,
+            workspace=workspace,
+        )
         assert chain.is_verified, entry.text
         assert chain.records, entry.text

@@ -44,7 +44,10 @@ def why(said: str, *, is_repeated: bool = False, author: str = "assistant") -> s
         ("`Storer` satisfies both, so the issue is the signature.", LEANS),
         ("An MVP with these limits (the owner: “ok, let's build the MVP in this repo”)", FRAGMENT),
         ("The hash has 42 characters instead of the required 40.", DEFECT),
-        ("The owner wants: “This is a regression from the old code, which always asked twice”", DEFECT),
+        (
+            "The owner wants: “This is a regression from the old code, which always asked twice”",
+            DEFECT,
+        ),
         ("The 401 surfaces in `smarthttp.go`. Cleanest plumbing.", DEFECT),
         ("`refs/remotes/*` — which is why mirroring surprises people", FRAGMENT),
     ],

@@ -43,7 +43,12 @@ def test_a_second_triage_changes_nothing(world: World):
     world.propose(UV, sessions=2)
     world.propose(DATES)
     world.triage()
-    before = (world.memory_md.read_bytes(), world.review_md.read_bytes(), world.workspace.head(), len(world.ledger.events()))
+    before = (
+        world.memory_md.read_bytes(),
+        world.review_md.read_bytes(),
+        world.workspace.head(),
+        len(world.ledger.events()),
+    )
     world.later(minutes=30)
     world.triage()
     assert before == (
@@ -89,7 +94,10 @@ def test_a_struck_line_is_rejected_and_does_not_come_back_in_the_same_words(worl
     world.tick(dates, "-")
     assert world.triage()[dates] == ("rejected", "struck from REVIEW.md")
     (again,) = world.propose("Please write dates the British way.")
-    assert world.triage()[again] == ("rejected", f"says the same as {dates}, which a person rejected")
+    assert world.triage()[again] == (
+        "rejected",
+        f"says the same as {dates}, which a person rejected",
+    )
 
 
 def test_the_same_rule_of_two_projects_waits_in_each_of_them(world: World):
@@ -102,7 +110,10 @@ def test_the_same_rule_of_two_projects_waits_in_each_of_them(world: World):
 
 def test_the_same_rule_of_two_memories_of_a_project_confirms_itself(world: World):
     first, second = world.propose(UV, UV)
-    assert {id: state for id, (state, _) in world.triage().items()} == {first: "promoted", second: "rejected"}
+    assert {id: state for id, (state, _) in world.triage().items()} == {
+        first: "promoted",
+        second: "rejected",
+    }
     assert world.entries() == [f"- (2026-08-03) {UV}"]
 
 
@@ -110,10 +121,16 @@ def test_what_an_entry_says_in_other_words_is_not_proposed_again(world: World):
     by_hand = "- (2026-08-01) Always run the linter before you push."
     world.memory_md.write_text(f"## Hard Rules\n\n{by_hand}\n")
     (again,) = world.propose("The linter must run before each push to the remote.", sessions=2)
-    near = StatementComparison(lambda texts: np.array([[0.96, 0.28] if "Always" in text else [1.0, 0.0] for text in texts]))
+    near = StatementComparison(
+        lambda texts: np.array([[0.96, 0.28] if "Always" in text else [1.0, 0.0] for text in texts])
+    )
     replace(world.steps, comparison=near).decide_all()
     (decided,) = world.ledger.events(["proposal.decided"])
-    assert (decided.target, decided.payload["state"], decided.payload["entry"]) == (again, "merged", by_hand)
+    assert (decided.target, decided.payload["state"], decided.payload["entry"]) == (
+        again,
+        "merged",
+        by_hand,
+    )
 
 
 def test_the_same_rule_in_other_words_is_a_second_occasion(world: World):
@@ -137,7 +154,9 @@ def test_what_is_ticked_and_what_rules_promote_at_once_are_no_two_lines(world: W
 def test_an_edited_text_still_waits_and_is_what_an_approval_promotes(world: World):
     (dates,) = world.propose(DATES)
     world.triage()
-    world.review_md.write_text(world.review_md.read_text().replace("British way.", "British way, 9 April 2026."))
+    world.review_md.write_text(
+        world.review_md.read_text().replace("British way.", "British way, 9 April 2026.")
+    )
     assert world.triage()[dates][0] == "pending"
     assert "**Write dates the British way, 9 April 2026.**" in world.review_md.read_text()
     world.tick(dates)
@@ -153,7 +172,9 @@ def test_an_edit_is_heard_once_even_if_the_run_is_killed_right_after(world: Worl
     world.hear()
     world.workspace.commit_content("as if it had never been committed", {"REVIEW.md": waiting})
     world.hear()
-    assert [event.payload["text"] for event in world.ledger.events(["proposal.edited"])] == ["Write dates the Scottish way."]
+    assert [event.payload["text"] for event in world.ledger.events(["proposal.edited"])] == [
+        "Write dates the Scottish way."
+    ]
 
 
 def test_a_half_saved_review_decides_nothing_and_stays_as_it_is(world: World):
@@ -179,7 +200,9 @@ def test_a_review_that_vanished_is_written_again(world: World):
 def test_notes_and_line_endings_of_a_person_stay(world: World):
     dates, make = world.propose(DATES, MAKE)
     world.triage()
-    text = world.review_md.read_text().replace(f"- [ ] `{make}`", f"Ask Priya first.\n- [ ] `{make}`")
+    text = world.review_md.read_text().replace(
+        f"- [ ] `{make}`", f"Ask Priya first.\n- [ ] `{make}`"
+    )
     world.review_md.write_bytes(text.replace("\n", "\r\n").encode())
     world.triage()
     world.tick(dates)
@@ -191,7 +214,9 @@ def test_notes_and_line_endings_of_a_person_stay(world: World):
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_box_ticked_while_the_file_is_being_written_is_honoured(world: World, monkeypatch: pytest.MonkeyPatch, moment: str):
+def test_a_box_ticked_while_the_file_is_being_written_is_honoured(
+    world: World, monkeypatch: pytest.MonkeyPatch, moment: str
+):
     """The tick lands right before our file is swapped in, or between the swap and the commit."""
     (dates,) = world.propose(DATES)
     world.triage()
@@ -216,7 +241,9 @@ def test_a_box_ticked_while_the_file_is_being_written_is_honoured(world: World, 
     assert states[make][0] == "pending"
 
 
-def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
     dates, make = world.propose(DATES, MAKE)
     world.triage()
     world.tick(dates)
@@ -231,8 +258,14 @@ def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(world: 
 
     monkeypatch.setattr(run, "read_review", read_and_tick)
     world.hear()
-    assert {id: state for id, (state, _) in world.decide().items()} == {dates: "promoted", make: "pending"}
-    assert {id: state for id, (state, _) in world.triage().items()} == {dates: "promoted", make: "promoted"}
+    assert {id: state for id, (state, _) in world.decide().items()} == {
+        dates: "promoted",
+        make: "pending",
+    }
+    assert {id: state for id, (state, _) in world.triage().items()} == {
+        dates: "promoted",
+        make: "promoted",
+    }
 
 
 def test_a_file_that_differs_between_two_looks_decides_nothing(world: World):
@@ -240,7 +273,10 @@ def test_a_file_that_differs_between_two_looks_decides_nothing(world: World):
     world.triage()
     world.tick(dates)
     heard = world.hear(meanwhile=lambda seconds: world.tick(make) if seconds == 5 else None)
-    assert (heard.counts, heard.warnings) == ({}, ["REVIEW.md is being edited; what it says is read at the next triage."])
+    assert (heard.counts, heard.warnings) == (
+        {},
+        ["REVIEW.md is being edited; what it says is read at the next triage."],
+    )
     assert world.hear().counts == {"proposal.approved": 2}
 
 

@@ -4,7 +4,15 @@ import re
 
 import pytest
 
-from memory_assets.stages.triage.sensitive import CHECK, CREDENTIAL, DOWNLOAD, HOST, PACKAGE, SCRIPT, sensitive_reason
+from memory_assets.stages.triage.sensitive import (
+    CHECK,
+    CREDENTIAL,
+    DOWNLOAD,
+    HOST,
+    PACKAGE,
+    SCRIPT,
+    sensitive_reason,
+)
 
 HOSTILE = {
     DOWNLOAD: (
@@ -123,18 +131,24 @@ def test_a_line_of_two_kinds_names_both():
     assert said == "names a download and names a host or address: only a person can approve this"
 
 
-@pytest.mark.parametrize("hidden", ["c\u00adurl x", "ｃｕｒｌ x", "`pip` `install` tidetool", "**down**load it"])
+@pytest.mark.parametrize(
+    "hidden", ["c\u00adurl x", "ｃｕｒｌ x", "`pip` `install` tidetool", "**down**load it"]
+)
 def test_markup_and_invisible_characters_hide_nothing(hidden: str):
     assert DOWNLOAD in str(sensitive_reason(hidden))
 
 
 def test_a_masked_secret_is_a_credential():
-    assert CREDENTIAL in str(sensitive_reason("Always pass ******************** to `make release`."))
+    assert CREDENTIAL in str(
+        sensitive_reason("Always pass ******************** to `make release`.")
+    )
 
 
 def test_what_forbids_a_switch_is_no_switch_unless_it_makes_an_exception():
     assert sensitive_reason("Never commit with `--no-verify`.") is None
-    assert CHECK in str(sensitive_reason("Never commit with `--no-verify` unless `make check` is slow."))
+    assert CHECK in str(
+        sensitive_reason("Never commit with `--no-verify` unless `make check` is slow.")
+    )
     assert CHECK in str(sensitive_reason("Never commit without `--no-verify`."))
 
 

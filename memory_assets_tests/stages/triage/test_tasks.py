@@ -25,7 +25,11 @@ from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.triage.world import DAY, World
 from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, proposed_in, serve
 
-DATES, GAUGE, TIDY = "Write dates the British way.", "The gauge feed lags by one hour.", "Ask @harbour before the tide turns."
+DATES, GAUGE, TIDY = (
+    "Write dates the British way.",
+    "The gauge feed lags by one hour.",
+    "Ask @harbour before the tide turns.",
+)
 LABEL, KEY = "memory-review", b"key of this store"
 QUIET: dict[str, Any] = {"shown": {}, "is_forgotten": lambda text: False}
 PORT, NEW_PORT = "The database listens on port 5432.", "The database listens on port 5433."
@@ -87,7 +91,9 @@ def contents(api: TodoistApi) -> list[str]:
     return [proposed_in(task["content"]) for task in api.open()]
 
 
-def test_each_proposal_that_waits_is_a_task_that_says_where_it_would_go_and_why_it_waits(world: World, api: TodoistApi):
+def test_each_proposal_that_waits_is_a_task_that_says_where_it_would_go_and_why_it_waits(
+    world: World, api: TodoistApi
+):
     dates, _ = world.propose(DATES, TIDY)
     triage(world, api)
     assert contents(api) == [DATES, TIDY]
@@ -102,7 +108,10 @@ def test_each_proposal_that_waits_is_a_task_that_says_where_it_would_go_and_why_
         "Complete it to approve, reworded first if you like. Delete it, or label it `rejected`, to reject.",
     ]
     assert task["description"].splitlines()[4].startswith(f"[{dates} ")
-    assert [event.payload["task_id"] for event in world.ledger.events([SENT])] == [task["id"], api.named(TIDY)["id"]]
+    assert [event.payload["task_id"] for event in world.ledger.events([SENT])] == [
+        task["id"],
+        api.named(TIDY)["id"],
+    ]
 
 
 def test_a_second_triage_changes_nothing(world: World, api: TodoistApi):
@@ -123,7 +132,9 @@ def test_a_completed_task_approves(world: World, api: TodoistApi):
     assert dates not in world.review_md.read_text()
     (event,) = world.ledger.events(["proposal.approved"])
     assert (event.actor, event.payload) == ("mira", {"surface": "Todoist"})
-    assert open_tasks(world.ledger.events(KINDS)) == {} and [path for _, path in api.writes()] == ["/api/v1/tasks"]
+    assert open_tasks(world.ledger.events(KINDS)) == {} and [path for _, path in api.writes()] == [
+        "/api/v1/tasks"
+    ]
 
 
 def test_a_completed_task_approves_in_the_words_that_it_had(world: World, api: TodoistApi):
@@ -145,11 +156,16 @@ def test_a_deleted_task_rejects(world: World, api: TodoistApi):
     assert states[gauge][0] == "pending"
     assert contents(api) == [GAUGE] and dates not in world.review_md.read_text()
     (again,) = world.propose("Please write dates the British way.")
-    assert triage(world, api)[again] == ("rejected", f"says the same as {dates}, which a person rejected")
+    assert triage(world, api)[again] == (
+        "rejected",
+        f"says the same as {dates}, which a person rejected",
+    )
 
 
 @pytest.mark.parametrize("is_completed", [False, True])
-def test_the_label_rejected_rejects_and_the_task_goes(world: World, api: TodoistApi, is_completed: bool):
+def test_the_label_rejected_rejects_and_the_task_goes(
+    world: World, api: TodoistApi, is_completed: bool
+):
     (dates,) = world.propose(DATES)
     triage(world, api)
     task = api.named(DATES)
@@ -195,7 +211,9 @@ def test_what_is_reworded_in_review_md_is_reworded_there(world: World, api: Todo
     triage(world, api)
     for words in ("Scottish way.", "Irish way.", "British way."):
         content = world.review_md.read_text()
-        world.review_md.write_text(content.replace(content.split("dates the ")[1].split("**")[0], words))
+        world.review_md.write_text(
+            content.replace(content.split("dates the ")[1].split("**")[0], words)
+        )
         triage(world, api)
         assert contents(api) == [f"Write dates the {words}"]
         triage(world, api)
@@ -205,14 +223,20 @@ def test_what_is_reworded_in_review_md_is_reworded_there(world: World, api: Todo
 def test_a_rewording_that_was_done_and_not_noted_is_nobodys(world: World, api: TodoistApi):
     (dates,) = world.propose(DATES)
     triage(world, api)
-    world.ledger.append("proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira")
+    world.ledger.append(
+        "proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira"
+    )
     world.decide()
     send_unheard(world, api)
     triage(world, api)
-    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [("proposal.edited", dates)]
+    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [
+        ("proposal.edited", dates)
+    ]
 
 
-def test_what_nobody_decides_expires_and_its_deleted_task_rejects_nothing(world: World, api: TodoistApi):
+def test_what_nobody_decides_expires_and_its_deleted_task_rejects_nothing(
+    world: World, api: TodoistApi
+):
     (dates,) = world.propose(DATES)
     triage(world, api)
     task = api.named(DATES)
@@ -286,7 +310,10 @@ def test_what_rules_promote_is_completed(world: World, api: TodoistApi):
 
 
 def test_a_persons_own_tasks_stay_as_they_are(world: World, api: TodoistApi):
-    own = [api.add(DATES, "mine", [LABEL]), api.add("Buy milk", f"[p-20260803-001 {'0' * 12} {'0' * 12}]", [LABEL, "rejected"])]
+    own = [
+        api.add(DATES, "mine", [LABEL]),
+        api.add("Buy milk", f"[p-20260803-001 {'0' * 12} {'0' * 12}]", [LABEL, "rejected"]),
+    ]
     before = [dict(task) for task in own]
     world.propose(DATES)
     triage(world, api)
@@ -308,7 +335,9 @@ def test_another_store_of_the_same_person_has_tasks_of_its_own(world: World, api
 
 
 @pytest.mark.parametrize("words", [None, "Write dates the Scottish way."])
-def test_a_task_that_was_made_and_not_noted_is_found_and_not_made_twice(world: World, api: TodoistApi, words: str | None):
+def test_a_task_that_was_made_and_not_noted_is_found_and_not_made_twice(
+    world: World, api: TodoistApi, words: str | None
+):
     (dates,) = world.propose(DATES)
     world.triage()
     send_unheard(world, api)
@@ -329,20 +358,28 @@ def test_a_task_not_noted_that_is_completed_meanwhile_approves(world: World, api
     assert triage(world, api)[dates][0] == "promoted"
 
 
-def test_a_task_not_noted_before_it_was_reworded_elsewhere_is_nobodys_wording(world: World, api: TodoistApi):
+def test_a_task_not_noted_before_it_was_reworded_elsewhere_is_nobodys_wording(
+    world: World, api: TodoistApi
+):
     (dates,) = world.propose(DATES)
     world.triage()
     send_unheard(world, api)
-    world.ledger.append("proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira")
+    world.ledger.append(
+        "proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira"
+    )
     for _ in range(3):
         triage(world, api)
-    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [("proposal.edited", dates)]
+    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [
+        ("proposal.edited", dates)
+    ]
 
 
 def test_what_the_api_refuses_half_way_is_made_later(world: World, api: TodoistApi):
     world.propose(DATES, GAUGE, TIDY)
     world.triage()
-    api.fault = lambda method, path: Fault(429, {"retry-after": "30"}) if method == "POST" and len(api.tasks) == 2 else None
+    api.fault = lambda method, path: (
+        Fault(429, {"retry-after": "30"}) if method == "POST" and len(api.tasks) == 2 else None
+    )
     with pytest.raises(TaskListError, match="a pause of 30 s"):
         send(world, api)
     assert contents(api) == [DATES, GAUGE]
@@ -375,7 +412,9 @@ def test_a_project_deleted_with_its_tasks_rejects_nothing(world: World, api: Tod
     assert api.named(DATES)["project_id"] == home
     api.remove_project(home)
     heard = hear(world, api)
-    assert heard.counts == {} and f"The task of {dates} is gone with its project" in heard.warnings[0]
+    assert (
+        heard.counts == {} and f"The task of {dates} is gone with its project" in heard.warnings[0]
+    )
     assert world.decide()[dates][0] == "pending"
     world.later(days=7)
     assert triage(world, api)[dates][0] == "expired"
@@ -392,7 +431,9 @@ def test_pages_are_read_to_their_end(world: World, api: TodoistApi):
     assert [states[id][0] for id in ids] == ["pending", "promoted", "promoted"]
 
 
-def test_a_line_that_may_go_goes_when_its_task_is_completed_and_cannot_be_reworded(world: World, api: TodoistApi):
+def test_a_line_that_may_go_goes_when_its_task_is_completed_and_cannot_be_reworded(
+    world: World, api: TodoistApi
+):
     (port, _) = world.propose(PORT, "Always use `uv`, never `pip`.", sessions=2, section="Patterns")
     world.ledger.append("proposal.approved", port, {}, actor="mira")
     world.triage()
@@ -425,28 +466,53 @@ def test_a_friction_is_a_task_with_its_target_and_size(world: World, api: Todois
     world.propose(DATES)
     number, rule = "f-20260803-001", "Use `uv`, never `pip`, in every shell."
     friction = row(
-        "friction", proposal_id=number, day=DAY, title="pip runs", text=rule, section="Hard Rules", target="AGENTS.md"
+        "friction",
+        proposal_id=number,
+        day=DAY,
+        title="pip runs",
+        text=rule,
+        section="Hard Rules",
+        target="AGENTS.md",
     )
     world.tables.write("friction", DAY.isoformat(), frame("friction", friction))
-    details = ("  Target: `AGENTS.md`, Hard Rules (approved, it becomes a patch file)", "  Evidence: sessions of 2026-08-03")
-    shown = {number: FrictionItem("Friction Fixes (auto-detected 2026-08-03)", "3 of 20 sessions: severity 9", details)}
+    details = (
+        "  Target: `AGENTS.md`, Hard Rules (approved, it becomes a patch file)",
+        "  Evidence: sessions of 2026-08-03",
+    )
+    shown = {
+        number: FrictionItem(
+            "Friction Fixes (auto-detected 2026-08-03)", "3 of 20 sessions: severity 9", details
+        )
+    }
     triage(world, api, shown=shown)
     task = api.named(rule)
-    assert task["description"].splitlines()[:4] == [shown[number].heading, shown[number].why, *map(str.strip, details)]
+    assert task["description"].splitlines()[:4] == [
+        shown[number].heading,
+        shown[number].why,
+        *map(str.strip, details),
+    ]
     api.complete(task)
     assert triage(world, api)[number] == ("promoted", "approved by a person")
 
 
-def test_a_task_that_is_reworded_keeps_or_drops_the_words_around_the_line(world: World, api: TodoistApi):
+def test_a_task_that_is_reworded_keeps_or_drops_the_words_around_the_line(
+    world: World, api: TodoistApi
+):
     dates, tidy = world.propose(DATES, TIDY)
     triage(world, api)
     section = api.named(TIDY)["content"].rpartition(" → ")[2]
-    for task, content in ((api.named(DATES), "Dates are British."), (api.named(TIDY), f"Promote: Ask first. → {section}")):
+    for task, content in (
+        (api.named(DATES), "Dates are British."),
+        (api.named(TIDY), f"Promote: Ask first. → {section}"),
+    ):
         task["content"] = content
         api.complete(task)
     states = triage(world, api)
     assert {states[one][0] for one in (dates, tidy)} == {"promoted"}
-    assert {entry.partition(") ")[2] for entry in world.entries()} == {"Dates are British.", "Ask first."}
+    assert {entry.partition(") ")[2] for entry in world.entries()} == {
+        "Dates are British.",
+        "Ask first.",
+    }
 
 
 def test_a_text_too_long_for_a_task_is_cut_there_and_promoted_whole(world: World, api: TodoistApi):
@@ -457,7 +523,11 @@ def test_a_text_too_long_for_a_task_is_cut_there_and_promoted_whole(world: World
     assert len(task["content"]) == LONGEST and task["content"].endswith("…")
     assert "Only its beginning is shown here; REVIEW.md has it whole." in task["description"]
     shown, task["content"] = task["content"], "Write dates."
-    assert hear(world, api).warnings[0].startswith(f"The task of {one} was reworded, which cannot be taken over")
+    assert (
+        hear(world, api)
+        .warnings[0]
+        .startswith(f"The task of {one} was reworded, which cannot be taken over")
+    )
     task["content"] = shown
     api.complete(task)
     triage(world, api)
@@ -474,7 +544,9 @@ def test_a_task_with_words_that_are_to_be_forgotten_is_deleted(world: World, api
     assert said(world) == [] and contents(api) == [DATES]
 
 
-def test_a_task_whose_proposal_is_not_there_at_present_waits_as_long_as_it_would(world: World, api: TodoistApi):
+def test_a_task_whose_proposal_is_not_there_at_present_waits_as_long_as_it_would(
+    world: World, api: TodoistApi
+):
     world.propose(DATES)
     triage(world, api)
     task = api.named(DATES)
@@ -486,10 +558,14 @@ def test_a_task_whose_proposal_is_not_there_at_present_waits_as_long_as_it_would
     assert task["is_deleted"]
 
 
-def test_a_server_with_its_own_way_of_writing_rewords_nothing(world: World, api: TodoistApi, monkeypatch: pytest.MonkeyPatch):
+def test_a_server_with_its_own_way_of_writing_rewords_nothing(
+    world: World, api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
     world.propose(DATES)
     made = api.add
-    monkeypatch.setattr(api, "add", lambda content, *rest: made(content.replace("British", "*British*"), *rest))
+    monkeypatch.setattr(
+        api, "add", lambda content, *rest: made(content.replace("British", "*British*"), *rest)
+    )
     for _ in range(3):
         triage(world, api)
     assert said(world) == [] and len(api.writes()) == 1

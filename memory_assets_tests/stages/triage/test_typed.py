@@ -25,7 +25,10 @@ def world(tmp_path: Path) -> World:
 )
 def test_a_standing_order_is_promoted_at_once(world: World, message: str):
     (rule,) = world.propose(RULE, messages=[message])
-    assert world.triage()[rule] == ("promoted", "you said it in one session, on 2026-08-03, as a standing order")
+    assert world.triage()[rule] == (
+        "promoted",
+        "you said it in one session, on 2026-08-03, as a standing order",
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,11 +39,15 @@ def test_a_standing_order_is_promoted_at_once(world: World, message: str):
         f"ok\n\nOn Mon, 3 Aug 2026 at 10:00, Ada wrote:\nFrom now on: {RULE}",
     ],
 )
-def test_what_was_said_once_waits_also_beside_other_talk_and_in_pasted_text(world: World, message: str):
+def test_what_was_said_once_waits_also_beside_other_talk_and_in_pasted_text(
+    world: World, message: str
+):
     (rule,) = world.propose(RULE, messages=[message])
     assert world.triage()[rule][0] == "pending"
 
 
 def test_an_assistant_gives_no_standing_orders(world: World):
-    (rule,) = world.propose(RULE, messages=[f"From now on: {RULE}"], author="assistant", section="Patterns")
+    (rule,) = world.propose(
+        RULE, messages=[f"From now on: {RULE}"], author="assistant", section="Patterns"
+    )
     assert world.triage()[rule][0] == "pending"

@@ -2,34 +2,57 @@
 
 import pytest
 
-from memory_assets.stages.triage.wording import general_line, is_about_unnamed, line_of, question_about
+from memory_assets.stages.triage.wording import (
+    general_line,
+    is_about_unnamed,
+    line_of,
+    question_about,
+)
 
 
 @pytest.mark.parametrize(
     ("said", "line"),
     [
-        ("No, use uv, never pip. That goes for all my Python projects.", "Use uv, never pip, in all Python projects."),
+        (
+            "No, use uv, never pip. That goes for all my Python projects.",
+            "Use uv, never pip, in all Python projects.",
+        ),
         ("The owner said: “let's switch to camelCase”.", "Use camelCase."),
         ("The owner decided: “let's not use mocks in the tests”", "Do not use mocks in the tests."),
         ("I told you again: never push to main.", "Never push to main."),
         ("Never use SQLite in the tests. Why did you take it?", "Never use SQLite in the tests."),
-        ("Use uv, never pip. It is ten times faster.", "Use uv, never pip. It is ten times faster."),
+        (
+            "Use uv, never pip. It is ten times faster.",
+            "Use uv, never pip. It is ten times faster.",
+        ),
         ("setTheme should return an error that the caller shows.",) * 2,
         (
             "Estimate from the commit count, never probe (approved by the owner: “b”).",
             "Estimate from the commit count, never probe.",
         ),
-        ("Rely on the `ssh` binary for keys. (the owner decided: “go”)", "Rely on the `ssh` binary for keys."),
+        (
+            "Rely on the `ssh` binary for keys. (the owner decided: “go”)",
+            "Rely on the `ssh` binary for keys.",
+        ),
         ("Run with `-race` in CI: the owner decided “yes add -race”.", "Run with `-race` in CI."),
         ("The issue was that the plugin is found by `main`.", "The plugin is found by `main`."),
         ("Root cause found: the loader skips `main`.", "The loader skips `main`."),
-        ("Do it. (the owner: “yes, and for all other harbours”)", "Do it. (the owner: “yes, and for all other harbours”)."),
+        (
+            "Do it. (the owner: “yes, and for all other harbours”)",
+            "Do it. (the owner: “yes, and for all other harbours”).",
+        ),
         (
             "I want replicate to not copy the charts at all, that should be the goal.",
             "Replicate should not copy the charts at all.",
         ),
-        ("Let's use the north gauge as an example then, that's public.", "Use the north gauge as an example, that's public."),
-        ("Use fucking rgb values in the themes, no indices.", "Use rgb values in the themes, no indices."),
+        (
+            "Let's use the north gauge as an example then, that's public.",
+            "Use the north gauge as an example, that's public.",
+        ),
+        (
+            "Use fucking rgb values in the themes, no indices.",
+            "Use rgb values in the themes, no indices.",
+        ),
         ("The owner chose squash merges; the old setting was removed.", "Use squash merges."),
         ("t.Cleanup must not use t.Context().",) * 2,
         ("Our API is versioned by header (ADR-0012)", "Our API is versioned by header (ADR-0012)."),

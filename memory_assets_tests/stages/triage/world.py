@@ -49,7 +49,10 @@ class World:
     """The memory that replaced a proposal's, by proposal."""
 
     def __post_init__(self) -> None:
-        self.tables, self.archive = ParquetTables(self.root / "tables"), Archive(self.root / "resources")
+        self.tables, self.archive = (
+            ParquetTables(self.root / "tables"),
+            Archive(self.root / "resources"),
+        )
         self.workspace = GitWorkspace(self.root / "workspace")
         self.workspace.prepare()
         if not self.memory_md.parent.exists():
@@ -80,7 +83,12 @@ class World:
         return self.workspace.root / REVIEW_MD
 
     def propose(
-        self, *texts: str, sessions: int = 1, section: str = "Hard Rules", messages: Sequence[str] = (), **changes
+        self,
+        *texts: str,
+        sessions: int = 1,
+        section: str = "Hard Rules",
+        messages: Sequence[str] = (),
+        **changes,
     ) -> list[str]:
         """Adds a proposal for each text, said in so many sessions (in `messages`, else in its own words), and returns their ids."""
         ids = []
@@ -91,13 +99,19 @@ class World:
             self.sessions[ids[-1]] = [f"s{number}-{n}" for n in range(sessions)]
             self.known[ids[-1]] = {"section": section, **changes}
             self.typed[ids[-1]] = list(messages)
-            self.ledger.append(NUMBERED, ids[-1], {"key": f"m{number}", "day": str(DAY)}, actor="reflector")
+            self.ledger.append(
+                NUMBERED, ids[-1], {"key": f"m{number}", "day": str(DAY)}, actor="reflector"
+            )
         self.write_tables()
         return ids
 
     def run(self, command: str) -> None:
         """Lets the owner type a shell command in a session of the day before."""
-        self._write("messages", str(DAY - timedelta(days=1)), [message(f"! {command}", 0, is_user_turn=False)])
+        self._write(
+            "messages",
+            str(DAY - timedelta(days=1)),
+            [message(f"! {command}", 0, is_user_turn=False)],
+        )
 
     def confirm(self, proposal_id: str) -> None:
         """Lets one more session say the same."""
@@ -107,14 +121,34 @@ class World:
     def replace(self, proposal_id: str, text: str, *, is_correction: bool = False) -> None:
         """Lets a newer memory say something else instead; as a correction, the owner says so outright."""
         behind = [observed_id(proposal_id, session) for session in self.sessions[proposal_id]]
-        said = {"session": None, "category": "operations", "priority": "high", "sentiment": "neutral", "scope": "project"}
-        said |= {"text": text, "project": "tidewatch", "person": "mira", "taxonomy": "1", "observation_ids": behind}
-        noted = self.ledger.append(CORRECTED, behind[0], said, actor="mira") if is_correction else None
+        said = {
+            "session": None,
+            "category": "operations",
+            "priority": "high",
+            "sentiment": "neutral",
+            "scope": "project",
+        }
+        said |= {
+            "text": text,
+            "project": "tidewatch",
+            "person": "mira",
+            "taxonomy": "1",
+            "observation_ids": behind,
+        }
+        noted = (
+            self.ledger.append(CORRECTED, behind[0], said, actor="mira") if is_correction else None
+        )
         newer = note_id(noted) if noted else str(uuid.uuid5(uuid.NAMESPACE_URL, text))
         sessions = [LEDGER] if noted else ["later"]
         self.known[proposal_id] |= {"state": "superseded"}
         self.replaced[proposal_id] = row(
-            "memories", id=newer, text=text, observation_ids=[newer], session_ids=sessions, state="active", author="owner"
+            "memories",
+            id=newer,
+            text=text,
+            observation_ids=[newer],
+            session_ids=sessions,
+            state="active",
+            author="owner",
         )
         self.write_memories()
 
@@ -125,21 +159,41 @@ class World:
 
     def write_tables(self) -> None:
         """Writes the archive and the tables that belong to the proposals."""
-        said = [(id, session, turn) for id, sessions in self.sessions.items() for session, turn in self._turns(id, sessions)]
-        lines = [json.dumps(_line(turn, session, n)).encode() + b"\n" for n, (_, session, turn) in enumerate(said)]
+        said = [
+            (id, session, turn)
+            for id, sessions in self.sessions.items()
+            for session, turn in self._turns(id, sessions)
+        ]
+        lines = [
+            json.dumps(_line(turn, session, n)).encode() + b"\n"
+            for n, (_, session, turn) in enumerate(said)
+        ]
         content = b"".join(lines)
         at = 0
         messages, observations, source = [], [], f"source-{len(said)}"
         for n, ((id, session, turn), line) in enumerate(zip(said, lines, strict=True)):
-            places = {"line": n, "byte_from": at, "byte_to": at + len(line), "resource_id": range_id(source, 0, 0)}
+            places = {
+                "line": n,
+                "byte_from": at,
+                "byte_to": at + len(line),
+                "resource_id": range_id(source, 0, 0),
+            }
             messages.append(message(turn, n, session_id=session, **places))
-            observations.append(_observation(observed_id(id, session), self.texts[id], session, messages[-1]["message_id"], n))
+            observations.append(
+                _observation(
+                    observed_id(id, session), self.texts[id], session, messages[-1]["message_id"], n
+                )
+            )
             at += len(line)
         self.archive.append(_range(source, content), content)
         self._write("messages", DAY.isoformat(), messages)
         self._write("observations", DAY.isoformat(), observations)
         self.write_memories()
-        self._write("reflections", DAY.isoformat(), [row("reflections", reflection_id="r1", day=DAY, project="tidewatch")])
+        self._write(
+            "reflections",
+            DAY.isoformat(),
+            [row("reflections", reflection_id="r1", day=DAY, project="tidewatch")],
+        )
         self._write("proposals", DAY.isoformat(), [self._proposal(id) for id in self.texts])
 
     def _turns(self, id: str, sessions: Sequence[str]) -> list[tuple[str, str]]:
@@ -149,7 +203,9 @@ class World:
 
     def write_memories(self) -> None:
         """Writes the memories as they are known."""
-        self._write("memories", "all", [*(self._memory(id) for id in self.texts), *self.replaced.values()])
+        self._write(
+            "memories", "all", [*(self._memory(id) for id in self.texts), *self.replaced.values()]
+        )
 
     def hear(self, meanwhile: Callable[[float], None] = lambda _: None):
         """Reads REVIEW.md as the pipeline does; `meanwhile` happens between its two looks."""
@@ -199,7 +255,10 @@ class World:
 
     def commits(self, path: str = PROJECT_MD) -> list[tuple[str, str]]:
         """Author and subject of each commit of the file, oldest first."""
-        return [(one.author, one.message.split("\n")[0]) for one in reversed(self.workspace.history(path))]
+        return [
+            (one.author, one.message.split("\n")[0])
+            for one in reversed(self.workspace.history(path))
+        ]
 
     def later(self, **delta: float) -> None:
         """Moves the clock."""
@@ -236,7 +295,11 @@ class World:
             "project": "tidewatch",
             "category": "rules-conventions",
         }
-        known = {name: value for name, value in self.known[id].items() if name not in ("state", "contradicted_count")}
+        known = {
+            name: value
+            for name, value in self.known[id].items()
+            if name not in ("state", "contradicted_count")
+        }
         return row(
             "proposals",
             proposal_id=id,

@@ -18,9 +18,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_assets.text.masking import redact
-from memory_assets.text.masking.redact import count_secrets, find, mask, mask_all, mask_frame, mask_text, secret_rows
+from memory_assets.text.masking.redact import (
+    count_secrets,
+    find,
+    mask,
+    mask_all,
+    mask_frame,
+    mask_text,
+    secret_rows,
+)
 from memory_assets.text.visible import INVISIBLE
-from memory_assets_tests.stages.capture.planted_secrets import ALNUM, ENCODERS, HEX, KINDS, WRAPPERS, draw, plant
+from memory_assets_tests.stages.capture.planted_secrets import (
+    ALNUM,
+    ENCODERS,
+    HEX,
+    KINDS,
+    WRAPPERS,
+    draw,
+    plant,
+)
 
 SEEDS = (1, 2, 3)
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -31,7 +47,12 @@ TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
 def line_of(text: str, **more: object) -> bytes:
     """Returns the text as a transcript has it."""
     content = [{"type": "text", "text": text}]
-    return json.dumps({"type": "user", "message": {"role": "user", "content": content}, **more}).encode() + b"\n"
+    return (
+        json.dumps(
+            {"type": "user", "message": {"role": "user", "content": content}, **more}
+        ).encode()
+        + b"\n"
+    )
 
 
 def masked_text(text: str) -> str:
@@ -57,12 +78,20 @@ def is_readable(secret: str, text: str) -> bool:
     """Says whether the middle or the end of the secret can be got out of the text."""
     letters = secret.replace("\n", "")
     middle = len(letters) // 2
-    return any(part in each for part in (letters[-10:], letters[middle - 5 : middle + 5]) for each in readings(text))
+    return any(
+        part in each
+        for part in (letters[-10:], letters[middle - 5 : middle + 5])
+        for each in readings(text)
+    )
 
 
 @pytest.mark.parametrize("wrapper", [*WRAPPERS, *ENCODERS])
 def test_a_planted_secret_cannot_be_read_afterwards(wrapper: str) -> None:
-    planted = [(kind, *plant(kind, wrapper, Random(f"{seed} {kind} {wrapper}"))) for kind in KINDS for seed in SEEDS]
+    planted = [
+        (kind, *plant(kind, wrapper, Random(f"{seed} {kind} {wrapper}")))
+        for kind in KINDS
+        for seed in SEEDS
+    ]
     masked, _ = mask(b"".join(line_of(text) for _, text, _ in planted))
     for (kind, before, secret), line in zip(planted, masked.splitlines(), strict=True):
         after = json.loads(line)["message"]["content"][0]["text"]
@@ -74,9 +103,16 @@ def test_the_planted_kinds_are_at_least_thirty() -> None:
     assert len({kind.split()[0] for kind in KINDS}) >= 30
 
 
-@given(st.sampled_from(sorted(KINDS)), st.sampled_from([*WRAPPERS, *ENCODERS]), st.text(max_size=60), st.integers(0, 10**9))
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.sampled_from([*WRAPPERS, *ENCODERS]),
+    st.text(max_size=60),
+    st.integers(0, 10**9),
+)
 @settings(max_examples=60)
-def test_masking_keeps_lengths_and_json_and_is_done_after_one_time(kind: str, wrapper: str, around: str, seed: int) -> None:
+def test_masking_keeps_lengths_and_json_and_is_done_after_one_time(
+    kind: str, wrapper: str, around: str, seed: int
+) -> None:
     text, _ = plant(kind, wrapper, Random(seed))
     chunk = line_of(f"{around}\n{text}\n{around}") + line_of(around)
     masked, count = mask(chunk)
@@ -88,7 +124,11 @@ def test_masking_keeps_lengths_and_json_and_is_done_after_one_time(kind: str, wr
     assert mask(masked) == (masked, 0)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=8))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=8
+    )
+)
 def test_any_json_stays_json_of_the_same_shape(value: object) -> None:
     line = json.dumps({"password": value, "token": value}).encode() + b"\n"
     masked, _ = mask(line)
@@ -105,13 +145,23 @@ def test_bytes_that_are_no_transcript_at_all_keep_their_length(noise: bytes) -> 
 
 
 def test_a_secret_becomes_asterisks_and_what_stands_around_it_stays() -> None:
-    assert masked_text(f'export GITHUB_TOKEN="{TOKEN}" # café') == 'export GITHUB_TOKEN="' + "*" * 40 + '" # café'
+    assert (
+        masked_text(f'export GITHUB_TOKEN="{TOKEN}" # café')
+        == 'export GITHUB_TOKEN="' + "*" * 40 + '" # café'
+    )
 
 
 @pytest.mark.parametrize(
-    "line", ["aws configure set aws_secret_access_key {}", "aws_secret_access_key = {}", "SecretAccessKey: {}"]
+    "line",
+    [
+        "aws configure set aws_secret_access_key {}",
+        "aws_secret_access_key = {}",
+        "SecretAccessKey: {}",
+    ],
 )
-@pytest.mark.parametrize("key", ["siRgEODlcOPluMRdoHw27PBrbopjtyHRusqpH0KH", "E/N8BIECHOsEElLyRFtEPSMcGLwi5JUcAp+exXXu"])
+@pytest.mark.parametrize(
+    "key", ["siRgEODlcOPluMRdoHw27PBrbopjtyHRusqpH0KH", "E/N8BIECHOsEElLyRFtEPSMcGLwi5JUcAp+exXXu"]
+)
 def test_a_key_of_aws_behind_its_own_name_need_not_look_random(line: str, key: str) -> None:
     assert masked_text(line.format(key)) == line.format("*" * 40)
 
@@ -122,12 +172,20 @@ def test_the_key_of_documents_of_aws_is_nobodys_secret() -> None:
 
 
 def test_every_secret_is_counted_once() -> None:
-    chunk = line_of(f"first {TOKEN} then AKIA2E0A8F3B244C9986") + line_of("nothing") + line_of(TOKEN)
+    chunk = (
+        line_of(f"first {TOKEN} then AKIA2E0A8F3B244C9986") + line_of("nothing") + line_of(TOKEN)
+    )
     assert mask(chunk)[1] == 3
 
 
 def test_chunks_masked_together_are_as_when_masked_alone() -> None:
-    chunks = [line_of(f"use {TOKEN}") * 2, b"", line_of("nothing here"), line_of(f"torn {TOKEN}")[:-1], line_of(f"and {TOKEN}")]
+    chunks = [
+        line_of(f"use {TOKEN}") * 2,
+        b"",
+        line_of("nothing here"),
+        line_of(f"torn {TOKEN}")[:-1],
+        line_of(f"and {TOKEN}"),
+    ]
     assert mask_all(chunks) == [mask(chunk) for chunk in chunks]
     assert [count for _, count in mask_all(chunks)] == [2, 0, 0, 1, 1]
 
@@ -140,7 +198,13 @@ def test_a_number_outside_a_string_is_left_so_that_the_line_stays_json() -> None
 def test_a_key_cut_off_before_its_last_line_does_not_reach_into_the_next_string() -> None:
     body = draw(Random(1), ALNUM, 200)
     line = (
-        json.dumps({"a": f"-----BEGIN RSA PRIVATE KEY-----\n{body}", "b": "AndAnotherValueThatStaysAsItIs42"}).encode() + b"\n"
+        json.dumps(
+            {
+                "a": f"-----BEGIN RSA PRIVATE KEY-----\n{body}",
+                "b": "AndAnotherValueThatStaysAsItIs42",
+            }
+        ).encode()
+        + b"\n"
     )
     masked = json.loads(mask(line)[0])
     assert body not in masked["a"]
@@ -170,7 +234,12 @@ def hidden(letter: str) -> list[str]:
     whole = [text.format(letter.join(secret)) for text, secret in HIDEABLE]
     names = [letter.join("DB_PASSWORD") + "=tR9!vKq2#mZx"]
     mixed = f"use {TOKEN[:2]}{letter}{TOKEN[2:9]}\x1b[0m{letter}{TOKEN[9:12]}\x00{letter * 3}{TOKEN[12:]}"
-    return [*whole, *names, *(text.format(secret[:7] + letter + secret[7:]) for text, secret in HIDEABLE), mixed]
+    return [
+        *whole,
+        *names,
+        *(text.format(secret[:7] + letter + secret[7:]) for text, secret in HIDEABLE),
+        mixed,
+    ]
 
 
 @pytest.mark.parametrize("is_ascii", [True, False])
@@ -187,10 +256,16 @@ def test_an_invisible_letter_anywhere_hides_no_secret(is_ascii: bool, depth: int
     for _ in range(depth):
         shown = [json.loads(line)["text"] for line in shown]
     seen = [COLOUR.sub("", text.translate(AS_SEEN)).replace("\x00", "") for text in shown]
-    assert [text for text in seen if any(secret[7:] in text or secret[:7] in text for _, secret in HIDEABLE)] == []
+    assert [
+        text
+        for text in seen
+        if any(secret[7:] in text or secret[:7] in text for _, secret in HIDEABLE)
+    ] == []
 
 
-@pytest.mark.parametrize("code", [0xAD, 0x61C, 0x180E, 0x200B, 0x200D, 0x202E, 0x2060, 0xFE0F, 0xFEFF, 0xE0041, 0xE0100])
+@pytest.mark.parametrize(
+    "code", [0xAD, 0x61C, 0x180E, 0x200B, 0x200D, 0x202E, 0x2060, 0xFE0F, 0xFEFF, 0xE0041, 0xE0100]
+)
 def test_a_decoded_text_is_masked_as_it_is_seen_and_keeps_its_length(code: int) -> None:
     for text in hidden(chr(code)):
         masked, _ = mask_text(text)
@@ -201,7 +276,10 @@ def test_a_decoded_text_is_masked_as_it_is_seen_and_keeps_its_length(code: int) 
 
 
 @pytest.mark.parametrize("is_ascii", [True, False])
-@pytest.mark.parametrize("text", ["⚠️ Deploy **now**", "👩‍💻 writes 1️⃣", "Hafen\u00adstra\u00dfe", "נמל\u200f: open", "क्\u200dष"])
+@pytest.mark.parametrize(
+    "text",
+    ["⚠️ Deploy **now**", "👩‍💻 writes 1️⃣", "Hafen\u00adstra\u00dfe", "נמל\u200f: open", "क्\u200dष"],
+)
 def test_emoji_and_other_scripts_are_left_alone(text: str, is_ascii: bool) -> None:
     line = json.dumps({"text": text, "id": "5f1d7a84"}, ensure_ascii=is_ascii).encode() + b"\n"
     assert mask(line) == (line, 0)
@@ -216,14 +294,19 @@ def test_emoji_and_other_scripts_are_left_alone(text: str, is_ascii: bool) -> No
     ],
 )
 def test_a_secret_before_an_escape_leaves_the_escape_whole(command: str) -> None:
-    line = json.dumps({"arguments": json.dumps({"command": ["bash", "-lc", command]})}).encode() + b"\n"
+    line = (
+        json.dumps({"arguments": json.dumps({"command": ["bash", "-lc", command]})}).encode()
+        + b"\n"
+    )
     masked, count = mask(line)
     assert count > 0
     assert isinstance(json.loads(masked)["arguments"], str)
 
 
 def test_a_key_longer_than_the_reach_around_a_colour_is_masked_to_its_end() -> None:
-    body = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\n" + draw(Random(3), ALNUM, 2_400).encode()).decode()
+    body = base64.b64encode(
+        b"-----BEGIN RSA PRIVATE KEY-----\n" + draw(Random(3), ALNUM, 2_400).encode()
+    ).decode()
     text = f"    cl\x1b[01;31m\x1b[Kient-key-data: {body[:80]}\x1b[m\x1b[K{body[80:]}"
     masked = json.loads(mask(json.dumps({"text": text}).encode() + b"\n")[0])["text"]
     assert body[-60:] not in masked
@@ -281,11 +364,20 @@ KEYS = """access account private signing encryption encrypt master service stora
     + "connection-string jwt bearer npm_auth dsn token creds psk db_pass db_pw TOKEN_KEY_OF_SHOP".split(),
 )
 @pytest.mark.parametrize(
-    "text", ['{} = "gT7kQz81LmPq04XrVb29"', '(key, {}: "gT7kQz81LmPq04XrVb29")', "{}:\n  gT7kQz81LmPq04XrVb29"]
+    "text",
+    [
+        '{} = "gT7kQz81LmPq04XrVb29"',
+        '(key, {}: "gT7kQz81LmPq04XrVb29")',
+        "{}:\n  gT7kQz81LmPq04XrVb29",
+    ],
 )
-def test_a_value_is_masked_behind_every_name_of_a_secret_however_it_is_written(name: str, text: str) -> None:
+def test_a_value_is_masked_behind_every_name_of_a_secret_however_it_is_written(
+    name: str, text: str
+) -> None:
     for spelled in (name, name.upper()):
-        assert [text.format(spelled)[start:end] for start, end in find(text.format(spelled))] == ["gT7kQz81LmPq04XrVb29"]
+        assert [text.format(spelled)[start:end] for start, end in find(text.format(spelled))] == [
+            "gT7kQz81LmPq04XrVb29"
+        ]
 
 
 def test_a_torn_line_that_is_no_json_is_masked_too() -> None:
@@ -353,7 +445,9 @@ def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("secret", ["Xk9#mQ2v!Lp7aB", "gT7kQz81LmPq04XrVb29"])
-def test_a_value_on_a_line_below_its_name_is_masked_as_on_the_same_line(text: str, secret: str) -> None:
+def test_a_value_on_a_line_below_its_name_is_masked_as_on_the_same_line(
+    text: str, secret: str
+) -> None:
     before = text.format(secret)
     for _ in range(3):
         assert masked_text(before) == before.replace(secret, "*" * len(secret))
@@ -382,26 +476,42 @@ def test_what_stands_below_a_telling_name_and_is_no_secret_is_left_alone(text: s
 def blocks_line(*texts: str, **more: object) -> bytes:
     """Returns a message of several blocks as a transcript has it, a picture between the first and the second."""
     blocks: list[object] = [{"type": "text", "text": text} for text in texts]
-    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    picture = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+    }
     content = [blocks[0], picture, *blocks[1:]]
-    return json.dumps({"type": "user", "message": {"role": "user", "content": content}, **more}, ensure_ascii=False).encode()
+    return json.dumps(
+        {"type": "user", "message": {"role": "user", "content": content}, **more},
+        ensure_ascii=False,
+    ).encode()
 
 
 def masked_blocks(line: bytes) -> list[str]:
     masked, _ = mask(line)
     assert (len(masked), mask(masked)) == (len(line), (masked, 0))
-    return [block["text"] for block in json.loads(masked)["message"]["content"] if block["type"] == "text"]
+    return [
+        block["text"]
+        for block in json.loads(masked)["message"]["content"]
+        if block["type"] == "text"
+    ]
 
 
 @pytest.mark.parametrize(
     ("blocks", "expected"),
     [
         (("password", "Xk9#mQ2v!Lp7"), ("password", "*" * 12)),
-        (("my password is", "Xk9#mQ2v!Lp7 on staging"), ("my password is", "*" * 12 + " on staging")),
+        (
+            ("my password is", "Xk9#mQ2v!Lp7 on staging"),
+            ("my password is", "*" * 12 + " on staging"),
+        ),
         (("token:", "`gT7kQz81LmPq04XrVb29`"), ("token:", "`" + "*" * 20 + "`")),
         (("the password", "is", "Xk9#mQ2v!Lp7"), ("the password", "is", "*" * 12)),
         (('café\n"naïve" password:', 'Xk9#"é'), ('café\n"naïve" password:', 'Xk9#"é')),
-        (("first\tpassword:", '"Xk9#mQ2v!Lp7" → é'), ("first\tpassword:", '"' + "*" * 12 + '" → é')),
+        (
+            ("first\tpassword:", '"Xk9#mQ2v!Lp7" → é'),
+            ("first\tpassword:", '"' + "*" * 12 + '" → é'),
+        ),
         (("x" * 9_000 + " my token is", "gT7kQz81LmPq04XrVb29\n" * 500), None),
     ],
 )
@@ -412,12 +522,18 @@ def test_a_name_at_the_end_of_a_block_tells_of_what_begins_the_next(
     assert masked_blocks(blocks_line(*blocks)) == list(expected)
 
 
-def test_a_secret_that_is_cut_in_two_is_masked_in_both_blocks_and_what_stands_between_them_stays() -> None:
+def test_a_secret_that_is_cut_in_two_is_masked_in_both_blocks_and_what_stands_between_them_stays() -> (
+    None
+):
     key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKjMzEfYyjiWA4R4/M2bS1GB4t7NXp98C3S"
-    line = blocks_line(f"-----BEGIN PRIVATE KEY-----\n{key[:48]}", f"{key[48:]}\n-----END PRIVATE KEY-----")
+    line = blocks_line(
+        f"-----BEGIN PRIVATE KEY-----\n{key[:48]}", f"{key[48:]}\n-----END PRIVATE KEY-----"
+    )
     first, second = masked_blocks(line)
     assert (key[10:40] in first, key[60:90] in second) == (False, False)
-    assert first.startswith("-----BEGIN PRIVATE KEY-----") and second.endswith("-----END PRIVATE KEY-----")
+    assert first.startswith("-----BEGIN PRIVATE KEY-----") and second.endswith(
+        "-----END PRIVATE KEY-----"
+    )
 
 
 def test_blocks_that_say_nothing_together_are_left_alone() -> None:
@@ -431,10 +547,18 @@ def test_blocks_that_say_nothing_together_are_left_alone() -> None:
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5), st.integers(0, 5))
-def test_blocks_of_any_text_keep_their_form_and_masking_them_twice_changes_nothing(texts: list[str], at: int) -> None:
-    masked = masked_blocks(json.dumps(json.loads(blocks_line(*texts[:at], "password", "Xk9#mQ2v!Lp7", *texts[at:]))).encode())
+def test_blocks_of_any_text_keep_their_form_and_masking_them_twice_changes_nothing(
+    texts: list[str], at: int
+) -> None:
+    masked = masked_blocks(
+        json.dumps(
+            json.loads(blocks_line(*texts[:at], "password", "Xk9#mQ2v!Lp7", *texts[at:]))
+        ).encode()
+    )
     assert "Xk9#mQ2v!Lp7" not in masked
-    assert [len(text) for text in masked] == [len(text) for text in (*texts[:at], "password", "Xk9#mQ2v!Lp7", *texts[at:])]
+    assert [len(text) for text in masked] == [
+        len(text) for text in (*texts[:at], "password", "Xk9#mQ2v!Lp7", *texts[at:])
+    ]
 
 
 def test_texts_and_lists_of_a_frame_are_masked_where_they_hold_a_secret() -> None:
@@ -453,10 +577,19 @@ def test_ids_hashes_signatures_and_blobs_of_transcripts_are_left_alone() -> None
     uuid = "2b1c9a52-6a0e-4b1f-9a55-0c9f3d9f6c11"
     blob = base64.b64encode(random.randbytes(3_000)).decode()
     line = line_of(
-        "ok", uuid=uuid, parentUuid=uuid, sessionId=uuid, requestId="req_011CQ2vZ", signature=blob, encrypted_content=blob
+        "ok",
+        uuid=uuid,
+        parentUuid=uuid,
+        sessionId=uuid,
+        requestId="req_011CQ2vZ",
+        signature=blob,
+        encrypted_content=blob,
     )
     line += line_of(
-        "ok", id=f"toolu_01{draw(random, ALNUM, 22)}", gitSha=draw(random, HEX, 40), data=f"data:image/png;base64,{blob}"
+        "ok",
+        id=f"toolu_01{draw(random, ALNUM, 22)}",
+        gitSha=draw(random, HEX, 40),
+        data=f"data:image/png;base64,{blob}",
     )
     assert mask(line) == (line, 0)
 
@@ -468,13 +601,17 @@ def test_a_secret_is_found_by_its_characters() -> None:
 
 
 def test_secrets_in_a_column_are_counted_and_empty_rows_are_passed_over() -> None:
-    texts = pl.Series([None, "", f"é {TOKEN}", "nothing", f"{TOKEN} AKIA2E0A8F3B244C9986"], dtype=pl.String)
+    texts = pl.Series(
+        [None, "", f"é {TOKEN}", "nothing", f"{TOKEN} AKIA2E0A8F3B244C9986"], dtype=pl.String
+    )
     assert count_secrets(texts) == 3
     assert count_secrets(texts.slice(3, 1)) == 0
     assert count_secrets(pl.Series([], dtype=pl.String)) == 0
 
 
-def test_a_clean_text_is_searched_once_and_a_secret_beside_clean_ones_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clean_text_is_searched_once_and_a_secret_beside_clean_ones_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     searched, count = list[list[str]](), redact.count_secrets
 
     def counting(texts: pl.Series) -> int:
@@ -489,14 +626,21 @@ def test_a_clean_text_is_searched_once_and_a_secret_beside_clean_ones_each_time(
     for _ in range(2):
         mixed = pl.concat([clean, pl.DataFrame({"text": [f"new {TOKEN}"]})])
         assert secret_rows(mixed) == [2]
-        assert mask_frame(mixed)["text"].to_list() == ["searched once", "searched once, too", f"new {'*' * len(TOKEN)}"]
+        assert mask_frame(mixed)["text"].to_list() == [
+            "searched once",
+            "searched once, too",
+            f"new {'*' * len(TOKEN)}",
+        ]
     assert searched[1:] == [[f"new {TOKEN}"]] * 4
 
 
 def test_no_more_clean_texts_are_remembered_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redact, "MOST_CLEAN", 2)
     for number in range(4):
-        assert secret_rows(pl.DataFrame({"text": [f"limited {number}", f"limited, too {number}"]})) == []
+        assert (
+            secret_rows(pl.DataFrame({"text": [f"limited {number}", f"limited, too {number}"]}))
+            == []
+        )
         assert len(redact._clean) <= 2 + 2
 
 
@@ -516,4 +660,6 @@ def test_hostile_text_takes_no_longer_than_friendly_text() -> None:
 @pytest.mark.slow
 def test_the_real_transcripts_have_at_most_twenty_masks(real_transcripts: Path) -> None:
     """Their publishers masked the secrets, so that every mask is a false alarm."""
-    assert sum(mask(path.read_bytes())[1] for path in sorted(real_transcripts.rglob("*.jsonl"))) <= 20
+    assert (
+        sum(mask(path.read_bytes())[1] for path in sorted(real_transcripts.rglob("*.jsonl"))) <= 20
+    )

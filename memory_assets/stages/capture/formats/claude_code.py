@@ -1,16 +1,28 @@
-"""Reads Claude Code's transcripts: `projects/<slug>/<session>.jsonl` and `<session>/subagents/agent-<id>.jsonl`.
+"""Reads Claude Code's transcripts: `projects/<slug>/<session>.jsonl` and
+`<session>/subagents/agent-<id>.jsonl`.
 
-One record per line, one content block per assistant record. A person's words are also in queued attachments, answers to
-questions and reasons for refusing a tool call. The last two count only where `toolUseResult`, which Claude Code writes, has
-them: the text of a result may be any tool's. Sidechains are sub-agents, in files of their own or, in old versions, among the
-lines of the main thread.
+One record per line, one content block per assistant record. A person's words are also in queued
+attachments, answers to questions and reasons for refusing a tool call. The last two count only
+where `toolUseResult`, which Claude Code writes, has them: the text of a result may be any tool's.
+Sidechains are sub-agents, in files of their own or, in old versions, among the lines of the main
+thread.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from memory_assets.stages.capture.formats.known_types import CLAUDE_ATTACHMENTS, CLAUDE_RECORDS, CLAUDE_SYSTEM
-from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
+from memory_assets.stages.capture.formats.known_types import (
+    CLAUDE_ATTACHMENTS,
+    CLAUDE_RECORDS,
+    CLAUDE_SYSTEM,
+)
+from memory_assets.stages.capture.formats.normal_form import (
+    Parsed,
+    TranscriptReader,
+    as_blocks,
+    join_blocks,
+    text_or_none,
+)
 from memory_assets.stages.capture.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
 
@@ -21,7 +33,8 @@ _BLOCKS = frozenset({"text", "tool_use", "server_tool_use", "thinking", "redacte
 
 _ASKING = "AskUserQuestion"
 _REFUSAL_STARTS, _REFUSAL_ENDS = "The user doesn't want to ", " the user said:"
-"""The first line of the result of a call that the person refused with a reason; the reason follows."""
+"""The first line of the result of a call that the person refused with a reason; the reason follows.
+"""
 
 _REFUSAL_NOTE = "\n\nNote: The user's next message may contain"
 _MCP = "mcp"
@@ -31,18 +44,31 @@ _MCP = "mcp"
 class ClaudeCodeReader(TranscriptReader):
     """Reads one Claude Code file."""
 
-    def __init__(self, session_id: str, state: Mapping[str, Any] | None = None, *, is_subagent: bool = False) -> None:
+    def __init__(
+        self, session_id: str, state: Mapping[str, Any] | None = None, *, is_subagent: bool = False
+    ) -> None:
         first = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
         super().__init__(session_id, {**first, **(state or {})})
         self._is_subagent = is_subagent
 
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form."""
-        parsers = {"assistant": self._assistant, "user": self._user, "attachment": self._attachment, "system": self._system}
+        parsers = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "attachment": self._attachment,
+            "system": self._system,
+        }
         parsed = parsers.get(str(record.get("type")), self._other)(record)
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
-        parsed.native_id, parsed.cwd = text_or_none(record.get("uuid")), text_or_none(record.get("cwd"))
-        parsed.branch, parsed.version = text_or_none(record.get("gitBranch")), text_or_none(record.get("version"))
+        parsed.native_id, parsed.cwd = (
+            text_or_none(record.get("uuid")),
+            text_or_none(record.get("cwd")),
+        )
+        parsed.branch, parsed.version = (
+            text_or_none(record.get("gitBranch")),
+            text_or_none(record.get("version")),
+        )
         parsed.branch = None if parsed.branch == "HEAD" else parsed.branch
         self.state["has_branch"] |= parsed.branch is not None
         # A sub-agent's records name their parent's session.
@@ -58,8 +84,14 @@ class ClaudeCodeReader(TranscriptReader):
         calls = [b for b in blocks if b["type"] in ("tool_use", "server_tool_use")]
         if not said and not calls:
             strange = [b["type"] for b in blocks if b["type"] not in _BLOCKS]
-            return Parsed(f"assistant/{strange[0]}", "unknown") if strange else Parsed("assistant/thinking", "known")
-        parsed = self.assistant_message("assistant", said, [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls])
+            return (
+                Parsed(f"assistant/{strange[0]}", "unknown")
+                if strange
+                else Parsed("assistant/thinking", "known")
+            )
+        parsed = self.assistant_message(
+            "assistant", said, [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
+        )
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
         questions = [question for call in calls for question in _questions(call)]
         if questions:
@@ -74,11 +106,17 @@ class ClaudeCodeReader(TranscriptReader):
         if not isinstance(content, str) and any(b["type"] == "tool_result" for b in content):
             return self._results(record, content)
         text, images = join_blocks(content)
-        parsed = Parsed.user_message("user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}")
+        parsed = Parsed.user_message(
+            "user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}"
+        )
         if record.get("isCompactSummary"):
             parsed.author, parsed.kind, parsed.is_user_turn = "injected", "summary", False
         elif _is_automatic(record):
-            parsed.author, parsed.is_user_turn, parsed.text = "injected", False, strip_memories(text)
+            parsed.author, parsed.is_user_turn, parsed.text = (
+                "injected",
+                False,
+                strip_memories(text),
+            )
         if parsed.kind == "summary":
             # Old versions wrote the summary without a boundary line before it.
             parsed.boundary = None if self.state["is_boundary_open"] else "compaction"
@@ -99,11 +137,21 @@ class ClaudeCodeReader(TranscriptReader):
         answers = _answers(parsed.tool_name, record.get("toolUseResult"))
         reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
         if beside and typed.voice == "person" and not _is_automatic(record):
-            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = "owner", "text", typed.text, True
+            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = (
+                "owner",
+                "text",
+                typed.text,
+                True,
+            )
         elif answers:
             parsed.author, parsed.kind, parsed.text = "owner", "text", answers
         elif reason:
-            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = "owner", "text", reason, True
+            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = (
+                "owner",
+                "text",
+                reason,
+                True,
+            )
         return parsed
 
     def _attachment(self, record: dict[str, Any]) -> Parsed:
@@ -113,7 +161,11 @@ class ClaudeCodeReader(TranscriptReader):
         if attachment_type == "queued_command":
             at = attachment.get("timestamp") or record.get("timestamp")
             parsed = Parsed.user_message(name, *join_blocks(attachment["prompt"]), f"queued:{at}")
-            if attachment.get("commandMode", "prompt") != "prompt" or _is_automatic(attachment) or _is_automatic(record):
+            if (
+                attachment.get("commandMode", "prompt") != "prompt"
+                or _is_automatic(attachment)
+                or _is_automatic(record)
+            ):
                 parsed.author, parsed.is_user_turn = "injected", False
             return parsed
         parsed = Parsed(name, "known" if attachment_type in CLAUDE_ATTACHMENTS else "unknown")
@@ -126,7 +178,12 @@ class ClaudeCodeReader(TranscriptReader):
         name = f"system/{subtype}"
         if subtype == "compact_boundary":
             self.state["is_boundary_open"] = True
-            return Parsed(name, "known", boundary="compaction", kept_from=_kept_from(record.get("compactMetadata") or {}))
+            return Parsed(
+                name,
+                "known",
+                boundary="compaction",
+                kept_from=_kept_from(record.get("compactMetadata") or {}),
+            )
         if subtype == "local_command" and (content := text_or_none(record.get("content"))):
             action = parse_action(content)
             if action and action.is_turn:
@@ -149,10 +206,20 @@ class ClaudeCodeReader(TranscriptReader):
 
 
 def _questions(call: Mapping[str, Any]) -> list[str]:
-    """Returns what the assistant asks the person with a call: its words, as those of any message."""
+    """Returns what the assistant asks the person with a call: its words, as those of any
+    message.
+    """
     given = call.get("input")
-    asked = given.get("questions") if call.get("name") == _ASKING and isinstance(given, Mapping) else None
-    return [str(each["question"]) for each in asked or () if isinstance(each, Mapping) and each.get("question")]
+    asked = (
+        given.get("questions")
+        if call.get("name") == _ASKING and isinstance(given, Mapping)
+        else None
+    )
+    return [
+        str(each["question"])
+        for each in asked or ()
+        if isinstance(each, Mapping) and each.get("question")
+    ]
 
 
 def _answers(tool: str | None, outcome: Any) -> str:
@@ -163,7 +230,9 @@ def _answers(tool: str | None, outcome: Any) -> str:
 
 
 def _refusal_reason(parsed: Parsed, text: str, outcome: Any) -> str:
-    """Returns why the person refused a call of a tool of Claude Code itself; what a server of tools returns is never theirs."""
+    """Returns why the person refused a call of a tool of Claude Code itself; what a server of tools
+    returns is never theirs.
+    """
     is_own_tool = parsed.tool_name is not None and _MCP not in parsed.tool_name.lower()
     if not (is_own_tool and parsed.is_error and outcome in (text, f"Error: {text}")):
         return ""
@@ -175,10 +244,16 @@ def _refusal_reason(parsed: Parsed, text: str, outcome: Any) -> str:
 
 
 def _is_automatic(entry: Mapping[str, Any]) -> bool:
-    """Returns whether the harness, a schedule or another agent wrote a record or a queued prompt in the user's role."""
+    """Returns whether the harness, a schedule or another agent wrote a record or a queued prompt in
+    the user's role.
+    """
     origin = entry.get("origin")
     kind = origin.get("kind") if isinstance(origin, Mapping) else None
-    return bool(entry.get("isMeta")) or entry.get("promptSource") == "system" or kind not in (None, "human")
+    return (
+        bool(entry.get("isMeta"))
+        or entry.get("promptSource") == "system"
+        or kind not in (None, "human")
+    )
 
 
 def _kept_from(metadata: Mapping[str, Any]) -> str | None:

@@ -1,8 +1,10 @@
-"""Reads Codex' transcripts: `sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`, flat in `archived_sessions/`, or `.zst`.
+"""Reads Codex' transcripts: `sessions/YYYY/MM/DD/rollout-<time>-<uuid>.jsonl`, flat in
+`archived_sessions/`, or `.zst`.
 
-Two logs interleave in a file. The conversation is read from `response_item`; `event_msg` repeats it and is read only for the
-files that commands read and patches changed. A fork repeats its parent's lines after the header, with new times; in a
-sub-agent's fork everything after that copy comes from another agent.
+Two logs interleave in a file. The conversation is read from `response_item`; `event_msg` repeats it
+and is read only for the files that commands read and patches changed. A fork repeats its parent's
+lines after the header, with new times; in a sub-agent's fork everything after that copy comes from
+another agent.
 """
 
 import re
@@ -12,8 +14,18 @@ from typing import Any
 
 import orjson
 
-from memory_assets.stages.capture.formats.known_types import CODEX_EVENTS, CODEX_ITEMS, CODEX_RECORDS
-from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
+from memory_assets.stages.capture.formats.known_types import (
+    CODEX_EVENTS,
+    CODEX_ITEMS,
+    CODEX_RECORDS,
+)
+from memory_assets.stages.capture.formats.normal_form import (
+    Parsed,
+    TranscriptReader,
+    as_blocks,
+    join_blocks,
+    text_or_none,
+)
 from memory_assets.stages.capture.formats.tool_calls import render_call
 from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
@@ -21,12 +33,13 @@ from memory_assets.text.moments import event_time
 NEWLY_SPAWNED = "You are the newly spawned agent."
 """How the result of `spawn_agent` starts in the sub-agent's copy of the history."""
 BEGINNING_GAP = timedelta(milliseconds=250)
-"""A fork's copied lines are written at once (at most 19 ms for 705 records in real files); the first answer takes a model's
-time."""
+"""A fork's copied lines are written at once (at most 19 ms for 705 records in real files); the
+first answer takes a model's time."""
 
 _EXIT_CODE = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.M)
 _OUTPUT_HEADER = re.compile(
-    r"\A(?:(?:Command|Chunk ID|Wall time|Process exited with code|Process running with session ID|Exit code|"
+    r"\A(?:(?:Command|Chunk ID|Wall time|Process exited with code|Process running with "
+    r"session ID|Exit code|"
     r"Original token count|Total output lines|Script \w+)\b[^\n]*\n)+Output:\n+"
 )
 _IMAGE_TAG = re.compile(r"\A\s*</?image\b[^>]*>\s*\Z")
@@ -49,7 +62,9 @@ class CodexReader(TranscriptReader):
         else:
             self.state["is_header"] = False
             if copied := self.state["beginning_until"]:
-                self._begin_copy(at if at and at - datetime.fromisoformat(copied) < BEGINNING_GAP else None)
+                self._begin_copy(
+                    at if at and at - datetime.fromisoformat(copied) < BEGINNING_GAP else None
+                )
             parsed = self._parse_later(record_type, payload)
         parsed.event_at = at
         return parsed
@@ -58,7 +73,11 @@ class CodexReader(TranscriptReader):
         if record_type == "response_item":
             parsed = self._item(payload)
             parsed.model = self.state["model"] if parsed.author == "assistant" else None
-            return parsed.to_subagent() if self.state["is_subagent"] and not self.state["beginning_until"] else parsed
+            return (
+                parsed.to_subagent()
+                if self.state["is_subagent"] and not self.state["beginning_until"]
+                else parsed
+            )
         if record_type == "event_msg":
             return _event(payload)
         if record_type == "compacted":
@@ -79,15 +98,25 @@ class CodexReader(TranscriptReader):
                 self._begin_copy(at)
             self.state["header_count"] += 1
         git = payload.get("git") or {}
-        parsed.cwd, parsed.version = text_or_none(payload.get("cwd")), text_or_none(payload.get("cli_version"))
-        parsed.branch, parsed.repository = text_or_none(git.get("branch")), repository_name(git.get("repository_url"))
+        parsed.cwd, parsed.version = (
+            text_or_none(payload.get("cwd")),
+            text_or_none(payload.get("cli_version")),
+        )
+        parsed.branch, parsed.repository = (
+            text_or_none(git.get("branch")),
+            repository_name(git.get("repository_url")),
+        )
         return parsed
 
     def _begin(self, payload: dict[str, Any], named: str | None, at: datetime | None) -> str | None:
-        """Reads the file's own header and returns the session that this one was forked from or spawned by."""
+        """Reads the file's own header and returns the session that this one was forked from or
+        spawned by.
+        """
         source, forked_from = payload.get("source"), text_or_none(payload.get("forked_from_id"))
         subagent = source.get("subagent") if isinstance(source, Mapping) else None
-        self.state["is_subagent"] = subagent is not None or payload.get("thread_source") == "subagent"
+        self.state["is_subagent"] = (
+            subagent is not None or payload.get("thread_source") == "subagent"
+        )
         self.state["root"] = forked_from or named or self.state["root"]
         self._begin_copy(at if forked_from else None)
         parent = forked_from or text_or_none(payload.get("parent_thread_id")) or _spawner(subagent)
@@ -102,7 +131,13 @@ class CodexReader(TranscriptReader):
         name = f"response_item/{item_type}"
         if item_type == "message":
             return _message(payload)
-        if item_type in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"):
+        if item_type in (
+            "function_call",
+            "custom_tool_call",
+            "local_shell_call",
+            "web_search_call",
+            "tool_search_call",
+        ):
             return self._call(name, payload)
         if item_type in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
             return self._result(name, payload)
@@ -114,7 +149,9 @@ class CodexReader(TranscriptReader):
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
         tool, arguments = _called(payload)
         call_id = text_or_none(payload.get("call_id")) or text_or_none(payload.get("id"))
-        parsed = Parsed(name, "message", author="assistant", kind="tool_call", tool_name=tool, call_id=call_id)
+        parsed = Parsed(
+            name, "message", author="assistant", kind="tool_call", tool_name=tool, call_id=call_id
+        )
         call = self.remember_call(call_id, tool, _decoded(arguments))
         parsed.files_read, parsed.files_modified = call.files_read, call.files_modified
         parsed.text = parsed.content = render_call(tool, arguments)
@@ -124,7 +161,9 @@ class CodexReader(TranscriptReader):
     def _result(self, name: str, payload: dict[str, Any]) -> Parsed:
         parsed = self.tool_result(name, payload.get("call_id"), payload.get("output"))
         output = str(parsed.content)
-        parsed.identity = f"{self.state['root']}|result:{parsed.call_id}" if parsed.call_id else None
+        parsed.identity = (
+            f"{self.state['root']}|result:{parsed.call_id}" if parsed.call_id else None
+        )
         text, parsed.is_error = read_output(output)
         parsed.text = strip_memories(text)
         if parsed.tool_name == "spawn_agent" and output.startswith(NEWLY_SPAWNED):
@@ -134,7 +173,9 @@ class CodexReader(TranscriptReader):
 
 
 def read_output(output: str) -> tuple[str, bool]:
-    """Returns the output of a command without the header that Codex adds, and whether the command failed."""
+    """Returns the output of a command without the header that Codex adds, and whether the command
+    failed.
+    """
     if output.startswith('{"output":'):
         try:
             inner = orjson.loads(output)
@@ -145,7 +186,9 @@ def read_output(output: str) -> tuple[str, bool]:
     if header is None:
         return output, False
     code = _EXIT_CODE.search(header[0])
-    return output[header.end() :], "Script failed" in header[0] or (code is not None and code[1] != "0")
+    return output[header.end() :], "Script failed" in header[0] or (
+        code is not None and code[1] != "0"
+    )
 
 
 def _message(payload: dict[str, Any]) -> Parsed:
@@ -154,14 +197,22 @@ def _message(payload: dict[str, Any]) -> Parsed:
     content, images = join_blocks(blocks)
     if not content.strip() and not images:
         return Parsed(name, "known")
-    parsed = Parsed.message(name, "assistant" if role == "assistant" else "injected", "text", content, image_count=images)
+    parsed = Parsed.message(
+        name,
+        "assistant" if role == "assistant" else "injected",
+        "text",
+        content,
+        image_count=images,
+    )
     if role == "user":
         _find_words(parsed, blocks)
     return parsed
 
 
 def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
-    """Makes the message the owner's, with the words of the blocks that a person typed, where there are any."""
+    """Makes the message the owner's, with the words of the blocks that a person typed, where there
+    are any.
+    """
     texts = [b["text"] for b in blocks if b.get("type") in ("input_text", "text")]
     words = [parse_user_text(text) for text in texts if text.strip() and not _IMAGE_TAG.match(text)]
     own = "\n".join(w.text for w in words if w.voice == "person")
@@ -178,7 +229,9 @@ def _event(payload: dict[str, Any]) -> Parsed:
     parsed = Parsed(f"event_msg/{event_type}", "known" if event_type in CODEX_EVENTS else "unknown")
     if event_type == "exec_command_end":
         commands = payload.get("parsed_cmd") or []
-        parsed.files_read = tuple(c["path"] for c in commands if c.get("type") == "read" and text_or_none(c.get("path")))
+        parsed.files_read = tuple(
+            c["path"] for c in commands if c.get("type") == "read" and text_or_none(c.get("path"))
+        )
     elif event_type == "patch_apply_end":
         changed = payload.get("changes") if payload.get("success", True) else None
         parsed.files_modified = tuple(str(path) for path in changed or ())
@@ -188,7 +241,9 @@ def _event(payload: dict[str, Any]) -> Parsed:
 
 
 def _compacted(payload: dict[str, Any]) -> Parsed:
-    """Returns the boundary; its summary is a message where it can be read (remote compaction encrypts it)."""
+    """Returns the boundary; its summary is a message where it can be read (remote compaction
+    encrypts it).
+    """
     summary = text_or_none(payload.get("message"))
     if summary is None:
         return Parsed("compacted", "known", boundary="compaction")

@@ -1,7 +1,7 @@
 """Finds the images in a raw line of a transcript, in order.
 
-Claude Code and pi nest them in content blocks, also in tool results; Codex writes data URLs. Broken images, and those of a
-type that no model takes, are left out.
+Claude Code and pi nest them in content blocks, also in tool results; Codex writes data URLs. Broken
+images, and those of a type that no model takes, are left out.
 """
 
 import base64
@@ -24,7 +24,9 @@ SIGNATURES = {
 """First bytes of images: providers refuse a question with an image whose declared type is wrong."""
 
 SAID_IN = ("message", "payload", "attachment")
-"""Parts of a record that hold the conversation; Claude Code has a second copy of tool results beside it."""
+"""Parts of a record that hold the conversation; Claude Code has a second copy of tool results
+beside it.
+"""
 
 _DATA_URL = re.compile(r"data:(image/[a-z+.-]+);base64,(.*)", re.S | re.I)
 
@@ -80,4 +82,7 @@ def _media_type(named: str, data: bytes) -> str:
     """Returns the type by the first bytes, else the declared one."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    return next((kind for signature, kind in SIGNATURES.items() if data.startswith(signature)), named.lower())
+    return next(
+        (kind for signature, kind in SIGNATURES.items() if data.startswith(signature)),
+        named.lower(),
+    )

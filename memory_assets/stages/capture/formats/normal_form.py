@@ -1,8 +1,9 @@
 """The normal form of a transcript line, the same for every coding agent.
 
-A reader takes one physical line at a time and gives one `Parsed`. What it must remember between lines (which tool a result
-belongs to) is its state, from which a new reader continues. An `Identifier` gives each message an id that forks and replays
-share. The fields of a format are explained in `claude_code`, `codex` and `pi`.
+A reader takes one physical line at a time and gives one `Parsed`. What it must remember between
+lines (which tool a result belongs to) is its state, from which a new reader continues. An
+`Identifier` gives each message an id that forks and replays share. The fields of a format are
+explained in `claude_code`, `codex` and `pi`.
 """
 
 import re
@@ -27,7 +28,9 @@ REMEMBERED_CALLS = 500
 """Calls without a result yet that a reader remembers; parallel calls number a few dozen at most."""
 
 _LONE_HIGH = re.compile(rb"(?<!\\)((?:\\\\)*)\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
-_LONE_LOW = re.compile(rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})(?<!\\)((?:\\\\)*)\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_LONE_LOW = re.compile(
+    rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})(?<!\\)((?:\\\\)*)\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 
 
 @dataclass(slots=True)
@@ -43,9 +46,12 @@ class Parsed:
     text: str = ""
     """The text of the message without reasoning, harness scaffolding and injected memories."""
     identity: str | None = None
-    """How the harness identifies the message; None where only its position among the others does."""
+    """How the harness identifies the message; None where only its position among the others does.
+    """
     content: str | None = None
-    """The content as written, where `text` was made from it; ids hash this, so that better rules keep the ids."""
+    """The content as written, where `text` was made from it; ids hash this, so that better rules
+    keep the ids.
+    """
     is_turn: bool = False
     """In the user's role, whoever wrote it: advances the chain of content-identified messages."""
     tool_name: str | None = None
@@ -58,7 +64,9 @@ class Parsed:
     kept_from: str | None = None
     """The `native_id` of the first entry that a compaction kept."""
     native_id: str | None = None
-    """The harness's id of the line, else its number among the entries where the harness counts those."""
+    """The harness's id of the line, else its number among the entries where the harness counts
+    those.
+    """
     parent_session_id: str | None = None
     cwd: str | None = None
     branch: str | None = None
@@ -71,18 +79,30 @@ class Parsed:
     files_modified: tuple[str, ...] = ()
 
     @classmethod
-    def message(cls, record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any) -> "Parsed":
-        """Returns a message with the content as its text, injected memories removed; `fields` are further fields."""
+    def message(
+        cls, record_type: str, author: Author, kind: MessageKind, content: str, **fields: Any
+    ) -> "Parsed":
+        """Returns a message with the content as its text, injected memories removed; `fields` are
+        further fields.
+        """
         text = strip_memories(content)
-        return cls(record_type, "message", author=author, kind=kind, content=content, text=text, **fields)
+        return cls(
+            record_type, "message", author=author, kind=kind, content=content, text=text, **fields
+        )
 
     @classmethod
-    def user_message(cls, record_type: str, text: str, images: int, identity: str | None = None) -> "Parsed":
-        """Returns the message of a text in the user's role: the owner's words, or text from the harness."""
+    def user_message(
+        cls, record_type: str, text: str, images: int, identity: str | None = None
+    ) -> "Parsed":
+        """Returns the message of a text in the user's role: the owner's words, or text from the
+        harness.
+        """
         words = parse_user_text(text)
         is_person = words.voice == "person" or (images > 0 and not text.strip())
         kind = "summary" if words.voice == "summary" else "text"
-        parsed = cls(record_type, "message", kind=kind, content=text, identity=identity, is_turn=True)
+        parsed = cls(
+            record_type, "message", kind=kind, content=text, identity=identity, is_turn=True
+        )
         parsed.author = "owner" if is_person else "injected"
         parsed.text = strip_memories(words.text) or ("[image]" if images else "")
         parsed.is_user_turn = is_person and (words.is_turn or images > 0)
@@ -90,7 +110,9 @@ class Parsed:
         return parsed
 
     def to_subagent(self) -> "Parsed":
-        """Returns it as a message of a sub-agent's thread: its instructions come from another agent, not from the owner."""
+        """Returns it as a message of a sub-agent's thread: its instructions come from another
+        agent, not from the owner.
+        """
         self.is_user_turn = False
         if self.author in ("owner", "assistant"):
             self.author = "subagent"
@@ -106,7 +128,9 @@ class TranscriptReader(ABC):
         """What a new reader needs to continue from here, as plain JSON values."""
 
     def read(self, line: bytes) -> Parsed:
-        """Returns the line in normal form; never raises: a line that cannot be read has another status."""
+        """Returns the line in normal form; never raises: a line that cannot be read has another
+        status.
+        """
         line = line.removeprefix(UTF8_BOM)
         try:
             record = orjson.loads(line)
@@ -119,15 +143,20 @@ class TranscriptReader(ABC):
         try:
             return self.parse(record)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            # A known type with fields of another shape is as new as a new type, and is counted as one.
-            return Parsed(f"{record.get('type')}/malformed", "unknown", event_time(record.get("timestamp")))
+            # A known type with fields of another shape is as new as a new type, and is counted as
+            # one.
+            return Parsed(
+                f"{record.get('type')}/malformed", "unknown", event_time(record.get("timestamp"))
+            )
 
     @abstractmethod
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form; may raise where a field has an unexpected shape."""
 
     def remember_call(self, call_id: str | None, tool: str, arguments: Any) -> CallEffect:
-        """Remembers which tool was called and who is the author of its result; returns what the call does."""
+        """Remembers which tool was called and who is the author of its result; returns what the
+        call does.
+        """
         call, calls = describe_call(tool, arguments), self.state["calls"]
         if call_id:
             calls[call_id] = [tool, call.author]
@@ -136,18 +165,33 @@ class TranscriptReader(ABC):
         return call
 
     def tool_result(self, record_type: str, call_id: Any, output: Any) -> Parsed:
-        """Returns the result of a call, without `text`; its author depends on the tool that was called."""
+        """Returns the result of a call, without `text`; its author depends on the tool that was
+        called.
+        """
         content, images = join_blocks(output)
         known_id = text_or_none(call_id)
         tool, author = self.state["calls"].pop(known_id or "", (None, "tool"))
-        parsed = Parsed(record_type, "message", author=author, kind="tool_result", content=content, tool_name=tool)
+        parsed = Parsed(
+            record_type,
+            "message",
+            author=author,
+            kind="tool_result",
+            content=content,
+            tool_name=tool,
+        )
         parsed.call_id, parsed.image_count = known_id, images
         return parsed
 
-    def assistant_message(self, record_type: str, texts: Sequence[str], calls: Sequence[tuple[str, str, Any]]) -> Parsed:
-        """Returns a message of an assistant: its texts, and the tools that it called as id, name and arguments."""
+    def assistant_message(
+        self, record_type: str, texts: Sequence[str], calls: Sequence[tuple[str, str, Any]]
+    ) -> Parsed:
+        """Returns a message of an assistant: its texts, and the tools that it called as id, name
+        and arguments.
+        """
         rendered = (render_call(tool, arguments) for _, tool, arguments in calls)
-        parsed = Parsed(record_type, "message", author="assistant", kind="text" if texts else "tool_call")
+        parsed = Parsed(
+            record_type, "message", author="assistant", kind="text" if texts else "tool_call"
+        )
         parsed.content = "\n".join([*texts, *(call_id for call_id, _, _ in calls)])
         parsed.text = strip_memories("\n".join([*texts, *rendered]))
         if calls:
@@ -164,7 +208,10 @@ def join_blocks(content: Any) -> tuple[str, int]:
         content = content.get("content") or content.get("output")
     if content is None or isinstance(content, str):
         return content or "", 0
-    texts = (f"[tool {b.get('tool_name')}]" if b.get("type") == "tool_reference" else b.get("text") for b in content)
+    texts = (
+        f"[tool {b.get('tool_name')}]" if b.get("type") == "tool_reference" else b.get("text")
+        for b in content
+    )
     joined = "\n".join(text for text in texts if isinstance(text, str))
     return joined, sum(b.get("type") in ("image", "input_image") for b in content)
 
@@ -177,9 +224,10 @@ def as_blocks(content: Any) -> Any:
 class Identifier:
     """Gives each message an id that is the same in every fork and replay of it.
 
-    A message with an identity of its own is hashed with its content. One without is identified by the turns before it: the
-    chain starts from the root session's id and advances with each turn of the user's role, so that forks that leave out tool
-    calls, or whose harness instructions differ, still agree on the turns.
+    A message with an identity of its own is hashed with its content. One without is identified by
+    the turns before it: the chain starts from the root session's id and advances with each turn of
+    the user's role, so that forks that leave out tool calls, or whose harness instructions differ,
+    still agree on the turns.
     """
 
     def __init__(self, seed: str, state: str | None = None) -> None:
@@ -212,7 +260,9 @@ def _hash(*parts: str) -> str:
 
 
 def _loads_with_lone_surrogates(line: bytes) -> Any:
-    r"""Returns the value of a line that is JSON but for half an emoji (`\ud83d` alone), else None."""
+    r"""Returns the value of a line that is JSON but for half an emoji (`\ud83d` alone), else
+    None.
+    """
     if b"\\ud" not in line and b"\\uD" not in line:
         return None
     try:

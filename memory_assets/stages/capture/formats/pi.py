@@ -1,7 +1,9 @@
-"""Reads pi's transcripts: `sessions/--<folder>--/<time>_<uuid>.jsonl`, versions 1 (linear), 2 and 3 (trees with entry ids).
+"""Reads pi's transcripts: `sessions/--<folder>--/<time>_<uuid>.jsonl`, versions 1 (linear), 2 and 3
+(trees with entry ids).
 
-All branches of a tree are read, each entry once. Entries keep their time and content when a session is forked or when a
-newer pi rewrites an old file with ids, so entries are identified by these two and not by their ids.
+All branches of a tree are read, each entry once. Entries keep their time and content when a session
+is forked or when a newer pi rewrites an old file with ids, so entries are identified by these two
+and not by their ids.
 """
 
 import re
@@ -9,7 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory_assets.stages.capture.formats.known_types import PI_ENTRIES
-from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader, as_blocks, join_blocks, text_or_none
+from memory_assets.stages.capture.formats.normal_form import (
+    Parsed,
+    TranscriptReader,
+    as_blocks,
+    join_blocks,
+    text_or_none,
+)
 from memory_assets.stages.capture.formats.tool_calls import describe_call
 from memory_assets.stages.capture.human_words import strip_memories
 from memory_assets.text.moments import event_time
@@ -20,7 +28,9 @@ SYSTEM_ROLE = "system"
 """The prompt and the tools, as they changed (from 0.87)."""
 
 REMEMBERED_ENTRIES = 500
-"""Latest entries among which the start of a compaction's `retainedTail` is looked up (it keeps some 20,000 tokens)."""
+"""Latest entries among which the start of a compaction's `retainedTail` is looked up (it keeps some
+20,000 tokens).
+"""
 
 _SESSION_IN_NAME = re.compile(r"_([^_/\\]+?)\.jsonl$")
 
@@ -34,14 +44,17 @@ class PiReader(TranscriptReader):
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form."""
         native_id = text_or_none(record.get("id")) if record.get("type") != "session" else None
-        # Version 1 has no ids; its compactions name the first kept entry by number, the header being 0.
+        # Version 1 has no ids; its compactions name the first kept entry by number, the header
+        # being 0.
         native_id = native_id or str(self.state["entry_count"])
         self.state["entry_count"] += 1
         parsed = self._entry(str(record.get("type")), record)
         parsed.native_id = native_id
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
         if parsed.status == "message" and parsed.identity is None:
-            parsed.identity = f"{record.get('timestamp')}|{parsed.record_type}|{parsed.call_id or ''}"
+            parsed.identity = (
+                f"{record.get('timestamp')}|{parsed.record_type}|{parsed.call_id or ''}"
+            )
         self._remember_entry(record, native_id)
         return parsed
 
@@ -93,8 +106,14 @@ class PiReader(TranscriptReader):
 
     def _assistant(self, name: str, blocks: list[dict[str, Any]]) -> Parsed:
         texts = [b["text"] for b in blocks if b["type"] == "text" and b["text"]]
-        calls = [(str(b["id"]), str(b["name"]), b.get("arguments")) for b in blocks if b["type"] == "toolCall"]
-        return self.assistant_message(name, texts, calls) if texts or calls else Parsed(name, "known")
+        calls = [
+            (str(b["id"]), str(b["name"]), b.get("arguments"))
+            for b in blocks
+            if b["type"] == "toolCall"
+        ]
+        return (
+            self.assistant_message(name, texts, calls) if texts or calls else Parsed(name, "known")
+        )
 
     def _result(self, name: str, entry: dict[str, Any]) -> Parsed:
         parsed = self.tool_result(name, entry.get("toolCallId"), entry.get("content"))
@@ -108,17 +127,24 @@ class PiReader(TranscriptReader):
     def _compaction(self, record: dict[str, Any]) -> Parsed:
         parsed = _summary("compaction", record.get("summary"), record.get("details"))
         parsed.boundary = "compaction"
-        parsed.kept_from = text_or_none(record.get("firstKeptEntryId")) or self._first_retained(record.get("retainedTail"))
+        parsed.kept_from = text_or_none(record.get("firstKeptEntryId")) or self._first_retained(
+            record.get("retainedTail")
+        )
         if parsed.kept_from is None and isinstance(index := record.get("firstKeptEntryIndex"), int):
             parsed.kept_from = str(index)
         return parsed
 
     def _first_retained(self, tail: Any) -> str | None:
-        """Returns the id of the entry that a retained tail starts with, found by its time and role."""
+        """Returns the id of the entry that a retained tail starts with, found by its time and
+        role.
+        """
         if not isinstance(tail, list) or not tail:
             return None
         wanted = [tail[0].get("timestamp"), tail[0].get("role")]
-        return next((entry for at, role, entry in reversed(self.state["recent"]) if [at, role] == wanted), None)
+        return next(
+            (entry for at, role, entry in reversed(self.state["recent"]) if [at, role] == wanted),
+            None,
+        )
 
     def _remember_entry(self, record: dict[str, Any], native_id: str) -> None:
         entry = record.get("message")

@@ -1,4 +1,6 @@
-"""Selects the reader of a transcript, and finds its session, from the path and the first lines of the file."""
+"""Selects the reader of a transcript, and finds its session, from the path and the first lines of
+the file.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,16 +17,23 @@ from memory_assets.stages.capture.formats.pi import PiReader
 from memory_assets.text.files import UTF8_BOM
 
 HEADER_LINES = 50
-"""First lines that `session_id_of` and `seed_of` need: a fork of forks repeats one header per generation."""
+"""First lines that `session_id_of` and `seed_of` need: a fork of forks repeats one header per
+generation.
+"""
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SUFFIX = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9]).*$", re.IGNORECASE)
 
 
 def open_reader(
-    harness: Harness, path: str, state: Mapping[str, Any] | None = None, *, session_id: str | None = None
+    harness: Harness,
+    path: str,
+    state: Mapping[str, Any] | None = None,
+    *,
+    session_id: str | None = None,
 ) -> TranscriptReader:
-    """Returns a reader for the transcript at the path, continuing from the state where one is given.
+    """Returns a reader for the transcript at the path, continuing from the state where one is
+    given.
 
     The session is that of the path, if no other is given.
     """
@@ -37,7 +46,8 @@ def open_reader(
 
 
 def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
-    """Returns the id of the session in the file: the one in its name, else the one in its first records.
+    """Returns the id of the session in the file: the one in its name, else the one in its first
+    records.
 
     A name may have words around the id, or several ids: then the one that the records have, too.
     """
@@ -52,7 +62,9 @@ def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> 
 
 
 def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
-    """Returns the seed of the file's message ids: the session at the root of its forks, else its own."""
+    """Returns the seed of the file's message ids: the session at the root of its forks, else its
+    own.
+    """
     if harness != "codex":
         return session_id_of(harness, path, first_lines)
     reader = CodexReader(session_id_of(harness, path, first_lines))
@@ -62,7 +74,9 @@ def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
 
 
 def _is_subagent_file(path: str) -> bool:
-    """Returns whether it is a sub-agent's of Claude Code: `<session>/subagents/agent-<id>.jsonl`, flat in old versions."""
+    """Returns whether it is a sub-agent's of Claude Code: `<session>/subagents/agent-<id>.jsonl`,
+    flat in old versions.
+    """
     return PureWindowsPath(path).name.startswith("agent-")
 
 
@@ -72,7 +86,9 @@ def _subagent_session(path: str, stem: str, first_lines: Sequence[bytes]) -> str
     stem = next((agent for agent in agents if stem.startswith(agent)), stem)
     if "subagents" in folders[1:]:
         return f"{folders[folders.index('subagents') - 1]}/{stem}"
-    parent = next((p for p in (record.get("sessionId") for record in records) if isinstance(p, str)), None)
+    parent = next(
+        (p for p in (record.get("sessionId") for record in records) if isinstance(p, str)), None
+    )
     return f"{parent}/{stem}" if parent else stem
 
 
@@ -83,7 +99,11 @@ def _written_session(harness: Harness, first_lines: Sequence[bytes]) -> str | No
         if harness == "claude_code" and isinstance(session := record.get("sessionId"), str):
             agent = record.get("agentId") if record.get("isSidechain") else None
             return f"{session}/agent-{agent}" if isinstance(agent, str) else session
-        if record.get("type") in ("session", "session_meta") and isinstance(inner, Mapping) and inner.get("id"):
+        if (
+            record.get("type") in ("session", "session_meta")
+            and isinstance(inner, Mapping)
+            and inner.get("id")
+        ):
             return str(inner["id"])
     return None
 

@@ -1,7 +1,9 @@
-"""Recognises the harness that wrote a file by one of its records, or by the tables of an SQLite file.
+"""Recognises the harness that wrote a file by one of its records, or by the tables of an SQLite
+file.
 
-There is one rule for each harness, and the first that fits counts. A harness without a reader has a rule, too, so that its
-files are not taken for those of another one; `harness` is set once there is a reader.
+There is one rule for each harness, and the first that fits counts. A harness without a reader has a
+rule, too, so that its files are not taken for those of another one; `harness` is set once there is
+a reader.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -35,12 +37,21 @@ def recognise(record: Record) -> Recogniser | None:
 
 def recognise_tables(names: Collection[str]) -> Recogniser | None:
     """Returns the harness that keeps its sessions in such tables, if one is known to."""
-    return next((recogniser for recogniser in RECOGNISERS if recogniser.tables and recogniser.tables <= set(names)), None)
+    return next(
+        (
+            recogniser
+            for recogniser in RECOGNISERS
+            if recogniser.tables and recogniser.tables <= set(names)
+        ),
+        None,
+    )
 
 
 def _is_qwen(record: Record) -> bool:
     is_marked = "provenance" in record or "systemPayload" in record
-    return isinstance(record.get("sessionId"), str) and (is_marked or isinstance(_message(record).get("parts"), list))
+    return isinstance(record.get("sessionId"), str) and (
+        is_marked or isinstance(_message(record).get("parts"), list)
+    )
 
 
 def _is_copilot(record: Record) -> bool:
@@ -53,7 +64,11 @@ def _is_gemini(record: Record) -> bool:
 
 
 def _is_cursor(record: Record) -> bool:
-    return "role" in record and "type" not in record and isinstance(_message(record).get("content"), list)
+    return (
+        "role" in record
+        and "type" not in record
+        and isinstance(_message(record).get("content"), list)
+    )
 
 
 def _is_codex(record: Record) -> bool:

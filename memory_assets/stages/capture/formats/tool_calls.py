@@ -16,12 +16,41 @@ from memory_assets.text.sentences import CALL
 ARGUMENT_CHARS = 1_500
 """Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""
 
-_FILE_TOOLS = frozenset({"Read", "Grep", "Glob", "LS", "NotebookRead", "read", "grep", "find", "ls", "read_file", "view_image"})
+_FILE_TOOLS = frozenset(
+    {
+        "Read",
+        "Grep",
+        "Glob",
+        "LS",
+        "NotebookRead",
+        "read",
+        "grep",
+        "find",
+        "ls",
+        "read_file",
+        "view_image",
+    }
+)
 _READ_TOOLS = frozenset({"Read", "NotebookRead", "read", "read_file"})
-_WRITE_TOOLS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit", "edit", "write", "write_file", "edit_file"})
-_SHELL_TOOLS = frozenset({"Bash", "bash", "shell", "exec_command", "exec", "local_shell", "container.exec", "shell_command"})
+_WRITE_TOOLS = frozenset(
+    {"Edit", "Write", "MultiEdit", "NotebookEdit", "edit", "write", "write_file", "edit_file"}
+)
+_SHELL_TOOLS = frozenset(
+    {
+        "Bash",
+        "bash",
+        "shell",
+        "exec_command",
+        "exec",
+        "local_shell",
+        "container.exec",
+        "shell_command",
+    }
+)
 _WEB_TOOL = re.compile(
-    r"web_?(?:search|fetch|run)|(?:^|[._])(?:fetch|open_page|browse)|browser|chrome|brave_search|tavily", re.I
+    r"web_?(?:search|fetch|run)|(?:^|[._])(?:fetch|open_page|browse)|browser|chrome"
+    r"|brave_search|tavily",
+    re.I,
 )
 _MEMORY_TOOL = re.compile(r"(?:^|__)memory_(?:recall|reflect|explain|briefing|brief|search)")
 
@@ -32,7 +61,10 @@ _JOINED = re.compile(r"[;&|<>`\n\\]|\$\(")
 _WORD = re.compile(r"""'([^']*)'|"([^"]*)"|([^\s'"]+)""")
 _READERS = frozenset({"sed", "cat", "head", "tail", "nl", "bat", "less", "more"})
 _MEMORY_COMMAND = re.compile(r"memory(?:-assets)? (?:recall|brief|explain)\b")
-_DOWNLOAD = re.compile(r"(?:^|[;&|]\s*)(?:curl|wget|lynx|w3m|http)\s[^;&|]*https?://(?!localhost|127\.|0\.0\.0\.0|\[::1)")
+_DOWNLOAD = re.compile(
+    r"(?:^|[;&|]\s*)(?:curl|wget|lynx|w3m|http)\s[^;&|]*https?://(?!localhost|127\."
+    r"|0\.0\.0\.0|\[::1)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +79,11 @@ class CallEffect:
 
 def render_call(tool: str, arguments: Any) -> str:
     """Returns the call as `[toolCall name(args)]`, the arguments cut."""
-    text = arguments if isinstance(arguments, str) else orjson.dumps(arguments).decode("utf-8", "replace")
+    text = (
+        arguments
+        if isinstance(arguments, str)
+        else orjson.dumps(arguments).decode("utf-8", "replace")
+    )
     cut = f"{text[:ARGUMENT_CHARS]}…" if len(text) > ARGUMENT_CHARS else text
     return f"[toolCall {tool}({cut})]"
 
@@ -73,11 +109,17 @@ def describe_call(tool: str, arguments: Any) -> CallEffect:
 
 
 def shell_command(arguments: Any) -> str:
-    """Returns the command line in a shell tool's arguments; they may be a script with one command."""
+    """Returns the command line in a shell tool's arguments; they may be a script with one
+    command.
+    """
     if isinstance(arguments, str):
         found = _SCRIPT_COMMAND.findall(arguments)
         return str(orjson.loads(found[0])) if len(found) == 1 else arguments
-    value = arguments.get("command") or arguments.get("cmd") or "" if isinstance(arguments, Mapping) else ""
+    value = (
+        arguments.get("command") or arguments.get("cmd") or ""
+        if isinstance(arguments, Mapping)
+        else ""
+    )
     if isinstance(value, list):
         words = [str(word) for word in value]
         return words[-1] if len(words) == 3 and words[1] in ("-c", "-lc") else " ".join(words)
@@ -85,7 +127,9 @@ def shell_command(arguments: Any) -> str:
 
 
 def files_read_by(command: str) -> tuple[str, ...]:
-    """Returns the files that a plain `cat`, `sed -n` or the like prints; none for a pipeline or a longer command."""
+    """Returns the files that a plain `cat`, `sed -n` or the like prints; none for a pipeline or a
+    longer command.
+    """
     command = command.strip()
     if len(command) > 500 or command.partition(" ")[0] not in _READERS or _JOINED.search(command):
         return ()
@@ -96,10 +140,14 @@ def files_read_by(command: str) -> tuple[str, ...]:
 
 
 def files_patched_by(command: str) -> tuple[str, ...]:
-    """Returns the files named by the headers of an `apply_patch` text, also inside a string of a script."""
+    """Returns the files named by the headers of an `apply_patch` text, also inside a string of a
+    script.
+    """
     if "*** " not in command:
         return ()
-    return tuple(dict.fromkeys(name.partition("\\n")[0].strip() for name in _PATCHED.findall(command)))
+    return tuple(
+        dict.fromkeys(name.partition("\\n")[0].strip() for name in _PATCHED.findall(command))
+    )
 
 
 def _describe_command(command: str) -> CallEffect:
@@ -113,5 +161,9 @@ def _describe_command(command: str) -> CallEffect:
 
 
 def _paths(arguments: Any) -> tuple[str, ...]:
-    named = (arguments.get(key) for key in ("file_path", "path", "notebook_path")) if isinstance(arguments, Mapping) else ()
+    named = (
+        (arguments.get(key) for key in ("file_path", "path", "notebook_path"))
+        if isinstance(arguments, Mapping)
+        else ()
+    )
     return tuple(path for path in named if isinstance(path, str) and path)[:1]

@@ -1,4 +1,6 @@
-"""The expressions for a day ahead, in English and German, and the day that each means on a given day."""
+"""The expressions for a day ahead, in English and German, and the day that each means on a given
+day.
+"""
 
 import calendar
 import re
@@ -28,22 +30,30 @@ class Form:
 
 def _numbered(names: str) -> dict[str, int]:
     """Returns the numbers of the names, from 1; names between two commas have the same number."""
-    return {name: number for number, group in enumerate(names.split(","), 1) for name in group.split()}
+    return {
+        name: number for number, group in enumerate(names.split(","), 1) for name in group.split()
+    }
 
 
 _WEEKDAYS = _numbered("""
-    monday mon montag, tuesday tue tues dienstag, wednesday wed mittwoch, thursday thu thurs donnerstag, friday fri freitag,
+    monday mon montag, tuesday tue tues dienstag, wednesday wed mittwoch,
+    thursday thu thurs donnerstag, friday fri freitag,
     saturday samstag sonnabend, sunday sonntag""")
 _MONTHS = _numbered("""
-    january jan januar jänner, february feb februar, march mar märz, april apr, may mai, june jun juni, july jul juli,
-    august aug, september sept sep, october oct oktober okt, november nov, december dec dezember dez""")
+    january jan januar jänner, february feb februar, march mar märz, april apr, may mai,
+    june jun juni, july jul juli, august aug, september sept sep, october oct oktober okt,
+    november nov,
+    december dec dezember dez""")
 _NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "twelve": 12, "a couple of": 2, "einem": 1, "einer": 1, "zwei": 2, "drei": 3, "vier": 4,
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8,
+    "nine": 9, "ten": 10, "twelve": 12, "a couple of": 2, "einem": 1, "einer": 1, "zwei": 2,
+    "drei": 3, "vier": 4,
     "fünf": 5, "sechs": 6, "acht": 8, "zehn": 10,
 }  # fmt: skip
 _UNITS = {
-    "day": (1, 0), "tag": (1, 0), "week": (7, 0), "woche": (7, 0), "month": (0, 1), "monat": (0, 1), "year": (0, 12),
+    "day": (1, 0), "tag": (1, 0), "week": (7, 0), "woche": (7, 0), "month": (0, 1), "monat": (0, 1),
+    "year": (0, 12),
     "jahr": (0, 12),
 }  # fmt: skip
 """Days and months of each unit."""
@@ -54,8 +64,10 @@ def _any(names: Iterable[str]) -> str:
 
 
 _LEAD = (
-    r"(?:(?:due|deadline(?: is)?|remind me|erinner\w* mich|fällig|frist(?: ist)?)[: ]\s*(?:on |by |at |am |bis )?(?:the )?"
-    r"|(?:by|until|till|til|before|on|starting(?: on)?|as of|bis(?: zum)?|am|ab(?: dem)?|vor(?: dem)?|spätestens(?: am)?"
+    r"(?:(?:due|deadline(?: is)?|remind me|erinner\w* mich|fällig|frist(?: "
+    r"ist)?)[: ]\s*(?:on |by |at |am |bis )?(?:the )?"
+    r"|(?:by|until|till|til|before|on|starting(?: on)?|as of|bis(?: zum)?|am|ab(?: dem)?"
+    r"|vor(?: dem)?|spätestens(?: am)?"
     r"|(?:scheduled|planned|set|booked) for)\s+(?:the )?)"
 )
 """Words that make a weekday or a number a day ahead."""
@@ -71,17 +83,25 @@ _UNIT = rf"(?P<unit>{_any(_UNITS)})(?:s|e?n)?\b"
 _PERIOD = r"(?P<period>week|month|quarter|year|woche|monats?|quartals?|jahres?|q[1-4])"
 
 
-def _form(pattern: str, resolve: Resolve, *, is_absolute: bool = False, needs_intent: bool = False) -> Form:
-    return Form(re.compile(rf"(?<![\w./-]){pattern}", re.IGNORECASE), resolve, is_absolute, needs_intent)
+def _form(
+    pattern: str, resolve: Resolve, *, is_absolute: bool = False, needs_intent: bool = False
+) -> Form:
+    return Form(
+        re.compile(rf"(?<![\w./-]){pattern}", re.IGNORECASE), resolve, is_absolute, needs_intent
+    )
 
 
 def _weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
     """Returns the next such weekday after the day."""
-    return said_on + timedelta(days=(_WEEKDAYS[match["weekday"].lower()] - said_on.isoweekday() - 1) % 7 + 1)
+    return said_on + timedelta(
+        days=(_WEEKDAYS[match["weekday"].lower()] - said_on.isoweekday() - 1) % 7 + 1
+    )
 
 
 def _this_weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
-    return said_on + timedelta(days=(_WEEKDAYS[match["weekday"].lower()] - said_on.isoweekday()) % 7)
+    return said_on + timedelta(
+        days=(_WEEKDAYS[match["weekday"].lower()] - said_on.isoweekday()) % 7
+    )
 
 
 def _next_weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
@@ -126,13 +146,17 @@ def _end_of_period(match: re.Match[str], said_on: date, order: Order | None) -> 
         day = _last_of(said_on.year, int(period[1:]) * 3)
         return day if day >= said_on else _last_of(said_on.year + 1, day.month)
     size = 3 if period.startswith("q") else 12 if period.startswith(("year", "jahr")) else 1
-    first = _months_later(date(said_on.year, (said_on.month - 1) // size * size + 1, 1), size * (1 + is_next) - 1)
+    first = _months_later(
+        date(said_on.year, (said_on.month - 1) // size * size + 1, 1), size * (1 + is_next) - 1
+    )
     return _last_of(first.year, first.month)
 
 
 def _end_of_month(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
     month = _MONTHS[match["month"].lower()]
-    return _last_of(int(match["year"]) if match["year"] else said_on.year + (month < said_on.month), month)
+    return _last_of(
+        int(match["year"]) if match["year"] else said_on.year + (month < said_on.month), month
+    )
 
 
 def _last_of(year: int, month: int) -> date:
@@ -157,7 +181,9 @@ def _in_year(match: re.Match[str], said_on: date, order: Order | None) -> date |
 
 
 def _slashed(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
-    """Returns the day if only one order of day and month is possible, or the writer's order is known."""
+    """Returns the day if only one order of day and month is possible, or the writer's order is
+    known.
+    """
     first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
     if first > 12 or first == second or (order == "dmy" and second <= 12):
         return date(year, second, first)
@@ -171,7 +197,9 @@ def _calendar_week(match: re.Match[str], said_on: date, order: Order | None) -> 
 
 
 def is_clear_month(match: re.Match[str]) -> bool:
-    """Returns whether the month is one: lower-case "may" and "march" need a year, other lower-case names a word before."""
+    """Returns whether the month is one: lower-case "may" and "march" need a year, other lower-case
+    names a word before.
+    """
     groups = match.groupdict()
     month = groups.get("month") or "0"
     if month.isdigit() or month[0].isupper() or groups.get("year"):
@@ -196,8 +224,12 @@ _SLASHED = rf"(?P<first>\d{{1,2}})/(?P<second>\d{{1,2}})/{_FOUR}"
 _MONTH_DAY = rf"{_MONTH}\.?\s+{_DAY}{_NUMBERED}(?!\d)(?!\s*%)"
 _DAY_MONTH = rf"{_DAY}{_NUMBERED}\s+(?:of\s+)?{_MONTH}"
 _ISO = rf"{_FOUR}-(?P<month>\d\d)-(?P<day>\d\d)(?![\w/-]|[.:]\w)"
-_OF_PERIOD = rf"(?:(?:the|this|des|der|dieser|dieses)\s+)?(?P<next>next |nächste[rsn]? )?{_PERIOD}(?![\w'’])"
-_MONTH_END = rf"(?P<next>{_NEVER})?(?:(?-i:EOM)|monatsende|month(?:'s|-)? ?end)(?P<period>{_NEVER})?\b"
+_OF_PERIOD = (
+    rf"(?:(?:the|this|des|der|dieser|dieses)\s+)?(?P<next>next |nächste[rsn]? )?{_PERIOD}(?![\w'’])"
+)
+_MONTH_END = (
+    rf"(?P<next>{_NEVER})?(?:(?-i:EOM)|monatsende|month(?:'s|-)? ?end)(?P<period>{_NEVER})?\b"
+)
 _TOMORROW = r"(?P<word>(?:the )?day after tomorrow|tomorrow|übermorgen)\b(?!['’])"
 _MORGEN = r"(?<!guten )(?<!heute )(?<!gestern )(?<!jeden )(?<!am )(?P<word>(?-i:morgen))\b(?!['’])"
 _WHILE = rf"in\s+{_COUNT}\s+{_UNIT}(?!\s+(?:of|old|ago|window|period|a row))(?:['’]?\s+time)?"
@@ -206,19 +238,44 @@ _WEEK_NUMBER = rf"(?-i:KW|CW)\s?(?P<week>5[0-3]|[1-4]\d|0?[1-9])(?:[ /]{_FOUR})?
 
 FORMS = (
     _form(rf"(?:{_LEAD})?{_ISO}", _in_year, is_absolute=True, needs_intent=True),
-    _form(rf"(?:{_LEAD})?{_DAY}\.\s?{_MONTH_NUMBER}\.\s?{_FOUR}{_ALONE}", _in_year, is_absolute=True, needs_intent=True),
-    _form(rf"{_SURE}\s+{_DAY}\.{_MONTH_NUMBER}\.(?P<year>{_NEVER})?(?![\w.])", _in_year, is_absolute=True),
+    _form(
+        rf"(?:{_LEAD})?{_DAY}\.\s?{_MONTH_NUMBER}\.\s?{_FOUR}{_ALONE}",
+        _in_year,
+        is_absolute=True,
+        needs_intent=True,
+    ),
+    _form(
+        rf"{_SURE}\s+{_DAY}\.{_MONTH_NUMBER}\.(?P<year>{_NEVER})?(?![\w.])",
+        _in_year,
+        is_absolute=True,
+    ),
     _form(rf"(?:{_LEAD})?{_SLASHED}{_ALONE}", _slashed, is_absolute=True, needs_intent=True),
     _form(rf"{_BY}(?:end of|ende)\s+(?P<month>{_any(_MONTHS)})(?![\w'’]){_YEAR}", _end_of_month),
     _form(rf"{_BY}(?:end of|ende)\s+{_OF_PERIOD}", _end_of_period),
     _form(rf"{_BY}{_MONTH_END}", _end_of_period),
-    _form(rf"(?:{_LEAD})?{_MONTH_DAY}{_YEAR}{_AT}{_ALONE}", _in_year, is_absolute=True, needs_intent=True),
-    _form(rf"(?:{_LEAD})?{_DAY_MONTH}{_YEAR}{_AT}{_ALONE}", _in_year, is_absolute=True, needs_intent=True),
+    _form(
+        rf"(?:{_LEAD})?{_MONTH_DAY}{_YEAR}{_AT}{_ALONE}",
+        _in_year,
+        is_absolute=True,
+        needs_intent=True,
+    ),
+    _form(
+        rf"(?:{_LEAD})?{_DAY_MONTH}{_YEAR}{_AT}{_ALONE}",
+        _in_year,
+        is_absolute=True,
+        needs_intent=True,
+    ),
     _form(rf"{_BY}(?:next|nächste[nr]?)\s+{_WEEKDAY}{_AT}", _next_weekday),
-    _form(rf"{_BY}(?:this coming|this|coming|diese[nm]|kommende[nm])\s+{_WEEKDAY}{_AT}", _this_weekday),
+    _form(
+        rf"{_BY}(?:this coming|this|coming|diese[nm]|kommende[nm])\s+{_WEEKDAY}{_AT}", _this_weekday
+    ),
     _form(rf"{_LEAD}{_WEEKDAY}{_AT}(?!\s+nights?\b|\s+mornings\b)", _weekday),
     _form(rf"{_LEAD}{_DAY}(?:st|nd|rd|th){_ENDS}", _day_of_month, is_absolute=True),
-    _form(rf"(?:bis zum|am|ab dem)\s+{_DAY}\.(?=\s*(?:$|\n|[a-zäöü]))", _day_of_month, is_absolute=True),
+    _form(
+        rf"(?:bis zum|am|ab dem)\s+{_DAY}\.(?=\s*(?:$|\n|[a-zäöü]))",
+        _day_of_month,
+        is_absolute=True,
+    ),
     _form(rf"{_BY}{_TOMORROW}{_AT}", _tomorrow),
     _form(rf"(?:bis )?{_MORGEN}{_AT}", _tomorrow),
     _form(_WHILE, _in_a_while),

@@ -1,8 +1,9 @@
 """Finds dates ahead in a text: "next Friday", "in two weeks", "by 2026-05-01", "bis Ende Mai".
 
-Takes a text, its time and the time zone of its author; returns days from that day on. Precision is preferred to recall:
-ambiguous and recurring expressions, durations, the past, quotes, code and logs are ignored. General date parsers find a date in
-"may", "30 days" and 5.10.2, so the expressions are listed (`date_forms`), in English and German.
+Takes a text, its time and the time zone of its author; returns days from that day on. Precision is
+preferred to recall: ambiguous and recurring expressions, durations, the past, quotes, code and logs
+are ignored. General date parsers find a date in "may", "30 days" and 5.10.2, so the expressions are
+listed (`date_forms`), in English and German.
 """
 
 import re
@@ -10,7 +11,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memory_assets.stages.distill.dates.date_forms import FORMS, Form, Order, is_clear_month, is_duration
+from memory_assets.stages.distill.dates.date_forms import (
+    FORMS,
+    Form,
+    Order,
+    is_clear_month,
+    is_duration,
+)
 
 FARTHEST = timedelta(days=731)
 """Days farther ahead are more often placeholders than plans."""
@@ -19,8 +26,10 @@ LONGEST_TEXT = 4_000
 """Longest text that may be typed by hand."""
 
 _AMERICAN = (
-    "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Phoenix", "America/Detroit",
-    "America/Boise", "America/Anchorage", "America/Indiana/", "America/Kentucky/", "Pacific/Honolulu", "US/",
+    "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles",
+    "America/Phoenix", "America/Detroit",
+    "America/Boise", "America/Anchorage", "America/Indiana/", "America/Kentucky/",
+    "Pacific/Honolulu", "US/",
 )  # fmt: skip
 
 
@@ -36,8 +45,12 @@ class FoundDate:
     """Whether the expression names the day itself, not a distance."""
 
 
-def find_dates(text: str, said_at: datetime, zone: ZoneInfo, order: Order | None = None) -> tuple[FoundDate, ...]:
-    """Returns the days ahead in the text, in order; `order` is the author's order of day and month in 05/06/2026."""
+def find_dates(
+    text: str, said_at: datetime, zone: ZoneInfo, order: Order | None = None
+) -> tuple[FoundDate, ...]:
+    """Returns the days ahead in the text, in order; `order` is the author's order of day and month
+    in 05/06/2026.
+    """
     said_on = said_at.astimezone(zone).date()
     words = without_pasted(text)
     if len(words.split()) * 5 > LONGEST_TEXT:
@@ -45,7 +58,9 @@ def find_dates(text: str, said_at: datetime, zone: ZoneInfo, order: Order | None
     found: list[FoundDate] = []
     for form in FORMS:
         for match in form.pattern.finditer(words):
-            is_taken = any(match.start() < other.end and other.start < match.end() for other in found)
+            is_taken = any(
+                match.start() < other.end and other.start < match.end() for other in found
+            )
             if is_taken or not points_ahead(words, match, form):
                 continue
             try:
@@ -54,7 +69,9 @@ def find_dates(text: str, said_at: datetime, zone: ZoneInfo, order: Order | None
                 continue
             if day is not None and said_on <= day <= said_on + FARTHEST:
                 expression = " ".join(text[match.start() : match.end()].split())
-                found.append(FoundDate(day, expression, match.start(), match.end(), form.is_absolute))
+                found.append(
+                    FoundDate(day, expression, match.start(), match.end(), form.is_absolute)
+                )
     return tuple(sorted(found, key=lambda one: one.start))
 
 
@@ -66,51 +83,69 @@ def order_of(zone: ZoneInfo) -> Order | None:
 
 
 def _words(words: str, pattern: str = r"\b(?:{})\b") -> re.Pattern[str]:
-    """Returns the pattern with the words as alternatives in place of `{}`; `_` in a word matches white space."""
-    return re.compile(pattern.replace("{}", "|".join(words.replace("'", "['’]").split()).replace("_", r"\s+")), re.I)
+    """Returns the pattern with the words as alternatives in place of `{}`; `_` in a word matches
+    white space.
+    """
+    return re.compile(
+        pattern.replace("{}", "|".join(words.replace("'", "['’]").split()).replace("_", r"\s+")),
+        re.I,
+    )
 
 
 _BLANKED = re.compile(
-    r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w[\w-]*)>.*?</\1>|`[^`\n]*`|\bhttps?://\S+|(?<!\w)[\"“„][^\"“”„\n]{1,60}[\"”“]"
+    r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w[\w-]*)>.*?</\1>|`[^`\n]*`|\bhttps?://\S+"
+    r"|(?<!\w)[\"“„][^\"“”„\n]{1,60}[\"”“]"
     r"|(?<!\w)'[^'\n]{1,300}'(?!\w)"
 )
 _PASTED_LINE = re.compile(
-    r"(?m)^(?:\s*>.*|\s{4,}\S.*|\t.*|\s*[+@|{}\[\"].*|---.*|\$ .*|(?:commit|Author:|Date:|From:|Sent:)\s.*|.*\b(?:INFO|WARN"
-    r"|WARNING|ERROR|DEBUG|FATAL|TRACE)\b.*|.*\d\d:\d\d:\d\d.*|.*\bat \w[\w.$]*\(.*|Traceback.*|\s*File \".*)$"
+    r"(?m)^(?:\s*>.*|\s{4,}\S.*|\t.*|\s*[+@|{}\[\"].*|---.*|\$ .*|(?:commit|Author:|Date:"
+    r"|From:|Sent:)\s.*|.*\b(?:INFO|WARN"
+    r"|WARNING|ERROR|DEBUG|FATAL|TRACE)\b.*|.*\d\d:\d\d:\d\d.*|.*\bat \w[\w.$]*\(.*"
+    r"|Traceback.*|\s*File \".*)$"
 )
 _SENTENCE_END = re.compile(r"[!?;\n]|\.\s+(?=[A-ZÄÖÜ])|\.\s*$|\s[–—]\s")
 
 _IN_THE_PAST = _words("""
-    was were had did didn't happened yesterday ago since last_(?:week|month|year|night|time) broke failed merged shipped
-    landed went saw got reported introduced created wrote said told stopped started worked deployed implemented finished
-    completed fixed made took used_to ran found noticed came war waren hatte hatten gestern seit letzte[nrs]? wurde wurden""")
+    was were had did didn't happened yesterday ago since last_(?:week|month|year|night|time) broke
+    failed merged shipped landed went saw got reported introduced created wrote said told stopped
+    started worked deployed implemented finished completed fixed made took used_to ran found
+    noticed came war waren hatte hatten gestern seit
+    letzte[nrs]? wurde wurden""")
 _FIRM = _words("will must need remind deadline due have_to let'?s muss")
 _AHEAD = _words(
-    """will need(?:s|ed)? must should have_to has_to going_to gonna let'?s plan(?:s|ned)? remind deadline due until till by
-    want please todo before schedul\\w* expir\\w+ ends? starts? starting begins? freeze launch\\w* release\\w* ship demo
-    meeting call review cut-?off go(?:es)?_live follow_up check target migrat\\w+ as_of sunset\\w* shut(?:s|ting)?_down
-    retire[ds]? renew\\w* move[ds]?_to postpon\\w+ muss müssen wird werden soll sollen erinner\\w* bitte frist fällig bis
+    """will need(?:s|ed)? must should have_to has_to going_to gonna let'?s plan(?:s|ned)? remind
+    deadline due until till by want please todo before schedul\\w* expir\\w+ ends? starts? starting
+    begins? freeze launch\\w* release\\w* ship demo meeting call review cut-?off go(?:es)?_live
+    follow_up check target migrat\\w+ as_of sunset\\w* shut(?:s|ting)?_down retire[ds]? renew\\w*
+    move[ds]?_to postpon\\w+ muss müssen wird werden soll sollen erinner\\w* bitte frist fällig bis
     spätestens läuft ab_dem termin am""",
     r"\b(?:{})\b|['’]ll\b",
 )
 _REPORTING_QUESTION = _words(
-    "did was were is are does do what why how when which who where has have had wann warum wie was wer hast hat ist",
+    "did was were is are does do what why how when which who where has have had wann warum "
+    "wie was wer hast hat ist",
     r"^\W*(?:{})\b",
 )
 _NO_DAY = _words(
-    """not nicht never every each jede[nrs]? since seit last letzte[nr]? from until_now than like after within per for ago
-    e\\.g\\. i\\.e\\. v version step phase sprint task page line port figure item option round screenshot screencast
+    """not nicht never every each jede[nrs]? since seit last letzte[nr]? from until_now than like
+    after within per for ago e\\.g\\. i\\.e\\. v version step phase sprint task page line port
+    figure item option round screenshot screencast
     recording image photo""",
     r"(?:\b(?:{})|[=#$/@_~^*<-])\s*$",
 )
 _NO_DAY_AFTER = _words(
-    "ago old earlier later_than commits? deploys?_are standups? release_notes", r"^(?:\s*(?:[=/%_]|\.\w)|['’]s\b|\s+(?:{})\b)"
+    "ago old earlier later_than commits? deploys?_are standups? release_notes",
+    r"^(?:\s*(?:[=/%_]|\.\w)|['’]s\b|\s+(?:{})\b)",
 )
 _DURATION = _words("""
-    tokens? cookies? jwts? ttl cache[ds]? retention sessions? default timeout rotat\\w+ older log_files? backups? lifetime
-    window interval estimat\\w+ takes? took done doable possible built implemented finished weeks_of_work effort""")
+    tokens? cookies? jwts? ttl cache[ds]? retention sessions? default timeout rotat\\w+ older
+    log_files? backups? lifetime window interval estimat\\w+ takes? took done doable possible built
+    implemented finished
+    weeks_of_work effort""")
 _OURS = _words("we i wir ich")
-_RECURRING = _words("every each weekly daily monthly usually always cron\\w* jede[nrs]? wöchentlich täglich")
+_RECURRING = _words(
+    "every each weekly daily monthly usually always cron\\w* jede[nrs]? wöchentlich täglich"
+)
 
 
 def without_pasted(text: str) -> str:

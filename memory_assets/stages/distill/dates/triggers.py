@@ -1,8 +1,9 @@
-"""Finds triggers: days ahead that the owner's messages or facts name, with the facts to recall then.
+"""Finds triggers: days ahead that the owner's messages or facts name, with the facts to recall
+then.
 
-Takes a day's messages and observations, and when each archived range was captured; returns the table `triggers`. Facts to
-recall are near the message and about what the sentence with the day is about. A day that was over when its message was captured
-is stored as `past` and never becomes due.
+Takes a day's messages and observations, and when each archived range was captured; returns the
+table `triggers`. Facts to recall are near the message and about what the sentence with the day is
+about. A day that was over when its message was captured is stored as `past` and never becomes due.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,12 @@ NEAR_LINES = 40
 LONGEST_QUOTE = 240
 _COPIED = ("day", "author", "message_id", "line", "session_id", "path", "project", "person")
 _STOPS = ".!?\n"
-_REMINDING = frozenset(map(root, "remind reminder remember forget due deadline date day week month today tomorrow".split()))
+_REMINDING = frozenset(
+    map(
+        root,
+        "remind reminder remember forget due deadline date day week month today tomorrow".split(),
+    )
+)
 """Words of any reminder, which say nothing of its subject."""
 
 
@@ -38,12 +44,18 @@ def find_triggers(
 ) -> pl.DataFrame:
     """Returns the day's triggers.
 
-    `captured` is the capture time of each archived range, `order` the owner's order of day and month if their zone does not
-    determine it.
+    `captured` is the capture time of each archived range, `order` the owner's order of day and
+    month if their zone does not determine it.
     """
-    placed = messages.join(windows.select("window_id", "project", "person", "path"), on="window_id", maintain_order="left")
+    placed = messages.join(
+        windows.select("window_id", "project", "person", "path"),
+        on="window_id",
+        maintain_order="left",
+    )
     facts = observations.filter((pl.col("gate") == "allow") & (pl.col("kind") == "fact")).to_dicts()
-    by_id: dict[str, dict[str, Any]] = {row["message_id"]: row for row in placed.iter_rows(named=True)}
+    by_id: dict[str, dict[str, Any]] = {
+        row["message_id"]: row for row in placed.iter_rows(named=True)
+    }
     found: dict[tuple[str, Any], dict[str, Any]] = {}
     for message, date, text in _find_in(by_id, facts, zone, order):
         captured_at = captured.get(message["resource_id"], message["event_at"])
@@ -60,19 +72,37 @@ def find_triggers(
             "zone": zone.key,
             "captured_at": captured_at,
             "state": "past" if is_past else "due",
-            "memory_ids": _related(message, [fact for fact in facts if subject & _words(fact["text"])]),
+            "memory_ids": _related(
+                message, [fact for fact in facts if subject & _words(fact["text"])]
+            ),
         }
         found.setdefault((row["session_id"], row["trigger_on"]), row)
     return frame_of("triggers", found.values()).sort("trigger_on", "trigger_id")
 
 
 def _find_in(
-    messages: Mapping[str, dict[str, Any]], facts: list[dict[str, Any]], zone: ZoneInfo, order: Order | None
+    messages: Mapping[str, dict[str, Any]],
+    facts: list[dict[str, Any]],
+    zone: ZoneInfo,
+    order: Order | None,
 ) -> Iterator[tuple[dict[str, Any], FoundDate, str]]:
-    """Yields message, day and text: the owner's messages first, then the absolute days of facts; guessed times are skipped."""
-    said = [(m, m["text"], m["event_at"]) for m in messages.values() if m["author"] == "owner" and m["kind"] == "text"]
-    sources = ((next((messages[id] for id in fact["message_ids"] if id in messages), None), fact) for fact in facts)
-    stated = [(message, fact["text"], fact["event_at"]) for message, fact in sources if message is not None]
+    """Yields message, day and text: the owner's messages first, then the absolute days of facts;
+    guessed times are skipped.
+    """
+    said = [
+        (m, m["text"], m["event_at"])
+        for m in messages.values()
+        if m["author"] == "owner" and m["kind"] == "text"
+    ]
+    sources = (
+        (next((messages[id] for id in fact["message_ids"] if id in messages), None), fact)
+        for fact in facts
+    )
+    stated = [
+        (message, fact["text"], fact["event_at"])
+        for message, fact in sources
+        if message is not None
+    ]
     for number, (message, text, at) in enumerate([*said, *stated]):
         if not message["is_time_guessed"]:
             for date in find_dates(text, at, zone, order):
@@ -90,17 +120,31 @@ def quote_of(text: str, date: FoundDate) -> str:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Returns what the text is about: its words, synonyms alike, without those of general meaning and of reminding."""
+    """Returns what the text is about: its words, synonyms alike, without those of general meaning
+    and of reminding.
+    """
     forms = (form_of(token) for token in tokens_of(text))
-    return frozenset(family_of(form) for form in forms if form and form not in LIGHT_ROOTS and form not in _REMINDING)
+    return frozenset(
+        family_of(form)
+        for form in forms
+        if form and form not in LIGHT_ROOTS and form not in _REMINDING
+    )
 
 
 def _related(message: Mapping[str, Any], facts: list[dict[str, Any]]) -> list[str]:
-    """Returns those of the facts that are in the same window and nearest to the message, those with it as evidence first."""
+    """Returns those of the facts that are in the same window and nearest to the message, those with
+    it as evidence first.
+    """
 
     def distance(fact: Mapping[str, Any]) -> int:
         is_evidence = message["message_id"] in fact["message_ids"]
-        return -1 if is_evidence else min((abs(line - message["line"]) for line in fact["lines"]), default=NEAR_LINES + 1)
+        return (
+            -1
+            if is_evidence
+            else min(
+                (abs(line - message["line"]) for line in fact["lines"]), default=NEAR_LINES + 1
+            )
+        )
 
     own = [fact for fact in facts if fact["window_id"] == message["window_id"]]
     near = sorted((distance(fact), fact["id"]) for fact in own)

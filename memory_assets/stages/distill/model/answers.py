@@ -1,8 +1,9 @@
-"""Stores the raw answers of models, so that no question is paid for twice and a better parser can parse them again.
+"""Stores the raw answers of models, so that no question is paid for twice and a better parser can
+parse them again.
 
-An answer is stored before it is parsed. Its file name begins with a hash of the material, so that answers about the same
-material under another prompt are found too; the rest is a hash of the prompt, the model, its parameters and the serialiser. The
-rest of the store never edits these files.
+An answer is stored before it is parsed. Its file name begins with a hash of the material, so that
+answers about the same material under another prompt are found too; the rest is a hash of the
+prompt, the model, its parameters and the serialiser. The rest of the store never edits these files.
 """
 
 import json
@@ -28,7 +29,9 @@ CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
 REFUSED = frozenset({"refusal"})
 
 SHORT_PREFIX = "short "
-"""Begins the content of a question about a short session: no answer to it is one about the whole transcript."""
+"""Begins the content of a question about a short session: no answer to it is one about the whole
+transcript.
+"""
 
 CONTENT_CHARS, REST_CHARS = 24, 16
 
@@ -38,7 +41,9 @@ class AnswerKey:
     """The inputs of an answer."""
 
     content: str
-    """Hash of the material and the time zone of its stamps; earlier memories that were shown are not included."""
+    """Hash of the material and the time zone of its stamps; earlier memories that were shown are
+    not included.
+    """
     prompt_hash: str
     model: str
     parameters: str
@@ -51,7 +56,9 @@ class AnswerKey:
 
     @property
     def zone(self) -> tzinfo:
-        """The time zone of the stamps that the model saw; the content of an observer's question ends with it."""
+        """The time zone of the stamps that the model saw; the content of an observer's question
+        ends with it.
+        """
         try:
             return ZoneInfo(self.content.rpartition(" ")[2])
         except (ZoneInfoNotFoundError, ValueError):
@@ -66,7 +73,9 @@ class AnswerKey:
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """An answer with its inputs, its time, and the ids of the earlier memories that were shown with it."""
+    """An answer with its inputs, its time, and the ids of the earlier memories that were shown with
+    it.
+    """
 
     key: AnswerKey
     answer: ModelAnswer
@@ -87,7 +96,9 @@ class StoredAnswer:
 
 
 class AnswerStore:
-    """Raw answers as JSON files in one folder, by key; the names of incomplete answers and refusals end with the reason."""
+    """Raw answers as JSON files in one folder, by key; the names of incomplete answers and refusals
+    end with the reason.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -97,15 +108,23 @@ class AnswerStore:
         return self._read_first(key.name)
 
     def read_any(self, key: AnswerKey) -> StoredAnswer | None:
-        """Returns the complete answer, else the incomplete or refused one, or None if there is none."""
-        return self._read_first(key.name, *(f"{key.name}.{reason}" for reason in sorted(CUT | REFUSED)))
+        """Returns the complete answer, else the incomplete or refused one, or None if there is
+        none.
+        """
+        return self._read_first(
+            key.name, *(f"{key.name}.{reason}" for reason in sorted(CUT | REFUSED))
+        )
 
     def read_named(self, name: str) -> StoredAnswer:
-        """Returns the answer of that file name; raises `StoreError` if it is missing or malformed."""
+        """Returns the answer of that file name; raises `StoreError` if it is missing or
+        malformed.
+        """
         return read_answer(self.root / f"{name}.json")
 
     def about(self, content: str) -> list[StoredAnswer]:
-        """Returns the complete answers about the material, under any prompt and of any model, the latest first."""
+        """Returns the complete answers about the material, under any prompt and of any model, the
+        latest first.
+        """
         found = (kept for kept in self._about(content) if kept.is_whole)
         return sorted(found, key=lambda kept: kept.asked_at, reverse=True)
 
@@ -128,19 +147,26 @@ class AnswerStore:
         make_folder(self.root)
         row = {"v": VERSION, **asdict(kept), "asked_at": kept.asked_at.isoformat()}
         path = self.root / f"{kept.name}.json"
-        write_atomically(path, with_checksum(json.dumps(row, ensure_ascii=False, sort_keys=True, indent=1).encode()))
+        write_atomically(
+            path,
+            with_checksum(json.dumps(row, ensure_ascii=False, sort_keys=True, indent=1).encode()),
+        )
 
     def _read_first(self, *names: str) -> StoredAnswer | None:
         paths = (self.root / f"{name}.json" for name in names)
         return next((read_answer(path) for path in paths if path.is_file()), None)
 
     def _about(self, content: str) -> list[StoredAnswer]:
-        found = map(read_answer, sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json")))
+        found = map(
+            read_answer, sorted(self.root.glob(f"{text_hash(content)[:CONTENT_CHARS]}-*.json"))
+        )
         return [kept for kept in found if kept.key.content == content]
 
 
 def read_answer(path: Path) -> StoredAnswer:
-    """Returns the answer in the file; raises `StoreError` if it is missing, malformed or not as it was written."""
+    """Returns the answer in the file; raises `StoreError` if it is missing, malformed or not as it
+    was written.
+    """
     try:
         content = path.read_bytes()
         row: dict[str, Any] = json.loads(content)
@@ -150,4 +176,7 @@ def read_answer(path: Path) -> StoredAnswer:
         key, answer = AnswerKey(**row["key"]), ModelAnswer(**row["answer"])
         return StoredAnswer(key, answer, at, tuple(row["shown_ids"]), row.get("fault", ""))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"Cannot read the stored answer {path}: {error}. Delete the file to ask the model again.") from error
+        raise StoreError(
+            f"Cannot read the stored answer {path}: {error}. Delete the file to ask the "
+            "model again."
+        ) from error

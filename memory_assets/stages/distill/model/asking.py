@@ -1,14 +1,17 @@
-"""Sends open questions to a model, in parallel or as batches, and stores every answer before it is parsed.
+"""Sends open questions to a model, in parallel or as batches, and stores every answer before it is
+parsed.
 
-Afterwards each question is answered, cut, refused or unusable in the answer store, or its error is returned. An answer that
-cannot be used (`usable`) is asked for once more. Short sessions share requests (`short_sessions`). A wrong key or model name
-stops everything at once, an overload after the requests in progress; answers that came by then are stored, so the next run
-sends only the rest.
+Afterwards each question is answered, cut, refused or unusable in the answer store, or its error is
+returned. An answer that cannot be used (`usable`) is asked for once more. Short sessions share
+requests (`short_sessions`). A wrong key or model name stops everything at once, an overload after
+the requests in progress; answers that came by then are stored, so the next run sends only the rest.
 
-    answers/batches/<n>.json    the questions of a batch, written before it is submitted, and its batch id once there is one
+    answers/batches/<n>.json    the questions of a batch, written before it is submitted, and its
+    batch id once there is one
 
-Collecting waits for the batches on file, stores each answer and then removes the file. A process that is killed between
-submitting and writing the id leaves a file without one: the batch is found among the provider's by its questions.
+Collecting waits for the batches on file, stores each answer and then removes the file. A process
+that is killed between submitting and writing the id leaves a file without one: the batch is found
+among the provider's by its questions.
 """
 
 import json
@@ -20,13 +23,29 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError, StoreError
+from memory_assets.errors import (
+    ModelBusyError,
+    ModelError,
+    ModelRequestError,
+    ModelSetupError,
+    StoreError,
+)
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.material import EarlierMemory, Known, without_citations
-from memory_assets.stages.distill.model.questions import Images, ObserverQuestion, QuestionStatus, next_attempt, status_of
-from memory_assets.stages.distill.model.short_sessions import QuestionGroup, group_questions, split_answer
+from memory_assets.stages.distill.model.questions import (
+    Images,
+    ObserverQuestion,
+    QuestionStatus,
+    next_attempt,
+    status_of,
+)
+from memory_assets.stages.distill.model.short_sessions import (
+    QuestionGroup,
+    group_questions,
+    split_answer,
+)
 from memory_assets.stages.distill.model.usable import fault_of
 from memory_assets.text.files import make_folder, write_json
 
@@ -84,16 +103,22 @@ class BatchQueue:
     def submit(self, questions: Sequence[BatchedQuestion]) -> None:
         """Submits the questions in one or more batches; each is on file before it is submitted."""
         for start in range(0, len(questions), MOST_REQUESTS):
-            named = {question.key.name: question for question in questions[start : start + MOST_REQUESTS]}
+            named = {
+                question.key.name: question for question in questions[start : start + MOST_REQUESTS]
+            }
             numbers = (int(path.stem) for path in self.root.glob("*.json") if path.stem.isdigit())
             path = self.root / f"{max(numbers, default=0) + 1:06d}.json"
             file = BatchFile(path, self.model.name, self.clock(), named)
             _write(file)
-            batch = self.model.submit({name: question.request for name, question in named.items() if question.request})
+            batch = self.model.submit(
+                {name: question.request for name, question in named.items() if question.request}
+            )
             _write(replace(file, batch_id=batch.id))
 
     def collect(self, keep: Callable[[StoredAnswer], None]) -> dict[str, ModelError]:
-        """Waits for every batch on file and stores its answers; returns the errors of questions without one, by name."""
+        """Waits for every batch on file and stores its answers; returns the errors of questions
+        without one, by name.
+        """
         problems: dict[str, ModelError] = {}
         for file in self.files():
             batch_id = file.batch_id or self._find(file)
@@ -107,7 +132,9 @@ class BatchQueue:
         found = map(_read, sorted(self.root.glob("*.json")))
         return [file for file in found if file.model == self.model.name]
 
-    def _collect(self, file: BatchFile, batch_id: str, keep: Callable[[StoredAnswer], None]) -> dict[str, ModelError]:
+    def _collect(
+        self, file: BatchFile, batch_id: str, keep: Callable[[StoredAnswer], None]
+    ) -> dict[str, ModelError]:
         problems: dict[str, ModelError] = {}
         try:
             self._wait_for(batch_id)
@@ -117,21 +144,31 @@ class BatchQueue:
         for name, result in results:
             question = file.questions.get(name)
             is_shared = question is not None and len(question.short) > 1
-            if isinstance(result, ModelError) and (not is_shared or isinstance(result, ModelSetupError | ModelBusyError)):
+            if isinstance(result, ModelError) and (
+                not is_shared or isinstance(result, ModelSetupError | ModelBusyError)
+            ):
                 problems[name] = result
             elif question:
-                for kept in question.answers(None if isinstance(result, ModelError) else result, self.clock()):
+                for kept in question.answers(
+                    None if isinstance(result, ModelError) else result, self.clock()
+                ):
                     keep(kept)
         return problems
 
     def _find(self, file: BatchFile) -> str | None:
-        """Returns the batch that was submitted without its id being written, or None if it was not submitted."""
+        """Returns the batch that was submitted without its id being written, or None if it was not
+        submitted.
+        """
         known = {other.batch_id for other in self.files()}
         batches = self.model.batches(file.at - CLOCKS_DIFFER)
-        return next((batch.id for batch in batches if batch.id not in known and self._is(batch, file)), None)
+        return next(
+            (batch.id for batch in batches if batch.id not in known and self._is(batch, file)), None
+        )
 
     def _is(self, batch: Batch, file: BatchFile) -> bool:
-        """Returns whether the batch has the file's questions; their names are available only after it has ended."""
+        """Returns whether the batch has the file's questions; their names are available only after
+        it has ended.
+        """
         if sum(batch.counts.values()) != len(file.questions):
             return False
         self._wait_for(batch.id)
@@ -157,7 +194,8 @@ class ModelAsker:
     """Called between answers, as soon as one is stored; holds no lock of the store."""
 
     def ask_all(self, statuses: Iterable[QuestionStatus]) -> dict[str, ModelError]:
-        """Asks the open questions, those of different sessions in parallel and those of one session in order.
+        """Asks the open questions, those of different sessions in parallel and those of one session
+        in order.
 
         Returns the error of each question without an answer, by key name.
         """
@@ -165,30 +203,57 @@ class ModelAsker:
         for together in in_rounds(self._still_open(statuses, problems)):
             waiting = together
             for _ in range(ATTEMPTS):
-                groups = {group.key.name: partial(self._ask, group) for group in group_questions(map(next_attempt, waiting))}
-                problems |= ask_each(groups, self.at_once, self.model.name, self.stored) if groups else {}
+                groups = {
+                    group.key.name: partial(self._ask, group)
+                    for group in group_questions(map(next_attempt, waiting))
+                }
+                problems |= (
+                    ask_each(groups, self.at_once, self.model.name, self.stored) if groups else {}
+                )
                 waiting = self._still_open(waiting, problems)
         return problems
 
-    def ask_in_batches(self, statuses: Iterable[QuestionStatus], queue: BatchQueue) -> dict[str, ModelError]:
-        """Asks the open questions in batches, after collecting earlier ones; a batch has one question of each session."""
+    def ask_in_batches(
+        self, statuses: Iterable[QuestionStatus], queue: BatchQueue
+    ) -> dict[str, ModelError]:
+        """Asks the open questions in batches, after collecting earlier ones; a batch has one
+        question of each session.
+        """
         problems: dict[str, ModelError] = {}
         waiting = list(statuses)
-        keep = partial(self._keep, {q.key.name: q for one in waiting for q in (one.question, one.question.wider)})
+        keep = partial(
+            self._keep,
+            {q.key.name: q for one in waiting for q in (one.question, one.question.wider)},
+        )
         queue.collect(keep)
         for together in in_rounds(self._still_open(waiting, problems)):
             for _ in range(ATTEMPTS):
                 if together := self._still_open(together, problems):
-                    queue.submit([self._batched(group) for group in group_questions(map(next_attempt, together))])
+                    queue.submit(
+                        [
+                            self._batched(group)
+                            for group in group_questions(map(next_attempt, together))
+                        ]
+                    )
                     problems |= queue.collect(keep)
         for problem in problems.values():
             if isinstance(problem, ModelSetupError | ModelBusyError):
                 raise problem
         return problems
 
-    def _still_open(self, statuses: Iterable[QuestionStatus], problems: Mapping[str, ModelError]) -> list[QuestionStatus]:
-        again = (status_of(status.question, self.answers) for status in statuses if status.state == "open")
-        return [status for status in again if status.state == "open" and problem_of(status.question, problems) is None]
+    def _still_open(
+        self, statuses: Iterable[QuestionStatus], problems: Mapping[str, ModelError]
+    ) -> list[QuestionStatus]:
+        again = (
+            status_of(status.question, self.answers)
+            for status in statuses
+            if status.state == "open"
+        )
+        return [
+            status
+            for status in again
+            if status.state == "open" and problem_of(status.question, problems) is None
+        ]
 
     def _ask(self, group: QuestionGroup) -> None:
         """Asks a group of questions and stores the answer of each."""
@@ -208,55 +273,78 @@ class ModelAsker:
             self._keep({question.key.name: question for question in group.questions}, kept)
 
     def _ask_one(self, question: ObserverQuestion) -> None:
-        """Asks one question and stores the answer; without images if the model does not accept them."""
+        """Asks one question and stores the answer; without images if the model does not accept
+        them.
+        """
         shown_ids, request = self._prepare(question)
         try:
             answer = self.model.ask(request)
         except ModelRequestError:
             if not request.images:
                 raise
-            answer = self.model.ask(question.request(self.earlier(question), established=self.established(question)))
+            answer = self.model.ask(
+                question.request(self.earlier(question), established=self.established(question))
+            )
         except (ModelSetupError, ModelBusyError):
             raise
         except ModelError:  # an empty answer, or one that is no message
             answer = self.model.ask(request)
-        self._keep({question.key.name: question}, StoredAnswer(question.key, answer, self.clock(), shown_ids))
+        self._keep(
+            {question.key.name: question},
+            StoredAnswer(question.key, answer, self.clock(), shown_ids),
+        )
 
     def _keep(self, questions: Mapping[str, ObserverQuestion], kept: StoredAnswer) -> None:
         """Stores the answer, with its fault if it cannot be used."""
         question = questions.get(kept.key.name)
         if question is not None and kept.is_whole and not kept.fault:
-            kept = replace(kept, fault=fault_of(without_citations(kept.answer.text), question.call.messages))
+            kept = replace(
+                kept, fault=fault_of(without_citations(kept.answer.text), question.call.messages)
+            )
         self.answers.write(kept)
 
     def _batched(self, group: QuestionGroup) -> BatchedQuestion:
         if group.is_short:
-            return BatchedQuestion(group.key, (), group.request(), tuple(question.key for question in group.questions))
+            return BatchedQuestion(
+                group.key, (), group.request(), tuple(question.key for question in group.questions)
+            )
         return BatchedQuestion(group.key, *self._prepare(group.questions[0]))
 
     def _prepare(self, question: ObserverQuestion) -> tuple[tuple[str, ...], ModelRequest]:
         """Returns the ids of the earlier memories that are shown, and the request."""
         earlier = self.earlier(question)
         shown_ids = tuple(memory.id for memory in earlier)
-        return shown_ids, question.request(earlier, self.images(question), self.established(question))
+        return shown_ids, question.request(
+            earlier, self.images(question), self.established(question)
+        )
 
 
 def in_rounds(statuses: Iterable[QuestionStatus]) -> list[list[QuestionStatus]]:
-    """Returns the questions in rounds with one question of each session, in the order of the session's parts."""
+    """Returns the questions in rounds with one question of each session, in the order of the
+    session's parts.
+    """
     rounds: list[list[QuestionStatus]] = []
     asked: dict[str, int] = {}
     for status in sorted(statuses, key=lambda status: status.question.place):
         number = asked[status.question.session_id] = asked.get(status.question.session_id, -1) + 1
-        rounds[number:] = [[*(rounds[number] if number < len(rounds) else []), status], *rounds[number + 1 :]]
+        rounds[number:] = [
+            [*(rounds[number] if number < len(rounds) else []), status],
+            *rounds[number + 1 :],
+        ]
     return rounds
 
 
 def ask_each(
-    questions: Mapping[str, Callable[[], None]], at_once: int, model: str, stored: Callable[[], object] = lambda: None
+    questions: Mapping[str, Callable[[], None]],
+    at_once: int,
+    model: str,
+    stored: Callable[[], object] = lambda: None,
 ) -> dict[str, ModelError]:
-    """Calls the functions that ask one question each, in parallel; returns the error of each that has no answer, by key name.
+    """Calls the functions that ask one question each, in parallel; returns the error of each that
+    has no answer, by key name.
 
-    Calls `stored` in this thread after each of them. A wrong key or an overload stops the remaining questions and is raised.
+    Calls `stored` in this thread after each of them. A wrong key or an overload stops the remaining
+    questions and is raised.
     """
     problems: dict[str, ModelError] = {}
     is_over = threading.Event()
@@ -269,11 +357,15 @@ def ask_each(
                 is_over.set()
                 raise
 
-    with ThreadPoolExecutor(max_workers=at_once) as pool:  # requests in progress are paid for: their answers are stored
+    with ThreadPoolExecutor(
+        max_workers=at_once
+    ) as pool:  # requests in progress are paid for: their answers are stored
         running = {pool.submit(ask_one, ask): name for name, ask in questions.items()}
         for done in track(as_completed(running), f"Asking {model}", total=len(running)):
             error = done.exception()
-            if isinstance(error, ModelError) and not isinstance(error, ModelSetupError | ModelBusyError):
+            if isinstance(error, ModelError) and not isinstance(
+                error, ModelSetupError | ModelBusyError
+            ):
                 problems[running[done]] = error
             elif error is not None:
                 is_over.set()
@@ -290,10 +382,20 @@ def problem_of(question: ObserverQuestion, problems: Mapping[str, ModelError]) -
 def _write(file: BatchFile) -> None:
     make_folder(file.path.parent)
     questions = {
-        name: {"key": asdict(q.key), "shown_ids": q.shown_ids, "short": [asdict(key) for key in q.short]}
+        name: {
+            "key": asdict(q.key),
+            "shown_ids": q.shown_ids,
+            "short": [asdict(key) for key in q.short],
+        }
         for name, q in file.questions.items()
     }
-    row = {"v": VERSION, "model": file.model, "at": file.at.isoformat(), "batch_id": file.batch_id, "questions": questions}
+    row = {
+        "v": VERSION,
+        "model": file.model,
+        "at": file.at.isoformat(),
+        "batch_id": file.batch_id,
+        "questions": questions,
+    }
     write_json(file.path, row)
 
 
@@ -302,10 +404,20 @@ def _read(path: Path) -> BatchFile:
         row = json.loads(path.read_bytes())
         questions = {
             name: BatchedQuestion(
-                AnswerKey(**one["key"]), tuple(one["shown_ids"]), short=tuple(AnswerKey(**key) for key in one.get("short", ()))
+                AnswerKey(**one["key"]),
+                tuple(one["shown_ids"]),
+                short=tuple(AnswerKey(**key) for key in one.get("short", ())),
             )
             for name, one in row["questions"].items()
         }
-        return BatchFile(path, row["model"], datetime.fromisoformat(row["at"]).astimezone(UTC), questions, row["batch_id"])
+        return BatchFile(
+            path,
+            row["model"],
+            datetime.fromisoformat(row["at"]).astimezone(UTC),
+            questions,
+            row["batch_id"],
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StoreError(f"Cannot read the batch file {path}: {error}. Delete it to submit its questions again.") from error
+        raise StoreError(
+            f"Cannot read the batch file {path}: {error}. Delete it to submit its questions again."
+        ) from error

@@ -1,7 +1,8 @@
-"""What the earlier parts of a session established, according to their stored answers: shown with the next part.
+"""What the earlier parts of a session established, according to their stored answers: shown with
+the next part.
 
-The next part may revise it (`[replaces: mem_…]`); the earlier fact is then held as overturned. Ids follow from window and text,
-so that a fact has the same id when it is shown and when it is stored.
+The next part may revise it (`[replaces: mem_…]`); the earlier fact is then held as overturned. Ids
+follow from window and text, so that a fact has the same id when it is shown and when it is stored.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,8 +34,12 @@ def established_id(window_id: str, text: str) -> str:
     return f"mem_{text_hash(f'{window_id}/{text}')[:ID_DIGITS]}"
 
 
-def find_established(before: Sequence[ObserverQuestion], answers: AnswerStore) -> list[EstablishedFact]:
-    """Returns what the answers to these questions allow, in order; the latest of it that fits the budget."""
+def find_established(
+    before: Sequence[ObserverQuestion], answers: AnswerStore
+) -> list[EstablishedFact]:
+    """Returns what the answers to these questions allow, in order; the latest of it that fits the
+    budget.
+    """
     found = [fact for question in before for fact in _facts(question, answers)]
     left, kept = MOST_TOKENS, list[EstablishedFact]()
     for fact in reversed(found):

@@ -1,9 +1,11 @@
-"""Builds what a model is shown: messages as text with author and time, and earlier memories about the same subject.
+"""Builds what a model is shown: messages as text with author and time, and earlier memories about
+the same subject.
 
-Both are fenced as quoted material; no content can close a fence, because the fence has a hash of its content. `[HH:MM]` stamps
-are in the owner's time zone, images are numbered in the order of the messages. What neither the owner nor the assistant said
-(tool calls and results, files, pages, texts of the harness) is truncated to its beginning and its end. Earlier memories depend
-on the day of the call, so their ids are stored with the answer and are no part of its key.
+Both are fenced as quoted material; no content can close a fence, because the fence has a hash of
+its content. `[HH:MM]` stamps are in the owner's time zone, images are numbered in the order of the
+messages. What neither the owner nor the assistant said (tool calls and results, files, pages, texts
+of the harness) is truncated to its beginning and its end. Earlier memories depend on the day of the
+call, so their ids are stored with the answer and are no part of its key.
 """
 
 import math
@@ -25,14 +27,16 @@ from memory_assets.text.words import count_tokens, stems_of, text_hash
 SERIALISER_VERSION = "serialise/3"
 
 QUOTED_CHARS = 300
-"""Length to which everything is truncated that neither the owner nor the assistant said. The bench row `material` measures what
-other lengths cost and keep."""
+"""Length to which everything is truncated that neither the owner nor the assistant said. The bench
+row `material` measures what other lengths cost and keep."""
 
 END_SHARE = 1 / 3
 """Share of it for the end, where tools print errors and results."""
 
 IDENTITY_CHARS = 1_500
-"""Length to which the same texts are hashed; it never changes, so that an answer stays valid when less of them is shown."""
+"""Length to which the same texts are hashed; it never changes, so that an answer stays valid when
+less of them is shown.
+"""
 
 _ROLES: dict[Author, str] = {"subagent": "SUB-AGENT", "injected": "HARNESS"}
 """Roles that are not the name of the author in upper case."""
@@ -46,8 +50,13 @@ LEAST_SHARE = 0.35
 WEIGHT: dict[Priority, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
 
 _CITED = re.compile(r"mem_[0-9a-f]{12}")
-_REPLACED = re.compile(r"\s*[\[(]\s*replaces:?\s*(mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*)\s*[\])]", re.I)
-_CITATION = re.compile(r"\s*[\[(]\s*(?:memory\s+)?(?:ids?\s*:?\s*)?mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*\s*[\])]", re.I)
+_REPLACED = re.compile(
+    r"\s*[\[(]\s*replaces:?\s*(mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*)\s*[\])]", re.I
+)
+_CITATION = re.compile(
+    r"\s*[\[(]\s*(?:memory\s+)?(?:ids?\s*:?\s*)?mem_[0-9a-f]{12}(?:\s*,\s*mem_[0-9a-f]{12})*\s*[\])]",
+    re.I,
+)
 
 
 class Known(Protocol):
@@ -88,17 +97,22 @@ def serialise(
 ) -> str:
     """Returns the messages as fenced text, with a date line at the start of each day.
 
-    `before` are messages of an earlier call, `earlier` memories and `established` facts of the session with their ids; each has
-    a fence of its own.
+    `before` are messages of an earlier call, `earlier` memories and `established` facts of the
+    session with their ids; each has a fence of its own.
     """
-    known, own = ("\n".join(f"[memory id: {one.id}] {one.text}" for one in facts) for facts in (earlier, established))
+    known, own = (
+        "\n".join(f"[memory id: {one.id}] {one.text}" for one in facts)
+        for facts in (earlier, established)
+    )
     bodies = {
         "earlier memories": known,
         "facts established earlier in this session": own,
         "end of the previous part": "\n\n".join(message_lines(before, zone)),
     }
     transcript = fenced("transcript", "\n\n".join(message_lines(messages, zone)))
-    return "\n\n".join([*(fenced(title, body) for title, body in bodies.items() if body), transcript])
+    return "\n\n".join(
+        [*(fenced(title, body) for title, body in bodies.items() if body), transcript]
+    )
 
 
 def shown(message: Row, limit: int = QUOTED_CHARS) -> str:
@@ -111,7 +125,9 @@ def shown(message: Row, limit: int = QUOTED_CHARS) -> str:
 
 
 def _result_head(message: Row) -> str:
-    return f"[toolResult {message['tool_name'] or 'tool'}{' (error)' if message['is_error'] else ''}]"
+    return (
+        f"[toolResult {message['tool_name'] or 'tool'}{' (error)' if message['is_error'] else ''}]"
+    )
 
 
 def shortened(text: str, limit: int) -> str:
@@ -119,7 +135,9 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     end = int(limit * END_SHARE)
-    return f"{text[: limit - end]}… [{len(text) - limit:,} more characters] …{text[len(text) - end :]}"
+    return (
+        f"{text[: limit - end]}… [{len(text) - limit:,} more characters] …{text[len(text) - end :]}"
+    )
 
 
 def identity_of(message: Row) -> str:
@@ -134,7 +152,10 @@ def identity_of(message: Row) -> str:
 
 def content_hash(messages: Sequence[Row], before: Sequence[Row] = ()) -> str:
     """Returns the hash of the messages that are shown to a model, except for the time zone."""
-    parts = (f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{identity_of(m)}" for m in messages)
+    parts = (
+        f"{m['message_id']}\x1f{m['event_at'].isoformat()}\x1f{m['image_count']}\x1f{identity_of(m)}"
+        for m in messages
+    )
     return text_hash("\x1e".join([*parts, "\x1d", *map(identity_of, before)]))
 
 
@@ -149,39 +170,60 @@ def message_lines(messages: Sequence[Row], zone: tzinfo) -> Iterator[str]:
         numbers = range(image + 1, image + 1 + message["image_count"])
         image += message["image_count"]
         pictures = "".join(f" [image {number}]" for number in numbers)
-        yield f"[{at:%H:%M}] {_ROLES.get(message['author'], message['author'].upper())}: {shown(message)}{pictures}"
+        yield (
+            f"[{at:%H:%M}] {_ROLES.get(message['author'], message['author'].upper())}: "
+            f"{shown(message)}{pictures}"
+        )
 
 
 def fenced(title: str, body: str, owner: str = "") -> str:
-    """Returns the text between two marker lines that it cannot contain; `owner` makes those of the same text differ."""
+    """Returns the text between two marker lines that it cannot contain; `owner` makes those of the
+    same text differ.
+    """
     mark = text_hash(owner + body)[:12]
     return f"=== quoted {title} {mark} begins ===\n{body}\n=== quoted {title} {mark} ends ==="
 
 
 @cache
 def read_prompt(stage: str, name: str) -> str:
-    """Returns a prompt of the package: the Markdown file of that name in the folder of the stage."""
+    """Returns a prompt of the package: the Markdown file of that name in the folder of the
+    stage.
+    """
     return files(f"memory_assets.stages.{stage}").joinpath(f"{name}.md").read_text(encoding="utf-8")
 
 
 def earlier_memories(memories: pl.DataFrame) -> list[EarlierMemory]:
     """Returns the active facts with their stems and weights."""
     facts = memories.filter((pl.col("state") == "active") & (pl.col("kind") == "fact")).sort("id")
-    columns = facts.select("id", "text", "priority", "event_at", "project", pl.when(pl.col("scope") == "person").then("person"))
+    columns = facts.select(
+        "id",
+        "text",
+        "priority",
+        "event_at",
+        "project",
+        pl.when(pl.col("scope") == "person").then("person"),
+    )
     return [
         EarlierMemory(short_id(id), text, stems_of(text), 1 + math.log(WEIGHT[priority]), *rest)
         for id, text, priority, *rest in columns.iter_rows()
     ]
 
 
-def pick_earlier(memories: Sequence[EarlierMemory], messages: Sequence[Row], project: str, person: str) -> list[EarlierMemory]:
-    """Returns the memories from before these messages that are related to them, the most similar first, within the budget."""
+def pick_earlier(
+    memories: Sequence[EarlierMemory], messages: Sequence[Row], project: str, person: str
+) -> list[EarlierMemory]:
+    """Returns the memories from before these messages that are related to them, the most similar
+    first, within the budget.
+    """
     began = min(message["event_at"] for message in messages)
-    said = frozenset[str]().union(*(stems_of(m["text"]) for m in messages if m["author"] in ("owner", "assistant")))
+    said = frozenset[str]().union(
+        *(stems_of(m["text"]) for m in messages if m["author"] in ("owner", "assistant"))
+    )
     scored = [
         (-share * memory.weight, memory.id, memory)
         for memory in memories
-        if memory.event_at < began and (memory.person == person if memory.person else memory.project == project)
+        if memory.event_at < began
+        and (memory.person == person if memory.person else memory.project == project)
         if (share := len(memory.stems & said) / max(len(memory.stems), 1)) >= LEAST_SHARE
     ]
     picked, left = [], EARLIER_TOKENS

@@ -1,8 +1,9 @@
 """Observes a window: from a model's stored answers if there are any, else with the rules.
 
-Takes the messages of a window and its answers; returns segments with narratives, and candidate facts. Calls no model. The
-evidence and the author of a model's fact are found in the transcript, near the time that the model gave it; a fact is dated by
-its evidence. Messages without an answer (a refusal) are observed with the rules.
+Takes the messages of a window and its answers; returns segments with narratives, and candidate
+facts. Calls no model. The evidence and the author of a model's fact are found in the transcript,
+near the time that the model gave it; a fact is dated by its evidence. Messages without an answer (a
+refusal) are observed with the rules.
 """
 
 from collections.abc import Sequence
@@ -16,10 +17,20 @@ from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.distill.grounding import FactEvidence, Grounding, Stamp
 from memory_assets.stages.distill.items import items_of, strength_of
 from memory_assets.stages.distill.model.material import without_citations
-from memory_assets.stages.distill.model.parser import ParsedAnswer, ParsedFact, ParsePath, parse_answer
+from memory_assets.stages.distill.model.parser import (
+    ParsedAnswer,
+    ParsedFact,
+    ParsePath,
+    parse_answer,
+)
 from memory_assets.stages.distill.model.questions import MAX_TOKENS
 from memory_assets.stages.distill.model.split import split_facts
-from memory_assets.stages.distill.rules.candidates import START_CONFIDENCE, Candidate, FactKind, Observed
+from memory_assets.stages.distill.rules.candidates import (
+    START_CONFIDENCE,
+    Candidate,
+    FactKind,
+    Observed,
+)
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import OBSERVER, find_candidates
 from memory_assets.stages.distill.rules.segments import find_segments
@@ -53,16 +64,25 @@ class Answered:
     """The time zone of the stamps that the model saw."""
 
 
-def observe_window(rows: list[Row], answered: Sequence[Answered] = (), embedder: Embedder | None = None) -> Observed:
-    """Returns the segments and candidates of a window, with the narratives of a model; `rows` are its messages in order."""
+def observe_window(
+    rows: list[Row], answered: Sequence[Answered] = (), embedder: Embedder | None = None
+) -> Observed:
+    """Returns the segments and candidates of a window, with the narratives of a model; `rows` are
+    its messages in order.
+    """
     segments = find_segments(rows)
     if any(answer.text is not None for answer in answered):
         return _observe_with_model(rows, segments, answered, embedder)
-    return Observed(OBSERVER, "rules", [""] * len(segments), segments, find_candidates(rows, segments))
+    return Observed(
+        OBSERVER, "rules", [""] * len(segments), segments, find_candidates(rows, segments)
+    )
 
 
 def _observe_with_model(
-    rows: list[Row], segments: list[list[int]], answered: Sequence[Answered], embedder: Embedder | None
+    rows: list[Row],
+    segments: list[list[int]],
+    answered: Sequence[Answered],
+    embedder: Embedder | None,
 ) -> Observed:
     """Returns what the model found; a long window has several answers."""
     source = next(answer for answer in answered if answer.text is not None)
@@ -70,11 +90,22 @@ def _observe_with_model(
     parsed = [split_facts(trim(parse_answer(text))) for text in texts]
     grounding = Grounding(rows, source.zone, embedder)
     proposed = [segment for answer in parsed for segment in answer.segments]
-    grounded = [[(fact, _evidence(fact, grounding)) for fact in segment.facts] for segment in proposed]
-    anchors = [_anchor(segment.narrative, facts, grounding) for segment, facts in zip(proposed, grounded, strict=True)]
-    groups, narratives = _regroup(rows, segments, [segment.narrative for segment in proposed], anchors)
+    grounded = [
+        [(fact, _evidence(fact, grounding)) for fact in segment.facts] for segment in proposed
+    ]
+    anchors = [
+        _anchor(segment.narrative, facts, grounding)
+        for segment, facts in zip(proposed, grounded, strict=True)
+    ]
+    groups, narratives = _regroup(
+        rows, segments, [segment.narrative for segment in proposed], anchors
+    )
     segment_of = {row: place for place, group in enumerate(groups) for row in group}
-    candidates = [_candidate(fact, evidence, rows, segment_of) for facts in grounded for fact, evidence in facts]
+    candidates = [
+        _candidate(fact, evidence, rows, segment_of)
+        for facts in grounded
+        for fact, evidence in facts
+    ]
     return Observed(
         observer=source.model,
         parse_path=max((answer.path for answer in parsed), key=get_args(ParsePath).index),
@@ -86,7 +117,9 @@ def _observe_with_model(
 
 
 def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
-    """Returns the answer with the facts marked as `over` that exceed its room: the least important ones, the last first."""
+    """Returns the answer with the facts marked as `over` that exceed its room: the least important
+    ones, the last first.
+    """
     left = tokens - sum(count_tokens(segment.narrative) for segment in answer.segments)
     kept = set[str]()
     for fact in sorted(answer.facts, key=lambda fact: -USEFUL[fact.priority or "low"]):
@@ -96,24 +129,45 @@ def trim(answer: ParsedAnswer, tokens: int = MAX_TOKENS) -> ParsedAnswer:
     def marked(fact: ParsedFact) -> ParsedFact:
         return fact if fact.gate == "discard" or fact.text in kept else replace(fact, gate=OVER)
 
-    return replace(answer, segments=tuple(replace(one, facts=tuple(map(marked, one.facts))) for one in answer.segments))
+    return replace(
+        answer,
+        segments=tuple(
+            replace(one, facts=tuple(map(marked, one.facts))) for one in answer.segments
+        ),
+    )
 
 
 def _evidence(fact: ParsedFact, grounding: Grounding) -> FactEvidence | None:
     stamp = Stamp(int(fact.time[:2]), int(fact.time[3:]), fact.day) if fact.time else None
-    return grounding.find(fact.text, stamp, is_wish=category_named(fact.category) in ONLY_THE_OWNERS)
+    return grounding.find(
+        fact.text, stamp, is_wish=category_named(fact.category) in ONLY_THE_OWNERS
+    )
 
 
-def _unanswered(rows: list[Row], groups: Sequence[Sequence[int]], answered: Sequence[Answered]) -> list[Candidate]:
+def _unanswered(
+    rows: list[Row], groups: Sequence[Sequence[int]], answered: Sequence[Answered]
+) -> list[Candidate]:
     """Returns the rules' candidates from messages without an answer."""
     missing = [answer for answer in answered if answer.text is None]
-    ids = {rows[row]["message_id"] for answer in missing for row in range(answer.first, answer.last + 1)}
+    ids = {
+        rows[row]["message_id"]
+        for answer in missing
+        for row in range(answer.first, answer.last + 1)
+    }
     found = find_candidates(rows, groups) if ids else []
-    return [replace(candidate, observer=OBSERVER) for candidate in found if ids.issuperset(candidate.message_ids)]
+    return [
+        replace(candidate, observer=OBSERVER)
+        for candidate in found
+        if ids.issuperset(candidate.message_ids)
+    ]
 
 
-def _anchor(narrative: str, facts: Sequence[tuple[ParsedFact, FactEvidence | None]], grounding: Grounding) -> int | None:
-    """Returns the row that a model's segment is placed around: the median of its facts' evidence, else of its narrative's."""
+def _anchor(
+    narrative: str, facts: Sequence[tuple[ParsedFact, FactEvidence | None]], grounding: Grounding
+) -> int | None:
+    """Returns the row that a model's segment is placed around: the median of its facts' evidence,
+    else of its narrative's.
+    """
     rows = sorted(evidence.rows[0] for _, evidence in facts if evidence and not evidence.fault)
     if rows:
         return rows[len(rows) // 2]
@@ -122,13 +176,21 @@ def _anchor(narrative: str, facts: Sequence[tuple[ParsedFact, FactEvidence | Non
 
 
 def _regroup(
-    rows: Sequence[Row], found: Sequence[Sequence[int]], narratives: Sequence[str], anchors: Sequence[int | None]
+    rows: Sequence[Row],
+    found: Sequence[Sequence[int]],
+    narratives: Sequence[str],
+    anchors: Sequence[int | None],
 ) -> tuple[list[list[int]], list[str]]:
-    """Returns the rows and the narrative of each of the model's segments; every row is in exactly one.
+    """Returns the rows and the narrative of each of the model's segments; every row is in exactly
+    one.
 
     Without any anchor these are the `found` segments, without narratives.
     """
-    placed = sorted((anchor, text) for anchor, text in zip(anchors, narratives, strict=True) if anchor is not None and text)
+    placed = sorted(
+        (anchor, text)
+        for anchor, text in zip(anchors, narratives, strict=True)
+        if anchor is not None and text
+    )
     if not placed:
         return [list(group) for group in found], [""] * len(found)
     starts = [0]
@@ -146,13 +208,19 @@ def _regroup(
 
 
 def _start(rows: Sequence[Row], before: int, anchor: int) -> int:
-    """Returns the first row of a segment: the last turn of the owner up to its anchor, else half way from the anchor before."""
+    """Returns the first row of a segment: the last turn of the owner up to its anchor, else half
+    way from the anchor before.
+    """
     turns = [row for row in range(before + 1, anchor + 1) if rows[row]["is_user_turn"]]
     return turns[-1] if turns else (before + anchor + 1) // 2 + (before == anchor)
 
 
-def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[Row], segment_of: dict[int, int]) -> Candidate:
-    places, author, quote = (evidence.rows, evidence.author, evidence.quote) if evidence else ((), "assistant", "")
+def _candidate(
+    fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[Row], segment_of: dict[int, int]
+) -> Candidate:
+    places, author, quote = (
+        (evidence.rows, evidence.author, evidence.quote) if evidence else ((), "assistant", "")
+    )
     first = places[0] if places else 0
     strength, priority = strength_of(fact.text, is_owners=author == "owner"), fact.priority or "low"
     confidence = fact.confidence if fact.confidence is not None else START_CONFIDENCE[strength]
@@ -162,7 +230,9 @@ def _candidate(fact: ParsedFact, evidence: FactEvidence | None, rows: Sequence[R
         priority=priority,
         author=author,
         strength=strength,
-        usefulness=USEFUL[priority] + CONFIDENCE_SHARE * confidence if fact.gate == "allow" else HELD_BY_MODEL,
+        usefulness=USEFUL[priority] + CONFIDENCE_SHARE * confidence
+        if fact.gate == "allow"
+        else HELD_BY_MODEL,
         confidence=confidence,
         event_at=rows[first]["event_at"],
         lines=tuple(sorted(rows[row]["line"] for row in places)),

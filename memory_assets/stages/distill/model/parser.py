@@ -1,10 +1,12 @@
-"""Parses the answer of a model into segments and facts; tolerates malformed answers and never raises.
+"""Parses the answer of a model into segments and facts; tolerates malformed answers and never
+raises.
 
-The path says how the answer was parsed: `segments` (A21 and TUT), `structured` (JSON, as in DUET: segments, a list of facts, or
-a log in one string; complete or cut off), `flat` (marked lines), `list` (any bullets), `raw` (the whole text as one held fact)
-or `empty`. A line that holds a fact has a mark, a time and annotations in any order, then the text; a time that cannot be
-read costs nothing but the time. Only tags of the answer's own form are markup: `<id>` in a fact stays. The facts are
-not judged here.
+The path says how the answer was parsed: `segments` (A21 and TUT), `structured` (JSON, as in DUET:
+segments, a list of facts, or a log in one string; complete or cut off), `flat` (marked lines),
+`list` (any bullets), `raw` (the whole text as one held fact) or `empty`. A line that holds a fact
+has a mark, a time and annotations in any order, then the text; a time that cannot be read costs
+nothing but the time. Only tags of the answer's own form are markup: `<id>` in a fact stays. The
+facts are not judged here.
 """
 
 import html
@@ -83,12 +85,18 @@ def unrepeated(segments: Iterable[ParsedSegment]) -> tuple[ParsedSegment, ...]:
 
 
 def mark_cut(answer: ParsedAnswer) -> ParsedAnswer:
-    """Returns the answer with its last fact marked as cut off, or without it if its text is missing."""
+    """Returns the answer with its last fact marked as cut off, or without it if its text is
+    missing.
+    """
     if not answer.segments or not answer.segments[-1].facts:
         return answer
     *before, last = answer.segments
     *whole, cut = last.facts
-    kept = () if cut.text.startswith(("[", "(", "<", "&")) else (replace(cut, gate="hold", is_cut=True),)
+    kept = (
+        ()
+        if cut.text.startswith(("[", "(", "<", "&"))
+        else (replace(cut, gate="hold", is_cut=True),)
+    )
     return replace(answer, segments=(*before, ParsedSegment(last.narrative, (*whole, *kept))))
 
 
@@ -99,8 +107,10 @@ _PRIORITIES: dict[str, Priority] = {**_MARKS, "high": "high", "medium": "medium"
 _MARK = re.compile(r"[🔴🟡🟢✅]\ufe0f?")
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,3}[.)])\s*(?=\S)")
 _TIME = re.compile(
-    r"(?i)^\W{0,2}\(?\[?(?:(?P<day>\d{4}-\d\d-\d\d)[ T,]{1,2})?(?:~|about )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)"
-    r"(?::\d\d)?(?:\s*(?P<half>[AP]M)|\s*[A-Z]{2,4})?(?:\s*[-–—]\s*\d{1,2}:\d\d(?::\d\d)?)?[)\]]\s*[-:–—]?\s*"
+    r"(?i)^\W{0,2}\(?\[?(?:(?P<day>\d{4}-\d\d-\d\d)[ T,]{1,2})?(?:~|about )?(?P<hour>[01]?\d"
+    r"|2[0-3]):(?P<minute>[0-5]\d)"
+    r"(?::\d\d)?(?:\s*(?P<half>[AP]M)"
+    r"|\s*[A-Z]{2,4})?(?:\s*[-–—]\s*\d{1,2}:\d\d(?::\d\d)?)?[)\]]\s*[-:–—]?\s*"
     r"|^\((?:early|late|mid|near|middle)[^()]{0,40}\)\s*|^\([^()\[\]]{0,40}\)\s*(?=\[[\w-]+=)"
 )
 """A time, words in its place, or whatever else is between brackets before annotations."""
@@ -111,10 +121,13 @@ _OWN_TAG = (
     r"|suggested[-_ ]?(?:response|continuation)|thread[-_ ]?title"
 )
 _TAG = re.compile(
-    rf"(?i)(?<!`)<\s{{0,3}}/?\s{{0,3}}(?:{_OWN_TAG})\b[^<>]*>|^\s*(?:[-*]\s*)?</?\s{{0,3}}[^\W\d_][^<>]*>\s*$"
+    rf"(?i)(?<!`)<\s{{0,3}}/?\s{{0,3}}(?:{_OWN_TAG})\b[^<>]*>"
+    rf"|^\s*(?:[-*]\s*)?</?\s{{0,3}}[^\W\d_][^<>]*>\s*$"
     r"|</?[^\W\d_][\w-]*\s*$|</?\s*$"
 )
-"""A tag of the answer's form anywhere, any tag alone in its line, and the beginning of a tag at the end of a line."""
+"""A tag of the answer's form anywhere, any tag alone in its line, and the beginning of a tag at the
+end of a line.
+"""
 _GATES = ("allow", "hold", "discard")
 _CUT_JSON_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3})?$")
 
@@ -135,18 +148,27 @@ _OPENED = re.compile(r"<\s{0,3}(?:observations|segment|facts)\b", re.I)
 
 
 def _element(names: str, ends: str) -> re.Pattern[str]:
-    """Returns a pattern for an element and its content, which extends to one of the ends or the end of the text."""
+    """Returns a pattern for an element and its content, which extends to one of the ends or the end
+    of the text.
+    """
     return re.compile(rf"(?<!`)<\s{{0,3}}{names}\b[^<>]*>(.*?)(?={ends}|\Z)", re.S | re.I)
 
 
-_SEGMENT = _element("segment", rf"<\s{{0,3}}/?\s{{0,3}}segment\b|<\s{{0,3}}/\s{{0,3}}observations\b|{_TAIL}")
+_SEGMENT = _element(
+    "segment", rf"<\s{{0,3}}/?\s{{0,3}}segment\b|<\s{{0,3}}/\s{{0,3}}observations\b|{_TAIL}"
+)
 _NARRATIVE = _element(
-    r"(?:narrative|operational[-_ ]?context|(?:(?<=\A<)|(?<=\n<)|(?<=\s\s<)|(?<=><))(?:context|summary))",
+    r"(?:narrative|operational[-_ ]?context|(?:(?<=\A<)|(?<=\n<)|(?<=\s\s<)"
+    r"|(?<=><))(?:context|summary))",
     r"<\s{0,3}/?\s{0,3}(?:narrative|context|summary|operational|facts|segment|observations)\b",
 )
-_OBSERVATIONS = _element("observations", rf"<\s{{0,3}}/\s{{0,3}}observations\b|<\s{{0,3}}observations\b|{_TAIL}")
+_OBSERVATIONS = _element(
+    "observations", rf"<\s{{0,3}}/\s{{0,3}}observations\b|<\s{{0,3}}observations\b|{_TAIL}"
+)
 _TASK = _element("current[-_ ]?task", r"<\s{0,3}/\s{0,3}current|<\s{0,3}suggested")
-_RESPONSE = _element("suggested[-_ ]?(?:response|continuation)", r"<\s{0,3}/\s{0,3}suggested|<\s{0,3}current")
+_RESPONSE = _element(
+    "suggested[-_ ]?(?:response|continuation)", r"<\s{0,3}/\s{0,3}suggested|<\s{0,3}current"
+)
 
 
 def parse_answer(raw: str) -> ParsedAnswer:
@@ -165,7 +187,11 @@ def parse_answer(raw: str) -> ParsedAnswer:
 def _is_cut(text: str) -> bool:
     """Returns whether the text ends after an open tag, within its content."""
     tail = text[text.rfind("<") :]
-    return bool(_OPENED.search(text)) and not re.match(r"<\s{0,3}/", tail) and not tail.rstrip().endswith(">")
+    return (
+        bool(_OPENED.search(text))
+        and not re.match(r"<\s{0,3}/", tail)
+        and not tail.rstrip().endswith(">")
+    )
 
 
 def _normalise(raw: str) -> str:
@@ -222,7 +248,9 @@ def _inside(pattern: re.Pattern[str], text: str) -> str | None:
     """Returns the content of the first match, one line per line that has content, or None."""
     match = pattern.search(text)
     lines = match[1].splitlines() if match else []
-    return "\n".join(filter(None, (" ".join(_without_tags(line).split()) for line in lines))) or None
+    return (
+        "\n".join(filter(None, (" ".join(_without_tags(line).split()) for line in lines))) or None
+    )
 
 
 def _parse_structured(text: str) -> ParsedAnswer | None:
@@ -245,16 +273,23 @@ def _parse_structured(text: str) -> ParsedAnswer | None:
 
 
 def _parse_cut_structured(text: str) -> ParsedAnswer | None:
-    """Returns the facts of a JSON answer that was cut off: every complete text, and the complete lines of `observations`."""
+    """Returns the facts of a JSON answer that was cut off: every complete text, and the complete
+    lines of `observations`.
+    """
     if not re.match(r'\{\s*(?:"|$)', text):
         return None
-    texts = map(_unescape, re.findall(r'"(?:text|fact|observation|content)"\s*:\s*"((?:[^"\\]|\\.)*)"', text))
+    texts = map(
+        _unescape,
+        re.findall(r'"(?:text|fact|observation|content)"\s*:\s*"((?:[^"\\]|\\.)*)"', text),
+    )
     found = [_parse_fact(item) for item in texts if item.strip()]
     for log, end in re.findall(r'"(?:observations|facts)"\s*:\s*"((?:[^"\\]|\\.)*)("?)', text):
         lines = _unescape(log).splitlines()
         found += _parse_facts(lines if end else lines[:-1], _is_fact)
     facts = tuple(dict.fromkeys(fact for fact in found if fact.text))
-    return ParsedAnswer("structured", (ParsedSegment("", facts),)) if facts else ParsedAnswer("empty")
+    return (
+        ParsedAnswer("structured", (ParsedSegment("", facts),)) if facts else ParsedAnswer("empty")
+    )
 
 
 def _unescape(text: str) -> str:
@@ -266,11 +301,16 @@ def _unescape(text: str) -> str:
 
 
 def _structured_segments(answer: dict[str, Any]) -> tuple[ParsedSegment, ...]:
-    """Returns the segments of a JSON answer: a list of segments, a list of facts, or a log in one string."""
+    """Returns the segments of a JSON answer: a list of segments, a list of facts, or a log in one
+    string.
+    """
     if answer.get("hasMemory") is False:
         return ()
     listed = [item for item in _list(answer.get("segments")) if isinstance(item, dict)]
-    parts = [(_word(item, "narrative", "summary") or "", item.get("facts") or item.get("observations")) for item in listed]
+    parts = [
+        (_word(item, "narrative", "summary") or "", item.get("facts") or item.get("observations"))
+        for item in listed
+    ]
     parts.append(("", answer.get("observations") or answer.get("facts")))
     return unrepeated(ParsedSegment(narrative, _facts(value)) for narrative, value in parts)
 
@@ -288,21 +328,40 @@ def _fact(item: Any) -> ParsedFact:
     line = _parse_fact(_word(item, "text", "fact", "observation", "content") or "")
     named = (_word(item, "priority") or "").lower()
     priority = _PRIORITIES.get(named) or _PRIORITIES.get(named[:1]) or line.priority
-    given = {key: str(item[key]) for key in ("gate", "confidence", "category") if item.get(key) is not None}
-    notes = dict(zip(("gate", "confidence", "category"), _parse_notes(given), strict=True)) if given else {}
+    given = {
+        key: str(item[key])
+        for key in ("gate", "confidence", "category")
+        if item.get(key) is not None
+    }
+    notes = (
+        dict(zip(("gate", "confidence", "category"), _parse_notes(given), strict=True))
+        if given
+        else {}
+    )
     clock = _TIME.match(f"({_word(item, 'time') or ''})")
-    return replace(line, priority=priority, time=(_clock(clock) if clock else None) or line.time, **notes)
+    return replace(
+        line, priority=priority, time=(_clock(clock) if clock else None) or line.time, **notes
+    )
 
 
 def _word(item: dict[str, Any], *names: str) -> str | None:
-    return next((encodable(value) for name in names if isinstance(value := item.get(name), str) and value.strip()), None)
+    return next(
+        (
+            encodable(value)
+            for name in names
+            if isinstance(value := item.get(name), str) and value.strip()
+        ),
+        None,
+    )
 
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _parse_facts(lines: Sequence[str], holds_fact: Callable[[str], object], day: date | None = None) -> tuple[ParsedFact, ...]:
+def _parse_facts(
+    lines: Sequence[str], holds_fact: Callable[[str], object], day: date | None = None
+) -> tuple[ParsedFact, ...]:
     """Returns the facts of the lines that hold one; an indented line after a fact continues it."""
     texts: list[tuple[list[str], date | None]] = []
     for line in lines:
@@ -313,7 +372,11 @@ def _parse_facts(lines: Sequence[str], holds_fact: Callable[[str], object], day:
             texts.append(([bare], day))
         elif texts and bare.strip() and line[:1].isspace() and not bare.lstrip().startswith("#"):
             texts[-1][0].append(bare.strip())
-    return tuple(fact for fact in dict.fromkeys(_parse_fact(" ".join(text), day) for text, day in texts) if fact.text)
+    return tuple(
+        fact
+        for fact in dict.fromkeys(_parse_fact(" ".join(text), day) for text, day in texts)
+        if fact.text
+    )
 
 
 def _parse_fact(line: str, day: date | None = None) -> ParsedFact:
@@ -335,7 +398,9 @@ def _parse_fact(line: str, day: date | None = None) -> ParsedFact:
         if text == before:
             break
     text = " ".join(_without_bold(encodable(_unescaped(text))).split())
-    return ParsedFact(text, priority, time, *_parse_notes(notes), is_done, day=day if time else None)
+    return ParsedFact(
+        text, priority, time, *_parse_notes(notes), is_done, day=day if time else None
+    )
 
 
 def _clock(match: re.Match[str]) -> str | None:
@@ -360,13 +425,19 @@ def _without_bold(text: str) -> str:
 
 
 def _parse_notes(notes: dict[str, str]) -> tuple[str | None, float | None, str | None]:
-    """Returns gate, confidence (0 to 1, from a share or a percentage) and category; None for values that are not valid."""
+    """Returns gate, confidence (0 to 1, from a share or a percentage) and category; None for values
+    that are not valid.
+    """
     gate, confidence, category = notes.get("gate", "").lower(), None, notes.get("category")
     with suppress(ValueError):
         number = float(notes.get("confidence", "").rstrip("%"))
         number = number / 100 if 1 < number <= 100 else number
         confidence = number if 0 <= number <= 1 else None
-    return gate if gate in _GATES else None, confidence, re.sub(r"^[a-z]+:", "", category.lower()) if category else None
+    return (
+        gate if gate in _GATES else None,
+        confidence,
+        re.sub(r"^[a-z]+:", "", category.lower()) if category else None,
+    )
 
 
 def _is_marked(line: str) -> bool:

@@ -1,9 +1,11 @@
-"""Plans the questions that a model is asked about a window, and determines the status of each from the stored answers.
+"""Plans the questions that a model is asked about a window, and determines the status of each from
+the stored answers.
 
-A window is split into calls of complete segments if they fit: nothing is left out, and the end of the call before is shown
-again. A segment that is too long is split between its messages, and a message that is too long between its lines. Sends
-nothing. A question is answered, cut, refused, unusable or open depending on the answer store alone, so a second run pays for
-nothing that the first one received.
+A window is split into calls of complete segments if they fit: nothing is left out, and the end of
+the call before is shown again. A segment that is too long is split between its messages, and a
+message that is too long between its lines. Sends nothing. A question is answered, cut, refused,
+unusable or open depending on the answer store alone, so a second run pays for nothing that the
+first one received.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +22,13 @@ import polars as pl
 from memory_assets.errors import SettingsError
 from memory_assets.schema.protocols import Image, ModelRequest
 from memory_assets.stages.distill.model import material
-from memory_assets.stages.distill.model.answers import CUT, REFUSED, AnswerKey, AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.answers import (
+    CUT,
+    REFUSED,
+    AnswerKey,
+    AnswerStore,
+    StoredAnswer,
+)
 from memory_assets.stages.distill.model.material import (
     SERIALISER_VERSION,
     EarlierMemory,
@@ -35,16 +43,20 @@ from memory_assets.stages.distill.taxonomy import read_named
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens, text_hash
 
 MAX_TOKENS = 8_000
-"""Most tokens of an answer (DUET). A longer one is asked for once more, with this number; of one that is still longer, the
-least important facts are held (`observer.trim`)."""
+"""Most tokens of an answer (DUET). A longer one is asked for once more, with this number; of one
+that is still longer, the least important facts are held (`observer.trim`)."""
 
 WIDER_TOKENS = 16_000
 """Most tokens of the second attempt, so that one that is a little too long is not cut."""
 
-IS_TOO_LONG = f"The answer is longer than {MAX_TOKENS:,} tokens. Use at most {MAX_TOKENS:,}, for the most important facts."
+IS_TOO_LONG = (
+    f"The answer is longer than {MAX_TOKENS:,} tokens. Use at most {MAX_TOKENS:,}, for the most "
+    "important facts."
+)
 
 ASK_AGAIN = (
-    "Your last answer to this could not be used. {} Answer in the form that the instructions describe and with nothing else; if"
+    "Your last answer to this could not be used. {} Answer in the form that the "
+    "instructions describe and with nothing else; if"
     " nothing is worth keeping, with an empty <observations></observations>."
 )
 """Follows the material of the second attempt."""
@@ -122,7 +134,9 @@ class ObserverQuestion:
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent, without earlier memories and images."""
-        return count_tokens(self.system) + count_tokens(serialise(self.call.messages, self.zone, before=self.call.before))
+        return count_tokens(self.system) + count_tokens(
+            serialise(self.call.messages, self.zone, before=self.call.before)
+        )
 
 
 @dataclass(frozen=True)
@@ -136,29 +150,50 @@ class QuestionStatus:
 
 
 def plan_questions(
-    window: Mapping[str, Any], messages: pl.DataFrame, model: str, zone: ZoneInfo, prompt_file: Path | None = None
+    window: Mapping[str, Any],
+    messages: pl.DataFrame,
+    model: str,
+    zone: ZoneInfo,
+    prompt_file: Path | None = None,
 ) -> list[ObserverQuestion]:
     """Returns the questions about a window; `messages` are those of the window, in order."""
     system, hashed, rows = prompt(prompt_file), prompt_hash(prompt_file), messages.to_dicts()
     calls = plan_calls(rows, find_segments(rows))
-    about = {name: window[name] for name in ("window_id", "session_id", "project", "person", "started_at")}
+    about = {
+        name: window[name]
+        for name in ("window_id", "session_id", "project", "person", "started_at")
+    }
 
     def key(call: PlannedCall) -> AnswerKey:
         content = f"{content_hash(call.messages, call.before)} {zone}"
         return AnswerKey(content, hashed, model, parameters(MAX_TOKENS), SERIALISER_VERSION)
 
     return [
-        ObserverQuestion(**about, ordinal=n, call_count=len(calls), call=call, zone=zone, system=system, key=key(call))
+        ObserverQuestion(
+            **about,
+            ordinal=n,
+            call_count=len(calls),
+            call=call,
+            zone=zone,
+            system=system,
+            key=key(call),
+        )
         for n, call in enumerate(calls)
     ]
 
 
-def status_of(question: ObserverQuestion, answers: AnswerStore, *, any_prompt: bool = False) -> QuestionStatus:
-    """Returns the status of the question; with `any_prompt`, answers to another prompt about the same messages count."""
+def status_of(
+    question: ObserverQuestion, answers: AnswerStore, *, any_prompt: bool = False
+) -> QuestionStatus:
+    """Returns the status of the question; with `any_prompt`, answers to another prompt about the
+    same messages count.
+    """
     narrow, wide = (answers.read_any(key) for key in (question.key, question.wider.key))
     attempts = tuple(kept for kept in (narrow, wide) if kept)
     usable = [kept for kept in attempts if kept.is_whole and not kept.fault]
-    whole = next((kept for kept in usable if not _is_too_long(kept)), usable[0] if usable and wide else None)
+    whole = next(
+        (kept for kept in usable if not _is_too_long(kept)), usable[0] if usable and wide else None
+    )
     if whole is None and any_prompt:
         whole = next((kept for kept in answers.about(question.key.content) if not kept.fault), None)
     if whole is not None:
@@ -172,15 +207,21 @@ def status_of(question: ObserverQuestion, answers: AnswerStore, *, any_prompt: b
 
 
 def next_attempt(status: QuestionStatus) -> ObserverQuestion:
-    """Returns the question to send next: the second time with more room, and with what was wrong with the first answer."""
+    """Returns the question to send next: the second time with more room, and with what was wrong
+    with the first answer.
+    """
     if not status.attempts:
         return status.question
     last = status.attempts[-1]
-    return replace(status.question.wider, complaint=last.fault or (IS_TOO_LONG if _is_too_long(last) else ""))
+    return replace(
+        status.question.wider, complaint=last.fault or (IS_TOO_LONG if _is_too_long(last) else "")
+    )
 
 
 def _is_too_long(kept: StoredAnswer) -> bool:
-    """Returns whether the answer was cut, or is longer than asked for; a harness does not take a limit."""
+    """Returns whether the answer was cut, or is longer than asked for; a harness does not take a
+    limit.
+    """
     answer, tokens = kept.answer, count_tokens(kept.answer.text)
     return answer.stop_reason in CUT or min(answer.output_tokens or tokens, tokens) > MAX_TOKENS
 
@@ -191,12 +232,16 @@ def parameters(max_tokens: int) -> str:
 
 
 def prompt(file: Path | None = None) -> str:
-    """Returns the observer's prompt, or the content of the file; raises `SettingsError` if that is empty or unreadable."""
+    """Returns the observer's prompt, or the content of the file; raises `SettingsError` if that is
+    empty or unreadable.
+    """
     if file is None:
         return material.read_prompt("distill.model", "observer")
     text = read_named(file, "observer's prompt", "MEMORY_OBSERVER_PROMPT")
     if not text.strip():
-        raise SettingsError(f"The observer's prompt {file} is empty. Write one, or unset MEMORY_OBSERVER_PROMPT.")
+        raise SettingsError(
+            f"The observer's prompt {file} is empty. Write one, or unset MEMORY_OBSERVER_PROMPT."
+        )
     return text
 
 
@@ -206,7 +251,9 @@ def prompt_hash(file: Path | None = None) -> str:
 
 
 def _with_images(message: Row, images: Sequence[Image]) -> Row:
-    """Returns the message with the number of images that are sent, and of those that are missing."""
+    """Returns the message with the number of images that are sent, and of those that are
+    missing.
+    """
     missing = message["image_count"] - len(images)
     text = message["text"] + (f" [{missing} picture(s) not shown]" if missing > 0 else "")
     return {**message, "image_count": len(images), "text": text}
@@ -216,7 +263,9 @@ _Piece = tuple[int, Row, int]
 """Row number, message or part of one, tokens."""
 
 
-def plan_calls(messages: Sequence[Row], segments: Sequence[Sequence[int]], tokens: int = TOKENS_A_CALL) -> list[PlannedCall]:
+def plan_calls(
+    messages: Sequence[Row], segments: Sequence[Sequence[int]], tokens: int = TOKENS_A_CALL
+) -> list[PlannedCall]:
     """Returns the calls in order; together they show every message of the segments."""
     room = tokens - min(OVERLAP_TOKENS, tokens // 10)
     packed: list[list[_Piece]] = []
@@ -227,12 +276,16 @@ def plan_calls(messages: Sequence[Row], segments: Sequence[Sequence[int]], token
             packed.append(list(unit))
     overlaps = [(), *(_tail(pieces, tokens - room) for pieces in packed[:-1])]
     return [
-        PlannedCall(pieces[0][0], pieces[-1][0], tuple(message for _, message, _ in pieces), overlap)
+        PlannedCall(
+            pieces[0][0], pieces[-1][0], tuple(message for _, message, _ in pieces), overlap
+        )
         for pieces, overlap in zip(packed, overlaps, strict=True)
     ]
 
 
-def _units(messages: Sequence[Row], segments: Sequence[Sequence[int]], room: int) -> Iterator[list[_Piece]]:
+def _units(
+    messages: Sequence[Row], segments: Sequence[Sequence[int]], room: int
+) -> Iterator[list[_Piece]]:
     """Yields what should stay together: a segment, else a message, else a part of one."""
     for segment in segments:
         pieces = [piece for row in segment for piece in _pieces(row, messages[row], room)]
@@ -248,7 +301,11 @@ def _pieces(row: int, message: Row, room: int) -> Iterator[_Piece]:
     rest, most = message["text"], (room - STAMP_TOKENS) * CHARS_A_TOKEN
     while rest:
         end = len(rest) if len(rest) <= most else rest.rfind("\n", most // 2, most) + 1 or most
-        part = {**message, "text": rest[:end], "image_count": message["image_count"] if end == len(rest) else 0}
+        part = {
+            **message,
+            "text": rest[:end],
+            "image_count": message["image_count"] if end == len(rest) else 0,
+        }
         yield row, part, _tokens(part)
         rest = rest[end:]
 
@@ -259,7 +316,11 @@ def _tail(pieces: Sequence[_Piece], room: int) -> tuple[Row, ...]:
     for _, message, tokens in reversed(pieces):
         if tokens > room and kept:
             break
-        text = message["text"] if tokens <= room else message["text"][-(room - STAMP_TOKENS) * CHARS_A_TOKEN :]
+        text = (
+            message["text"]
+            if tokens <= room
+            else message["text"][-(room - STAMP_TOKENS) * CHARS_A_TOKEN :]
+        )
         kept.append({**message, "image_count": 0, "text": text})
         room -= tokens
     return tuple(reversed(kept))
@@ -270,5 +331,7 @@ def _size(pieces: Sequence[_Piece]) -> int:
 
 
 def _tokens(message: Row) -> int:
-    """Returns the size by which calls are planned: of its identifying text, so that the calls of old answers stay the same."""
+    """Returns the size by which calls are planned: of its identifying text, so that the calls of
+    old answers stay the same.
+    """
     return count_tokens(identity_of(message)) + STAMP_TOKENS

@@ -1,10 +1,12 @@
-"""Plans questions about short sessions: several sessions share one request, and its answer is split by session.
+"""Plans questions about short sessions: several sessions share one request, and its answer is split
+by session.
 
-Only the owner's corrections, rules and preferences are wanted. Shown are the owner's messages and, shortened, what the
-assistant said last before each: 5 % of the tokens of their whole transcripts (the bench row `coverage` measures it). Each
-session has its own fence, mark and number. Each part of an answer is stored under the key of its own session alone, so it does
-not matter with which others it was asked about, and a new session never asks about an old one again. A session that an answer
-lacks is asked about once more, alone; after that the rules observe it.
+Only the owner's corrections, rules and preferences are wanted. Shown are the owner's messages and,
+shortened, what the assistant said last before each: 5 % of the tokens of their whole transcripts
+(the bench row `coverage` measures it). Each session has its own fence, mark and number. Each part
+of an answer is stored under the key of its own session alone, so it does not matter with which
+others it was asked about, and a new session never asks about an old one again. A session that an
+answer lacks is asked about once more, alone; after that the rules observe it.
 """
 
 import re
@@ -47,14 +49,17 @@ from memory_assets.text.words import count_tokens, text_hash
 SERIALISER_VERSION = "short/1"
 
 ANSWER_TOKENS = 400
-"""Most tokens of the answer about one session: six rules. Sessions share a request up to `MAX_TOKENS` of answers, which are
-twenty, and up to `TOKENS_A_CALL` of material: the limits of every other question of the observer (DUET)."""
+"""Most tokens of the answer about one session: six rules. Sessions share a request up to
+`MAX_TOKENS` of answers, which are twenty, and up to `TOKENS_A_CALL` of material: the limits of
+every other question of the observer (DUET)."""
 
 USUAL_ANSWER_TOKENS = 100
 """For estimates: an element and one rule."""
 
 ASSISTANT_CHARS = 2 * QUOTED_CHARS
-"""Length to which the assistant's messages are shortened; a correction refers to their beginning or their end."""
+"""Length to which the assistant's messages are shortened; a correction refers to their beginning or
+their end.
+"""
 
 NOTHING = "<observations></observations>"
 """A part without a rule, in the observer's form."""
@@ -62,7 +67,10 @@ NOTHING = "<observations></observations>"
 IS_MISSING = "The answer about several sessions has no complete part about this one."
 IS_REJECTED = "The request about several sessions has no answer."
 
-_SESSION = re.compile(r"<\s*session\b[^<>]*?(\d+)[^<>]*>(.*?)(?P<end><\s*/\s*session\s*>|(?=<\s*session\b)|\Z)", re.S | re.I)
+_SESSION = re.compile(
+    r"<\s*session\b[^<>]*?(\d+)[^<>]*>(.*?)(?P<end><\s*/\s*session\s*>|(?=<\s*session\b)|\Z)",
+    re.S | re.I,
+)
 _NOTHING = re.compile(r"(?i)\W*(?:none|nothing|n/a)?\W*")
 
 
@@ -82,7 +90,10 @@ class ShortSessionQuestion(ObserverQuestion):
 
     def body(self) -> str:
         """Returns the messages as they are shown."""
-        rows = [{**row, "image_count": 0, "text": _shown(row)} for row in (*self.call.before, *self.call.messages)]
+        rows = [
+            {**row, "image_count": 0, "text": _shown(row)}
+            for row in (*self.call.before, *self.call.messages)
+        ]
         return "\n\n".join(message_lines(rows, self.zone))
 
     def request(
@@ -101,7 +112,9 @@ class ShortSessionQuestion(ObserverQuestion):
 
 @dataclass(frozen=True)
 class QuestionGroup:
-    """Questions that are sent as one request: one question, or those about several short sessions."""
+    """Questions that are sent as one request: one question, or those about several short
+    sessions.
+    """
 
     questions: tuple[ObserverQuestion, ...]
 
@@ -114,14 +127,26 @@ class QuestionGroup:
     def key(self) -> AnswerKey:
         """The key of the request."""
         keys = [question.key for question in self.questions]
-        return keys[0] if len(keys) == 1 else replace(keys[0], content=" ".join(key.name for key in keys))
+        return (
+            keys[0]
+            if len(keys) == 1
+            else replace(keys[0], content=" ".join(key.name for key in keys))
+        )
 
     def request(self) -> ModelRequest:
         """Returns the request about short sessions."""
-        first, own = self.questions[0], [one for one in self.questions if isinstance(one, ShortSessionQuestion)]
-        material = "\n\n".join(fenced(f"session {number}", one.body(), one.window_id) for number, one in enumerate(own, 1))
+        first, own = (
+            self.questions[0],
+            [one for one in self.questions if isinstance(one, ShortSessionQuestion)],
+        )
+        material = "\n\n".join(
+            fenced(f"session {number}", one.body(), one.window_id)
+            for number, one in enumerate(own, 1)
+        )
         material += f"\n\n{ASK_AGAIN.format(first.complaint)}" if first.complaint else ""
-        return ModelRequest(first.system, material, ANSWER_TOKENS * sum(2 if one.is_second else 1 for one in own))
+        return ModelRequest(
+            first.system, material, ANSWER_TOKENS * sum(2 if one.is_second else 1 for one in own)
+        )
 
     def estimated_tokens(self) -> int:
         """Returns about how many tokens are sent."""
@@ -140,27 +165,48 @@ def prompt_hash() -> str:
 
 
 def questions_about(
-    window: Mapping[str, Any], messages: pl.DataFrame, model: str, zone: ZoneInfo, prompt_file: Path | None = None
+    window: Mapping[str, Any],
+    messages: pl.DataFrame,
+    model: str,
+    zone: ZoneInfo,
+    prompt_file: Path | None = None,
 ) -> list[ObserverQuestion]:
-    """Returns the questions about a window of any session that is read; `messages` are those of the window, in order."""
+    """Returns the questions about a window of any session that is read; `messages` are those of the
+    window, in order.
+    """
     if window["status"] != "short":
         return plan_questions(window, messages, model, zone, prompt_file)
     system, rows = prompt(), messages.to_dicts()
     calls = plan_calls(rows, shown) if any(shown := [_shown_rows(rows)]) else []
-    about = {name: window[name] for name in ("window_id", "session_id", "project", "person", "started_at")}
+    about = {
+        name: window[name]
+        for name in ("window_id", "session_id", "project", "person", "started_at")
+    }
 
     def key(call: PlannedCall) -> AnswerKey:
         content = f"{SHORT_PREFIX}{content_hash(call.messages, call.before)} {zone}"
-        return AnswerKey(content, prompt_hash(), model, parameters(ANSWER_TOKENS), SERIALISER_VERSION)
+        return AnswerKey(
+            content, prompt_hash(), model, parameters(ANSWER_TOKENS), SERIALISER_VERSION
+        )
 
     return [
-        ShortSessionQuestion(**about, ordinal=n, call_count=len(calls), call=call, zone=zone, system=system, key=key(call))
+        ShortSessionQuestion(
+            **about,
+            ordinal=n,
+            call_count=len(calls),
+            call=call,
+            zone=zone,
+            system=system,
+            key=key(call),
+        )
         for n, call in enumerate(calls)
     ]
 
 
 def group_questions(questions: Iterable[ObserverQuestion]) -> list[QuestionGroup]:
-    """Returns the requests: short sessions together, project by project; all else and every second attempt alone."""
+    """Returns the requests: short sessions together, project by project; all else and every second
+    attempt alone.
+    """
     groups: list[QuestionGroup] = []
     shared: list[ObserverQuestion] = []
     for question in questions:
@@ -179,22 +225,37 @@ def group_questions(questions: Iterable[ObserverQuestion]) -> list[QuestionGroup
     return [*groups, *(QuestionGroup(tuple(own)) for own in packed)]
 
 
-def split_answer(keys: Sequence[AnswerKey], answer: ModelAnswer | None, at: datetime) -> list[StoredAnswer]:
+def split_answer(
+    keys: Sequence[AnswerKey], answer: ModelAnswer | None, at: datetime
+) -> list[StoredAnswer]:
     """Returns the part of each session of a group, in order; None is a request without an answer.
 
-    The tokens and the time of the answer are divided equally. Of an answer that was cut, the complete parts are used.
+    The tokens and the time of the answer are divided equally. Of an answer that was cut, the
+    complete parts are used.
     """
     if answer is None:
-        return [StoredAnswer(key, ModelAnswer("", key.model, 0, 0), at, fault=IS_REJECTED) for key in keys]
+        return [
+            StoredAnswer(key, ModelAnswer("", key.model, 0, 0), at, fault=IS_REJECTED)
+            for key in keys
+        ]
     elements = list(_SESSION.finditer(answer.text))
     if len(keys) == 1:
         text = _part(*(element[2] for element in elements)) if elements else answer.text
         return [StoredAnswer(keys[0], replace(answer, text=text), at)]
     is_cut = answer.stop_reason in CUT
-    parts = {int(one[1]): _part(one[2]) for one in elements if one["end"] or not is_cut or one is not elements[-1]}
+    parts = {
+        int(one[1]): _part(one[2])
+        for one in elements
+        if one["end"] or not is_cut or one is not elements[-1]
+    }
     shares = enumerate(zip(keys, _shares(answer, len(keys)), strict=True), 1)
     return [
-        StoredAnswer(key, replace(share, text=parts.get(number, "")), at, fault="" if number in parts else IS_MISSING)
+        StoredAnswer(
+            key,
+            replace(share, text=parts.get(number, "")),
+            at,
+            fault="" if number in parts else IS_MISSING,
+        )
         for number, (key, share) in shares
     ]
 
@@ -209,16 +270,31 @@ def _shares(answer: ModelAnswer, count: int) -> Iterator[ModelAnswer]:
     counted = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
     for place in range(count):
         tokens = {
-            name: getattr(answer, name) * (place + 1) // count - getattr(answer, name) * place // count for name in counted
+            name: getattr(answer, name) * (place + 1) // count
+            - getattr(answer, name) * place // count
+            for name in counted
         }
-        yield replace(answer, stop_reason="end_turn", seconds=answer.seconds / count, raw={}, **tokens)
+        yield replace(
+            answer, stop_reason="end_turn", seconds=answer.seconds / count, raw={}, **tokens
+        )
 
 
 def _shown_rows(rows: Sequence[Row]) -> list[int]:
-    """Returns the numbers of the owner's messages, and of what the assistant said last before each."""
-    said = [n for n, row in enumerate(rows) if row["kind"] == "text" and row["author"] in ("owner", "assistant")]
+    """Returns the numbers of the owner's messages, and of what the assistant said last before
+    each.
+    """
+    said = [
+        n
+        for n, row in enumerate(rows)
+        if row["kind"] == "text" and row["author"] in ("owner", "assistant")
+    ]
     followed_by = dict(zip(said, [*said[1:], None], strict=True))
-    return [n for n in said if rows[n]["author"] == "owner" or ((after := followed_by[n]) and rows[after]["author"] == "owner")]
+    return [
+        n
+        for n in said
+        if rows[n]["author"] == "owner"
+        or ((after := followed_by[n]) and rows[after]["author"] == "owner")
+    ]
 
 
 def _shown(row: Row) -> str:

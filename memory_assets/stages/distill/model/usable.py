@@ -1,7 +1,9 @@
-"""Decides whether an answer of the observer can be used: it has facts, or says in the agreed form that there are none.
+"""Decides whether an answer of the observer can be used: it has facts, or says in the agreed form
+that there are none.
 
-An answer is not usable if it is empty, a refusal in words, or mostly unsupported by the transcript. The model is then asked
-once more; after that the rules observe those messages, and a check names the question.
+An answer is not usable if it is empty, a refusal in words, or mostly unsupported by the transcript.
+The model is then asked once more; after that the rules observe those messages, and a check names
+the question.
 """
 
 import re
@@ -30,7 +32,9 @@ def fault_of(text: str, messages: Sequence[Row]) -> str:
     if not text.strip():
         return IS_EMPTY
     answer = parse_answer(text)
-    if answer.path == "raw" or (answer.path == "list" and not any(fact.gate for fact in answer.facts)):
+    if answer.path == "raw" or (
+        answer.path == "list" and not any(fact.gate for fact in answer.facts)
+    ):
         return IS_PROSE
     if not answer.facts:
         return "" if _SAYS_NOTHING.search(text) or answer.segments else IS_PROSE
@@ -43,4 +47,6 @@ def _is_unsupported(answer: ParsedAnswer, messages: Sequence[Row]) -> bool:
         return False
     grounding = Grounding(messages)
     found = (grounding.find(fact.text) for fact in facts)
-    return sum(evidence is None or bool(evidence.fault) for evidence in found) > MOST_UNSUPPORTED * len(facts)
+    return sum(
+        evidence is None or bool(evidence.fault) for evidence in found
+    ) > MOST_UNSUPPORTED * len(facts)

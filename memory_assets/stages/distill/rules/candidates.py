@@ -8,7 +8,16 @@ from typing import Any, Literal
 from memory_assets.schema.vocabulary import Author, Priority, Sentiment, Strength
 
 FactKind = Literal[
-    "rule", "preference", "correction", "decision", "root_cause", "state_change", "result", "gotcha", "fact", "narrative"
+    "rule",
+    "preference",
+    "correction",
+    "decision",
+    "root_cause",
+    "state_change",
+    "result",
+    "gotcha",
+    "fact",
+    "narrative",
 ]
 """The kind of a fact; used by the gate and the taxonomy, not stored."""
 
@@ -55,19 +64,29 @@ class Candidate:
     ungrounded_times: tuple[str, ...] = ()
     """Clock times in the text that occur in no source."""
     fault: str = ""
-    """Why the evidence of a model's fact is not enough: unsupported, unknown name, or contradicted."""
+    """Why the evidence of a model's fact is not enough: unsupported, unknown name, or contradicted.
+    """
     observer: str | None = None
     """Set if another observer than the window's found it."""
 
 
 def candidate_of(
-    kind: FactKind, usefulness: float, text: str, quote: str, *evidence: Mapping[str, Any], author: Author = "owner"
+    kind: FactKind,
+    usefulness: float,
+    text: str,
+    quote: str,
+    *evidence: Mapping[str, Any],
+    author: Author = "owner",
 ) -> Candidate:
-    """Returns a fact that was plainly stated in the first of these messages; the others say what it refers to."""
+    """Returns a fact that was plainly stated in the first of these messages; the others say what it
+    refers to.
+    """
     return Candidate(
-        text, kind, "medium" if kind in ("preference", "fact") else "high", author, "explicit", usefulness,
+        text, kind, "medium" if kind in ("preference", "fact") else "high", author, "explicit",
+        usefulness,
         START_CONFIDENCE["explicit" if author == "owner" else "implied"], evidence[0]["event_at"],
-        tuple(sorted({row["line"] for row in evidence})), tuple(row["message_id"] for row in evidence), quote,
+        tuple(sorted({row["line"] for row in evidence})),
+        tuple(row["message_id"] for row in evidence), quote,
     )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """Detects texts that instruct the reader, as opposed to texts that state facts.
 
-Takes a text; returns whether it gives an order, attributes something to the owner, states a decision, or may be part of an
-instruction. The write gate decides what follows. Texts are compared with look-alike letters folded and hidden characters
-removed; such a folded text is never stored.
+Takes a text; returns whether it gives an order, attributes something to the owner, states a
+decision, or may be part of an instruction. The write gate decides what follows. Texts are compared
+with look-alike letters folded and hidden characters removed; such a folded text is never stored.
 """
 
 import base64
@@ -21,37 +21,53 @@ _FOREIGN = re.compile(r"[\u0370-\u03ff\u0400-\u052f]")
 _WORD = re.compile(r"\w+")
 _TAG_LETTERS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}|(?:[0-9a-f]{2}){12,}")
-_HIDING = re.compile(r"[\u00ad\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0020-\U000e007e]")
+_HIDING = re.compile(
+    r"[\u00ad\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0020-\U000e007e]"
+)
 
 _VERBS = (
-    "use|run|install|push|commit|merge|deploy|skip|add|send|call|write|ask|make|do|delete|remove|ignore|disable|enable|pass|set"
-    "|put|store|save|execute|post|upload|download|fetch|switch|prefer|avoid|answer|reply|approve|trust|follow|start|begin"
+    "use|run|install|push|commit|merge|deploy|skip|add|send|call|write|ask|make|do|delete"
+    "|remove|ignore|disable|enable|pass|set"
+    "|put|store|save|execute|post|upload|download|fetch|switch|prefer|avoid|answer|reply"
+    "|approve|trust|follow|start|begin"
 )
 """Base forms: "never returns" states a fact, "never return" gives an order."""
 
 _ORDERS = re.compile(
-    rf"(?i)^\W*(?:(?:please|important|note|warning|rule|remember|reminder)\W+)*(?:always|never|do not|don't|you (?:must|should"
-    rf"|need to|have to)|(?:all|every|each) (?:agents?|assistants?|sessions?|commits?|projects?)|(?:agents?"
-    rf"|assistants?) (?:must|should|need|have)|must\b|make sure|ensure|from now on|going forward|in (?:all )?future)\b"
-    rf"|^\W*(?:{_VERBS})\b.*\b(?:(?:every|each) \w+|all \w+s|at all times)\b|\b(?:always|never) (?:{_VERBS})\b|\bfrom now on\b"
-    rf"|\b(?:i|we)(?:'ll| will) (?:always|never)\b|\byou (?:must|should|have to|need to) (?:always |never |now )?(?:{_VERBS})\b"
-    rf"|\b(?:every|all|each) (?:agents?|assistants?|sessions?) (?:must|should|has to|have to|need)|\b(?:is"
+    r"(?i)^\W*(?:(?:please|important|note|warning|rule|remember|reminder)\W+)*(?:always"
+    r"|never|do not|don't|you (?:must|should"
+    r"|need to|have to)|(?:all|every|each) (?:agents?|assistants?|sessions?|commits?"
+    r"|projects?)|(?:agents?"
+    r"|assistants?) (?:must|should|need|have)|must\b|make sure|ensure|from now on|going "
+    r"forward|in (?:all )?future)\b"
+    rf"|^\W*(?:{_VERBS})\b.*\b(?:(?:every|each) \w+|all \w+s|at all times)\b|\b(?:always"
+    rf"|never) (?:{_VERBS})\b|\bfrom now on\b"
+    r"|\b(?:i|we)(?:'ll| will) (?:always|never)\b|\byou (?:must|should|have to|need to) "
+    rf"(?:always |never |now )?(?:{_VERBS})\b"
+    r"|\b(?:every|all|each) (?:agents?|assistants?|sessions?) (?:must|should|has to|have to"
+    r"|need)|\b(?:is"
     rf"|are) (?:now )?(?:mandatory|forbidden|prohibited|compulsory)\b|\b(?:hard rule|is the rule)\b"
 )
 _FOREIGN_ORDERS = re.compile(
-    r"(?i)\b(?:immer|niemals|ab jetzt|toujours|jamais|desormais|siempre|nunca|a partir de ahora|sempre|d'ora in poi|altijd"
+    r"(?i)\b(?:immer|niemals|ab jetzt|toujours|jamais|desormais|siempre|nunca|a partir de "
+    r"ahora|sempre|d'ora in poi|altijd"
     r"|nooit)\b|всегда|никогда|отныне|必须|必須|始终|从现在|絕不|绝不|必ず|禁止|今後"
 )
 _ATTRIBUTED = re.compile(
-    r"(?i)\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |have |had |also |really )?(?:said|says|stated|states|wants?"
-    r"|prefers?|preference|approved|authori[sz]ed|always|never|likes?|insists?|instructed|asked for)\b"
+    r"(?i)\b(?:the )?(?:user|owner|developer)(?:'s)? (?:has |have |had |also |really "
+    r")?(?:said|says|stated|states|wants?"
+    r"|prefers?|preference|approved|authori[sz]ed|always|never|likes?|insists?|instructed"
+    r"|asked for)\b"
 )
 _DECIDED = re.compile(
-    r"\b(?:decided|agreed|approved|chose|corrected|insisted|instructed|wants?|prefers?|demands?|told us|accepted)\b", re.I
+    r"\b(?:decided|agreed|approved|chose|corrected|insisted|instructed|wants?|prefers?"
+    r"|demands?|told us|accepted)\b",
+    re.I,
 )
 _IMPERATIVE = re.compile(rf"^\W*(?:please )?(?:{_VERBS})\b", re.I)
 _MAY_BE_INSTRUCTION = re.compile(
-    rf"(?i)\b(?:always|never|must|mandatory|from now on|remember|memory|rules?|polic(?:y|ies)|prefers?|owners?|users?|agents?"
+    r"(?i)\b(?:always|never|must|mandatory|from now on|remember|memory|rules?|polic(?:y"
+    r"|ies)|prefers?|owners?|users?|agents?"
     rf"|assistants?|instructions?|only|(?:every|all) \w+|not allowed|decided|agreed|instead)\b"
     rf"|^\W*(?:\w+:\s*)?(?:\W*)(?:please )?(?:{_VERBS})\b"
 )
@@ -75,8 +91,14 @@ def states_decision(text: str) -> bool:
 
 
 def is_directive(text: str) -> bool:
-    """Returns whether the text gives an order, attributes something to the owner or states a decision."""
-    return gives_order(text) or attributes_to_owner(text) or bool(_DECIDED.search(fold_confusables(text)))
+    """Returns whether the text gives an order, attributes something to the owner or states a
+    decision.
+    """
+    return (
+        gives_order(text)
+        or attributes_to_owner(text)
+        or bool(_DECIDED.search(fold_confusables(text)))
+    )
 
 
 def may_be_instruction(line: str) -> bool:
@@ -95,13 +117,17 @@ def fold_confusables(text: str) -> str:
         plain = text
     else:
         shown = unicodedata.normalize("NFKD", text.translate(_TAG_LETTERS))
-        bare = "".join(letter for letter in shown if unicodedata.category(letter) not in ("Cf", "Mn"))
+        bare = "".join(
+            letter for letter in shown if unicodedata.category(letter) not in ("Cf", "Mn")
+        )
         plain = _WORD.sub(_to_latin, bare)
     return "\n".join([plain, *filter(None, map(_decode, _ENCODED.findall(plain)))])
 
 
 def _to_latin(word: re.Match[str]) -> str:
-    """Returns a word in Latin letters if all of its letters have a Latin look-alike, else the word."""
+    """Returns a word in Latin letters if all of its letters have a Latin look-alike, else the
+    word.
+    """
     latin = word[0].translate(_ALIKE)
     return word[0] if _FOREIGN.search(latin) else latin
 

@@ -1,8 +1,9 @@
 """Splits a window into segments, one per topic, without a model.
 
-Takes the messages of a window in order; returns lists of row numbers, each message in exactly one. A segment starts at a turn
-of the owner that follows a long silence, announces a new topic, comes after finished work, or shares few words with the segment
-so far. Ten to fifty messages are usual; longer stretches without a turn are split.
+Takes the messages of a window in order; returns lists of row numbers, each message in exactly one.
+A segment starts at a turn of the owner that follows a long silence, announces a new topic, comes
+after finished work, or shares few words with the segment so far. Ten to fifty messages are usual;
+longer stretches without a turn are split.
 """
 
 import re
@@ -31,10 +32,13 @@ LITTLE_IN_COMMON = 0.12
 READ_CHARS = 3_000
 
 _ANNOUNCES = re.compile(
-    r"(?i)^\W*(?:(?:ok(?:ay)?|great|good|thanks?|so|and|yes)\W+)*(?:now|next|another|also|separately|new|back to|moving on|one "
+    r"(?i)^\W*(?:(?:ok(?:ay)?|great|good|thanks?|so|and|yes)\W+)*(?:now|next|another|also"
+    r"|separately|new|back to|moving on|one "
     r"more|let's (?:move|switch|look|work|talk)|can you now)\b"
 )
-_FINISHED = re.compile(r"(?i)\b(?:committed|pushed|merged|landed|done|opened (?:the |a )?pr|all (?:tests|green))\b")
+_FINISHED = re.compile(
+    r"(?i)\b(?:committed|pushed|merged|landed|done|opened (?:the |a )?pr|all (?:tests|green))\b"
+)
 
 
 def find_segments(rows: Sequence[Row]) -> list[list[int]]:
@@ -61,5 +65,9 @@ def _starts_segment(rows: Sequence[Row], number: int, size: int, words: set[str]
         return is_late and size >= SHORTEST // 2
     stems = stems_of(row["text"][:READ_CHARS])
     is_different = len(stems) >= 4 and len(stems & words) / len(stems) < LITTLE_IN_COMMON
-    signals = (is_different, bool(_ANNOUNCES.match(row["text"])), bool(_FINISHED.search(rows[number - 1]["text"][:600])))
+    signals = (
+        is_different,
+        bool(_ANNOUNCES.match(row["text"])),
+        bool(_FINISHED.search(rows[number - 1]["text"][:600])),
+    )
     return size >= USUAL_MOST or is_late or sum(signals) > 1

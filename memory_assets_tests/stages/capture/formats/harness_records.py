@@ -9,14 +9,28 @@ _EVENT = {"id": "e-1", "timestamp": AT, "parentId": None}
 
 WRITTEN: dict[str, list[dict[str, Any]]] = {
     "Claude Code": [
-        {"type": "user", "uuid": "m-1", "parentUuid": None, **_ENVELOPE, "message": {"role": "user", "content": "Use metres."}}
+        {
+            "type": "user",
+            "uuid": "m-1",
+            "parentUuid": None,
+            **_ENVELOPE,
+            "message": {"role": "user", "content": "Use metres."},
+        }
     ],
     "Codex": [
-        {"type": "session_meta", "timestamp": AT, "payload": {"id": SESSION, "cwd": "/w/tides", "timestamp": AT}},
+        {
+            "type": "session_meta",
+            "timestamp": AT,
+            "payload": {"id": SESSION, "cwd": "/w/tides", "timestamp": AT},
+        },
         {
             "type": "response_item",
             "timestamp": AT,
-            "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Use metres."}]},
+            "payload": {
+                "type": "message",
+                "role": "user",
+                "content": [{"type": "input_text", "text": "Use metres."}],
+            },
         },
     ],
     "pi": [
@@ -33,14 +47,37 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
             "provenance": "real_user",
             "message": {"role": "user", "parts": [{"text": "Use metres."}]},
         },
-        {"type": "assistant", "uuid": "m-2", **_ENVELOPE, "message": {"role": "model", "parts": [{"text": "Done."}]}},
-        {"type": "system", "uuid": "m-3", **_ENVELOPE, "subtype": "ui_telemetry", "systemPayload": {}},
+        {
+            "type": "assistant",
+            "uuid": "m-2",
+            **_ENVELOPE,
+            "message": {"role": "model", "parts": [{"text": "Done."}]},
+        },
+        {
+            "type": "system",
+            "uuid": "m-3",
+            **_ENVELOPE,
+            "subtype": "ui_telemetry",
+            "systemPayload": {},
+        },
     ],
     "Copilot CLI": [
-        {"type": "session.start", "data": {"sessionId": SESSION, "producer": "copilot-agent"}, **_EVENT},
+        {
+            "type": "session.start",
+            "data": {"sessionId": SESSION, "producer": "copilot-agent"},
+            **_EVENT,
+        },
         {"type": "user.message", "data": {"content": "Use metres."}, **_EVENT},
     ],
-    "Gemini CLI": [{"sessionId": SESSION, "projectHash": "0c1d", "startTime": AT, "lastUpdated": AT, "kind": "main"}],
+    "Gemini CLI": [
+        {
+            "sessionId": SESSION,
+            "projectHash": "0c1d",
+            "startTime": AT,
+            "lastUpdated": AT,
+            "kind": "main",
+        }
+    ],
     "Cursor": [
         {"role": "user", "message": {"content": [{"type": "text", "text": "Use metres."}]}},
         {"role": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}},
@@ -48,4 +85,7 @@ WRITTEN: dict[str, list[dict[str, Any]]] = {
 }
 """OpenCode has tables instead."""
 
-TABLES = {"OpenCode": ("project", "session", "message", "part", "todo"), "Cursor": ("ItemTable", "cursorDiskKV")}
+TABLES = {
+    "OpenCode": ("project", "session", "message", "part", "todo"),
+    "Cursor": ("ItemTable", "cursorDiskKV"),
+}

@@ -15,7 +15,11 @@ def test_a_compaction_names_the_first_line_it_kept():
     parsed = read_all(transcript("0a000001"))
     assert [(n, p.boundary) for n, p in enumerate(parsed) if p.boundary] == [(5, "compaction")]
     assert parsed[5].kept_from == parsed[3].native_id
-    assert (parsed[6].author, parsed[6].kind, parsed[6].is_user_turn) == ("injected", "summary", False)
+    assert (parsed[6].author, parsed[6].kind, parsed[6].is_user_turn) == (
+        "injected",
+        "summary",
+        False,
+    )
 
 
 def test_an_old_summary_without_a_boundary_is_one_itself_and_a_microcompaction_is_none():
@@ -72,7 +76,9 @@ def test_a_sub_agents_file_belongs_to_a_session_of_its_own_with_a_parent():
 
 
 def test_a_persons_words_are_found_wherever_they_stand():
-    assert [(p.text, p.is_user_turn) for p in messages_of(transcript("0a000008")) if p.author == "owner"] == [
+    assert [
+        (p.text, p.is_user_turn) for p in messages_of(transcript("0a000008")) if p.author == "owner"
+    ] == [
         ("Deploy to staging.", True),
         ("/review only the migrations", True),
         ("/clear", False),
@@ -117,15 +123,23 @@ def test_a_title_somebody_gave_outlives_the_generated_ones():
 
 def test_facts_of_the_session_come_with_the_records():
     parsed = read_all(transcript("0a000004"))
-    assert (parsed[0].cwd, parsed[0].branch, parsed[0].version) == ("/home/mira/shop", "main", "2.1.100")
-    assert [p.files_read for p in parsed if p.files_read] == [("/home/mira/shop/pyproject.toml",)] * 2
+    assert (parsed[0].cwd, parsed[0].branch, parsed[0].version) == (
+        "/home/mira/shop",
+        "main",
+        "2.1.100",
+    )
+    assert [p.files_read for p in parsed if p.files_read] == [
+        ("/home/mira/shop/pyproject.toml",)
+    ] * 2
     assert parsed[6].author == "file"
 
 
 def test_a_pull_request_names_the_repository_where_the_folder_has_no_branch():
     link = b'{"type":"pr-link","prRepository":"mira/shop"}'
     assert [open_reader("claude_code", "s.jsonl").read(link).repository] == ["mira/shop"]
-    assert read_all(transcript("0a000008"))[-1].repository is None, "it may be one to another repository"
+    assert read_all(transcript("0a000008"))[-1].repository is None, (
+        "it may be one to another repository"
+    )
 
 
 def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_read():
@@ -141,17 +155,24 @@ def test_a_line_that_cannot_be_understood_is_told_by_its_status_and_the_next_is_
     ]
 
 
-@pytest.mark.parametrize("name", ["api-request", "api-request-blob", "api-request-shape", "atis-latch", "tools-used"])
+@pytest.mark.parametrize(
+    "name", ["api-request", "api-request-blob", "api-request-shape", "atis-latch", "tools-used"]
+)
 def test_records_of_release_2_1_330_are_known(name: str):
-    parsed = open_reader("claude_code", "s.jsonl").read(b'{"type": "%s", "sessionId": "s"}' % name.encode())
+    parsed = open_reader("claude_code", "s.jsonl").read(
+        b'{"type": "%s", "sessionId": "s"}' % name.encode()
+    )
     assert (parsed.record_type, parsed.status) == (name, "known")
 
 
 @pytest.mark.parametrize(
-    "name", ["date", "environment", "model", "prompt_snapshot", "session_context", "deferred_tools_record"]
+    "name",
+    ["date", "environment", "model", "prompt_snapshot", "session_context", "deferred_tools_record"],
 )
 def test_attachments_of_release_2_1_330_are_known(name: str):
-    parsed = open_reader("claude_code", "s.jsonl").read(b'{"type": "attachment", "attachment": {"type": "%s"}}' % name.encode())
+    parsed = open_reader("claude_code", "s.jsonl").read(
+        b'{"type": "attachment", "attachment": {"type": "%s"}}' % name.encode()
+    )
     assert (parsed.record_type, parsed.status, parsed.text) == (f"attachment/{name}", "known", "")
 
 
@@ -163,12 +184,18 @@ def test_a_message_names_its_model_unless_the_harness_wrote_it():
     )
     models = [reader.read(line % model).model for model in (b"claude-opus-5-5", b"<synthetic>")]
     assert models == ["claude-opus-5-5", None]
-    assert reader.read(b'{"type": "user", "message": {"role": "user", "content": "Hi."}}').model is None
+    assert (
+        reader.read(b'{"type": "user", "message": {"role": "user", "content": "Hi."}}').model
+        is None
+    )
 
 
 def test_every_real_session_is_read_and_its_turns_are_near_the_index(real_transcripts: Path):
     """The index counts interruptions and bare commands as turns, and misses queued ones; two or three a session."""
-    index = {row["path"]: row for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")}
+    index = {
+        row["path"]: row
+        for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")
+    }
     statuses, far = Counter(), []
     for file in find_transcripts([real_transcripts / "claude"]):
         parsed = read_all(file.path)
@@ -182,4 +209,6 @@ def test_every_real_session_is_read_and_its_turns_are_near_the_index(real_transc
 
 @pytest.mark.parametrize("name", ["0a000001", "0a000004", "0a000008"])
 def test_every_message_says_who_and_what(name):
-    assert all(p.author and p.kind and p.event_at and p.identity for p in messages_of(transcript(name)))
+    assert all(
+        p.author and p.kind and p.event_at and p.identity for p in messages_of(transcript(name))
+    )

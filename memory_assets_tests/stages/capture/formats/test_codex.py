@@ -7,7 +7,14 @@ from pathlib import Path
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.codex import read_output
 from memory_assets.stages.capture.formats.readers import open_reader, seed_of
-from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, said, transcript
+from memory_assets_tests.transcripts.reading import (
+    ids_of,
+    lines_of,
+    messages_of,
+    read_all,
+    said,
+    transcript,
+)
 
 PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3))
 ROOT = "019c0000-0000-7000-8000-000000000001"
@@ -54,7 +61,13 @@ def test_the_beginning_of_a_sub_agents_fork_has_the_parents_ids():
 def test_in_a_sub_agents_fork_the_beginning_is_the_owners_and_the_task_is_not():
     authors = [(p.author, p.is_user_turn) for p in messages_of(SPAWNED)]
     assert authors[:9] == [(p.author, p.is_user_turn) for p in messages_of(PARENT)[:9]]
-    assert authors[9:] == [("injected", False), ("subagent", False), ("subagent", False), ("tool", False), ("subagent", False)]
+    assert authors[9:] == [
+        ("injected", False),
+        ("subagent", False),
+        ("subagent", False),
+        ("tool", False),
+        ("subagent", False),
+    ]
 
 
 def test_turns_of_a_fork_are_recognised_though_its_instructions_and_calls_differ():
@@ -65,7 +78,9 @@ def test_turns_of_a_fork_are_recognised_though_its_instructions_and_calls_differ
 
 def test_a_fork_names_its_parent_and_starts_from_the_root():
     assert read_all(SPAWNED)[0].parent_session_id == read_all(FORKED)[0].parent_session_id == ROOT
-    assert {seed_of("codex", str(path), lines_of(path)[:16]) for path in (PARENT, SPAWNED, FORKED)} == {ROOT}
+    assert {
+        seed_of("codex", str(path), lines_of(path)[:16]) for path in (PARENT, SPAWNED, FORKED)
+    } == {ROOT}
 
 
 def test_a_compaction_is_a_boundary_and_its_summary_a_message_where_it_can_be_read():
@@ -74,17 +89,29 @@ def test_a_compaction_is_a_boundary_and_its_summary_a_message_where_it_can_be_re
         ("known", None, ""),
         ("message", "summary", "Prices are integer cents; docs updated."),
     ]
-    assert [p.text for p in parsed if p.is_user_turn] == ["Move the prices to integer cents.", "Update the docs too."]
+    assert [p.text for p in parsed if p.is_user_turn] == [
+        "Move the prices to integer cents.",
+        "Update the docs too.",
+    ]
 
 
 def test_what_was_rolled_back_stays_and_the_rollback_is_known():
     parsed = read_all(transcript("000000000005.jsonl"))
-    assert [p.text for p in parsed if p.is_user_turn] == ["Use float for prices.", "Use Decimal for prices."]
-    assert [p.status for p in parsed if p.record_type == "event_msg/thread_rolled_back"] == ["known"]
+    assert [p.text for p in parsed if p.is_user_turn] == [
+        "Use float for prices.",
+        "Use Decimal for prices.",
+    ]
+    assert [p.status for p in parsed if p.record_type == "event_msg/thread_rolled_back"] == [
+        "known"
+    ]
 
 
 def test_calls_of_every_kind_are_paired_with_their_results():
-    calls = [p for p in messages_of(transcript("000000000005.jsonl")) if p.kind in ("tool_call", "tool_result")]
+    calls = [
+        p
+        for p in messages_of(transcript("000000000005.jsonl"))
+        if p.kind in ("tool_call", "tool_result")
+    ]
     assert [(p.kind, p.tool_name, p.author, p.is_error) for p in calls] == [
         ("tool_call", "local_shell", "assistant", False),
         ("tool_result", "local_shell", "file", False),
@@ -98,14 +125,21 @@ def test_calls_of_every_kind_are_paired_with_their_results():
 def test_files_title_and_unknown_items_are_found():
     parsed = read_all(transcript("000000000005.jsonl"))
     assert [p.files_read for p in parsed if p.files_read] == [("shop/prices.py",)]
-    assert [p.files_modified for p in parsed if p.files_modified] == [("shop/prices.py", "shop/money.py"), ("shop/money.py",)]
+    assert [p.files_modified for p in parsed if p.files_modified] == [
+        ("shop/prices.py", "shop/money.py"),
+        ("shop/money.py",),
+    ]
     assert [p.title for p in parsed if p.title] == ["Decimal prices"]
     assert [p.record_type for p in parsed if p.status == "unknown"] == ["response_item/telepathy"]
 
 
 def test_the_request_below_mentioned_files_is_what_the_person_said():
     (parsed,) = messages_of(transcript("archived_sessions"))
-    assert (parsed.author, parsed.text, parsed.image_count) == ("owner", "Put the logo on the invoice.", 1)
+    assert (parsed.author, parsed.text, parsed.image_count) == (
+        "owner",
+        "Put the logo on the invoice.",
+        1,
+    )
     assert parsed.is_user_turn
 
 
@@ -117,12 +151,20 @@ def test_a_review_by_a_sub_agent_has_no_turns_and_is_not_its_own_parent():
 
 def test_the_header_describes_the_session():
     header = read_all(PARENT)[0]
-    assert (header.cwd, header.branch, header.repository, header.version) == ("/home/mira/shop", "main", "mira/shop", "0.118.0")
+    assert (header.cwd, header.branch, header.repository, header.version) == (
+        "/home/mira/shop",
+        "main",
+        "mira/shop",
+        "0.118.0",
+    )
 
 
 def test_the_lines_above_a_commands_output_are_taken_off():
     assert read_output("Exit code: 1\nWall time: 0 seconds\nOutput:\nno\n") == ("no\n", True)
-    assert read_output("Output:\nas a program printed it") == ("Output:\nas a program printed it", False)
+    assert read_output("Output:\nas a program printed it") == (
+        "Output:\nas a program printed it",
+        False,
+    )
 
 
 def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent(real_transcripts: Path):
@@ -139,8 +181,13 @@ def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent(real_t
     assert shared == [187, 224, 315, 363, 396, 434, 472, 592]
 
 
-def test_every_real_session_is_read_with_its_two_broken_lines_and_fifteen_compactions(real_transcripts: Path):
-    index = {row["path"]: row for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")}
+def test_every_real_session_is_read_with_its_two_broken_lines_and_fifteen_compactions(
+    real_transcripts: Path,
+):
+    index = {
+        row["path"]: row
+        for row in csv.DictReader((real_transcripts / "INDEX.tsv").open(), delimiter="\t")
+    }
     statuses = Counter()
     for file in find_transcripts([real_transcripts / "codex"]):
         parsed = read_all(file.path)

@@ -19,31 +19,50 @@ def coded(image: Image) -> str:
 
 
 def block(image: Image) -> dict:
-    return {"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": coded(image)}}
+    return {
+        "type": "image",
+        "source": {"type": "base64", "media_type": image.media_type, "data": coded(image)},
+    }
 
 
 LINES = {
-    "a turn of Claude Code": {"message": {"content": [{"type": "text", "text": "look"}, block(PNG), block(JPEG)]}},
+    "a turn of Claude Code": {
+        "message": {"content": [{"type": "text", "text": "look"}, block(PNG), block(JPEG)]}
+    },
     "a tool result of Claude Code with its second copy": {
         "message": {"content": [{"type": "tool_result", "content": [block(PNG), block(JPEG)]}]},
         "toolUseResult": {"file": block(PNG)},
     },
-    "pi": {"message": {"content": [{"type": "image", "data": coded(i), "mimeType": i.media_type} for i in (PNG, JPEG)]}},
+    "pi": {
+        "message": {
+            "content": [
+                {"type": "image", "data": coded(i), "mimeType": i.media_type} for i in (PNG, JPEG)
+            ]
+        }
+    },
     "a tool result of pi": {
         "message": {
             "role": "toolResult",
-            "content": [{"type": "image", "data": coded(i), "mimeType": i.media_type} for i in (PNG, JPEG)],
+            "content": [
+                {"type": "image", "data": coded(i), "mimeType": i.media_type} for i in (PNG, JPEG)
+            ],
         }
     },
     "the output of a function in codex": {
         "payload": {
             "type": "function_call_output",
-            "output": [{"type": "input_image", "image_url": f"data:{i.media_type};base64,{coded(i)}"} for i in (PNG, JPEG)],
+            "output": [
+                {"type": "input_image", "image_url": f"data:{i.media_type};base64,{coded(i)}"}
+                for i in (PNG, JPEG)
+            ],
         }
     },
     "codex": {
         "payload": {
-            "content": [{"type": "input_image", "image_url": f"data:{i.media_type};base64,{coded(i)}"} for i in (PNG, JPEG)]
+            "content": [
+                {"type": "input_image", "image_url": f"data:{i.media_type};base64,{coded(i)}"}
+                for i in (PNG, JPEG)
+            ]
         }
     },
 }
@@ -94,7 +113,9 @@ def test_what_is_broken_or_no_picture_is_left_out(line: bytes):
 
 
 @pytest.mark.slow
-def test_of_the_two_pictures_in_the_real_transcripts_one_still_has_its_bytes(real_transcripts: Path):
+def test_of_the_two_pictures_in_the_real_transcripts_one_still_has_its_bytes(
+    real_transcripts: Path,
+):
     counted = found = 0
     for file in find_transcripts([real_transcripts]):
         reader = open_reader(file.harness, str(file.path))

@@ -13,14 +13,25 @@ from memory_assets.stages.capture.discover import harness_of
 from memory_assets.stages.capture.formats.codex import repository_name
 from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
 from memory_assets.stages.capture.formats.readers import open_reader, seed_of, session_id_of
-from memory_assets.stages.capture.formats.tool_calls import describe_call, files_patched_by, files_read_by, render_call
+from memory_assets.stages.capture.formats.tool_calls import (
+    describe_call,
+    files_patched_by,
+    files_read_by,
+    render_call,
+)
 from memory_assets.stages.capture.human_words import parse_user_text, strip_memories
 from memory_assets_tests.transcripts.reading import HERE, lines_of
 
 PATHS = sorted(path for path in HERE.rglob("*.jsonl") if harness_of(path))
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -38,7 +49,10 @@ RECORDS = [
     (harness_of(path), orjson.loads(line))
     for path in PATHS
     for line in lines_of(path)
-    if line.startswith(b"{") and line.endswith(b"}") and b"hologram" not in line and b"ud83d" not in line
+    if line.startswith(b"{")
+    and line.endswith(b"}")
+    and b"hologram" not in line
+    and b"ud83d" not in line
 ]
 
 
@@ -57,13 +71,20 @@ def test_a_reader_never_raises_whatever_a_field_has_become(known, data):
     harness, record = known
     parsed = open_reader(harness, "s.jsonl").read(orjson.dumps(changed_somewhere(record, data)))
     assert parsed.status in {"message", "known", "unknown"}
-    assert {name: value for name, value in asdict(parsed).items() if not isinstance(value, TYPES.get(name, str | None))} == {}
+    assert {
+        name: value
+        for name, value in asdict(parsed).items()
+        if not isinstance(value, TYPES.get(name, str | None))
+    } == {}
     assert all(isinstance(path, str) for path in parsed.files_read + parsed.files_modified)
 
 
 @given(st.binary())
 def test_bytes_that_are_no_json_are_broken_or_blank(line):
-    assert open_reader("codex", "rollout.jsonl").read(b"{" + line).status == "broken" or orjson.loads(b"{" + line) is not None
+    assert (
+        open_reader("codex", "rollout.jsonl").read(b"{" + line).status == "broken"
+        or orjson.loads(b"{" + line) is not None
+    )
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem[-24:])
@@ -81,7 +102,10 @@ def test_reading_goes_on_where_it_stopped(path: Path):
 
 def test_half_an_emoji_does_not_break_a_line():
     line = rb'{"type":"user","message":{"content":"good \ud83d, better \ud83d\ude00, literal \\ud83d"}}'
-    assert open_reader("claude_code", "s.jsonl").read(line).text == "good \N{REPLACEMENT CHARACTER}, better 😀, literal \\ud83d"
+    assert (
+        open_reader("claude_code", "s.jsonl").read(line).text
+        == "good \N{REPLACEMENT CHARACTER}, better 😀, literal \\ud83d"
+    )
 
 
 def test_the_same_turn_twice_in_a_row_has_two_ids():
@@ -94,7 +118,9 @@ def test_what_lies_between_two_turns_does_not_change_the_ids_of_turns():
     turns = [Parsed("m", "message", text=text, is_turn=True) for text in ("use uv", "and ruff")]
     aside = Parsed("m", "message", text="[toolCall ls()]")
     bare, full = Identifier("s"), Identifier("s")
-    assert [bare.identify(turn) for turn in turns] == [[full.identify(turn), full.identify(aside)][0] for turn in turns]
+    assert [bare.identify(turn) for turn in turns] == [
+        [full.identify(turn), full.identify(aside)][0] for turn in turns
+    ]
 
 
 def test_an_identifier_goes_on_from_its_state():
@@ -117,15 +143,25 @@ def test_an_identity_of_its_own_does_not_depend_on_the_place():
 
 def test_ids_hash_the_content_as_written_and_not_the_cleaned_text():
     written = Parsed("m", "message", text="shown", content="written", identity="x")
-    assert Identifier("s").identify(written) == Identifier("s").identify(Parsed("m", "message", text="written", identity="x"))
+    assert Identifier("s").identify(written) == Identifier("s").identify(
+        Parsed("m", "message", text="written", identity="x")
+    )
 
 
 @pytest.mark.parametrize(
     ("harness", "path", "session"),
     [
         ("claude_code", "projects/-home-mira/0a000001.jsonl", "0a000001"),
-        ("claude_code", "projects/-home-mira/0a000007/subagents/agent-a1.jsonl", "0a000007/agent-a1"),
-        ("claude_code", r"projects\-home-mira\0a000007\subagents\agent-a1.jsonl", "0a000007/agent-a1"),
+        (
+            "claude_code",
+            "projects/-home-mira/0a000007/subagents/agent-a1.jsonl",
+            "0a000007/agent-a1",
+        ),
+        (
+            "claude_code",
+            r"projects\-home-mira\0a000007\subagents\agent-a1.jsonl",
+            "0a000007/agent-a1",
+        ),
         (
             "codex",
             "sessions/rollout-2026-03-02T08-00-00-019c0000-0000-7000-8000-000000000001.jsonl.zst",
@@ -144,7 +180,12 @@ def test_the_file_name_decides_which_session_it_is(harness, path, session):
 
 def test_a_file_without_an_id_in_its_name_is_asked():
     assert session_id_of("pi", "copy.jsonl", [b'{"type":"session","id":"s1"}']) == "s1"
-    assert session_id_of("codex", "rollout-x.jsonl", [b'{"type":"session_meta","payload":{"id":"s2"}}']) == "s2"
+    assert (
+        session_id_of(
+            "codex", "rollout-x.jsonl", [b'{"type":"session_meta","payload":{"id":"s2"}}']
+        )
+        == "s2"
+    )
     assert session_id_of("claude_code", "agent-1.jsonl", [b'{"sessionId":"s3"}']) == "s3/agent-1"
     assert seed_of("pi", "copy.jsonl", [b"not json"]) == "copy"
 
@@ -161,13 +202,25 @@ def test_memories_recalled_into_a_text_are_taken_out():
 @pytest.mark.parametrize(
     ("text", "voice", "words"),
     [
-        ("Use `<environment_context>` in the test.", "person", "Use `<environment_context>` in the test."),
+        (
+            "Use `<environment_context>` in the test.",
+            "person",
+            "Use `<environment_context>` in the test.",
+        ),
         ("<ide_opened_file>a.py</ide_opened_file>\nFix it.", "person", "Fix it."),
         ("<user-memory-input>always use uv</user-memory-input>", "person", "always use uv"),
         ("<div>why does this not close?", "person", "<div>why does this not close?"),
         ("[Request interrupted by user]", "harness", "[Request interrupted by user]"),
-        ("<tick>9</tick><channel>never</channel>", "harness", "<tick>9</tick><channel>never</channel>"),
-        ("Another language model started to solve this…", "summary", "Another language model started to solve this…"),
+        (
+            "<tick>9</tick><channel>never</channel>",
+            "harness",
+            "<tick>9</tick><channel>never</channel>",
+        ),
+        (
+            "Another language model started to solve this…",
+            "summary",
+            "Another language model started to solve this…",
+        ),
     ],
 )
 def test_a_persons_words_are_told_from_the_harnesss(text, voice, words):
@@ -202,8 +255,12 @@ def test_a_plain_print_command_names_the_files_it_reads():
 
 
 def test_a_patch_names_the_files_it_changes_also_inside_a_script():
-    assert files_patched_by("*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n*** End Patch") == ("a.py", "b.py")
-    assert files_patched_by(r'patch("*** Begin Patch\n*** Add File: c.py\n+x\n*** End Patch")') == ("c.py",)
+    assert files_patched_by(
+        "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n*** End Patch"
+    ) == ("a.py", "b.py")
+    assert files_patched_by(r'patch("*** Begin Patch\n*** Add File: c.py\n+x\n*** End Patch")') == (
+        "c.py",
+    )
 
 
 def test_the_arguments_of_a_call_are_cut():

@@ -4,7 +4,13 @@ from pathlib import Path
 
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets.stages.capture.formats.readers import open_reader
-from memory_assets_tests.transcripts.reading import ids_of, lines_of, messages_of, read_all, transcript
+from memory_assets_tests.transcripts.reading import (
+    ids_of,
+    lines_of,
+    messages_of,
+    read_all,
+    transcript,
+)
 
 V1, V2, V3 = (transcript(f"{n}" * 8 + "-") for n in (1, 2, 3))
 
@@ -20,7 +26,9 @@ def test_version_one_numbers_its_entries_and_a_compaction_keeps_from_a_number():
 def test_version_two_keeps_from_an_entry_id():
     parsed = read_all(V2)
     assert [p.kept_from for p in parsed if p.boundary] == ["aa000003"]
-    assert [(p.author, p.text) for p in parsed if "hook" in p.record_type] == [("injected", "Style guide: two spaces.")]
+    assert [(p.author, p.text) for p in parsed if "hook" in p.record_type] == [
+        ("injected", "Style guide: two spaces.")
+    ]
 
 
 def test_a_retained_tail_is_found_among_the_entries():
@@ -30,7 +38,11 @@ def test_a_retained_tail_is_found_among_the_entries():
 def test_all_branches_are_read_with_who_said_what():
     assert [(p.author, p.kind, p.text) for p in messages_of(V3)] == [
         ("owner", "text", "The border is wrong, see the screenshot."),
-        ("assistant", "text", 'I will fix it.\n[toolCall edit({"path":"theme.json","oldText":"a","newText":"b"})]'),
+        (
+            "assistant",
+            "text",
+            'I will fix it.\n[toolCall edit({"path":"theme.json","oldText":"a","newText":"b"})]',
+        ),
         ("tool", "tool_result", "File not found"),
         ("tool", "tool_result", "$ npm test\n1 failing"),
         ("injected", "text", "Note from an extension."),
@@ -45,7 +57,11 @@ def test_errors_images_and_files_are_seen():
     parsed = messages_of(V3)
     assert [p.tool_name for p in parsed if p.is_error] == ["edit", "bash"]
     assert [p.image_count for p in parsed] == [1, 0, 0, 0, 0, 0, 0, 0, 0]
-    assert [p.files_modified for p in parsed if p.files_modified] == [("theme.json",), ("theme.json",), ("dark.json",)]
+    assert [p.files_modified for p in parsed if p.files_modified] == [
+        ("theme.json",),
+        ("theme.json",),
+        ("dark.json",),
+    ]
     assert [p.files_read for p in read_all(V1) if p.files_read] == [("README.md",)]
 
 
@@ -71,9 +87,7 @@ def test_records_of_later_releases_are_known():
 
 
 def test_a_message_names_its_model():
-    line = (
-        b'{"type":"message","message":{"role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Hi"}]}}'
-    )
+    line = b'{"type":"message","message":{"role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Hi"}]}}'
     assert open_reader("pi", "x.jsonl").read(line).model == "claude-sonnet-4-5"
 
 

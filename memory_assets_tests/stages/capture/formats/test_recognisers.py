@@ -14,7 +14,9 @@ from memory_assets_tests.stages.capture.sessions import lines
 
 READ = {"Claude Code": "claude_code", "Codex": "codex", "pi": "pi"}
 RECORDS = [
-    pytest.param(title, record, id=f"{title} {n}") for title, records in WRITTEN.items() for n, record in enumerate(records)
+    pytest.param(title, record, id=f"{title} {n}")
+    for title, records in WRITTEN.items()
+    for n, record in enumerate(records)
 ]
 
 
@@ -34,7 +36,9 @@ def test_a_file_is_read_or_counted_as_its_harness_s_whatever_its_name(tmp_path: 
     for name in ("0b000001-1111-4222-8333-444455556666.jsonl", "events.jsonl"):
         (tmp_path / name).write_bytes(lines(*WRITTEN[title]))
     found = find_files([tmp_path])
-    assert [file.harness for file in found.transcripts] == ([READ[title]] * 2 if title in READ else [])
+    assert [file.harness for file in found.transcripts] == (
+        [READ[title]] * 2 if title in READ else []
+    )
     assert found.unread == ({} if title in READ else {title: 2})
     assert found.left_out == []
     assert harness_of(tmp_path / "events.jsonl") == READ.get(title)
@@ -49,7 +53,9 @@ def test_a_compressed_copy_beside_the_file_is_not_counted_twice(tmp_path: Path):
 
 @pytest.mark.parametrize("title", TABLES)
 @pytest.mark.parametrize("is_open", [True, False])
-def test_a_database_is_recognised_by_its_tables_and_left_as_it_is(tmp_path: Path, title: str, is_open: bool):
+def test_a_database_is_recognised_by_its_tables_and_left_as_it_is(
+    tmp_path: Path, title: str, is_open: bool
+):
     path = tmp_path / "opencode.db"
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA journal_mode = WAL")

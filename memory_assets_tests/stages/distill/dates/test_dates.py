@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from memory_assets.stages.distill.dates.date_forms import FORMS
 from memory_assets.stages.distill.dates.dates import FARTHEST, find_dates
 
-BERLIN, NEW_YORK, UTC_ZONE = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York"), ZoneInfo("UTC")
+BERLIN, NEW_YORK, UTC_ZONE = (
+    ZoneInfo("Europe/Berlin"),
+    ZoneInfo("America/New_York"),
+    ZoneInfo("UTC"),
+)
 WEDNESDAY = datetime(2026, 5, 6, 10, 0, tzinfo=BERLIN)
 
 AHEAD = [
@@ -84,7 +88,9 @@ NONE = [
 ]  # fmt: skip
 
 
-def days(text: str, said_at: datetime = WEDNESDAY, zone: ZoneInfo = BERLIN, order=None) -> list[str]:
+def days(
+    text: str, said_at: datetime = WEDNESDAY, zone: ZoneInfo = BERLIN, order=None
+) -> list[str]:
     return [dated.on.isoformat() for dated in find_dates(text, said_at, zone, order)]
 
 
@@ -103,7 +109,9 @@ def test_the_table_is_long_enough_to_mean_something():
 
 
 def test_next_friday_of_last_month_is_resolved_against_last_month():
-    assert days("Let's do it next Friday.", datetime(2026, 4, 8, 12, 0, tzinfo=UTC)) == ["2026-04-17"]
+    assert days("Let's do it next Friday.", datetime(2026, 4, 8, 12, 0, tzinfo=UTC)) == [
+        "2026-04-17"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +127,11 @@ def test_next_friday_of_last_month_is_resolved_against_last_month():
 def test_weekdays_of_this_week_and_the_next(said: int, by: str, this: str, next: str):
     """Weeks begin on Monday; on a Friday, by Friday means the one to come."""
     at = datetime(2026, 5, said, 10, 0, tzinfo=BERLIN)
-    assert [days(f"ship it {words} Friday", at) for words in ("by", "this", "next")] == [[by], [this], [next]]
+    assert [days(f"ship it {words} Friday", at) for words in ("by", "this", "next")] == [
+        [by],
+        [this],
+        [next],
+    ]
 
 
 def test_an_ambiguous_order_follows_the_writer_or_is_refused():
@@ -138,7 +150,9 @@ def test_the_day_is_the_writers_own_not_utcs():
     assert days("do it tomorrow", late, NEW_YORK) == ["2026-05-07"]
 
 
-@pytest.mark.parametrize("at", [datetime(2026, 3, 28, 23, 30, tzinfo=UTC), datetime(2026, 3, 29, 0, 30, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "at", [datetime(2026, 3, 28, 23, 30, tzinfo=UTC), datetime(2026, 3, 29, 0, 30, tzinfo=UTC)]
+)
 def test_the_day_that_loses_an_hour_is_one_day(at: datetime):
     """29 March 2026: clocks in Berlin jump from 2 to 3."""
     assert days("do it tomorrow", at) == ["2026-03-30"]
@@ -166,7 +180,9 @@ def test_years_end_in_the_middle_of_plans(text: str, on: str):
 def test_a_leap_day_exists_in_leap_years_only():
     assert days("due on February 29, 2028", datetime(2027, 6, 1, tzinfo=BERLIN)) == ["2028-02-29"]
     assert days("due on February 29, 2027", datetime(2026, 6, 1, tzinfo=BERLIN)) == []
-    assert days("in a year we retire it", datetime(2028, 2, 29, 12, tzinfo=BERLIN)) == ["2029-02-28"]
+    assert days("in a year we retire it", datetime(2028, 2, 29, 12, tzinfo=BERLIN)) == [
+        "2029-02-28"
+    ]
 
 
 def test_the_expression_is_quoted_as_it_was_said():
@@ -187,7 +203,9 @@ WORDS = st.sampled_from(
 @given(
     st.lists(WORDS, max_size=14).map(" ".join),
     st.datetimes(datetime(2020, 1, 1), datetime(2030, 12, 31), timezones=st.just(UTC)),
-    st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Kiritimati", "UTC"]),
+    st.sampled_from(
+        ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Kiritimati", "UTC"]
+    ),
 )
 def test_no_day_lies_before_the_message_or_absurdly_far_ahead(text: str, at: datetime, zone: str):
     local = at.astimezone(ZoneInfo(zone)).date()
@@ -205,9 +223,15 @@ def test_any_text_can_be_read(text: str):
 def test_a_day_written_out_is_that_day(said: date, ahead: int):
     on = said + timedelta(days=ahead)
     at = datetime(said.year, said.month, said.day, 12, tzinfo=BERLIN)
-    assert days(f"Ship it by {on}.", at) == days(f"Ship it by {on:%B} {on.day}, {on.year}.", at) == [on.isoformat()]
+    assert (
+        days(f"Ship it by {on}.", at)
+        == days(f"Ship it by {on:%B} {on.day}, {on.year}.", at)
+        == [on.isoformat()]
+    )
 
 
 def test_every_form_is_used_by_the_table():
-    used = {form.pattern.pattern for form in FORMS for text, _ in AHEAD if form.pattern.search(text)}
+    used = {
+        form.pattern.pattern for form in FORMS for text, _ in AHEAD if form.pattern.search(text)
+    }
     assert [form.pattern.pattern for form in FORMS if form.pattern.pattern not in used] == []

@@ -20,14 +20,30 @@ def said(text: str, ordinal: int = 0, **changes) -> dict:
 
 
 def fact(text: str, line: int = 0, **changes) -> dict:
-    plain = {"id": f"fact-{line}", "gate": "allow", "kind": "fact", "window_id": WINDOW, "event_at": SAID, "lines": [line]}
+    plain = {
+        "id": f"fact-{line}",
+        "gate": "allow",
+        "kind": "fact",
+        "window_id": WINDOW,
+        "event_at": SAID,
+        "lines": [line],
+    }
     return row("observations", text=text, **plain | {"message_ids": [f"msg_{line:020x}"]} | changes)
 
 
-def found(*messages: dict, facts: tuple[dict, ...] = (), captured: datetime = SAID, zone: ZoneInfo = BERLIN) -> pl.DataFrame:
-    windows = frame("windows", row("windows", window_id=WINDOW, project="shop", person="mira", path="a.jsonl"))
+def found(
+    *messages: dict,
+    facts: tuple[dict, ...] = (),
+    captured: datetime = SAID,
+    zone: ZoneInfo = BERLIN,
+) -> pl.DataFrame:
+    windows = frame(
+        "windows", row("windows", window_id=WINDOW, project="shop", person="mira", path="a.jsonl")
+    )
     ranges = {"resource-1": captured}
-    made = find_triggers(frame("messages", *messages), frame("observations", *facts), windows, ranges, zone)
+    made = find_triggers(
+        frame("messages", *messages), frame("observations", *facts), windows, ranges, zone
+    )
     return tables.check("triggers", made)
 
 
@@ -35,31 +51,51 @@ def test_the_owners_words_make_a_trigger_that_says_where_it_is_from():
     (one,) = found(said("Fine. Remind me on Monday to rotate the keys! Then go on.", 3)).to_dicts()
     assert (one["trigger_on"], one["expression"]) == (date(2026, 5, 11), "Remind me on Monday")
     assert one["quote"] == "Remind me on Monday to rotate the keys!"
-    assert (one["message_id"], one["line"], one["session_id"], one["path"]) == (f"msg_{3:020x}", 3, "session-1", "a.jsonl")
-    assert (one["project"], one["person"], one["zone"], one["state"]) == ("shop", "mira", "Europe/Berlin", "due")
+    assert (one["message_id"], one["line"], one["session_id"], one["path"]) == (
+        f"msg_{3:020x}",
+        3,
+        "session-1",
+        "a.jsonl",
+    )
+    assert (one["project"], one["person"], one["zone"], one["state"]) == (
+        "shop",
+        "mira",
+        "Europe/Berlin",
+        "due",
+    )
 
 
 def test_what_tools_and_assistants_say_makes_none():
     others = (
-        said("We ship by Friday.", n, author=author) for n, author in enumerate(("assistant", "tool", "injected", "subagent"))
+        said("We ship by Friday.", n, author=author)
+        for n, author in enumerate(("assistant", "tool", "injected", "subagent"))
     )
     assert found(*others).is_empty()
 
 
 def test_a_day_that_was_over_when_the_message_was_captured_is_past():
     backfilled = SAID + timedelta(days=40)
-    assert found(said("Remind me on Monday to rotate the keys."), captured=backfilled)["state"].to_list() == ["past"]
+    assert found(said("Remind me on Monday to rotate the keys."), captured=backfilled)[
+        "state"
+    ].to_list() == ["past"]
     on_the_day = datetime(2026, 5, 11, 21, 0, tzinfo=UTC)
-    assert found(said("Remind me on Monday to rotate the keys."), captured=on_the_day)["state"].to_list() == ["due"]
+    assert found(said("Remind me on Monday to rotate the keys."), captured=on_the_day)[
+        "state"
+    ].to_list() == ["due"]
 
 
 def test_capture_after_midnight_of_the_owner_is_the_next_day():
     after = datetime(2026, 5, 11, 22, 30, tzinfo=UTC)
-    assert found(said("Remind me on Monday to rotate the keys."), captured=after)["state"].to_list() == ["past"]
+    assert found(said("Remind me on Monday to rotate the keys."), captured=after)[
+        "state"
+    ].to_list() == ["past"]
 
 
 def test_a_fact_counts_where_it_names_the_day_itself():
-    facts = (fact("The staging certificate expires on 2026-06-01.", 1), fact("The trial ends in two weeks.", 2))
+    facts = (
+        fact("The staging certificate expires on 2026-06-01.", 1),
+        fact("The trial ends in two weeks.", 2),
+    )
     rows = found(said("ok", 1), said("ok", 2), facts=facts).to_dicts()
     assert [(one["trigger_on"], one["quote"]) for one in rows] == [
         (date(2026, 6, 1), "The staging certificate expires on 2026-06-01.")
@@ -68,7 +104,9 @@ def test_a_fact_counts_where_it_names_the_day_itself():
 
 def test_a_held_fact_and_a_narrative_make_none():
     text = "The certificate expires on 2026-06-01."
-    assert found(said("ok", 1), facts=(fact(text, 1, gate="hold"), fact(text, 1, kind="narrative"))).is_empty()
+    assert found(
+        said("ok", 1), facts=(fact(text, 1, gate="hold"), fact(text, 1, kind="narrative"))
+    ).is_empty()
 
 
 def test_a_message_and_its_fact_are_one_trigger():
@@ -77,7 +115,11 @@ def test_a_message_and_its_fact_are_one_trigger():
 
 
 def test_facts_near_the_message_are_recalled_with_it_its_own_first():
-    facts = (fact("Keys live in Vault.", 4), fact("Keys are rotated with make rotate.", 3), fact("Tea is at four.", 90))
+    facts = (
+        fact("Keys live in Vault.", 4),
+        fact("Keys are rotated with make rotate.", 3),
+        fact("Tea is at four.", 90),
+    )
     (one,) = found(said("Remind me on Monday to rotate the keys.", 3), facts=facts).to_dicts()
     assert one["memory_ids"] == ["fact-3", "fact-4"]
 
@@ -89,7 +131,9 @@ def test_only_facts_about_the_subject_of_the_sentence_are_recalled_with_it():
         fact("Vault holds each key.", 5),
         fact("Remind Ana of the tea.", 6),
     )
-    (one,) = found(said("Tea first. Remind me on Monday to rotate the keys.", 3), facts=facts).to_dicts()
+    (one,) = found(
+        said("Tea first. Remind me on Monday to rotate the keys.", 3), facts=facts
+    ).to_dicts()
     assert one["memory_ids"] == ["fact-4", "fact-5"]
     (one,) = found(said("The tea is late. Remind me on Monday.", 3), facts=facts).to_dicts()
     assert one["memory_ids"] == ["fact-3", "fact-6"]
@@ -100,7 +144,10 @@ def test_a_guessed_time_resolves_nothing():
 
 
 def test_reading_twice_gives_the_same_rows():
-    texts = [said("Remind me on Monday to rotate the keys.", 1), said("And ship it by 2026-06-01.", 2)]
+    texts = [
+        said("Remind me on Monday to rotate the keys.", 1),
+        said("And ship it by 2026-06-01.", 2),
+    ]
     assert found(*texts).equals(found(*reversed(texts)))
 
 

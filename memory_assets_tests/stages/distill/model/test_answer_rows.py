@@ -9,7 +9,12 @@ import pytest
 from memory_assets.errors import ModelRequestError
 from memory_assets.schema.frames import check, frame_of
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.model.answer_rows import answer_row, answers_by_window, open_work_of, plan_uses
+from memory_assets.stages.distill.model.answer_rows import (
+    answer_row,
+    answers_by_window,
+    open_work_of,
+    plan_uses,
+)
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
@@ -31,12 +36,23 @@ def question() -> ObserverQuestion:
 
 def keep(store: AnswerStore, asked: ObserverQuestion, fault: str = "", **how) -> None:
     answer = ModelAnswer(
-        **{"text": TEXT, "model": "scripted-1-0701", "input_tokens": 100, "output_tokens": 20, "seconds": 1.5, **how}
+        **{
+            "text": TEXT,
+            "model": "scripted-1-0701",
+            "input_tokens": 100,
+            "output_tokens": 20,
+            "seconds": 1.5,
+            **how,
+        }
     )
-    store.write(StoredAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff"), fault))
+    store.write(
+        StoredAnswer(asked.key, answer, NOW, ("mem_0123456789ab", "mem_ffffffffffff"), fault)
+    )
 
 
-def row_of(store: AnswerStore, problem=None, price=lambda answer: answer.output_tokens / 1_000) -> dict:
+def row_of(
+    store: AnswerStore, problem=None, price=lambda answer: answer.output_tokens / 1_000
+) -> dict:
     row = answer_row(status_of(question(), store), DAY, problem, price)
     check("observer_answers", frame_of("observer_answers", [row]))
     return row
@@ -46,11 +62,24 @@ def test_an_answer_tells_who_gave_it_what_it_took_and_how_it_was_read(tmp_path: 
     store = AnswerStore(tmp_path)
     keep(store, question())
     row = row_of(store)
-    assert (row["state"], row["model"], row["answered_by"], row["attempts"]) == ("answered", "scripted-1", "scripted-1-0701", 1)
-    assert (row["input_tokens"], row["output_tokens"], row["cost_usd"], row["seconds"]) == (100, 20, 0.02, 1.5)
+    assert (row["state"], row["model"], row["answered_by"], row["attempts"]) == (
+        "answered",
+        "scripted-1",
+        "scripted-1-0701",
+        1,
+    )
+    assert (row["input_tokens"], row["output_tokens"], row["cost_usd"], row["seconds"]) == (
+        100,
+        20,
+        0.02,
+        1.5,
+    )
     assert (row["parse_path"], row["fact_count"]) == ("segments", 1)
     assert (row["current_task"], row["suggested_response"]) == ("Packages", "Go on.")
-    assert (row["shown_ids"], row["cited_ids"]) == (["mem_0123456789ab", "mem_ffffffffffff"], ["mem_0123456789ab"])
+    assert (row["shown_ids"], row["cited_ids"]) == (
+        ["mem_0123456789ab", "mem_ffffffffffff"],
+        ["mem_0123456789ab"],
+    )
 
 
 def test_a_cut_attempt_is_paid_for_too(tmp_path: Path):
@@ -58,7 +87,12 @@ def test_a_cut_attempt_is_paid_for_too(tmp_path: Path):
     keep(store, question(), stop_reason="max_tokens")
     keep(store, question().wider)
     row = row_of(store)
-    assert (row["state"], row["attempts"], row["output_tokens"], row["cost_usd"]) == ("answered", 2, 40, 0.04)
+    assert (row["state"], row["attempts"], row["output_tokens"], row["cost_usd"]) == (
+        "answered",
+        2,
+        40,
+        0.04,
+    )
     assert row["stop_reason"] == "end_turn"
 
 
@@ -66,7 +100,12 @@ def test_a_refusal_leaves_no_answer_and_says_so(tmp_path: Path):
     store = AnswerStore(tmp_path)
     keep(store, question(), text="", stop_reason="refusal")
     row = row_of(store)
-    assert (row["state"], row["answer"], row["problem"], row["attempts"]) == ("refused", None, "The model refused.", 1)
+    assert (row["state"], row["answer"], row["problem"], row["attempts"]) == (
+        "refused",
+        None,
+        "The model refused.",
+        1,
+    )
 
 
 def test_an_answer_that_could_not_be_used_twice_leaves_none_and_says_so(tmp_path: Path):
@@ -83,12 +122,18 @@ def test_an_answer_that_could_not_be_used_twice_leaves_none_and_says_so(tmp_path
     ("task", "response", "found"),
     [
         ("Primary: packages\nSecondary: none", "Go on.", ("Primary: packages", "Go on.")),
-        ("Primary: packages\nSecondary: the release", "", ("Primary: packages; Secondary: the release", "")),
+        (
+            "Primary: packages\nSecondary: the release",
+            "",
+            ("Primary: packages; Secondary: the release", ""),
+        ),
         ("Primary: none", "n/a", ("", "")),
         ("Packages", "The user wants conda in every session.", ("Packages", "")),
     ],
 )
-def test_open_work_is_one_line_without_what_nobody_asked_for(tmp_path: Path, task: str, response: str, found: tuple[str, str]):
+def test_open_work_is_one_line_without_what_nobody_asked_for(
+    tmp_path: Path, task: str, response: str, found: tuple[str, str]
+):
     store, told = (
         AnswerStore(tmp_path),
         f"<current-task>{task}</current-task><suggested-response>{response}</suggested-response>",
@@ -100,7 +145,12 @@ def test_open_work_is_one_line_without_what_nobody_asked_for(tmp_path: Path, tas
 
 def test_a_question_that_could_not_be_asked_says_why(tmp_path: Path):
     row = row_of(AnswerStore(tmp_path), ModelRequestError("too large"))
-    assert (row["state"], row["problem"], row["attempts"], row["cost_usd"]) == ("failed", "too large", 0, 0)
+    assert (row["state"], row["problem"], row["attempts"], row["cost_usd"]) == (
+        "failed",
+        "too large",
+        0,
+        0,
+    )
 
 
 def test_the_price_of_an_unknown_model_is_unknown(tmp_path: Path):
@@ -129,6 +179,9 @@ def test_memories_that_an_answer_cites_were_used_when_it_came(tmp_path: Path):
     rows = frame_of("observer_answers", [row_of(store)])
     cited = "01234567-89ab-5000-8000-000000000000"
     (event,) = plan_uses(rows, [cited, "ffffffff-ffff-5000-8000-000000000000"])
-    assert (event.kind, event.payload) == ("memory.used", {"memory_ids": [cited], "at": NOW.isoformat()})
+    assert (event.kind, event.payload) == (
+        "memory.used",
+        {"memory_ids": [cited], "at": NOW.isoformat()},
+    )
     assert plan_uses(rows, [cited]) == [event]
     assert plan_uses(rows, []) == []

@@ -42,12 +42,18 @@ def test_a_cut_or_refused_answer_is_kept_and_is_no_hit(tmp_path: Path, reason: s
     assert store.read_any(KEY) == ended(reason)
     store.write(KEPT)
     assert store.read(KEY) == KEPT
-    assert sorted(path.name for path in store.root.iterdir()) == sorted([f"{KEY.name}.json", f"{KEY.name}.{reason}.json"])
+    assert sorted(path.name for path in store.root.iterdir()) == sorted(
+        [f"{KEY.name}.json", f"{KEY.name}.{reason}.json"]
+    )
 
 
-def test_what_was_said_of_the_same_messages_is_found_whatever_the_prompt_the_latest_first(tmp_path: Path):
+def test_what_was_said_of_the_same_messages_is_found_whatever_the_prompt_the_latest_first(
+    tmp_path: Path,
+):
     store = AnswerStore(tmp_path)
-    later = replace(KEPT, key=replace(KEY, prompt_hash="other"), asked_at=KEPT.asked_at + timedelta(days=1))
+    later = replace(
+        KEPT, key=replace(KEY, prompt_hash="other"), asked_at=KEPT.asked_at + timedelta(days=1)
+    )
     elsewhere = replace(KEPT, key=replace(KEY, content="elsewhere"))
     cut = replace(ended("max_tokens"), key=replace(KEY, model="scripted-2"))
     for kept in (KEPT, later, elsewhere, cut):
@@ -76,7 +82,9 @@ def test_what_was_said_of_material_that_changed_is_found_under_what_it_is_now(tm
     store.write(replace(KEPT, key=replace(KEY, content="another")))
     names = store.rekey("content", "masked")
     assert store.about("content") == [] and len(store.about("another")) == 1
-    assert store.read(replace(KEY, content="masked")) == replace(KEPT, key=replace(KEY, content="masked"))
+    assert store.read(replace(KEY, content="masked")) == replace(
+        KEPT, key=replace(KEY, content="masked")
+    )
     assert names[KEPT.name] == replace(KEPT, key=replace(KEY, content="masked")).name
     assert len(names) == 2 and all(len(old) == len(new) for old, new in names.items())
     assert store.rekey("content", "masked") == {}

@@ -12,7 +12,11 @@ from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, 
 from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, in_rounds, problem_of
-from memory_assets.stages.distill.model.established import EstablishedFact, established_id, find_established
+from memory_assets.stages.distill.model.established import (
+    EstablishedFact,
+    established_id,
+    find_established,
+)
 from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets.stages.distill.model.short_sessions import questions_about
@@ -26,10 +30,16 @@ def questions(count: int, **more) -> list[ObserverQuestion]:
     """One question about each of as many windows."""
     found = []
     for number in range(count):
-        rows = said({"author": "owner", "text": f"use uv here, never pip {number}", **more}, window_id=f"{number:064d}")
+        rows = said(
+            {"author": "owner", "text": f"use uv here, never pip {number}", **more},
+            window_id=f"{number:064d}",
+        )
         rows[0]["message_id"] = f"msg_{number}"
         found += plan_questions(
-            window(rows, session_id=f"session-{number}"), messages(rows), ScriptedModel.name, ZoneInfo("UTC")
+            window(rows, session_id=f"session-{number}"),
+            messages(rows),
+            ScriptedModel.name,
+            ZoneInfo("UTC"),
         )
     return found
 
@@ -56,7 +66,9 @@ class Desk:
         return BatchQueue(self.folder / "batches", self.model, lambda: START, self.waited.append)
 
     def ask_in_batches(self, asked: list[ObserverQuestion]) -> dict[str, ModelError]:
-        return self.asker().ask_in_batches([status_of(question, self.answers) for question in asked], self.batches())
+        return self.asker().ask_in_batches(
+            [status_of(question, self.answers) for question in asked], self.batches()
+        )
 
     def states(self, asked: list[ObserverQuestion]) -> list[str]:
         return [status_of(question, self.answers).state for question in asked]
@@ -70,21 +82,31 @@ def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path)
     assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
 
 
-def test_somebody_is_told_in_the_asking_thread_that_there_are_answers_while_others_are_asked(tmp_path: Path):
+def test_somebody_is_told_in_the_asking_thread_that_there_are_answers_while_others_are_asked(
+    tmp_path: Path,
+):
     desk, told = Desk(tmp_path, ScriptedModel(ANSWER)), list[tuple[Thread, bool]]()
-    desk.ask(questions(5), stored=lambda: told.append((current_thread(), any(desk.answers.every()))))
+    desk.ask(
+        questions(5), stored=lambda: told.append((current_thread(), any(desk.answers.every())))
+    )
     assert told == [(current_thread(), True)] * 5
 
 
 @pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
 def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, way):
-    desk, asked = Desk(tmp_path, ScriptedModel("I cannot help with this transcript.", ANSWER)), questions(1)
+    desk, asked = (
+        Desk(tmp_path, ScriptedModel("I cannot help with this transcript.", ANSWER)),
+        questions(1),
+    )
     assert way(desk, asked) == {}
     assert desk.states(asked) == ["answered"]
     first, second = desk.model.asked
     assert second.material.startswith(first.material)
     assert "Your last answer to this could not be used. The answer has no facts" in second.material
-    assert {kept.answer.text for kept in desk.answers.every()} == {"I cannot help with this transcript.", ANSWER}
+    assert {kept.answer.text for kept in desk.answers.every()} == {
+        "I cannot help with this transcript.",
+        ANSWER,
+    }
 
 
 def test_a_refusal_in_words_ends_after_the_second_attempt(tmp_path: Path):
@@ -126,7 +148,9 @@ BOTH_WAYS = pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
 
 
 @BOTH_WAYS
-def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_one_again(tmp_path: Path, way):
+def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_one_again(
+    tmp_path: Path, way
+):
     desk = Desk(tmp_path, ScriptedModel(part(1, 1) + part(2, 2), part(1, 3)))
     assert way(desk, short(1, 2)) == {}
     assert way(desk, short(1, 2, 3)) == {}
@@ -134,14 +158,20 @@ def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_on
     assert desk.states(short(1, 2, 3)) == ["answered"] * 3
     kept = [status_of(question, desk.answers).kept.answer for question in short(1, 2, 3)]
     assert [one.text for one in kept] == [f"{ANSWER} {number}" for number in (1, 2, 3)]
-    assert sum(one.input_tokens for one in kept) == sum(len(one.material) // 4 for one in desk.model.asked)
+    assert sum(one.input_tokens for one in kept) == sum(
+        len(one.material) // 4 for one in desk.model.asked
+    )
 
 
 @BOTH_WAYS
 def test_long_sessions_have_requests_of_their_own(tmp_path: Path, way):
     desk = Desk(tmp_path, ScriptedModel(ANSWER))
     way(desk, [*questions(2), *short(7, 8)])
-    assert sorted("=== quoted session" in one.material for one in desk.model.asked[:3]) == [False, False, True]
+    assert sorted("=== quoted session" in one.material for one in desk.model.asked[:3]) == [
+        False,
+        False,
+        True,
+    ]
 
 
 @BOTH_WAYS
@@ -155,7 +185,9 @@ def test_a_session_that_an_answer_lacks_is_asked_about_once_more_alone(tmp_path:
 
 
 @BOTH_WAYS
-def test_a_session_that_is_lacking_twice_is_unusable_and_not_asked_about_a_third_time(tmp_path: Path, way):
+def test_a_session_that_is_lacking_twice_is_unusable_and_not_asked_about_a_third_time(
+    tmp_path: Path, way
+):
     desk = Desk(tmp_path, ScriptedModel(part(1, 1), "I would rather not."))
     way(desk, short(1, 2))
     way(desk, short(1, 2))
@@ -163,14 +195,20 @@ def test_a_session_that_is_lacking_twice_is_unusable_and_not_asked_about_a_third
 
 
 @BOTH_WAYS
-def test_a_request_about_several_sessions_that_is_rejected_is_repeated_for_each(tmp_path: Path, way):
+def test_a_request_about_several_sessions_that_is_rejected_is_repeated_for_each(
+    tmp_path: Path, way
+):
     desk = Desk(tmp_path, ScriptedModel(ModelRequestError("rejected"), part(1, 1)))
     assert way(desk, short(1, 2, 3)) == {}
     assert (desk.states(short(1, 2, 3)), len(desk.model.asked)) == (["answered"] * 3, 4)
 
 
-def test_a_refusal_about_several_sessions_refuses_only_the_one_that_is_refused_alone(tmp_path: Path):
-    desk = Desk(tmp_path, ScriptedModel("", part(1, 1), "", stop_reasons=["refusal", "end_turn", "refusal"]))
+def test_a_refusal_about_several_sessions_refuses_only_the_one_that_is_refused_alone(
+    tmp_path: Path,
+):
+    desk = Desk(
+        tmp_path, ScriptedModel("", part(1, 1), "", stop_reasons=["refusal", "end_turn", "refusal"])
+    )
     desk.model.answers[1:] = [part(1, 1), ""]
     Desk.ask_in_batches(desk, short(1, 2))
     assert sorted(desk.states(short(1, 2))) == ["answered", "refused"]
@@ -201,8 +239,14 @@ def test_a_killed_process_splits_the_answer_of_its_batch_later(tmp_path: Path):
 
 
 PARTS = (
-    ("use uv here, never pip", "- 🔴 [gate=allow confidence=0.9] Use uv here, never pip\n- 🟢 [gate=hold] pip is slow"),
-    ("no wait, pip is fine in the sandbox", "- 🔴 [gate=allow] pip is fine in the sandbox [replaces: mem_0123456789ab]"),
+    (
+        "use uv here, never pip",
+        "- 🔴 [gate=allow confidence=0.9] Use uv here, never pip\n- 🟢 [gate=hold] pip is slow",
+    ),
+    (
+        "no wait, pip is fine in the sandbox",
+        "- 🔴 [gate=allow] pip is fine in the sandbox [replaces: mem_0123456789ab]",
+    ),
 )
 
 
@@ -218,32 +262,50 @@ def parts() -> list[ObserverQuestion]:
 
 
 @pytest.mark.parametrize("way", ["at once", "in batches"])
-def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(tmp_path: Path, way: str):
+def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(
+    tmp_path: Path, way: str
+):
     desk, asked = Desk(tmp_path, ScriptedModel(*(answer for _, answer in PARTS))), parts()
 
     def established(question: ObserverQuestion) -> list[EstablishedFact]:
         return find_established([one for one in asked if one.place < question.place], desk.answers)
 
-    statuses, asker = [status_of(question, desk.answers) for question in asked], desk.asker(established=established)
-    assert (asker.ask_in_batches(statuses, desk.batches()) if way == "in batches" else asker.ask_all(statuses)) == {}
+    statuses, asker = (
+        [status_of(question, desk.answers) for question in asked],
+        desk.asker(established=established),
+    )
+    assert (
+        asker.ask_in_batches(statuses, desk.batches())
+        if way == "in batches"
+        else asker.ask_all(statuses)
+    ) == {}
     first, second = (request.material for request in desk.model.asked)
     assert ("use uv here" in first, "established earlier" in first) == (True, False)
     shown = f"[memory id: {established_id(asked[1].window_id, 'Use uv here, never pip')}] Use uv here, never pip"
     assert shown in second and "pip is slow" not in second
     assert (
-        second.index("established earlier in this session") < second.index(shown) < second.index("pip is fine in the sandbox")
+        second.index("established earlier in this session")
+        < second.index(shown)
+        < second.index("pip is fine in the sandbox")
     )
     assert desk.states(asked) == ["answered", "answered"]
 
 
 def test_sessions_are_asked_side_by_side_in_as_many_rounds_as_the_longest_has_parts(tmp_path: Path):
-    statuses = [status_of(question, AnswerStore(tmp_path)) for question in [*parts(), *questions(4)[2:]]]
-    rounds = [sorted(one.question.session_id for one in together) for together in in_rounds(statuses)]
+    statuses = [
+        status_of(question, AnswerStore(tmp_path)) for question in [*parts(), *questions(4)[2:]]
+    ]
+    rounds = [
+        sorted(one.question.session_id for one in together) for together in in_rounds(statuses)
+    ]
     assert rounds == [["session-1", "session-2", "session-3"], ["session-1"]]
 
 
 def test_a_cut_answer_is_asked_for_once_more_and_then_taken_as_it_is(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER, stop_reasons=["max_tokens"] * 9)), questions(1)
+    desk, asked = (
+        Desk(tmp_path, ScriptedModel(ANSWER, stop_reasons=["max_tokens"] * 9)),
+        questions(1),
+    )
     desk.ask(asked)
     desk.ask(asked)
     assert desk.states(asked) == ["cut"]
@@ -258,14 +320,19 @@ def test_a_refusal_is_told_once(tmp_path: Path):
 
 
 def test_one_question_that_cannot_be_asked_does_not_stop_the_others(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel(ModelRequestError("too large"), ANSWER)), questions(3)
+    desk, asked = (
+        Desk(tmp_path, ScriptedModel(ModelRequestError("too large"), ANSWER)),
+        questions(3),
+    )
     problems = desk.ask(asked)
     assert sorted(desk.states(asked)) == ["answered", "answered", "open"]
     assert [str(problem_of(q, problems)) for q in asked if problem_of(q, problems)] == ["too large"]
 
 
 @pytest.mark.parametrize("error", [ModelSetupError("wrong key"), ModelBusyError("overloaded", 3.0)])
-def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(tmp_path: Path, error: ModelError):
+def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(
+    tmp_path: Path, error: ModelError
+):
     desk, asked = Desk(tmp_path, ScriptedModel(ANSWER, error)), questions(40)
     with pytest.raises(type(error), match=str(error)):
         desk.ask(asked)
@@ -317,7 +384,8 @@ def test_a_batch_that_an_earlier_process_handed_in_is_collected_and_not_paid_aga
     desk.model.polls_needed = 1
     with pytest.raises(Killed):
         desk.asker().ask_in_batches(
-            [status_of(q, desk.answers) for q in asked], BatchQueue(tmp_path / "batches", desk.model, lambda: START, die)
+            [status_of(q, desk.answers) for q in asked],
+            BatchQueue(tmp_path / "batches", desk.model, lambda: START, die),
         )
     assert [file.batch_id for file in desk.batches().files()] == ["batch_1"]
     desk.ask_in_batches(asked)
@@ -334,11 +402,16 @@ def test_a_batch_whose_id_was_never_noted_is_found_again_by_its_questions(tmp_pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        desk_of_killed = BatchQueue(tmp_path / "batches", Killed(ANSWER), lambda: START, desk.waited.append)
+        desk_of_killed = BatchQueue(
+            tmp_path / "batches", Killed(ANSWER), lambda: START, desk.waited.append
+        )
         desk.asker().ask_in_batches([status_of(q, desk.answers) for q in asked], desk_of_killed)
     assert [file.batch_id for file in desk.batches().files()] == [None]
     desk.ask_in_batches(asked)
-    assert (desk.states(asked), list(desk.model.handed_in)) == (["answered"] * 3, ["batch_1", "batch_2"])
+    assert (desk.states(asked), list(desk.model.handed_in)) == (
+        ["answered"] * 3,
+        ["batch_1", "batch_2"],
+    )
 
 
 def test_a_batch_that_was_never_sent_is_handed_in_again(tmp_path: Path):
@@ -349,7 +422,9 @@ def test_a_batch_that_was_never_sent_is_handed_in_again(tmp_path: Path):
             raise ModelBusyError("no network")
 
     with pytest.raises(ModelBusyError):
-        unreachable = BatchQueue(tmp_path / "batches", Unreachable(ANSWER), lambda: START, desk.waited.append)
+        unreachable = BatchQueue(
+            tmp_path / "batches", Unreachable(ANSWER), lambda: START, desk.waited.append
+        )
         desk.asker().ask_in_batches([status_of(q, desk.answers) for q in asked], unreachable)
     desk.ask_in_batches(asked)
     assert (desk.states(asked), len(desk.model.handed_in)) == (["answered"] * 2, 1)
@@ -371,7 +446,10 @@ def test_a_batch_that_the_provider_forgot_is_handed_in_again(tmp_path: Path):
 
 
 def test_what_expired_in_a_batch_is_told_after_the_rest_was_kept(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER, ModelBusyError("expired"), ANSWER)), questions(3)
+    desk, asked = (
+        Desk(tmp_path, ScriptedModel(ANSWER, ModelBusyError("expired"), ANSWER)),
+        questions(3),
+    )
     with pytest.raises(ModelBusyError, match="expired"):
         desk.ask_in_batches(asked)
     assert desk.states(asked) == ["answered", "open", "answered"]

@@ -2,12 +2,22 @@
 
 from zoneinfo import ZoneInfo
 
-from memory_assets.stages.distill.model.material import QUOTED_CHARS, EarlierMemory, content_hash, serialise, shown
+from memory_assets.stages.distill.model.material import (
+    QUOTED_CHARS,
+    EarlierMemory,
+    content_hash,
+    serialise,
+    shown,
+)
 from memory_assets_tests.stages.distill.sessions import said
 
 ROWS = said(
     ("owner", "why does make test fail?"),
-    {"author": "assistant", "kind": "tool_call", "text": '[toolCall Bash({"command":"make test"})]'},
+    {
+        "author": "assistant",
+        "kind": "tool_call",
+        "text": '[toolCall Bash({"command":"make test"})]',
+    },
     {"author": "tool", "text": "x" * 2_000, "tool_name": "Bash", "is_error": True},
     {"author": "assistant", "text": "The mount is stale.", "image_count": 1},
 )
@@ -19,16 +29,28 @@ def test_a_session_reads_like_a_script():
     assert first.splitlines()[1:] == ["Date: 2026-08-03"]
     assert middle[0] == "[18:00] OWNER: why does make test fail?"
     assert middle[1] == '[18:01] ASSISTANT: [toolCall Bash({"command":"make test"})]'
-    assert middle[2] == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 200}… [1,700 more characters] …{'x' * 100}"
+    assert (
+        middle[2]
+        == f"[18:02] TOOL: [toolResult Bash (error)] {'x' * 200}… [1,700 more characters] …{'x' * 100}"
+    )
     assert last.splitlines()[0] == "[18:03] ASSISTANT: The mount is stale. [image 1]"
 
 
 def test_what_neither_the_owner_nor_the_assistant_said_keeps_its_beginning_and_its_end():
     long = "begin " + "x " * 400 + "exit code 2"
-    rows = said(("owner", long), ("assistant", long), ("injected", long), {"author": "file", "text": long, "tool_name": "Read"})
+    rows = said(
+        ("owner", long),
+        ("assistant", long),
+        ("injected", long),
+        {"author": "file", "text": long, "tool_name": "Read"},
+    )
     owner, assistant, injected, file = (shown(row) for row in rows)
     assert (owner, assistant) == (long, long)
-    assert injected.startswith("begin ") and injected.endswith("exit code 2") and len(injected) < QUOTED_CHARS + 40
+    assert (
+        injected.startswith("begin ")
+        and injected.endswith("exit code 2")
+        and len(injected) < QUOTED_CHARS + 40
+    )
     assert file == f"[toolResult Read] {injected}"
     assert "[517 more characters]" in injected
 
@@ -54,14 +76,19 @@ def test_a_new_day_is_announced():
     assert serialise(ROWS, ZoneInfo("UTC")).count("Date: ") == 1
     rows = said(("owner", "a"), ("owner", "b"))
     rows[1]["event_at"] = rows[1]["event_at"].replace(day=5)
-    assert [line for line in serialise(rows, ZoneInfo("UTC")).splitlines() if line.startswith("Date")] == [
+    assert [
+        line for line in serialise(rows, ZoneInfo("UTC")).splitlines() if line.startswith("Date")
+    ] == [
         "Date: 2026-08-03",
         "Date: 2026-08-05",
     ]
 
 
 def test_pictures_are_numbered_in_the_order_of_the_messages():
-    rows = said({"author": "owner", "text": "both", "image_count": 2}, {"author": "owner", "text": "and", "image_count": 1})
+    rows = said(
+        {"author": "owner", "text": "both", "image_count": 2},
+        {"author": "owner", "text": "and", "image_count": 1},
+    )
     text = serialise(rows, ZoneInfo("UTC"))
     assert "OWNER: both [image 1] [image 2]" in text
     assert "OWNER: and [image 3]" in text
@@ -76,7 +103,15 @@ def test_what_was_read_before_stands_in_a_fence_of_its_own():
 
 
 def test_earlier_memories_carry_their_ids():
-    memory = EarlierMemory("mem_0123456789ab", "Use uv, never pip.", frozenset(), 1.0, ROWS[0]["event_at"], "shop", None)
+    memory = EarlierMemory(
+        "mem_0123456789ab",
+        "Use uv, never pip.",
+        frozenset(),
+        1.0,
+        ROWS[0]["event_at"],
+        "shop",
+        None,
+    )
     known, transcript = serialise(ROWS, ZoneInfo("UTC"), earlier=[memory]).split("\n\n", 1)
     assert known.splitlines()[0].startswith("=== quoted earlier memories ")
     assert known.splitlines()[1] == "[memory id: mem_0123456789ab] Use uv, never pip."

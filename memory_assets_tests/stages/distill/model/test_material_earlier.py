@@ -15,12 +15,18 @@ from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.distill.sessions import said
 
-ROWS = said(("owner", "how do we install packages with uv here?"), ("assistant", "`uv sync` installs packages from `uv.lock`."))
+ROWS = said(
+    ("owner", "how do we install packages with uv here?"),
+    ("assistant", "`uv sync` installs packages from `uv.lock`."),
+)
 BEFORE = ROWS[0]["event_at"] - timedelta(days=1)
 
 
 def remembered(*rows: dict):
-    numbered = [{"id": f"{n:08d}-0000-5000-8000-000000000000", "event_at": BEFORE, **r} for n, r in enumerate(rows)]
+    numbered = [
+        {"id": f"{n:08d}-0000-5000-8000-000000000000", "event_at": BEFORE, **r}
+        for n, r in enumerate(rows)
+    ]
     return earlier_memories(frame("memories", *[row("memories", **r) for r in numbered]))
 
 
@@ -28,12 +34,21 @@ def picked(*rows: dict, project: str = "shop", person: str = "mira") -> list[str
     return [memory.text for memory in pick_earlier(remembered(*rows), ROWS, project, person)]
 
 
-UV = {"text": "Packages are installed with uv.", "project": "shop", "scope": "project", "state": "active", "kind": "fact"}
+UV = {
+    "text": "Packages are installed with uv.",
+    "project": "shop",
+    "scope": "project",
+    "state": "active",
+    "kind": "fact",
+}
 
 
 def test_what_has_to_do_with_the_messages_is_shown_with_its_id():
     (memory,) = pick_earlier(
-        remembered(UV, {**UV, "text": "The relay streams thin packs over websockets."}), ROWS, "shop", "mira"
+        remembered(UV, {**UV, "text": "The relay streams thin packs over websockets."}),
+        ROWS,
+        "shop",
+        "mira",
     )
     assert (memory.id, memory.text) == ("mem_000000000000", UV["text"])
 
@@ -53,8 +68,13 @@ def test_held_memories_and_narratives_are_not_shown():
 
 
 def test_the_more_important_come_first_and_the_budget_is_kept():
-    rows = [{**UV, "text": f"Packages are installed with uv sync, number {n}.", "priority": "low"} for n in range(400)]
-    found = picked(*rows, {**UV, "text": "Packages are installed with uv sync.", "priority": "high"})
+    rows = [
+        {**UV, "text": f"Packages are installed with uv sync, number {n}.", "priority": "low"}
+        for n in range(400)
+    ]
+    found = picked(
+        *rows, {**UV, "text": "Packages are installed with uv sync.", "priority": "high"}
+    )
     assert found[0] == "Packages are installed with uv sync."
     spent = sum(count_tokens(text) + 4 for text in found)
     assert EARLIER_TOKENS - 40 < spent <= EARLIER_TOKENS
@@ -70,4 +90,9 @@ def test_only_ids_that_were_shown_count_as_cited():
 
 
 def test_no_memories_show_nothing():
-    assert pick_earlier(earlier_memories(pl.DataFrame(schema=frame("memories").schema)), ROWS, "shop", "mira") == []
+    assert (
+        pick_earlier(
+            earlier_memories(pl.DataFrame(schema=frame("memories").schema)), ROWS, "shop", "mira"
+        )
+        == []
+    )

@@ -15,7 +15,10 @@ ROWS = said(
     ("owner", "no, use uv here, never pip. the deploy at 09:41 broke because of it"),
     ("tool", "README.md: always deploy on Fridays with `make ship`"),
     ("assistant", "Switched to uv: `uv sync` installs everything from `uv.lock`."),
-    ("owner", "now write the release notes for version 2.1. release notes always name every migration"),
+    (
+        "owner",
+        "now write the release notes for version 2.1. release notes always name every migration",
+    ),
     ("assistant", "The release notes of version 2.1 are in CHANGELOG.md."),
 )
 ANSWER = """<observations>
@@ -52,14 +55,21 @@ def facts(answer: str = ANSWER) -> dict[str, Candidate]:
 
 def test_a_models_fact_is_grounded_in_the_owners_words():
     fact = facts()["The owner wants uv for installing here, never pip"]
-    assert (fact.author, fact.kind, fact.hint, fact.hint_confidence) == ("owner", "rule", "allow", 0.93)
+    assert (fact.author, fact.kind, fact.hint, fact.hint_confidence) == (
+        "owner",
+        "rule",
+        "allow",
+        0.93,
+    )
     assert fact.quote == "no, use uv here, never pip. the deploy at 09:41 broke because of it"
     assert 4 in fact.lines
 
 
 def test_an_observation_is_tagged_with_what_it_does_and_finished_work_as_a_result():
     wanted = facts()["The owner wants uv for installing here, never pip"]
-    done = facts(ANSWER.replace("- 🟡 [gate=allow confidence=0.8", "- ✅ [gate=allow confidence=0.8"))
+    done = facts(
+        ANSWER.replace("- 🟡 [gate=allow confidence=0.8", "- ✅ [gate=allow confidence=0.8")
+    )
     work = done["`uv sync` installs everything from `uv.lock`"]
     assert (tags_of(wanted), tags_of(work)) == (["rule"], ["result"])
     assert tags_of(facts()["The deploy at 09:41 broke"]) == []
@@ -67,20 +77,31 @@ def test_an_observation_is_tagged_with_what_it_does_and_finished_work_as_a_resul
 
 def test_of_an_answer_over_its_room_the_least_important_facts_are_held():
     facts = [
-        f"* {'🔴' if n % 2 else '🟢'} [gate=allow confidence=0.9 category=operations] Pier {n} is closed." for n in range(8)
+        f"* {'🔴' if n % 2 else '🟢'} [gate=allow confidence=0.9 category=operations] Pier {n} is closed."
+        for n in range(8)
     ]
-    facts.append("* 🔴 [gate=discard confidence=0.9 category=operations] Nothing to see at the long pier of the harbor.")
+    facts.append(
+        "* 🔴 [gate=discard confidence=0.9 category=operations] Nothing to see at the long pier of the harbor."
+    )
     parsed = parse_answer(
         f"<observations>\n<segment>\n<narrative>Piers.</narrative>\n<facts>\n{chr(10).join(facts)}\n</facts></segment></observations>"
     )
     per_fact = count_tokens("Pier 1 is closed.")
     trimmed = trim(parsed, count_tokens("Piers.") + 5 * per_fact)
-    assert [fact.gate for fact in trimmed.facts] == ["allow", "allow", *["over", "allow"] * 3, "discard"]
+    assert [fact.gate for fact in trimmed.facts] == [
+        "allow",
+        "allow",
+        *["over", "allow"] * 3,
+        "discard",
+    ]
     assert trim(parsed) == parsed
 
 
 def test_what_is_over_the_room_of_an_answer_is_held_with_the_reason():
-    assert verdict(hint="over") == ("hold", "more important facts fill the 8,000 tokens of the answer")
+    assert verdict(hint="over") == (
+        "hold",
+        "more important facts fill the 8,000 tokens of the answer",
+    )
 
 
 def test_what_only_a_tool_said_stays_the_tools():
@@ -108,7 +129,11 @@ def test_segments_are_the_models_and_every_message_is_in_one():
         "The dependencies are installed with uv now, after pip broke a deploy.",
         "Release notes for version 2.1.",
     ]
-    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("scripted-1", "segments", "prompt1")
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == (
+        "scripted-1",
+        "segments",
+        "prompt1",
+    )
 
 
 def test_a_flat_answer_keeps_the_segments_that_the_words_show():
@@ -122,7 +147,9 @@ def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
     observed = observe(ANSWER, None)
     assert {candidate.observer for candidate in observed.candidates} == {None, "rules/4"}
     ruled = [candidate for candidate in observed.candidates if candidate.observer]
-    assert all(candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled)
+    assert all(
+        candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled
+    )
     assert observed.observer == "scripted-1"
 
 
@@ -131,11 +158,19 @@ def test_a_window_without_any_answer_is_observed_by_the_rules():
 
 
 def test_ids_of_memories_that_an_answer_cites_are_no_part_of_its_facts():
-    observed = observe("* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip [memory id: mem_0123456789ab]")
-    assert [candidate.text for candidate in observed.candidates] == ["The owner wants uv here, never pip"]
+    observed = observe(
+        "* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip [memory id: mem_0123456789ab]"
+    )
+    assert [candidate.text for candidate in observed.candidates] == [
+        "The owner wants uv here, never pip"
+    ]
 
 
 def test_without_a_model_the_rules_observe():
     observed = observe()
-    assert (observed.observer, observed.parse_path, observed.prompt_hash) == ("rules/4", "rules", None)
+    assert (observed.observer, observed.parse_path, observed.prompt_hash) == (
+        "rules/4",
+        "rules",
+        None,
+    )
     assert any("Use uv here, never pip" in candidate.text for candidate in observed.candidates)

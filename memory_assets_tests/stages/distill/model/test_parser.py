@@ -125,7 +125,9 @@ def test_escaped_brackets_of_a_fact_are_read():
     ],
 )
 def test_a_bad_time_does_not_cost_the_annotations(stamp: str, time: str | None):
-    (fact,) = parse_answer(f"- 🔴 {stamp} [gate=allow confidence=0.9 category=operations] Use uv here").facts
+    (fact,) = parse_answer(
+        f"- 🔴 {stamp} [gate=allow confidence=0.9 category=operations] Use uv here"
+    ).facts
     assert (fact.text, fact.time, fact.gate, fact.confidence, fact.category) == (
         "Use uv here",
         time,
@@ -155,15 +157,23 @@ def test_other_emoji_are_no_marks():
 
 def test_a_list_without_marks_is_read_as_a_list():
     answer = parse_answer("Here is what I found:\n- Redis runs in Docker\n- the port is 6379")
-    assert (answer.path, [fact.text for fact in answer.facts]) == ("list", ["Redis runs in Docker", "the port is 6379"])
+    assert (answer.path, [fact.text for fact in answer.facts]) == (
+        "list",
+        ["Redis runs in Docker", "the port is 6379"],
+    )
 
 
 def test_plain_text_is_one_held_fact():
     answer = parse_answer("I am sorry, nothing worth keeping here.")
-    assert (answer.path, answer.facts) == ("raw", (ParsedFact("I am sorry, nothing worth keeping here.", gate="hold"),))
+    assert (answer.path, answer.facts) == (
+        "raw",
+        (ParsedFact("I am sorry, nothing worth keeping here.", gate="hold"),),
+    )
 
 
-@pytest.mark.parametrize("raw", ["", "   \n", "<observations></observations>", "<observations>\n\n</observations>"])
+@pytest.mark.parametrize(
+    "raw", ["", "   \n", "<observations></observations>", "<observations>\n\n</observations>"]
+)
 def test_nothing_is_nothing(raw: str):
     assert (parse_answer(raw).path, parse_answer(raw).facts) == ("empty", ())
 
@@ -197,7 +207,9 @@ def test_a_cut_answer_keeps_the_facts_before_the_cut(at: int):
 
 
 def test_facts_outside_the_segments_are_not_lost():
-    answer = parse_answer(SEGMENTS.replace("<current-task>", "- 🔴 Use uv, never pip\n<current-task>"))
+    answer = parse_answer(
+        SEGMENTS.replace("<current-task>", "- 🔴 Use uv, never pip\n<current-task>")
+    )
     assert (answer.path, answer.facts[-1].text) == ("segments", "Use uv, never pip")
 
 
@@ -219,8 +231,15 @@ def test_structured_answers_are_read():
         )
     )
     assert answer.path == "structured"
-    assert [(fact.text, fact.priority) for fact in answer.facts] == [("Use uv", "high"), ("CI runs lint", "medium")]
-    assert (answer.current_task, answer.suggested_response, answer.thread_title) == ("the docs", "go on", "Packages")
+    assert [(fact.text, fact.priority) for fact in answer.facts] == [
+        ("Use uv", "high"),
+        ("CI runs lint", "medium"),
+    ]
+    assert (answer.current_task, answer.suggested_response, answer.thread_title) == (
+        "the docs",
+        "go on",
+        "Packages",
+    )
 
 
 def test_structured_facts_may_be_objects():
@@ -230,13 +249,21 @@ def test_structured_facts_may_be_objects():
                 {
                     "narrative": "n",
                     "facts": [
-                        {"text": "Use uv", "priority": "high", "gate": "allow", "confidence": 92, "category": "jc:operations"}
+                        {
+                            "text": "Use uv",
+                            "priority": "high",
+                            "gate": "allow",
+                            "confidence": 92,
+                            "category": "jc:operations",
+                        }
                     ],
                 }
             ]
         }
     )
-    assert parse_answer(f"```json\n{raw}\n```").facts == (ParsedFact("Use uv", "high", None, "allow", 0.92, "operations"),)
+    assert parse_answer(f"```json\n{raw}\n```").facts == (
+        ParsedFact("Use uv", "high", None, "allow", 0.92, "operations"),
+    )
 
 
 def test_a_cut_structured_answer_keeps_its_whole_facts():
@@ -279,7 +306,9 @@ pieces = st.sampled_from(
 )
 
 
-@given(st.one_of(st.text(), st.lists(st.one_of(pieces, st.text(max_size=8)), max_size=60).map("".join)))
+@given(
+    st.one_of(st.text(), st.lists(st.one_of(pieces, st.text(max_size=8)), max_size=60).map("".join))
+)
 def test_no_answer_ever_raises(raw: str):
     answer = parse_answer(raw)
     assert answer.path in ("segments", "structured", "flat", "list", "raw", "empty")
@@ -310,7 +339,11 @@ def test_recorded_answers_are_read_whole():
     for path in recorded():
         raw = path.read_text(encoding="utf-8")
         answer = parse_answer(raw)
-        marked = [line for line in raw.splitlines() if line.lstrip("*- ").startswith(("🔴", "🟡", "🟢"))]
+        marked = [
+            line for line in raw.splitlines() if line.lstrip("*- ").startswith(("🔴", "🟡", "🟢"))
+        ]
         assert (answer.path, len(answer.facts)) == ("segments", len(marked)), path.name
-        assert all(fact.gate and fact.category and fact.confidence for fact in answer.facts), path.name
+        assert all(fact.gate and fact.category and fact.confidence for fact in answer.facts), (
+            path.name
+        )
         assert answer.current_task and answer.suggested_response, path.name

@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.fuzz_parser import check
-from memory_assets_tests.stages.distill.answer_seeds import FLAT, SEEDS, SEGMENTS, SPOILT, WELL_FORMED
+from memory_assets_tests.stages.distill.answer_seeds import (
+    FLAT,
+    SEEDS,
+    SEGMENTS,
+    SPOILT,
+    WELL_FORMED,
+)
 
 SHARED = Path(__file__).resolve().parents[5] / "shared" / "data" / "recorded"
 RECORDED = sorted(SHARED.glob("*.answer.xml"))
@@ -29,10 +35,16 @@ def is_prefix(found: tuple[ParsedFact, ...], whole: list[str]) -> bool:
     said = [fact.text for fact in found]
     if said == whole[: len(said)]:
         return True
-    return said[:-1] == whole[: len(said) - 1] and found[-1].is_cut and whole[len(said) - 1].startswith(said[-1])
+    return (
+        said[:-1] == whole[: len(said) - 1]
+        and found[-1].is_cut
+        and whole[len(said) - 1].startswith(said[-1])
+    )
 
 
-@pytest.mark.parametrize("name", [*WELL_FORMED, "escaped", "escaped twice", "fenced", "fenced JSON"])
+@pytest.mark.parametrize(
+    "name", [*WELL_FORMED, "escaped", "escaped twice", "fenced", "fenced JSON"]
+)
 def test_an_answer_cut_anywhere_keeps_the_facts_before_the_cut_and_invents_none(name: str):
     raw, whole = SEEDS[name], texts(SEEDS[name])
     wrong = [at for at in range(len(raw)) if not is_prefix(parse_answer(raw[:at]).facts, whole)]
@@ -48,7 +60,11 @@ def test_an_answer_cut_inside_a_character_is_read_up_to_it():
 
 def test_a_cut_fact_is_held_whatever_the_model_meant():
     fact = parse_answer(SEGMENTS[: SEGMENTS.index("when stale")]).facts[-1]
-    assert (fact.text, fact.gate, fact.is_cut) == ("Both NFS mounts require sudo to unmount", "hold", True)
+    assert (fact.text, fact.gate, fact.is_cut) == (
+        "Both NFS mounts require sudo to unmount",
+        "hold",
+        True,
+    )
 
 
 @pytest.mark.parametrize("name", SPOILT)
@@ -56,12 +72,17 @@ def test_a_spoilt_answer_says_the_same(name: str):
     assert set(texts(SPOILT[name])) == set(texts(SEGMENTS))
 
 
-@pytest.mark.parametrize("name", ["escaped", "escaped twice", "fenced", "doubled", "capitals", "no end tags", "tasks first"])
+@pytest.mark.parametrize(
+    "name",
+    ["escaped", "escaped twice", "fenced", "doubled", "capitals", "no end tags", "tasks first"],
+)
 def test_the_path_tells_how_an_answer_was_read(name: str):
     assert parse_answer(SPOILT[name]).path == "segments"
 
 
-facts = st.lists(st.from_regex(r"\A[A-Z][a-z]{3,9}( [a-z0-9]{2,8}){2,6}\Z"), min_size=1, max_size=6, unique=True)
+facts = st.lists(
+    st.from_regex(r"\A[A-Z][a-z]{3,9}( [a-z0-9]{2,8}){2,6}\Z"), min_size=1, max_size=6, unique=True
+)
 SPOIL = {
     "escape": html.escape,
     "fence": lambda raw: f"```\n{raw}\n```",
@@ -83,12 +104,18 @@ def test_no_mixture_of_spoilings_changes_what_was_said(said: list[str], ways: li
 @given(st.permutations(SEGMENTS.split("<segment>")[1:]))
 def test_the_order_of_segments_changes_no_fact(blocks: list[str]):
     bodies = [block.split("</segment>")[0] for block in blocks]
-    raw = "<observations>" + "".join(f"<segment>{body}</segment>" for body in bodies) + "</observations>"
+    raw = (
+        "<observations>"
+        + "".join(f"<segment>{body}</segment>" for body in bodies)
+        + "</observations>"
+    )
     assert set(texts(raw)) == set(texts(SEGMENTS))
 
 
 @given(st.sampled_from(sorted(SEEDS)), st.data())
-def test_what_is_spliced_into_an_answer_never_makes_it_raise_or_invent(name: str, data: st.DataObject):
+def test_what_is_spliced_into_an_answer_never_makes_it_raise_or_invent(
+    name: str, data: st.DataObject
+):
     raw = SEEDS[name]
     at = data.draw(st.integers(0, len(raw)))
     to = data.draw(st.integers(at, min(len(raw), at + 40)))
@@ -100,7 +127,11 @@ def test_recorded_answers_cut_anywhere_keep_what_comes_before():
     for path in RECORDED:
         raw = path.read_text(encoding="utf-8")
         whole = texts(raw)
-        wrong = [at for at in range(0, len(raw), 397) if not is_prefix(parse_answer(raw[:at]).facts, whole)]
+        wrong = [
+            at
+            for at in range(0, len(raw), 397)
+            if not is_prefix(parse_answer(raw[:at]).facts, whole)
+        ]
         assert wrong == [], path.name
 
 
@@ -149,7 +180,11 @@ def test_fuzzing_finds_no_answer_that_breaks_a_law(tmp_path: Path):
     pytest.importorskip("atheris", reason="atheris has no wheel for this platform")
     command = [sys.executable, "-m", "memory_assets_tests.fuzz_parser", "--runs", "20000"]
     done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, capture_output=True, text=True
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2_000:]
     assert "number_of_executed_units: 2" in done.stderr

@@ -23,7 +23,9 @@ from memory_assets.stages.distill.model.questions import (
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
 ZONE = ZoneInfo("Europe/Berlin")
-ROWS = said(("owner", "install it"), ("assistant", "With pip."), ("owner", "no, use uv here, never pip"))
+ROWS = said(
+    ("owner", "install it"), ("assistant", "With pip."), ("owner", "no, use uv here, never pip")
+)
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 
 
@@ -32,7 +34,9 @@ def question(rows=ROWS, model: str = "scripted-1", zone: ZoneInfo = ZONE) -> Obs
     return found
 
 
-def keep(store: AnswerStore, asked: ObserverQuestion, stop: str = "end_turn", at: datetime = NOW) -> StoredAnswer:
+def keep(
+    store: AnswerStore, asked: ObserverQuestion, stop: str = "end_turn", at: datetime = NOW
+) -> StoredAnswer:
     kept = StoredAnswer(asked.key, ModelAnswer("- 🔴 a", asked.key.model, 10, 5, stop), at)
     store.write(kept)
     return kept
@@ -51,11 +55,19 @@ def test_a_prompt_of_the_owner_is_sent_instead_and_its_answers_are_kept_apart(tm
     file.write_text("Write down what matters.")
     (own,) = plan_questions(window(ROWS), messages(ROWS), "scripted-1", ZONE, file)
     assert own.request().system == "Write down what matters."
-    assert (own.key.content, own.key.prompt_hash != question().key.prompt_hash) == (question().key.content, True)
+    assert (own.key.content, own.key.prompt_hash != question().key.prompt_hash) == (
+        question().key.content,
+        True,
+    )
 
 
-@pytest.mark.parametrize(("content", "says"), [(None, "Cannot read"), (b"\xff\xfe\xff", "Cannot read"), (b" \n", "is empty")])
-def test_a_prompt_that_says_nothing_is_an_error_that_names_the_setting(tmp_path: Path, content: bytes | None, says: str):
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "Cannot read"), (b"\xff\xfe\xff", "Cannot read"), (b" \n", "is empty")],
+)
+def test_a_prompt_that_says_nothing_is_an_error_that_names_the_setting(
+    tmp_path: Path, content: bytes | None, says: str
+):
     file = tmp_path / "observer.md"
     if content is not None:
         file.write_bytes(content)
@@ -75,17 +87,30 @@ def test_earlier_memories_and_pictures_go_along():
 
 
 def test_a_window_of_300_000_tokens_is_asked_about_whole():
-    rows = said(*[(("owner", "assistant")[n % 2], f"message {n}: " + "word " * 230) for n in range(1_000)])
+    rows = said(
+        *[(("owner", "assistant")[n % 2], f"message {n}: " + "word " * 230) for n in range(1_000)]
+    )
     questions = plan_questions(window(rows), messages(rows), "scripted-1", ZONE)
     asked = [message["message_id"] for q in questions for message in q.call.messages]
     assert asked == [row["message_id"] for row in rows]
     assert all(q.estimated_tokens() < 40_000 for q in questions)
-    assert [(q.ordinal, q.call_count) for q in questions] == [(n, len(questions)) for n in range(len(questions))]
+    assert [(q.ordinal, q.call_count) for q in questions] == [
+        (n, len(questions)) for n in range(len(questions))
+    ]
 
 
 def test_the_key_follows_content_zone_and_model():
-    other = said(("owner", "install it"), ("assistant", "With pip."), ("owner", "no, use uv there, never pip"))
-    keys = {question().key, question(rows=other).key, question(model="scripted-2").key, question(zone=ZoneInfo("UTC")).key}
+    other = said(
+        ("owner", "install it"),
+        ("assistant", "With pip."),
+        ("owner", "no, use uv there, never pip"),
+    )
+    keys = {
+        question().key,
+        question(rows=other).key,
+        question(model="scripted-2").key,
+        question(zone=ZoneInfo("UTC")).key,
+    }
     assert len(keys) == 4
     assert question().key == question().key
 
@@ -113,7 +138,9 @@ def test_a_cut_answer_is_asked_for_once_more_with_more_room(tmp_path: Path):
     assert status_of(asked, store).kept == whole
 
 
-def test_a_complete_answer_of_a_harness_that_is_too_long_is_asked_for_once_more_and_then_used(tmp_path: Path):
+def test_a_complete_answer_of_a_harness_that_is_too_long_is_asked_for_once_more_and_then_used(
+    tmp_path: Path,
+):
     store, asked = AnswerStore(tmp_path), question()
     long = ModelAnswer("* 🔴 Use uv, never pip. " * 2_000, asked.key.model, 10, 12_000, "end_turn")
     first = StoredAnswer(asked.key, long, NOW)
@@ -129,7 +156,9 @@ def test_a_complete_answer_of_a_harness_that_is_too_long_is_asked_for_once_more_
 
 def test_what_a_model_thinks_does_not_make_its_answer_long(tmp_path: Path):
     store, asked = AnswerStore(tmp_path), question()
-    kept = StoredAnswer(asked.key, ModelAnswer("- 🔴 Use uv.", asked.key.model, 10, 12_000, "end_turn"), NOW)
+    kept = StoredAnswer(
+        asked.key, ModelAnswer("- 🔴 Use uv.", asked.key.model, 10, 12_000, "end_turn"), NOW
+    )
     store.write(kept)
     assert status_of(asked, store).kept == kept
 
@@ -144,6 +173,10 @@ def test_a_refusal_is_not_asked_again(tmp_path: Path):
 def test_an_answer_to_another_prompt_counts_only_where_any_will_do(tmp_path: Path):
     store, asked = AnswerStore(tmp_path), question()
     old = keep(store, replace(asked, key=replace(asked.key, prompt_hash="old")))
-    newer = keep(store, replace(asked, key=replace(asked.key, prompt_hash="newer")), at=NOW + timedelta(days=1))
+    newer = keep(
+        store,
+        replace(asked, key=replace(asked.key, prompt_hash="newer")),
+        at=NOW + timedelta(days=1),
+    )
     assert status_of(asked, store).state == "open"
     assert status_of(asked, store, any_prompt=True).kept == newer != old

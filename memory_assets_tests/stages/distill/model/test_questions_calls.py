@@ -53,7 +53,9 @@ def test_of_a_long_message_its_end_is_shown_again():
 
 
 def test_pictures_go_with_one_call_alone():
-    rows = said({"author": "owner", "text": "look " * 900, "image_count": 1}, ("owner", "word " * 900))
+    rows = said(
+        {"author": "owner", "text": "look " * 900, "image_count": 1}, ("owner", "word " * 900)
+    )
     calls = plan_calls(rows, [[0], [1]], tokens=1_000)
     assert sum(message["image_count"] for call in calls for message in call.messages) == 1
     assert sum(message["image_count"] for call in calls for message in call.before) == 0
@@ -65,11 +67,16 @@ def test_pictures_go_with_one_call_alone():
     cuts=st.sets(st.integers(1, 29)),
     tokens=st.integers(200, 2_000),
 )
-def test_every_message_is_shown_once_in_order_and_no_call_is_over_its_limit(sizes: list[int], cuts: set[int], tokens: int):
+def test_every_message_is_shown_once_in_order_and_no_call_is_over_its_limit(
+    sizes: list[int], cuts: set[int], tokens: int
+):
     rows = said(*[("owner", "w" * size + f"#{number}") for number, size in enumerate(sizes)])
     bounds = [0, *sorted(cut for cut in cuts if cut < len(rows)), len(rows)]
     segments = [list(range(start, end)) for start, end in pairwise(bounds)]
     calls = plan_calls(rows, segments, tokens=tokens)
     assert "".join(map(told, calls)) == "".join(row["text"] for row in rows)
     for call in calls:
-        assert sum(count_tokens(shown(message)) + 8 for message in (*call.before, *call.messages)) <= tokens
+        assert (
+            sum(count_tokens(shown(message)) + 8 for message in (*call.before, *call.messages))
+            <= tokens
+        )

@@ -7,7 +7,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.stages.distill.model.questions import MAX_TOKENS, TOKENS_A_CALL, ObserverQuestion, parameters, plan_questions
+from memory_assets.stages.distill.model.questions import (
+    MAX_TOKENS,
+    TOKENS_A_CALL,
+    ObserverQuestion,
+    parameters,
+    plan_questions,
+)
 from memory_assets.stages.distill.model.short_sessions import (
     ANSWER_TOKENS,
     ASSISTANT_CHARS,
@@ -37,7 +43,9 @@ RULE = "* 🔴 (18:04) [gate=allow confidence=0.9 category=rules-conventions] Us
 
 def question(number: int = 1, *turns: tuple[str, str] | dict, **about: str) -> ObserverQuestion:
     rows = said(*(turns or TURNS), window_id=f"{number:064d}")
-    rows = [{**row, "message_id": f"msg_{number}_{row['ordinal']}", "image_count": 0} for row in rows]
+    rows = [
+        {**row, "message_id": f"msg_{number}_{row['ordinal']}", "image_count": 0} for row in rows
+    ]
     short = window(rows, status="short", session_id=f"session-{number}", **about)
     (found,) = questions_about(short, messages(rows), "scripted-1", ZONE)
     return found
@@ -49,20 +57,29 @@ def answer(text: str, stop: str = "end_turn") -> ModelAnswer:
 
 def texts(text: str, count: int, stop: str = "end_turn") -> list[tuple[str, str]]:
     """The text and the fault of each part of the answer."""
-    found = split_answer([question(number).key for number in range(count)], answer(text, stop), START)
+    found = split_answer(
+        [question(number).key for number in range(count)], answer(text, stop), START
+    )
     return [(kept.answer.text, kept.fault) for kept in found]
 
 
 def test_the_owners_messages_are_shown_and_what_the_assistant_said_last_before_them():
     material = QuestionGroup((question(),)).request().material
     assert "OWNER: install the dependencies" in material
-    assert "ASSISTANT: I ran `pip install`. Shall I go on?\n\n[18:04] OWNER: no, use uv here, never pip" in material
+    assert (
+        "ASSISTANT: I ran `pip install`. Shall I go on?\n\n[18:04] OWNER: no, use uv here, never pip"
+        in material
+    )
     assert not any(hidden in material for hidden in ("lock file", "requirements.txt", "Switched"))
 
 
 def test_a_long_message_of_the_assistant_is_shortened_and_one_of_the_owner_is_not():
     long = "x" * 5_000
-    material = QuestionGroup((question(1, ("assistant", long), ("owner", f"never do that {long}")),)).request().material
+    material = (
+        QuestionGroup((question(1, ("assistant", long), ("owner", f"never do that {long}")),))
+        .request()
+        .material
+    )
     assert f"never do that {long}" in material
     assert len(material) < 5_000 + ASSISTANT_CHARS + 500
 
@@ -74,7 +91,10 @@ def test_a_session_without_words_of_its_owner_asks_nothing():
 
 def test_a_long_session_is_asked_about_as_before():
     rows = said(*TURNS)
-    both = [plan(window(rows), messages(rows), "scripted-1", ZONE) for plan in (questions_about, plan_questions)]
+    both = [
+        plan(window(rows), messages(rows), "scripted-1", ZONE)
+        for plan in (questions_about, plan_questions)
+    ]
     assert both[0] == both[1]
 
 
@@ -89,7 +109,8 @@ def test_the_key_of_a_session_depends_on_nothing_but_what_is_shown_of_it():
 def test_an_answer_about_a_short_session_is_none_about_the_whole_transcript():
     rows = said(("owner", "never force-push"))
     whole, short = (
-        questions_about(window(rows, status=status), messages(rows), "scripted-1", ZONE)[0] for status in ("observed", "short")
+        questions_about(window(rows, status=status), messages(rows), "scripted-1", ZONE)[0]
+        for status in ("observed", "short")
     )
     assert whole.key.content != short.key.content
     assert short.key.zone == ZONE
@@ -116,14 +137,20 @@ def test_the_room_for_answers_limits_how_many_share_a_request():
 
 
 def test_the_tokens_of_a_call_limit_how_many_share_a_request():
-    large = [question(number, ("owner", f"{number} " + "never do this again " * 2_500)) for number in range(5)]
+    large = [
+        question(number, ("owner", f"{number} " + "never do this again " * 2_500))
+        for number in range(5)
+    ]
     groups = group_questions(large)
     assert [len(group.questions) for group in groups] == [2, 2, 1]
     assert max(group.estimated_tokens() for group in groups) <= TOKENS_A_CALL + 1_000
 
 
 def test_sessions_of_one_project_are_beside_each_other():
-    asked = [question(number, project=project) for number, project in enumerate(["shop", "blog", "shop", "blog"])]
+    asked = [
+        question(number, project=project)
+        for number, project in enumerate(["shop", "blog", "shop", "blog"])
+    ]
     (group,) = group_questions(asked)
     assert [one.project for one in group.questions] == ["blog", "blog", "shop", "shop"]
 
@@ -131,7 +158,10 @@ def test_sessions_of_one_project_are_beside_each_other():
 def test_a_second_attempt_goes_alone_with_more_room():
     first, second = question(1), replace(question(2).wider, complaint=IS_MISSING)
     groups = group_questions([first, second, question(3)])
-    assert [[one.session_id for one in group.questions] for group in groups] == [["session-2"], ["session-1", "session-3"]]
+    assert [[one.session_id for one in group.questions] for group in groups] == [
+        ["session-2"],
+        ["session-1", "session-3"],
+    ]
     assert isinstance(second, ShortSessionQuestion)
     assert second.key.parameters == parameters(2 * ANSWER_TOKENS)
     assert IS_MISSING in groups[0].request().material
@@ -143,13 +173,18 @@ def test_an_answer_is_split_by_number():
     assert texts(said_of_both, 2) == [(NOTHING, ""), (RULE, "")]
 
 
-@pytest.mark.parametrize("form", ["<session number=1/>", "<session 1>None.</session>", "< Session id='1' >\n</ session >"])
+@pytest.mark.parametrize(
+    "form",
+    ["<session number=1/>", "<session 1>None.</session>", "< Session id='1' >\n</ session >"],
+)
 def test_other_forms_of_an_empty_part_are_read(form: str):
     assert texts(f'{form}\n<session number="2">{RULE}</session>', 2) == [(NOTHING, ""), (RULE, "")]
 
 
 def test_a_session_that_the_answer_lacks_is_missing():
-    assert texts(f'<session number="1">{RULE}</session><session number="7">{RULE}</session>', 2) == [
+    assert texts(
+        f'<session number="1">{RULE}</session><session number="7">{RULE}</session>', 2
+    ) == [
         (RULE, ""),
         ("", IS_MISSING),
     ]
@@ -174,8 +209,14 @@ def test_an_answer_about_one_session_may_leave_its_element_out_and_keeps_its_sto
 
 
 def test_the_parts_add_up_to_what_was_paid():
-    parts = [kept.answer for kept in split_answer([question(n).key for n in range(3)], answer("-"), START)]
-    assert [sum(getattr(part, name) for part in parts) for name in ("input_tokens", "output_tokens", "cache_read_tokens")] == [
+    parts = [
+        kept.answer
+        for kept in split_answer([question(n).key for n in range(3)], answer("-"), START)
+    ]
+    assert [
+        sum(getattr(part, name) for part in parts)
+        for name in ("input_tokens", "output_tokens", "cache_read_tokens")
+    ] == [
         1_001,
         11,
         7,

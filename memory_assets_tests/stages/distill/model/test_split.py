@@ -13,13 +13,19 @@ from memory_assets.text.words import squeezed
     "claims",
     [
         ["The cache is in Redis on db03.", "Sessions are kept in PostgreSQL for 30 days."],
-        ['The build fails with "No such file. Stop" without Docker.', "Podman 5 needs `--userns=keep-id`."],
+        [
+            'The build fails with "No such file. Stop" without Docker.',
+            "Podman 5 needs `--userns=keep-id`.",
+        ],
         [
             "The owner wants squash merges.",
             "The owner wants release notes written by hand.",
             "CI signs tags with the deploy key.",
         ],
-        ["`make test` needs PORT=8080.", "Use `--no-network` in CI and run `make lint` before every push."],
+        [
+            "`make test` needs PORT=8080.",
+            "Use `--no-network` in CI and run `make lint` before every push.",
+        ],
     ],
 )
 def test_sentences_that_are_clear_alone_are_facts_of_their_own(claims: list[str]):
@@ -44,18 +50,17 @@ def test_what_refers_back_stays_with_its_sentence(text: str):
 
 
 def test_a_claim_has_the_mark_the_time_and_the_annotations_of_its_fact():
-    line = (
-        "* 🔴 (09:41) [gate=allow confidence=0.9 category=operations] Redis runs on db03. PostgreSQL 16 runs on db04 and db05."
-    )
+    line = "* 🔴 (09:41) [gate=allow confidence=0.9 category=operations] Redis runs on db03. PostgreSQL 16 runs on db04 and db05."
     answer = parse_answer(
         f"<observations><segment><narrative>Hosts.</narrative><facts>\n{line}\n</facts></segment></observations>"
     )
     (segment,) = split_facts(answer).segments
     one, other = segment.facts
     assert (one.text, other.text) == ("Redis runs on db03.", "PostgreSQL 16 runs on db04 and db05.")
-    assert {(fact.priority, fact.time, fact.gate, fact.confidence, fact.category) for fact in segment.facts} == {
-        ("high", "09:41", "allow", 0.9, "operations")
-    }
+    assert {
+        (fact.priority, fact.time, fact.gate, fact.confidence, fact.category)
+        for fact in segment.facts
+    } == {("high", "09:41", "allow", 0.9, "operations")}
     assert segment.narrative == "Hosts."
 
 

@@ -6,7 +6,8 @@ from memory_assets.stages.distill.model.usable import IS_EMPTY, IS_PROSE, IS_UNS
 from memory_assets_tests.stages.distill.sessions import said
 
 ROWS = said(
-    ("owner", "use uv here, never pip"), ("assistant", "`uv sync` installs everything from `uv.lock` into the environment.")
+    ("owner", "use uv here, never pip"),
+    ("assistant", "`uv sync` installs everything from `uv.lock` into the environment."),
 )
 GOOD = "- 🔴 [gate=allow confidence=0.9] Use uv here, never pip"
 INVENTED = [
@@ -26,11 +27,16 @@ INVENTED = [
         ("<obser", IS_PROSE),
         ("<observations></observations>", ""),
         ('{"hasMemory": false}', ""),
-        ("<observations><segment><narrative>Small talk.</narrative><facts></facts></segment></observations>", ""),
+        (
+            "<observations><segment><narrative>Small talk.</narrative><facts></facts></segment></observations>",
+            "",
+        ),
         (GOOD, ""),
         ("\n".join([GOOD, *(f"- 🟡 [gate=allow] {text}" for text in INVENTED)]), IS_UNSUPPORTED),
         ("\n".join([GOOD, f"- 🟡 [gate=allow] {INVENTED[0]}"]), ""),
     ],
 )
-def test_an_answer_is_used_if_it_has_facts_that_rest_on_the_transcript_or_says_that_there_are_none(text: str, fault: str):
+def test_an_answer_is_used_if_it_has_facts_that_rest_on_the_transcript_or_says_that_there_are_none(
+    text: str, fault: str
+):
     assert fault_of(text, ROWS) == fault

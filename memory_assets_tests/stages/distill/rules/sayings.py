@@ -62,7 +62,11 @@ def read_conversation(path: Path) -> Conversation:
         else:
             turns[-1] = (turns[-1][0], f"{turns[-1][1]}\n{line[2:]}")
     wanted = [text for _, turn in turns for text in _MARKED.findall(turn)]
-    return Conversation(path.stem, tuple(said(*[(author, _MARKED.sub(r"\1", text)) for author, text in turns])), tuple(wanted))
+    return Conversation(
+        path.stem,
+        tuple(said(*[(author, _MARKED.sub(r"\1", text)) for author, text in turns])),
+        tuple(wanted),
+    )
 
 
 def score(part: str) -> Score:
@@ -74,14 +78,23 @@ def score(part: str) -> Score:
         found = {text: [wanted for wanted in one.wanted if _says(text, wanted)] for text in texts}
         right += [f"{one.name}: {text}" for text in texts if found[text]]
         wrong += [f"{one.name}: {text}" for text in texts if not found[text]]
-        missed += [f"{one.name}: {wanted}" for wanted in one.wanted if not any(wanted in of for of in found.values())]
+        missed += [
+            f"{one.name}: {wanted}"
+            for wanted in one.wanted
+            if not any(wanted in of for of in found.values())
+        ]
     return Score(tuple(right), tuple(wrong), tuple(missed))
 
 
 def sentence_count(part: str) -> int:
     """How many sentences the conversations have."""
     rows = (row for one in conversations(part) for row in one.rows)
-    return sum(len(split_sentences(line)) for row in rows for line in row["text"].splitlines() if line.strip())
+    return sum(
+        len(split_sentences(line))
+        for row in rows
+        for line in row["text"].splitlines()
+        if line.strip()
+    )
 
 
 def is_wanted(text: str, wanted: Iterable[str]) -> bool:
@@ -92,7 +105,9 @@ def is_wanted(text: str, wanted: Iterable[str]) -> bool:
 def _says(text: str, wanted: str) -> bool:
     """Whether the fact says what is wanted: one text contains the other, but for its opening and its end."""
     fact, told = (
-        re.sub(r"^(?:the owner|i)(?: does not| don't|'d| would)? \w+ |[^\w ]", "", plain(one).lower())
+        re.sub(
+            r"^(?:the owner|i)(?: does not| don't|'d| would)? \w+ |[^\w ]", "", plain(one).lower()
+        )
         for one in (text.partition(" (approved")[0], wanted)
     )
     return fact in told or told in fact

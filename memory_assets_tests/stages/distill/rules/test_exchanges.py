@@ -25,7 +25,9 @@ def test_a_pasted_log_is_not_the_owners_voice():
 
 
 def test_a_code_fence_is_quoted():
-    assert own_paragraphs("use this config\n\n```\nnever = true\nalways use pip\n```") == ["use this config"]
+    assert own_paragraphs("use this config\n\n```\nnever = true\nalways use pip\n```") == [
+        "use this config"
+    ]
 
 
 def test_what_an_introduction_announces_is_quoted():
@@ -35,9 +37,12 @@ def test_what_an_introduction_announces_is_quoted():
 
 def test_a_review_is_quoted_and_the_line_around_it_is_not():
     review = "\n\n".join(
-        f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first." for n in range(1, 9)
+        f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first."
+        for n in range(1, 9)
     )
-    assert own_paragraphs(f"can you verify these\n\n{review}\n\nbut leave the docs alone please") == [
+    assert own_paragraphs(
+        f"can you verify these\n\n{review}\n\nbut leave the docs alone please"
+    ) == [
         "can you verify these",
         "but leave the docs alone please",
     ]
@@ -45,14 +50,23 @@ def test_a_review_is_quoted_and_the_line_around_it_is_not():
 
 def test_a_finding_under_its_severity_is_quoted_with_its_title():
     assert (
-        own_paragraphs("Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease.")
+        own_paragraphs(
+            "Lease ignored on push\nHigh Severity\n\nThe guard always returns early and never checks the lease."
+        )
         == []
     )
 
 
 def test_a_numbered_finding_is_quoted_and_so_is_what_a_terminal_indented():
-    assert own_paragraphs("2. (Medium) The defer deletes the target\n\nload accepts a folder that exists.") == []
-    assert own_paragraphs("can we do this?\n\n  The check lives in auth.go. It never runs.") == ["can we do this?"]
+    assert (
+        own_paragraphs(
+            "2. (Medium) The defer deletes the target\n\nload accepts a folder that exists."
+        )
+        == []
+    )
+    assert own_paragraphs("can we do this?\n\n  The check lives in auth.go. It never runs.") == [
+        "can we do this?"
+    ]
 
 
 def test_a_stamped_chat_is_quoted():
@@ -61,14 +75,22 @@ def test_a_stamped_chat_is_quoted():
 
 
 def test_the_owners_own_lines_before_a_long_paste_are_all_theirs():
-    own = ["okay here is the tweet for the launch..", "its not subject to your feedback. it is as is."]
+    own = [
+        "okay here is the tweet for the launch..",
+        "its not subject to your feedback. it is as is.",
+    ]
     paste = "For anyone who wants to move: we’re open sourcing our latest tool, today. " * 12
     assert own_paragraphs("\n\n".join([*own, paste])) == own
 
 
 def test_the_last_lines_of_a_review_are_the_reviewers():
     review = "1. High: the lease is ignored in push.go:17.\n\n" + "The guard never runs. " * 50
-    assert own_paragraphs(f"Findings:\n\n{review}\n\nI also tried to run the tests, but I could not bind a port.") == []
+    assert (
+        own_paragraphs(
+            f"Findings:\n\n{review}\n\nI also tried to run the tests, but I could not bind a port."
+        )
+        == []
+    )
 
 
 def test_one_line_that_a_terminal_broke_is_the_owners():
@@ -77,7 +99,9 @@ def test_one_line_that_a_terminal_broke_is_the_owners():
 
 
 def test_tagged_blocks_are_quoted():
-    assert own_paragraphs("<system-reminder>always obey</system-reminder>\n\nuse tabs") == ["use tabs"]
+    assert own_paragraphs("<system-reminder>always obey</system-reminder>\n\nuse tabs") == [
+        "use tabs"
+    ]
 
 
 def test_two_dots_end_a_thought_and_code_paths_survive():

@@ -45,8 +45,12 @@ def test_statements_are_no_orders(text: str):
 
 
 def test_who_decides_is_told():
-    assert attributes_to_owner("The user has approved conda") and not attributes_to_owner("The user table has three columns")
-    assert states_decision("The team decided on conda") and not states_decision("The team is in Lisbon")
+    assert attributes_to_owner("The user has approved conda") and not attributes_to_owner(
+        "The user table has three columns"
+    )
+    assert states_decision("The team decided on conda") and not states_decision(
+        "The team is in Lisbon"
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,5 +80,7 @@ def test_what_is_wrapped_stands_behind():
 
 
 def test_only_unseen_characters_hide():
-    assert has_invisible_characters("use\u200b conda") and has_invisible_characters("\u202ereversed")
+    assert has_invisible_characters("use\u200b conda") and has_invisible_characters(
+        "\u202ereversed"
+    )
     assert not has_invisible_characters("für 👩‍💻 und あ")

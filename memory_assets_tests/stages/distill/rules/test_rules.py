@@ -29,7 +29,10 @@ WITH_PIP = ("assistant", "I ran `pip install -r requirements.txt`, which install
 
 def test_a_correction_is_kept_in_the_owners_words():
     (fact,) = of_owner(
-        ASKED, WITH_PIP, ("owner", "no, use uv, not pip"), ("assistant", "Switched to uv: `uv sync` installs all.")
+        ASKED,
+        WITH_PIP,
+        ("owner", "no, use uv, not pip"),
+        ("assistant", "Switched to uv: `uv sync` installs all."),
     )
     assert (fact.text, fact.quote) == ("Use uv, not pip.", "use uv, not pip")
     assert (fact.kind, fact.author, fact.strength, fact.priority, fact.lines) == (
@@ -77,8 +80,14 @@ def test_what_the_owner_lays_down_or_states_is_kept(turn: str, kind: str, text: 
 def test_what_had_to_be_repeated_comes_first():
     turns = (ASKED, WITH_PIP, ("owner", "always run make test"), ("assistant", "Ok."))
     first, second = of_owner(*turns, ("owner", "I told you again: never install packages globally"))
-    assert (first.text, first.usefulness, second.kind) == ("Never install packages globally.", 1.0, "rule")
-    (stated,) = of_owner(ASKED, WITH_PIP, ("owner", "I already told you that unit tests go into tests/unit"))
+    assert (first.text, first.usefulness, second.kind) == (
+        "Never install packages globally.",
+        1.0,
+        "rule",
+    )
+    (stated,) = of_owner(
+        ASKED, WITH_PIP, ("owner", "I already told you that unit tests go into tests/unit")
+    )
     assert (stated.text, stated.kind) == ("Unit tests go into tests/unit.", "rule")
 
 
@@ -102,7 +111,11 @@ def test_errands_questions_doubts_stories_and_words_of_others_teach_nothing(turn
 
 
 def test_a_rule_about_it_takes_the_sentence_that_says_what_it_is():
-    facts = of_owner(ASKED, WITH_PIP, ("owner", "The binary is called shopctl. It must never be renamed in scripts."))
+    facts = of_owner(
+        ASKED,
+        WITH_PIP,
+        ("owner", "The binary is called shopctl. It must never be renamed in scripts."),
+    )
     assert facts[0].text == "The binary is called shopctl. It must never be renamed in scripts."
     assert of_owner(ASKED, WITH_PIP, ("owner", "It must never be renamed in scripts.")) == []
 
@@ -113,7 +126,9 @@ def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
     reply = "Two steps:\n- Never drop the fallback of `sync.go` without a test. It is used by old targets."
     assert (
         of_owner(
-            ASKED, ("assistant", reply), ("owner", "- Never drop the fallback of `sync.go` without a test. what would that be")
+            ASKED,
+            ("assistant", reply),
+            ("owner", "- Never drop the fallback of `sync.go` without a test. what would that be"),
         )
         == []
     )
@@ -121,14 +136,16 @@ def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
 
 def test_an_errand_behind_a_statement_is_left_out():
     (fact,) = of_owner(
-        ASKED, ("owner", "rows without an amount are dropped, never filled, and please document that in the readme")
+        ASKED,
+        (
+            "owner",
+            "rows without an amount are dropped, never filled, and please document that in the readme",
+        ),
     )
     assert fact.text == "Rows without an amount are dropped, never filled."
 
 
-OPTIONS = (
-    "Two options:\n1. Keep `setup.py` and generate the lock file.\n2. Move the metadata into `pyproject.toml`. That is newer."
-)
+OPTIONS = "Two options:\n1. Keep `setup.py` and generate the lock file.\n2. Move the metadata into `pyproject.toml`. That is newer."
 LETTERS = "Which do you want?\n\n- **A. Keep the design local** — nothing is committed.\n- **B. Keep the folder in git with `git add -f docs`.**"
 
 
@@ -164,7 +181,13 @@ def test_a_label_that_nobody_offered_in_that_form_picks_nothing(offered: str, tu
 
 
 def test_an_option_of_an_earlier_message_is_not_picked():
-    turns = (ASKED, ("assistant", OPTIONS), ("owner", "who reads it?"), ("assistant", "Only CI does."), ("owner", "2"))
+    turns = (
+        ASKED,
+        ("assistant", OPTIONS),
+        ("owner", "who reads it?"),
+        ("assistant", "Only CI does."),
+        ("owner", "2"),
+    )
     assert of_owner(*turns) == []
 
 
@@ -185,15 +208,16 @@ def test_a_yes_to_an_offer_is_an_errand(offered: str, turn: str):
 
 
 TURNS = "How do the agents alternate?\n\nA) Short turns: each agent holds the lease of the document for a minute.\nB) No lease at all."
-SIGNAL = (
-    "How does an agent say that it is done?\n\nA) It gives the lease of the document back.\nB) It writes a file `done.json`."
-)
+SIGNAL = "How does an agent say that it is done?\n\nA) It gives the lease of the document back.\nB) It writes a file `done.json`."
 
 
 def test_an_option_is_taken_back_by_a_later_choice_about_its_subject_or_by_a_complaint():
     picked = (ASKED, ("assistant", TURNS), ("owner", "A"), ("assistant", "Ok."))
     text = "Short turns: each agent holds the lease of the document for a minute (approved by the owner: “A”)."
-    assert [(fact.text, fact.is_overturned) for fact in of_owner(*picked, ("owner", "and now the colours"))] == [(text, False)]
+    assert [
+        (fact.text, fact.is_overturned)
+        for fact in of_owner(*picked, ("owner", "and now the colours"))
+    ] == [(text, False)]
     again = of_owner(*picked, ("owner", "next"), ("assistant", SIGNAL), ("owner", "b"))
     assert [fact.is_overturned for fact in again if fact.text == text] == [True]
     disliked = of_owner(*picked, ("owner", "I don't like that an agent has turns"))
@@ -242,7 +266,9 @@ def test_bans_wishes_and_repetitions_are_kept(turn: str, kind: str, text: str | 
     assert [result.verdict for result in judge([fact])] == ["allow"]
 
 
-CAUSE = "The root cause was the stale mount on `/srv/data`: the `db` container could not see new files."
+CAUSE = (
+    "The root cause was the stale mount on `/srv/data`: the `db` container could not see new files."
+)
 
 
 @pytest.mark.parametrize(
@@ -254,7 +280,9 @@ CAUSE = "The root cause was the stale mount on `/srv/data`: the `db` container c
     ],
 )
 def test_a_cause_that_was_verified_is_kept(reply: str, answer: str):
-    assert of_assistant(("owner", "the tests cannot reach the database"), ("assistant", reply), ("owner", answer)) == [CAUSE]
+    assert of_assistant(
+        ("owner", "the tests cannot reach the database"), ("assistant", reply), ("owner", answer)
+    ) == [CAUSE]
 
 
 @pytest.mark.parametrize(
@@ -271,12 +299,22 @@ def test_a_cause_that_was_verified_is_kept(reply: str, answer: str):
     ],
 )  # fmt: skip
 def test_what_was_not_verified_or_is_no_cause_is_left_out(reply: str):
-    assert of_assistant(("owner", "the tests cannot reach the database"), ("assistant", reply), ("owner", "ok")) == []
+    assert (
+        of_assistant(
+            ("owner", "the tests cannot reach the database"), ("assistant", reply), ("owner", "ok")
+        )
+        == []
+    )
 
 
 def test_a_cause_that_is_taken_back_is_marked():
     later = "I was wrong: the stale mount on `/srv/data` was not the cause, the `db` container sees new files."
-    turns = (("owner", "why"), ("assistant", f"{CAUSE} I verified it."), ("owner", "it still fails"), ("assistant", later))
+    turns = (
+        ("owner", "why"),
+        ("assistant", f"{CAUSE} I verified it."),
+        ("owner", "it still fails"),
+        ("assistant", later),
+    )
     assert [(fact.text, fact.is_overturned) for fact in found(said(*turns))] == [(CAUSE, True)]
 
 
@@ -284,7 +322,10 @@ def test_a_problem_that_is_settled_later_is_marked():
     turns = (ASKED, WITH_PIP, ("owner", "the importer has no check for `currency` in orders.csv"))
     assert [fact.is_overturned for fact in of_owner(*turns, ("assistant", "I see."))] == [False]
     assert [
-        fact.is_overturned for fact in of_owner(*turns, ("assistant", "I added the check for `currency` to the importer."))
+        fact.is_overturned
+        for fact in of_owner(
+            *turns, ("assistant", "I added the check for `currency` to the importer.")
+        )
     ] == [True]
 
 
@@ -294,15 +335,27 @@ def test_another_value_of_the_same_subject_overturns_the_earlier_one():
         ("owner", "the link text is #81a2be in the old theme"),
     )
     assert [fact.is_overturned for fact in of_owner(first, WITH_PIP)] == [False]
-    assert [fact.is_overturned for fact in of_owner(first, WITH_PIP, later) if "accent" in fact.text] == [True]
-    assert [fact.is_overturned for fact in of_owner(first, WITH_PIP, ("owner", "is the link text blue?"))] == [False]
+    assert [
+        fact.is_overturned for fact in of_owner(first, WITH_PIP, later) if "accent" in fact.text
+    ] == [True]
+    assert [
+        fact.is_overturned
+        for fact in of_owner(first, WITH_PIP, ("owner", "is the link text blue?"))
+    ] == [False]
 
 
 def test_statements_that_are_limited_to_different_things_leave_each_other():
-    riga, turku = (f"No, for {port} always use `dock-{port.lower()}`, never the crane script." for port in ("Riga", "Turku"))
+    riga, turku = (
+        f"No, for {port} always use `dock-{port.lower()}`, never the crane script."
+        for port in ("Riga", "Turku")
+    )
     facts = of_owner(("owner", riga), WITH_PIP, ("owner", turku))
     assert [fact.is_overturned for fact in facts] == [False, False]
-    again = of_owner(("owner", riga), WITH_PIP, ("owner", "No, for Riga never use the crane script, always `dock-east`."))
+    again = of_owner(
+        ("owner", riga),
+        WITH_PIP,
+        ("owner", "No, for Riga never use the crane script, always `dock-east`."),
+    )
     assert [fact.is_overturned for fact in again if "dock-riga" in fact.text] == [True]
 
 
@@ -317,22 +370,33 @@ def test_the_owners_later_decision_overturns_their_earlier_one():
 
 def test_what_was_said_twice_is_found_once():
     assert (
-        len(of_owner(ASKED, WITH_PIP, ("owner", "use uv, not pip"), ("assistant", "Ok."), ("owner", "no, use uv, not pip")))
+        len(
+            of_owner(
+                ASKED,
+                WITH_PIP,
+                ("owner", "use uv, not pip"),
+                ("assistant", "Ok."),
+                ("owner", "no, use uv, not pip"),
+            )
+        )
         == 1
     )
 
 
 def test_of_two_wordings_the_fuller_one_is_found():
-    short, full = "migrations must carry a rollback", "migrations must carry a rollback for Postgres"
+    short, full = (
+        "migrations must carry a rollback",
+        "migrations must carry a rollback for Postgres",
+    )
     for turns in ((short, full), (full, short)):
-        (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turns[0]), ("assistant", "Ok."), ("owner", turns[1]))
+        (fact,) = of_owner(
+            ASKED, WITH_PIP, ("owner", turns[0]), ("assistant", "Ok."), ("owner", turns[1])
+        )
         assert fact.text == "Migrations must carry a rollback for Postgres."
 
 
 def test_pasted_text_of_others_makes_no_rule():
-    paste = (
-        "can you look at this review:\n\n1. High: always use pip here, never uv. Never touch the lock file in shop/uv.lock:12."
-    )
+    paste = "can you look at this review:\n\n1. High: always use pip here, never uv. Never touch the lock file in shop/uv.lock:12."
     assert of_owner(ASKED, WITH_PIP, ("owner", paste)) == []
 
 
@@ -343,7 +407,9 @@ def test_clock_times_come_from_the_source_alone():
 
 def test_a_window_gives_few_facts_and_the_same_session_the_same_ones():
     names = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda omicron sigma tau upsilon omega rho".split()
-    rows = said(*[("owner", f"{name.title()} owns {name}-service on {name}-host.") for name in names])
+    rows = said(
+        *[("owner", f"{name.title()} owns {name}-service on {name}-host.") for name in names]
+    )
     for number, row in enumerate(rows):
         row["event_at"] += timedelta(minutes=number)
     assert len(found(rows)) == MOST_CANDIDATES < len(names)

@@ -11,7 +11,12 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets.text.files import write_atomically
 from memory_assets_tests.conftest import NOW
-from memory_assets_tests.stages.distill.rules.sayings import conversations, is_wanted, score, sentence_count
+from memory_assets_tests.stages.distill.rules.sayings import (
+    conversations,
+    is_wanted,
+    score,
+    sentence_count,
+)
 from memory_assets_tests.stages.friction.transcripts import Session, Turn
 
 PARTS = ("before", "after")
@@ -36,17 +41,32 @@ def test_a_store_of_these_sessions_holds_the_same(tmp_path: Path):
     for number, one in enumerate(found for part in PARTS for found in conversations(part)):
         began = datetime.combine(NOW.date(), time(8), NOW.tzinfo) - timedelta(days=2 + number % 5)
         spoken = enumerate((ROLES[row["author"]], row["text"]) for row in one.rows)
-        turns = tuple(Turn(began + timedelta(minutes=minute), role, text) for minute, (role, text) in spoken)
+        turns = tuple(
+            Turn(began + timedelta(minutes=minute), role, text) for minute, (role, text) in spoken
+        )
         session = Session(one.name, ("claude_code", "codex", "pi")[number % 3], one.name, turns)
         write_atomically(tmp_path / "transcripts" / session.path, session.content)
         wanted[session.id] = one.wanted
     folder = str(tmp_path / "transcripts")
-    store = open_store(read_settings(data=tmp_path / "store", sources=folder, owner="mira", timezone="UTC", now=NOW))
+    store = open_store(
+        read_settings(
+            data=tmp_path / "store", sources=folder, owner="mira", timezone="UTC", now=NOW
+        )
+    )
     launch.ingest(store, reflect=False)
-    allowed = store.tables.read("observations").filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow"))
-    right = [text for session, text in allowed.select("session_id", "text").rows() if is_wanted(text, wanted[session])]
+    allowed = store.tables.read("observations").filter(
+        (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
+    )
+    right = [
+        text
+        for session, text in allowed.select("session_id", "text").rows()
+        if is_wanted(text, wanted[session])
+    ]
     assert len(right) >= 0.95 * allowed.height
     assert len(right) >= 0.8 * sum(map(len, wanted.values()))
     lessons = store.tables.read("lessons")
-    assert all(is_wanted(text, wanted[session]) for session, text in lessons.select("session_id", "text").rows())
+    assert all(
+        is_wanted(text, wanted[session])
+        for session, text in lessons.select("session_id", "text").rows()
+    )
     assert lessons.height >= 20

@@ -9,7 +9,10 @@ from memory_assets.stages.distill.rules.segments import find_segments
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.sessions import LATER, said
 
-WORK = [("assistant", "Looking at the cache layer and its stale entries."), ("tool", "cache.py: 40 lines of cache layer")]
+WORK = [
+    ("assistant", "Looking at the cache layer and its stale entries."),
+    ("tool", "cache.py: 40 lines of cache layer"),
+]
 
 
 def starts(rows) -> list[int]:
@@ -24,16 +27,27 @@ def test_a_long_silence_begins_a_topic():
 
 def test_an_announced_topic_after_handed_in_work_begins_one():
     done = ("assistant", "Committed as 1a2b3c4. All tests pass.")
-    assert starts(said(("owner", "fix the cache layer"), *WORK * 5, done, ("owner", "now let's write the release notes"))) == [
+    assert starts(
+        said(
+            ("owner", "fix the cache layer"),
+            *WORK * 5,
+            done,
+            ("owner", "now let's write the release notes"),
+        )
+    ) == [
         0,
         12,
     ]
 
 
 def test_a_turn_about_the_same_thing_begins_none():
-    assert starts(said(("owner", "fix the cache layer"), *WORK * 5, ("owner", "does the cache layer hold stale entries?"))) == [
-        0
-    ]
+    assert starts(
+        said(
+            ("owner", "fix the cache layer"),
+            *WORK * 5,
+            ("owner", "does the cache layer hold stale entries?"),
+        )
+    ) == [0]
 
 
 def test_a_stretch_without_turns_is_cut():
@@ -46,7 +60,11 @@ def test_a_window_without_messages_has_no_segments():
 
 authors = st.sampled_from(["owner", "assistant", "tool", "file"])
 turns = st.lists(
-    st.tuples(authors, st.sampled_from(["now the docs", "fix the cache", "done, pushed", "x"]), st.integers(0, 90)),
+    st.tuples(
+        authors,
+        st.sampled_from(["now the docs", "fix the cache", "done, pushed", "x"]),
+        st.integers(0, 90),
+    ),
     max_size=160,
 )
 
