@@ -27,7 +27,11 @@ class WeightsHook(BuildHookInterface):
         if version == "editable":
             return
         spec = find_spec(PACKAGE)
-        package = Path(spec.origin).parent if spec and spec.origin else self._unpacked(Path(self._scratch.name))
+        package = (
+            Path(spec.origin).parent
+            if spec and spec.origin
+            else self._unpacked(Path(self._scratch.name))
+        )
         build_data["force_include"][str(package / "model")] = "memory_assets/_model"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -41,5 +45,7 @@ class WeightsHook(BuildHookInterface):
         requirements = folder / "requirements.txt"
         requirements.write_text(locked[0], "utf-8")
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", "--no-deps", "--target", folder, "-r", requirements], check=True)
+        subprocess.run(
+            [*pip, "install", "--no-deps", "--target", folder, "-r", requirements], check=True
+        )
         return folder / PACKAGE

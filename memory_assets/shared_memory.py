@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.errors import ScopeError, UnknownIdError
 from memory_assets.memory import AN_ID, MEMORIES, Asking, MemoryAgent
 from memory_assets.schema import requests
-from memory_assets.services.latest_briefing import Briefing
-from memory_assets.services.proposals import Decided, Pending, Review, Reviewed, pending_from
+from memory_assets.services.review.proposals import Decided, Pending, Review, Reviewed, pending_from
+from memory_assets.services.search.latest_briefing import Briefing
+from memory_assets.services.settings.which_store import present_settings
 from memory_assets.services.sharing.reader import Reader
-from memory_assets.services.which_store import present_settings
 from memory_assets.stages.brief.due import Triggers
 from memory_assets.store.ready import file_name
 from memory_assets.text.words import shortened
@@ -26,13 +26,13 @@ from memory_assets.text.words import shortened
 if TYPE_CHECKING:
     from memory_assets.schema.protocols import Model
     from memory_assets.schema.pushes import Holdings, Stored
-    from memory_assets.services.answers import Readable
-    from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.notes import Noted
+    from memory_assets.services.notes.feedback import Rating
+    from memory_assets.services.notes.remember import Noted
+    from memory_assets.services.search.answers import Readable
+    from memory_assets.services.search.why_not import WhyNot
     from memory_assets.services.sharing.answers import SharedStatus
     from memory_assets.services.slog import SlogAnswer
-    from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
@@ -105,8 +105,8 @@ class SharedMemory(MemoryAgent):
         """Saves a fact of the person; without a project, of that of the token. Corrects only
         readable memories.
         """
-        from memory_assets.services import notes
-        from memory_assets.services.review import take_along
+        from memory_assets.services.notes import remember as notes
+        from memory_assets.services.review.open_triage import take_along
 
         request = requests.RememberRequest.of(text, **options)
         if request.instead_of is not None:
@@ -206,8 +206,8 @@ class SharedMemory(MemoryAgent):
         """Returns where a readable memory comes from: down to the bytes if only the person's own
         sessions say it.
         """
+        from memory_assets.services.search.why_not import WhyNot
         from memory_assets.services.sharing.answers import find_says
-        from memory_assets.services.why_not import WhyNot
 
         request = requests.ExplainRequest.of(target, **options)
         name = request.target.strip()
@@ -307,7 +307,7 @@ class SharedMemory(MemoryAgent):
 
     def _visible_proposals(self) -> tuple[Pending, ...]:
         """Returns the pending proposals without those that are about another person."""
-        from memory_assets.services.review import read_pending
+        from memory_assets.services.review.open_triage import read_pending
         from memory_assets.services.sharing.visibility import visible_proposals
 
         return tuple(

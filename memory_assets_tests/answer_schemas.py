@@ -39,7 +39,7 @@ PLAIN: dict[Any, dict[str, Any]] = {
     object: {},
 }
 BUILT = "runs.build:Built"
-CHOSEN = "services.model_offers:ModelOverview"
+CHOSEN = "services.models.model_offers:ModelOverview"
 ROWS = {"type": "array", "items": {"type": "object"}}
 
 TOKEN: dict[str, Any] = {
@@ -57,18 +57,18 @@ OF_COMMANDS: dict[str, Any] = {
     "up": BUILT,
     "ingest": BUILT,
     "recall": ["stages.recall.results:Answer", "stages.recall.cited_answer:CitedAnswer"],
-    "remember": "services.notes:Noted",
-    "review": "services.proposals:Review",
-    "review list": "services.proposals:Review",
-    "review approve": "services.proposals:Decided",
-    "review reject": "services.proposals:Decided",
-    "review edit": "services.proposals:Decided",
-    "explain": ["stages.triage.explain:Explanation", "services.why_not:WhyNot"],
+    "remember": "services.notes.remember:Noted",
+    "review": "services.review.proposals:Review",
+    "review list": "services.review.proposals:Review",
+    "review approve": "services.review.proposals:Decided",
+    "review reject": "services.review.proposals:Decided",
+    "review edit": "services.review.proposals:Decided",
+    "explain": ["stages.triage.explain:Explanation", "services.search.why_not:WhyNot"],
     "forget": "services.forget.forget:Forgetting",
     "status": "services.health.status:Status",
-    "brief": "services.latest_briefing:Briefing",
+    "brief": "services.search.latest_briefing:Briefing",
     "doctor": "services.health.doctor:Health",
-    "restore": "services.restore:Restored",
+    "restore": "services.notes.restore:Restored",
     "hooks install": {
         "is_dry_run": bool,
         "files": ["stages.deliver.install:HookChange"],
@@ -79,22 +79,22 @@ OF_COMMANDS: dict[str, Any] = {
     "model": CHOSEN,
     "model use": CHOSEN,
     "model add": CHOSEN,
-    "model list": "services.configuration:Models",
-    "model cost": "services.model_questions:Costs",
+    "model list": "services.settings.configuration:Models",
+    "model cost": "services.models.model_questions:Costs",
     "config": [
-        {"settings": ["services.configuration:Setting"]},
+        {"settings": ["services.settings.configuration:Setting"]},
         "runs.deployment:DagsterConfiguration",
     ],
-    "config show": {"settings": ["services.configuration:Setting"]},
-    "config set": "services.change_setting:ChangedSetting",
-    "config unset": "services.change_setting:ChangedSetting",
+    "config show": {"settings": ["services.settings.configuration:Setting"]},
+    "config set": "services.settings.change_setting:ChangedSetting",
+    "config unset": "services.settings.change_setting:ChangedSetting",
     "send": dict[str, Any],
     "data export": dict[str, Any],
     "data import": BUILT,
     "data restore": BUILT,
     "data backup": "services.transfer.backup:BackedUp",
-    "data show": "services.table_rows:ShownRows",
-    "data sample": "services.table_rows:ShownRows",
+    "data show": "services.search.table_rows:ShownRows",
+    "data sample": "services.search.table_rows:ShownRows",
     "data replay": [
         "services.replay.results:SessionReplay",
         "services.replay.results:TurnReplay",
@@ -104,7 +104,7 @@ OF_COMMANDS: dict[str, Any] = {
     "data backfill": BUILT,
     "data flush": BUILT,
     "data push": "services.sharing.push:Pushed",
-    "data feedback": "services.feedback:Rating",
+    "data feedback": "services.notes.feedback:Rating",
     "library add": "services.documents:Added",
     "library discover": "services.discoveries:Discovered",
     "library feeds add": "services.feeds:FeedRow",
@@ -138,7 +138,7 @@ OF_COMMANDS: dict[str, Any] = {
     "service uninstall": "services.login_service:ServiceState",
     "service status": "services.login_service:ServiceState",
     "service run": {"log": str},
-    "uninstall": "services.uninstalled:Uninstalled",
+    "uninstall": "services.forget.uninstalled:Uninstalled",
 }
 """The type of each command's data: a class, alternative classes, or the fields of an object."""
 

@@ -11,8 +11,8 @@ from memory_assets.runs.inputs import summaries_version
 from memory_assets.runs.record import note_builds
 from memory_assets.runs.staleness import input_versions, note_name
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.services.memory_ids import keep_ids_ready
+from memory_assets.services.search.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.services.search.memory_ids import keep_ids_ready
 from memory_assets.stages.embed.encode import encode_passages, make_passages
 from memory_assets.store.archive import Range, range_id
 from memory_assets.store.places import SAMPLE, present_root

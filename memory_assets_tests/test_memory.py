@@ -11,7 +11,7 @@ from memory_assets.errors import ReviewError, StoreError, UnknownIdError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.schema.announcements import announce
-from memory_assets.services.why_not import WhyNot
+from memory_assets.services.search.why_not import WhyNot
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row

@@ -26,7 +26,7 @@ from memory_assets.runs.record import begin_night, is_missed, last_run, note_slo
 from memory_assets.runs.scopes import register_keys, register_scopes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import JOBS, Grain, tables_in
-from memory_assets.services.review import read_task_snapshot, task_decisions_hash
+from memory_assets.services.review.open_triage import read_task_snapshot, task_decisions_hash
 from memory_assets.store.store import Store
 
 EVERY_MINUTE: dict[str, Any] = {

@@ -3,7 +3,7 @@
 import dagster as dg
 
 from memory_assets.errors import StoreBusyError
-from memory_assets.services.housekeeping import GIGABYTE, keep_house
+from memory_assets.services.health.housekeeping import GIGABYTE, keep_house
 from memory_assets.store.store import Store
 
 

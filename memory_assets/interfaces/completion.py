@@ -3,8 +3,8 @@ words of the present store.
 
 A shell waits for it at every key, so it imports the standard library alone: `completion.json`
 describes the commands, their options and arguments (`make docs` writes it), and what the store
-holds is read by `services.completions`. The scripts that `memory --install-completion` installs,
-and PowerShell, are typer's.
+holds is read by `services.search.completions`. The scripts that `memory --install-completion`
+installs, and PowerShell, are typer's.
 """
 
 import json
@@ -119,7 +119,7 @@ def complete(before: Sequence[str], beginning: str, commands: Node) -> Iterator[
 
 def _values(one: Node, beginning: str, before: Sequence[str]) -> Iterable[Found]:
     if one["kind"]:
-        from memory_assets.services.completions import find_words
+        from memory_assets.services.search.completions import find_words
 
         return find_words(one["kind"], beginning, before)
     return _beginning(((word, "") for word in one["words"]), beginning)

@@ -22,20 +22,20 @@ from memory_assets.memory.review import ReviewVerbs
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
-from memory_assets.services.latest_briefing import Briefing, latest_briefing
+from memory_assets.services.search.latest_briefing import Briefing, latest_briefing
 from memory_assets.store.places import present_root
 
 if TYPE_CHECKING:
     import polars as pl
 
     from memory_assets.schema.protocols import Model
-    from memory_assets.services.answers import Readable
-    from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.notes import Noted
-    from memory_assets.services.prompts import NearPrompt
-    from memory_assets.services.restore import Restored
-    from memory_assets.services.why_not import WhyNot
+    from memory_assets.services.notes.feedback import Rating
+    from memory_assets.services.notes.remember import Noted
+    from memory_assets.services.notes.restore import Restored
+    from memory_assets.services.search.answers import Readable
+    from memory_assets.services.search.shown_at_prompts import NearPrompt
+    from memory_assets.services.search.why_not import WhyNot
     from memory_assets.stages.brief.due import Triggers
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
@@ -99,7 +99,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         """
         if as_of is None:
             return self.store.tables.scan(table)
-        from memory_assets.services.past_memories import read_as_of
+        from memory_assets.services.search.past_memories import read_as_of
 
         return read_as_of(self.store, table, as_of).lazy()
 
@@ -126,7 +126,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     def _recall(self, asked: RecallRequest, now: datetime | None, asker: str | None) -> "Answer":
         request = self._resolved(asked)
         store = self.store
-        from memory_assets.services.answers import dependencies_of
+        from memory_assets.services.search.answers import dependencies_of
         from memory_assets.stages.recall.answering import answer
         from memory_assets.stages.recall.log import payload_of
         from memory_assets.stages.recall.results import Asker
@@ -152,7 +152,12 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         """Returns the few memories near a prompt in that session and folder; `shown_at_prompt`
         counts them as recalled.
         """
-        from memory_assets.services.prompts import NearPrompt, block_of, choose, request_of
+        from memory_assets.services.search.shown_at_prompts import (
+            NearPrompt,
+            block_of,
+            choose,
+            request_of,
+        )
         from memory_assets.stages.recall.results import Answer
 
         request = request_of(prompt, folder)
@@ -164,7 +169,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
     def shown_at_prompt(self, found: "NearPrompt") -> None:
         """Counts memories as recalled once a session was shown them."""
-        from memory_assets.services.prompts import note_shown
+        from memory_assets.services.search.shown_at_prompts import note_shown
         from memory_assets.stages.recall.log import payload_of
 
         payload = payload_of(found.answer, is_budget=True) | (
@@ -185,7 +190,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         `model`, or the model of the settings, writes it; without a model it quotes verbatim.
         """
         request = self._resolved(AnswerRequest.of(question, **options))
-        from memory_assets.services.answers import answer_from_all
+        from memory_assets.services.search.answers import answer_from_all
         from memory_assets.stages.recall.log import payload_of_cited
         from memory_assets.stages.recall.results import Asker
 
@@ -203,13 +208,13 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         The first fact creates the store, also before any transcript was read. Secrets are masked; a
         replaced memory keeps its wording and evidence. Raises `NoteError` for an invalid text.
         """
-        from memory_assets.services import notes
+        from memory_assets.services.notes import remember as notes
 
         noted = notes.remember(
             self._store_or_unopened(), requests.RememberRequest.of(text, **options)
         )
         if noted.replaces:
-            from memory_assets.services.review import take_along
+            from memory_assets.services.review.open_triage import take_along
 
             take_along(self.store, noted.replaces, text=noted.text)
         return noted
@@ -227,7 +232,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
             self.store, request.target, apply=request.apply, history=request.history
         )
         if found.is_applied:
-            from memory_assets.services.review import take_along
+            from memory_assets.services.review.open_triage import take_along
             from memory_assets.services.slog import log_events
 
             for one in found.memories:
@@ -239,7 +244,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
     ) -> "Rating":
         """Records that memories helped, or did not; the next update ranks them by it."""
-        from memory_assets.services.feedback import rate
+        from memory_assets.services.notes.feedback import rate
 
         return rate(self.store, requests.FeedbackRequest.of(memory_ids, **options))
 
@@ -249,7 +254,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         Raises `NoteError` for a memory that is active, and its subclasses for one that is unknown,
         replaced or forgotten.
         """
-        from memory_assets.services import restore
+        from memory_assets.services.notes import restore
 
         return restore.restore(self.store, requests.RestoreRequest.of(memory_ids))
 
@@ -304,8 +309,8 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
     def _why_not(self, text: str, question: str | None) -> "WhyNot":
         store = self.store
-        from memory_assets.services.corpus import open_present_with_embedder
-        from memory_assets.services.why_not import why_not
+        from memory_assets.services.search.corpus import open_present_with_embedder
+        from memory_assets.services.search.why_not import why_not
 
         recall = partial(self.recall, probe=True)
         return why_not(text, store, open_present_with_embedder(store), recall, question=question)
@@ -313,7 +318,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     @despite_damage
     def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> "Triggers":
         """Returns the dates due on the day or the day after it; without a day, every date ahead."""
-        from memory_assets.services.brief_inputs import due_triggers
+        from memory_assets.services.search.brief_inputs import due_triggers
         from memory_assets.stages.brief.due import Triggers
         from memory_assets.stages.embed.present import read_present
 
@@ -323,7 +328,7 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
 
     def _readable(self) -> "Readable":
         """Returns what questions are answered from."""
-        from memory_assets.services.answers import everything_of
+        from memory_assets.services.search.answers import everything_of
 
         return everything_of(self.store)
 

@@ -33,9 +33,9 @@ class HealthVerbs(OpenStore):
         """
         from memory_assets.adapters.local_embedder import LocalEmbedder
         from memory_assets.runs.freshness import check_deadlines
-        from memory_assets.services.corpus import open_texts, open_vectors
         from memory_assets.services.health.doctor import Projections, examine
-        from memory_assets.services.review import tasks_of
+        from memory_assets.services.review.open_triage import tasks_of
+        from memory_assets.services.search.corpus import open_texts, open_vectors
 
         store = self.store
         embedding_model = store.settings.embedding_model

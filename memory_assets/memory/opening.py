@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from memory_assets.errors import StoreError
 from memory_assets.schema.announcements import announce
-from memory_assets.services.which_store import is_sample, present_settings
+from memory_assets.services.settings.which_store import is_sample, present_settings
 
 if TYPE_CHECKING:
     from memory_assets.store.settings import Settings

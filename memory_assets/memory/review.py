@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.errors import ReviewError
 from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
-from memory_assets.services.proposals import (
+from memory_assets.services.review.proposals import (
     Decided,
     Pending,
     Review,
@@ -26,7 +26,7 @@ class ReviewVerbs(OpenStore):
     def review(self, request: requests.ReviewRequest | None = None) -> Review:
         """Returns the proposals that wait for a decision, and problems of REVIEW.md."""
         from memory_assets.services.adrs import read_contradictions
-        from memory_assets.services.review import read_review
+        from memory_assets.services.review.open_triage import read_review
 
         count = sum(1 for _ in waiting_proposals(self.store, is_asked=False))
         return Review(
@@ -56,13 +56,13 @@ class ReviewVerbs(OpenStore):
         """Returns the proposals that vanished from REVIEW.md, where so many at once may be an
         accident.
         """
-        from memory_assets.services.review import read_review
+        from memory_assets.services.review.open_triage import read_review
 
         return read_review(self.store).reading.lost
 
     def put_back(self) -> None:
         """Writes the lines of lost proposals into REVIEW.md again."""
-        from memory_assets.services.review import restore_lost
+        from memory_assets.services.review.open_triage import restore_lost
 
         restore_lost(self.store)
 
@@ -116,7 +116,7 @@ class ReviewVerbs(OpenStore):
         """Writes the lines of recorded decisions at once, without a whole triage, and returns what
         changed.
         """
-        from memory_assets.services.review import write_decided
+        from memory_assets.services.review.open_triage import write_decided
 
         events = write_decided(self.store)
         return tuple(
@@ -126,7 +126,7 @@ class ReviewVerbs(OpenStore):
 
     def last_commit(self) -> str | None:
         """Returns the id of the workspace's last commit, to ask later what changed since."""
-        from memory_assets.services.review import last_commit
+        from memory_assets.services.review.open_triage import last_commit
 
         return last_commit(self.store)
 
@@ -134,7 +134,7 @@ class ReviewVerbs(OpenStore):
         """Returns the lines of MEMORY.md and of the files of projects that changed since the
         commit.
         """
-        from memory_assets.services.review import changed_since
+        from memory_assets.services.review.open_triage import changed_since
 
         return changed_since(self.store, commit)
 
@@ -142,7 +142,7 @@ class ReviewVerbs(OpenStore):
         """Undoes your last decision about a proposal: it is pending again, and its edit of a file
         of entries is undone.
         """
-        from memory_assets.services.review import take_back
+        from memory_assets.services.review.open_triage import take_back
 
         take_back(self.store, proposal_id)
 

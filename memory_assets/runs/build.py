@@ -19,7 +19,13 @@ from memory_assets.runs.inputs import FLUSHED
 from memory_assets.runs.look import Look
 from memory_assets.services.branches import is_adopting
 from memory_assets.services.health.status import Status, keep_status, status_of
-from memory_assets.services.sources import (
+from memory_assets.services.settings.which_store import (
+    StoreChoice,
+    is_sample,
+    present_settings,
+    sample_settings,
+)
+from memory_assets.services.sources.transcripts import (
     find_all,
     find_foreign,
     find_sources,
@@ -29,12 +35,6 @@ from memory_assets.services.sources import (
 from memory_assets.services.transfer.backup import restore as restore_backup
 from memory_assets.services.transfer.export import changed_tables, import_all
 from memory_assets.services.transfer.place import Placed
-from memory_assets.services.which_store import (
-    StoreChoice,
-    is_sample,
-    present_settings,
-    sample_settings,
-)
 from memory_assets.store.damage import despite_damage
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store, remove_derived

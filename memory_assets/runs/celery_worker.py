@@ -20,7 +20,7 @@ from dagster_celery.tasks import create_execute_job_task, create_resume_job_task
 from memory_assets.errors import StoreError
 from memory_assets.runs.deployment import configure, missing_variables, runs_on_workers
 from memory_assets.runs.liveness import TASK, hold, release
-from memory_assets.services.which_store import present_settings
+from memory_assets.services.settings.which_store import present_settings
 from memory_assets.store.store import Store, open_store
 
 ARGUMENTS = "execute_job_args_packed"

@@ -25,14 +25,14 @@ from memory_assets.runs.staleness import (
 )
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
-from memory_assets.services.corpus import open_texts, open_vectors
 from memory_assets.services.forget.passed_on import read_passed_on
-from memory_assets.services.review import (
+from memory_assets.services.review.open_triage import (
     proposals_to_review,
     read_task_snapshot,
     task_decisions_hash,
 )
-from memory_assets.services.sources import find_sources
+from memory_assets.services.search.corpus import open_texts, open_vectors
+from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.discover import TranscriptFile
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.tombstones import unfinished

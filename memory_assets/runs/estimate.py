@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from memory_assets.services.sources import find_sources
+from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.store import Store
 

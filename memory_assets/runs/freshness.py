@@ -21,7 +21,7 @@ from memory_assets.runs.due import due_runs
 from memory_assets.runs.record import changed_since, lagging_sources
 from memory_assets.runs.staleness import is_judged, stale_partitions
 from memory_assets.schema.tables import JOBS, TABLES, Job, Table, tables_in
-from memory_assets.services.sources import find_sources
+from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.maintain.checks import Check

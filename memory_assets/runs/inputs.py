@@ -20,9 +20,14 @@ from memory_assets.schema.records import READ_STATUSES
 from memory_assets.schema.tables import TABLES, WHOLE, Table, version_of
 from memory_assets.services.adrs import find_folders
 from memory_assets.services.adrs import inputs_of as inputs_of_adrs
-from memory_assets.services.brief_inputs import LESSONS_MD, due_triggers, expiring_on, lessons_of
-from memory_assets.services.harness_files import find_memory_files, memory_file_inputs
+from memory_assets.services.search.brief_inputs import (
+    LESSONS_MD,
+    due_triggers,
+    expiring_on,
+    lessons_of,
+)
 from memory_assets.services.slog import LOGGED
+from memory_assets.services.sources.harness_files import find_memory_files, memory_file_inputs
 from memory_assets.stages.brief.briefing import due_lines
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.capture.checkpoints import WINDOW_COLUMNS, versions_of_days

@@ -40,10 +40,10 @@ from memory_assets.runs.scopes import register_keys
 from memory_assets.runs.staleness import resolve, stale_days
 from memory_assets.schema.progress import building, expect, part, works
 from memory_assets.schema.tables import JOBS, TABLES, tables_in, with_sources
-from memory_assets.services import housekeeping
 from memory_assets.services.forget.erase import finish
-from memory_assets.services.shared_store import fetch, hand_over
-from memory_assets.services.which_store import is_sample
+from memory_assets.services.health import housekeeping
+from memory_assets.services.settings.which_store import is_sample
+from memory_assets.services.transfer.shared_store import fetch, hand_over
 from memory_assets.store.damage import is_damage, put_damaged_aside, settle
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
@@ -380,7 +380,7 @@ class Runner(ExitStack):
         than the next.
         """
         from memory_assets.adapters.chroma_index import load_chromadb
-        from memory_assets.services.corpus import open_embedder
+        from memory_assets.services.search.corpus import open_embedder
 
         quieten()
         definitions = self._definitions_from(date.max)

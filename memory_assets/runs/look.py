@@ -10,11 +10,12 @@ from pathlib import Path
 
 from memory_assets.runs.due import time_of
 from memory_assets.schema.tables import JOBS
-from memory_assets.services import adrs, harness_files
-from memory_assets.services.housekeeping import next_time
-from memory_assets.services.ignoring import ignore_paths
-from memory_assets.services.review import tasks_of
-from memory_assets.services.which_store import is_sample
+from memory_assets.services import adrs
+from memory_assets.services.health.housekeeping import next_time
+from memory_assets.services.review.open_triage import tasks_of
+from memory_assets.services.settings.which_store import is_sample
+from memory_assets.services.sources import harness_files
+from memory_assets.services.sources.ignoring import ignore_paths
 from memory_assets.stages.capture.discover import all_places, unread_places
 from memory_assets.stages.capture.intake import QUIET
 from memory_assets.store.places import data_settings_file, user_settings_file

@@ -14,10 +14,10 @@ from memory_assets.runs.staleness import input_versions
 from memory_assets.runs.steps.condensing import Condenser, days_of
 from memory_assets.runs.steps.embed import pair_questions_of
 from memory_assets.schema.tables import TABLES
-from memory_assets.services.model_budget import Budget
-from memory_assets.services.model_offers import ModelOverview, overview_of
-from memory_assets.services.model_questions import Consultation, Costs, StepCost
-from memory_assets.services.review import review_questions
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.models.model_offers import ModelOverview, overview_of
+from memory_assets.services.models.model_questions import Consultation, Costs, StepCost
+from memory_assets.services.review.open_triage import review_questions
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import cited_answer, query

@@ -22,7 +22,7 @@ from typing import Any, Self
 from memory_assets import errors
 from memory_assets.errors import MemoryAssetsError, StoreError
 from memory_assets.runs.days import Stretch
-from memory_assets.services.which_store import environment_of
+from memory_assets.services.settings.which_store import environment_of
 from memory_assets.store.store import Store
 
 COMMAND = (sys.executable, "-m", "memory_assets.runs.day_process")

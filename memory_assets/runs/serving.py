@@ -23,7 +23,7 @@ from typing import Self, TypeVar
 from memory_assets.runs.days import first_day_of
 from memory_assets.runs.instance import make_home
 from memory_assets.runs.worker import Worker
-from memory_assets.services.which_store import environment_of, read_again
+from memory_assets.services.settings.which_store import environment_of, read_again
 from memory_assets.store.service_log import copy_lines, log_path
 from memory_assets.store.store import Store
 from memory_assets.text.files import text_of

@@ -35,13 +35,13 @@ from memory_assets.schema.vocabulary import SlogAction
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder, branches_of
 from memory_assets.services.health.status import keep_status
-from memory_assets.services.model_budget import answers_since
-from memory_assets.services.model_questions import Consultation
-from memory_assets.services.models import open_model
-from memory_assets.services.prices import cost_of, prices_of
-from memory_assets.services.review import rules_of, triage_of
+from memory_assets.services.models.model_budget import answers_since
+from memory_assets.services.models.model_questions import Consultation
+from memory_assets.services.models.open_models import open_model
+from memory_assets.services.models.prices import cost_of, prices_of
+from memory_assets.services.review.open_triage import rules_of, triage_of
+from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.slog import log_own
-from memory_assets.services.which_store import is_sample
 from memory_assets.stages.distill.model.questions import prompt_hash
 from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.decisions import RULES as BY_RULES

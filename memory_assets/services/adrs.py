@@ -16,8 +16,8 @@ import polars as pl
 
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import version_of
-from memory_assets.services.ignoring import read_ignore_rules
-from memory_assets.services.proposals import AdrContradiction
+from memory_assets.services.review.proposals import AdrContradiction
+from memory_assets.services.sources.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import EARLIEST, row_of_document

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import polars as pl
 
 from memory_assets.schema.progress import track
-from memory_assets.services.corpus import open_embedder
-from memory_assets.services.review import rules_of
+from memory_assets.services.review.open_triage import rules_of
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.distill.day import WindowFindings, find_in_windows
 from memory_assets.stages.distill.model.answer_rows import answers_by_window
 from memory_assets.stages.distill.model.answers import AnswerStore

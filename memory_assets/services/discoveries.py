@@ -23,8 +23,8 @@ from memory_assets.adapters.web import checked_address, fetch
 from memory_assets.errors import FetchError, ModelError
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.requests import DiscoverRequest
-from memory_assets.services.clean_text import masked_warnings
-from memory_assets.services.corpus import embeddings_in_use, open_embedder, requests_in_use
+from memory_assets.services.notes.clean_text import masked_warnings
+from memory_assets.services.search.corpus import embeddings_in_use, open_embedder, requests_in_use
 from memory_assets.services.slog import log_own
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.harness_memories import EARLIEST, row_of_document

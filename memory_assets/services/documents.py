@@ -20,8 +20,8 @@ from memory_assets.errors import DocumentError, ModelError, UnknownDocumentError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.requests import AddDocumentsRequest, SearchDocumentsRequest
-from memory_assets.services.clean_text import masked_warnings
-from memory_assets.services.corpus import open_document_texts, open_embedder
+from memory_assets.services.notes.clean_text import masked_warnings
+from memory_assets.services.search.corpus import open_document_texts, open_embedder
 from memory_assets.stages.capture.tombstones import Tombstones, tombstones_of
 from memory_assets.stages.library.documents import ChunkHit, find_chunks, index_rows
 from memory_assets.store.documents import KeptDocument, KeptSection

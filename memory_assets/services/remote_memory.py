@@ -21,13 +21,13 @@ from memory_assets.errors import AccessError, MemoryAssetsError, QuestionError, 
 from memory_assets.schema import requests
 
 if TYPE_CHECKING:
-    from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.latest_briefing import Briefing
-    from memory_assets.services.notes import Noted
-    from memory_assets.services.proposals import Decided, Review
+    from memory_assets.services.notes.feedback import Rating
+    from memory_assets.services.notes.remember import Noted
+    from memory_assets.services.review.proposals import Decided, Review
+    from memory_assets.services.search.latest_briefing import Briefing
+    from memory_assets.services.search.why_not import WhyNot
     from memory_assets.services.sharing.answers import SharedStatus
-    from memory_assets.services.why_not import WhyNot
     from memory_assets.stages.brief.due import Triggers
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
@@ -137,7 +137,7 @@ class RemoteMemory:
         self, target: "str | requests.ExplainRequest", **options: Any
     ) -> "Explanation | WhyNot":
         """Returns where something comes from, or why it is not recalled."""
-        from memory_assets.services.why_not import WhyNot
+        from memory_assets.services.search.why_not import WhyNot
         from memory_assets.stages.triage.explain import Explanation
 
         data = self._data("explain", requests.ExplainRequest.of(target, **options))["data"]
@@ -159,7 +159,7 @@ class RemoteMemory:
         self, session: "str | requests.BriefRequest | None" = None, **options: Any
     ) -> "Briefing":
         """Returns the briefing."""
-        from memory_assets.services.latest_briefing import Briefing
+        from memory_assets.services.search.latest_briefing import Briefing
 
         return self._ask("brief", requests.BriefRequest.of(session, **options), Briefing)
 
@@ -171,13 +171,13 @@ class RemoteMemory:
 
     def remember(self, text: "str | requests.RememberRequest", **options: Any) -> "Noted":
         """Saves a fact, or replaces the text of a memory."""
-        from memory_assets.services.notes import Noted
+        from memory_assets.services.notes.remember import Noted
 
         return self._ask("remember", requests.RememberRequest.of(text, **options), Noted)
 
     def feedback(self, memory_ids: Any, **options: Any) -> "Rating":
         """Records that memories helped, or did not."""
-        from memory_assets.services.feedback import Rating
+        from memory_assets.services.notes.feedback import Rating
 
         return self._ask("feedback", requests.FeedbackRequest.of(memory_ids, **options), Rating)
 
@@ -192,13 +192,13 @@ class RemoteMemory:
 
     def review(self) -> "Review":
         """Returns the proposals that wait for a decision."""
-        from memory_assets.services.proposals import Review
+        from memory_assets.services.review.proposals import Review
 
         return self._ask("review", requests.ReviewRequest(), Review)
 
     def decide(self, decision: "str | requests.DecideRequest", **options: Any) -> "Decided":
         """Approves, rejects or edits proposals."""
-        from memory_assets.services.proposals import Decided
+        from memory_assets.services.review.proposals import Decided
 
         return self._ask("decide", requests.DecideRequest.of(decision, **options), Decided)
 

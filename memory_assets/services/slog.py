@@ -15,7 +15,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import NoteError
 from memory_assets.schema.requests import SlogRequest
 from memory_assets.schema.vocabulary import SlogAction
-from memory_assets.services.clean_text import masked_line, masked_warnings
+from memory_assets.services.notes.clean_text import masked_line, masked_warnings
 from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED
 from memory_assets.store.ledger import WORDS_FORGOTTEN, Event
 from memory_assets.store.slog import SLOG, Entry, timestamp_of

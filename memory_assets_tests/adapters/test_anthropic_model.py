@@ -491,7 +491,7 @@ def test_a_batch_that_nobody_knows_is_a_question_that_cannot_be_asked():
 
 def test_the_sdk_is_loaded_only_to_ask():
     code = (
-        "import sys; from memory_assets.store.settings import read_settings; from memory_assets.services.models import open_model;"
+        "import sys; from memory_assets.store.settings import read_settings; from memory_assets.services.models.open_models import open_model;"
         "from memory_assets.store.store import open_store; assert open_model(open_store(read_settings())) is None;"
         "assert open_model(open_store(read_settings(model='claude-haiku-4-5')));"
         "print('anthropic' in sys.modules)"

@@ -11,7 +11,7 @@ import pytest
 from memory_assets.errors import ModelSetupError
 from memory_assets.runs.steps.condensing import Condenser
 from memory_assets.schema.protocols import Model
-from memory_assets.services.models import open_model
+from memory_assets.services.models.open_models import open_model
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.reflect.reflector import REFLECTOR
 from memory_assets.stages.reflect.subjects import DAY

@@ -9,7 +9,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.automation import next_requests
 from memory_assets.runs import due, launch
 from memory_assets.runs.steps.brief import lessons_md
-from memory_assets.services.brief_inputs import lessons_of
+from memory_assets.services.search.brief_inputs import lessons_of
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

@@ -11,8 +11,8 @@ from memory_assets.assets.automation import review_changes
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.instance import open_instance
-from memory_assets.services.review import read_task_snapshot, sync_task_list, tasks_of
-from memory_assets.services.which_store import sample_settings
+from memory_assets.services.review.open_triage import read_task_snapshot, sync_task_list, tasks_of
+from memory_assets.services.settings.which_store import sample_settings
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import DAY, FACT, PROPOSAL, small_store

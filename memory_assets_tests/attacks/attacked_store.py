@@ -8,8 +8,8 @@ import pytest
 
 from memory_assets.runs import what_if
 from memory_assets.runs.build import fill
-from memory_assets.services import corpus
-from memory_assets.services.which_store import StoreChoice
+from memory_assets.services.search import corpus
+from memory_assets.services.settings.which_store import StoreChoice
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import open_store
 from memory_assets.text.files import make_folder

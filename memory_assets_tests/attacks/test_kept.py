@@ -14,8 +14,8 @@ from memory_assets.interfaces.cli.app import main
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.services.corpus import open_texts
 from memory_assets.services.health.deep import NIGHTS, deep_checks, is_in_share
+from memory_assets.services.search.corpus import open_texts
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.embed.project import memory_rows

@@ -42,11 +42,11 @@ ENVIRONMENT = {
     "runs/serving.py": "what Dagster gets",
     "runs/look.py": "the harnesses' folders, to see whether anything there changed",
     "runs/what_if.py": "the folder of Dagster",
-    "services/configuration.py": "which variable sets a setting",
+    "services/settings/configuration.py": "which variable sets a setting",
     "services/login_service.py": "the user's folders, and which variables the service would not have",
-    "services/model_offers.py": "which keys exist",
-    "services/review.py": "the editor",
-    "services/sources.py": "the folders of harnesses",
+    "services/models/model_offers.py": "which keys exist",
+    "services/review/open_triage.py": "the editor",
+    "services/sources/transcripts.py": "the folders of harnesses",
     "stages/deliver/harnesses.py": "the folders of harnesses",
     "stages/deliver/hook.py": "MEMORY_HOOKS",
     "stages/deliver/silence.py": "what the command gets that takes in what waits; the store is written",
@@ -56,7 +56,7 @@ ENVIRONMENT = {
 """Modules that read the environment, and for what."""
 
 WORKING_FOLDER = {
-    "services/change_setting.py": "a relative path that the owner types as the value of a setting",
+    "services/settings/change_setting.py": "a relative path that the owner types as the value of a setting",
     "store/places.py": "a relative MEMORY_DATA; a settings file there is named as ignored and never read",
     "store/ready.py": "which project's briefing is printed",
 }

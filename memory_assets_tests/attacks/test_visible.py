@@ -28,7 +28,7 @@ from memory_assets.interfaces.views.terminal import (
     print_reply,
     show,
 )
-from memory_assets.services import table_rows
+from memory_assets.services.search import table_rows
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.triage.memory_md import render_entry
 from memory_assets.text.visible import visible, visible_json

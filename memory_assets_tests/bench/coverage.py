@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema.records import READ_STATUSES
-from memory_assets.services.model_questions import asked_about
+from memory_assets.services.models.model_questions import asked_about
 from memory_assets.stages.capture.discover import find_files
 from memory_assets.stages.distill.day import find_in_windows
 from memory_assets.stages.distill.model.material import shown

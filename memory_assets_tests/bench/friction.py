@@ -8,7 +8,7 @@ and failures in other wordings. Nobody looks at what is found or missed in these
 import tempfile
 from pathlib import Path
 
-from memory_assets.services.corpus import open_embedder
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.stages.friction.scoring import Score, findings_of, score
 from memory_assets_tests.stages.friction.weeks import SyntheticWeek, captured, weeks

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.corpus import open_embedder, open_texts
+from memory_assets.services.search.corpus import open_embedder, open_texts
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS, SHARED
 from memory_assets_tests.bench.whole_store import whole_store

@@ -16,7 +16,7 @@ import numpy as np
 
 from memory_assets.adapters.chroma_index import COLLECTION
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.corpus import open_embedder, open_vectors
+from memory_assets.services.search.corpus import open_embedder, open_vectors
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.bench.row import Row, seconds_of

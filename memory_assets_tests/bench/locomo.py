@@ -18,7 +18,7 @@ import numpy as np
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.frames import empty
-from memory_assets.services.corpus import open_embedder, open_texts, passages_to_index
+from memory_assets.services.search.corpus import open_embedder, open_texts, passages_to_index
 from memory_assets.stages.embed.encode import encode_passages, make_passages
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store

@@ -19,7 +19,7 @@ import polars as pl
 from memory_assets.adapters.text_arrays import change_arrays, empty_arrays
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.protocols import Embedder
-from memory_assets.services.corpus import open_embedder
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.recall.results import Answer
 from memory_assets.text.terms import query_terms
 from memory_assets_tests.bench.recipes import Recipes

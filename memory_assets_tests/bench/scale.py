@@ -25,7 +25,7 @@ import numpy as np
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.launch import Runner, update
-from memory_assets.services.corpus import open_embedder, open_texts, open_vectors
+from memory_assets.services.search.corpus import open_embedder, open_texts, open_vectors
 from memory_assets.stages.recall.message_search import REACH, Layout, SearchQuery, find_messages
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from memory_assets.services.corpus import open_embedder
 from memory_assets.services.health.status import keep_status
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store

@@ -18,8 +18,8 @@ from memory_assets.adapters.array_files import Names, write_fields
 from memory_assets.adapters.chroma_index import VectorRows, stacked
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.schema import frames as schemas
-from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
-from memory_assets.services.memory_ids import keep_ids_ready
+from memory_assets.services.search.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.services.search.memory_ids import keep_ids_ready
 from memory_assets.stages.embed.project import plan_vectors
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row

@@ -12,7 +12,7 @@ import pytest
 
 from memory_assets.interfaces import completion
 from memory_assets.interfaces.completion import COMMANDS, INSTRUCTION, complete, words_of, zsh
-from memory_assets.services.completions import find_words
+from memory_assets.services.search.completions import find_words
 from memory_assets_tests.generated import describe_commands
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
 

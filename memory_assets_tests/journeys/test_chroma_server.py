@@ -8,8 +8,8 @@ import pytest
 from memory_assets.adapters.chroma_server import connect
 from memory_assets.errors import IndexFailedError
 from memory_assets.memory import MemoryAgent
-from memory_assets.services import erasing
 from memory_assets.services.forget import erase
+from memory_assets.services.forget import whole_store as erasing
 from memory_assets_tests import story
 from memory_assets_tests.once import only_whole
 from memory_assets_tests.servers import chroma_server, free_port

@@ -18,7 +18,7 @@ from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import MOST_DEEP, Filters, parameters
-from memory_assets.services.corpus import open_texts, open_vectors, passages_to_index
+from memory_assets.services.search.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.once import SEED, sampled

@@ -12,7 +12,7 @@ import pytest
 from memory_assets.adapters.harness_model import HarnessModel
 from memory_assets.errors import ModelBusyError, ModelLimitError, ModelSetupError
 from memory_assets.schema.protocols import ModelRequest
-from memory_assets.services.models import open_model
+from memory_assets.services.models.open_models import open_model
 from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.store.settings import read_settings

@@ -13,7 +13,7 @@ from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.schema.tables import table_names
-from memory_assets.services.corpus import open_vectors
+from memory_assets.services.search.corpus import open_vectors
 from memory_assets.stages.capture.sample import PLANTED_SECRETS, sample_root
 from memory_assets.stages.triage.explain import explain
 from memory_assets.stages.triage.memory_md import read_entries

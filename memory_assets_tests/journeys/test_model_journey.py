@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.model_questions import asked_about
+from memory_assets.services.models.model_questions import asked_about
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.reflect.subjects import TABLE_OF
 from memory_assets.store.settings import read_settings

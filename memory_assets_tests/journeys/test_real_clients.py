@@ -17,7 +17,7 @@ from uuid import uuid4
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.prompts import HEADING
+from memory_assets.services.search.shown_at_prompts import HEADING
 from memory_assets.stages.deliver.prompts import near
 from memory_assets.store.store import Store
 from memory_assets_tests.clients import CLIENTS, Codex, client

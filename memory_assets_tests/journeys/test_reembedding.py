@@ -14,8 +14,8 @@ from memory_assets.runs.staleness import stale_partitions
 from memory_assets.runs.steps import embed, maintain
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services import corpus
-from memory_assets.services.corpus import (
+from memory_assets.services.search import corpus
+from memory_assets.services.search.corpus import (
     embedding_model_of_index,
     is_switching_models,
     model_in_use,

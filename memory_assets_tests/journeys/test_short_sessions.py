@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.model_questions import SHORT_SESSIONS
+from memory_assets.services.models.model_questions import SHORT_SESSIONS
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
 from memory_assets_tests.once import only_whole
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user

@@ -11,7 +11,7 @@ from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.corpus import open_texts, passages_to_index
+from memory_assets.services.search.corpus import open_texts, passages_to_index
 from memory_assets.store.ledger import ARCHIVED, RECALLED, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row

@@ -9,7 +9,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.corpus import open_texts, passages_to_index
+from memory_assets.services.search.corpus import open_texts, passages_to_index
 from memory_assets.stages.maintain.insights import PAGE
 from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED
 from memory_assets.store.store import Store

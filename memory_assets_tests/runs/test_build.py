@@ -13,7 +13,7 @@ from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import RunSummary
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import report_to, works
-from memory_assets.services.which_store import sample_settings
+from memory_assets.services.settings.which_store import sample_settings
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import row

@@ -13,7 +13,7 @@ from memory_assets.runs import build as building
 from memory_assets.runs.build import build
 from memory_assets.runs.launch import RunSummary
 from memory_assets.runs.look import Look
-from memory_assets.services import housekeeping
+from memory_assets.services.health import housekeeping
 from memory_assets.store.store import Store
 from memory_assets.store.unchanged import NOTE, is_unchanged
 from memory_assets_tests.conftest import NOW

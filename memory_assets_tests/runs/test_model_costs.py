@@ -62,7 +62,7 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
 
 
 def test_the_overview_counts_the_same_questions(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("memory_assets.services.model_offers.USUAL_PORTS", {1: "Ollama"})
+    monkeypatch.setattr("memory_assets.services.models.model_offers.USUAL_PORTS", {1: "Ollama"})
     costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
     for named in (
         {"model": "small", "reflector_model": "large"},

@@ -26,7 +26,7 @@ from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
 from memory_assets.schema.records import VALID_STATES
 from memory_assets.services.branches import BranchFolder
-from memory_assets.services.which_store import StoreChoice
+from memory_assets.services.settings.which_store import StoreChoice
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store

@@ -24,8 +24,8 @@ from memory_assets.runs.materialise import materialise
 from memory_assets.schema.requests import AddFeedRequest, DiscoverRequest
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services import documents, feeds
-from memory_assets.services.corpus import open_embedder
 from memory_assets.services.discoveries import Discovered, discover, remembered
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.library.discoveries import project_of, relevance_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

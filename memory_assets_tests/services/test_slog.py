@@ -15,7 +15,7 @@ from memory_assets.runs.what_if import drop
 from memory_assets.schema.tables import TABLES
 from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.deep import deep_checks
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.slog import log_events
 from memory_assets.services.transfer.backup import back_up
 from memory_assets.services.transfer.backup import restore as restore_backup

@@ -13,7 +13,7 @@ import pytest
 
 from memory_assets.errors import StoreError, TableError
 from memory_assets.schema.vocabulary import FileFormat
-from memory_assets.services.table_rows import export_file, export_table, frames_of, rows_of
+from memory_assets.services.search.table_rows import export_file, export_table, frames_of, rows_of
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import FACT, MEMORY, small_store, write
 

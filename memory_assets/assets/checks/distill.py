@@ -7,7 +7,7 @@ import polars as pl
 from memory_assets.assets.checks.capture import closed_windows, messages_of_windows
 from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
 from memory_assets.schema.frames import empty
-from memory_assets.services.models import sendable
+from memory_assets.services.models.open_models import sendable
 from memory_assets.store.settings import RULES
 from memory_assets.store.store import Store
 
@@ -26,7 +26,7 @@ def of_the_present_prompt(store: Store, days: Days) -> pl.DataFrame:
     """Every window that may be sent was asked about with the present model and prompt; `memory
     model cost` has the price.
     """
-    from memory_assets.services.model_questions import asked_about
+    from memory_assets.services.models.model_questions import asked_about
     from memory_assets.stages.distill.model import questions, short_sessions
 
     settings = store.settings

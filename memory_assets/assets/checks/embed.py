@@ -7,7 +7,7 @@ import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, verdict
 from memory_assets.runs.steps.embed import notes_of
-from memory_assets.services.corpus import embeddings_in_use, open_texts, open_vectors
+from memory_assets.services.search.corpus import embeddings_in_use, open_texts, open_vectors
 from memory_assets.stages.embed.encode import HAS_VECTOR
 from memory_assets.stages.embed.evidence import EVIDENCE, allowed_facts
 from memory_assets.stages.embed.locator import find_orphans

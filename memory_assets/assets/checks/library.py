@@ -4,7 +4,7 @@ import polars as pl
 
 from memory_assets.adapters.text_index import DOCUMENTS
 from memory_assets.assets.checks.common import Days, check
-from memory_assets.services.corpus import open_document_texts
+from memory_assets.services.search.corpus import open_document_texts
 from memory_assets.services.slog import uncommitted_changes
 from memory_assets.store.store import Store
 

@@ -4,7 +4,7 @@ import dagster as dg
 import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, verdict
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.embed.notes import LEDGER
 from memory_assets.stages.triage.current import read_proposals
 from memory_assets.stages.triage.memory_md import MOST_BYTES, MOST_ENTRIES, read_entries

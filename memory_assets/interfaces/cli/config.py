@@ -72,7 +72,7 @@ def config(
         return _deployment(deployment, write=write)
     if write:
         raise QuestionError("--write needs --deployment local, postgres or celery.")
-    from memory_assets.services.configuration import read_configuration
+    from memory_assets.services.settings.configuration import read_configuration
 
     settings = read_configuration()
     following = (
@@ -83,7 +83,7 @@ def config(
 
 def _deployment(name: Literal["local", "postgres", "celery"], *, write: bool) -> Reply:
     from memory_assets.runs.deployment import WORKER_COMMAND, configure
-    from memory_assets.services.which_store import present_settings
+    from memory_assets.services.settings.which_store import present_settings
 
     found = configure(present_settings(), name, write=write)
     worker = f" `{WORKER_COMMAND}` starts a worker." if name == "celery" else ""
@@ -99,7 +99,7 @@ def _deployment(name: Literal["local", "postgres", "celery"], *, write: bool) ->
 @config_app.command("show", epilog="Example: `memory config show least_useful`")
 def config_show(name: Name, as_json: Json = False) -> Reply:
     """Show one setting: its meaning, value, default and origin, and how to change it."""
-    from memory_assets.services.configuration import read_configuration
+    from memory_assets.services.settings.configuration import read_configuration
 
     (setting,) = read_configuration(name)
     following = f"`memory config set {setting.name} VALUE` writes it into your file."
@@ -122,7 +122,7 @@ def config_set(
     as_json: Json = False,
 ) -> Reply:
     """Write a setting into your file, which holds for every store; the value is checked first."""
-    from memory_assets.services.change_setting import set_setting
+    from memory_assets.services.settings.change_setting import set_setting
 
     return shown(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
 
@@ -130,6 +130,6 @@ def config_set(
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
 def config_unset(name: Name, as_json: Json = False) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
-    from memory_assets.services.change_setting import unset_setting
+    from memory_assets.services.settings.change_setting import unset_setting
 
     return shown(render_changed, unset_setting(name), next_step=RUN_AGAIN)

@@ -75,7 +75,12 @@ def export(
 
         return shown(render_exported, export_all(MemoryAgent().store, everything))
     assert table is not None
-    from memory_assets.services.table_rows import export_file, export_table, frames_of, rows_of
+    from memory_assets.services.search.table_rows import (
+        export_file,
+        export_table,
+        frames_of,
+        rows_of,
+    )
 
     agent = MemoryAgent()
     past = agent.scan(table, as_of=day_of(as_of)).collect() if as_of else None
@@ -147,7 +152,7 @@ def show(
     as_json: Json = False,
 ) -> Reply:
     """Print rows of a table: of each a title, the fields that matter, and its ids."""
-    from memory_assets.services.table_rows import show_frame, show_rows
+    from memory_assets.services.search.table_rows import show_frame, show_rows
 
     agent, view = MemoryAgent(), render_rows if every else render_cards
     if as_of is None:
@@ -172,7 +177,7 @@ def sample(
     as_json: Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
-    from memory_assets.services.table_rows import sample_facts, sample_rows
+    from memory_assets.services.search.table_rows import sample_facts, sample_rows
 
     tables = MemoryAgent().store.tables
     if table:

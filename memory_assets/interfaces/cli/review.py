@@ -19,7 +19,7 @@ from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.services.proposals import Pending
+from memory_assets.services.review.proposals import Pending
 
 APPROVE, REJECT, EDIT, SKIP, EVIDENCE, UNDO, QUIT = "a", "r", "e", "s", "v", "u", "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [u]ndo  [q]uit"

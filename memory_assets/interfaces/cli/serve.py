@@ -17,7 +17,7 @@ from memory_assets.interfaces.cli.commands import Json, group
 from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, is_loopback, listen
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.which_store import environment_of
+from memory_assets.services.settings.which_store import environment_of
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.guard import App

@@ -35,8 +35,8 @@ from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.store.places import find_data
 
 if TYPE_CHECKING:
-    from memory_assets.services.configuration import Models
-    from memory_assets.services.model_offers import ModelOverview
+    from memory_assets.services.models.model_offers import ModelOverview
+    from memory_assets.services.settings.configuration import Models
     from memory_assets.store.store import Store
 
 app = typer.Typer()
@@ -154,7 +154,7 @@ def model(context: typer.Context, as_json: Json = False) -> Reply | None:
 @model_app.command("list", epilog="Example: `memory model list`")
 def model_list(as_json: Json = False) -> Reply:
     """Show the configured models, and the models with a known price."""
-    from memory_assets.services.configuration import list_models
+    from memory_assets.services.settings.configuration import list_models
 
     return shown(render_models, list_models())
 
@@ -192,8 +192,8 @@ def model_use(
     """Choose a model, and allow that it is sent the present projects. Later projects wait for
     `memory model add`.
     """
-    from memory_assets.services.configuration import use_model
-    from memory_assets.services.models import projects_of
+    from memory_assets.services.models.open_models import projects_of
+    from memory_assets.services.settings.configuration import use_model
     from memory_assets.store.settings import ALL_PROJECTS
 
     projects = [ALL_PROJECTS] if all_projects else project or projects_of(_present_store())
@@ -217,8 +217,8 @@ def model_add(
     as_json: Json = False,
 ) -> Reply:
     """Allow that the configured models are sent these projects, too."""
-    from memory_assets.services.configuration import add_projects
-    from memory_assets.services.models import projects_of
+    from memory_assets.services.models.open_models import projects_of
+    from memory_assets.services.settings.configuration import add_projects
 
     known = projects_of(_present_store())
     if unknown := [name for name in projects if name not in known]:
@@ -238,7 +238,7 @@ def _present_store() -> "Store":
 
 def _overview() -> "ModelOverview":
     from memory_assets.runs.model_costs import overview
-    from memory_assets.services.configuration import list_models
+    from memory_assets.services.settings.configuration import list_models
 
     return overview(_present_store(), list_models().origin)
 

@@ -15,7 +15,7 @@ from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.store.places import find_data, user_settings_file
 
 if TYPE_CHECKING:
-    from memory_assets.services.erasing import Erased
+    from memory_assets.services.forget.whole_store import Erased
     from memory_assets.services.login_service import ServiceState
 
 app = typer.Typer()
@@ -43,7 +43,7 @@ def uninstall(
     done = changes if dry_run else install.carry_out(changes, data)
     service = _service(data, is_dry=dry_run)
     erased = _erase() if erase and not dry_run else None
-    from memory_assets.services.uninstalled import Uninstalled
+    from memory_assets.services.forget.uninstalled import Uninstalled
 
     found = Uninstalled(dry_run, done, service, erased, data, Path(user_settings_file()).parent)
     return shown(
@@ -75,7 +75,7 @@ def _service(data: Path, *, is_dry: bool) -> "ServiceState | None":
 
 
 def _erase() -> "Erased":
-    from memory_assets.services.erasing import erase
+    from memory_assets.services.forget.whole_store import erase
     from memory_assets.store.settings import read_settings
 
     return erase(read_settings())

@@ -12,8 +12,8 @@ from memory_assets.store.places import data_settings_file, user_settings_file
 
 if TYPE_CHECKING:
     from memory_assets.runs.deployment import DagsterConfiguration
-    from memory_assets.services.change_setting import ChangedSetting
-    from memory_assets.services.configuration import Setting
+    from memory_assets.services.settings.change_setting import ChangedSetting
+    from memory_assets.services.settings.configuration import Setting
 
 EMPTY = "(empty)"
 

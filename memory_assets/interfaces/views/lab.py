@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from memory_assets.services.branches import Branch
     from memory_assets.services.calibration import Calibration
-    from memory_assets.services.table_rows import ShownRows
+    from memory_assets.services.search.table_rows import ShownRows
     from memory_assets.stages.evaluate.gold import Evaluation, Finding
     from memory_assets.stages.evaluate.score import Score
 

@@ -10,11 +10,11 @@ from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import squeezed
 
 if TYPE_CHECKING:
-    from memory_assets.services.feedback import Rating
     from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.notes import Noted
-    from memory_assets.services.proposals import Decided, Review
-    from memory_assets.services.restore import Restored
+    from memory_assets.services.notes.feedback import Rating
+    from memory_assets.services.notes.remember import Noted
+    from memory_assets.services.notes.restore import Restored
+    from memory_assets.services.review.proposals import Decided, Review
     from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
     from memory_assets.stages.recall.results import Answer, Recalled
 

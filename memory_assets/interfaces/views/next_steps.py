@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.login_service import ServiceState
-    from memory_assets.services.why_not import WhyNot
+    from memory_assets.services.search.why_not import WhyNot
     from memory_assets.stages.evaluate.gold import Evaluation
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer

@@ -12,7 +12,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, w
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.services.why_not import WhyNot
+    from memory_assets.services.search.why_not import WhyNot
     from memory_assets.stages.brief.due import Trigger, Triggers
     from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
 
@@ -28,7 +28,7 @@ def render_explained(found: "Explanation | WhyNot") -> Parts:
     """Renders the provenance down to the archived records, or the stage at which the words
     stopped.
     """
-    from memory_assets.services.why_not import WhyNot
+    from memory_assets.services.search.why_not import WhyNot
 
     return _why_not(found) if isinstance(found, WhyNot) else _chain(found)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, render_fields
 
 if TYPE_CHECKING:
-    from memory_assets.services.table_rows import ShownRows
+    from memory_assets.services.search.table_rows import ShownRows
 
 TITLES = (
     "text", "title", "content", "narrative", "quote", "name", "query", "action", "measure",

@@ -6,8 +6,8 @@ from memory_assets.interfaces.views.lines import Parts, dim, line, warning
 from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
+    from memory_assets.services.forget.uninstalled import Uninstalled
     from memory_assets.services.login_service import ServiceState
-    from memory_assets.services.uninstalled import Uninstalled
 
 
 def render_service(found: "ServiceState", *, is_dry: bool = False) -> Parts:

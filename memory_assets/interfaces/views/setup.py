@@ -9,9 +9,9 @@ from memory_assets.stages.deliver.install import FAILED, LEFT, OUTDATED
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_assets.services.configuration import Models
-    from memory_assets.services.model_offers import ModelOffer, ModelOverview
-    from memory_assets.services.model_questions import Costs, DayCost
+    from memory_assets.services.models.model_offers import ModelOffer, ModelOverview
+    from memory_assets.services.models.model_questions import Costs, DayCost
+    from memory_assets.services.settings.configuration import Models
 
 MOST_ROWS = 8
 """Projects that are listed, so that the overview fits on one screen."""

@@ -12,7 +12,9 @@ from memory_assets.runs.materialise import Report, Run
 from memory_assets.runs.scopes import OWNER, file_of, scopes_of
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.adrs import ADR
-from memory_assets.services.brief_inputs import (
+from memory_assets.services.health.status import keep_status
+from memory_assets.services.review.open_triage import workspace_of
+from memory_assets.services.search.brief_inputs import (
     LESSONS_MD,
     active_projects,
     due_triggers,
@@ -22,9 +24,7 @@ from memory_assets.services.brief_inputs import (
     reflected_memories,
     refused_lines,
 )
-from memory_assets.services.health.status import keep_status
-from memory_assets.services.review import workspace_of
-from memory_assets.services.which_store import is_sample
+from memory_assets.services.settings.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.deliver.told import drop_old

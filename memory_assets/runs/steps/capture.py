@@ -13,8 +13,13 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.passed_on import finish_passed_on
-from memory_assets.services.harness_files import memory_file_inputs, read_memory_files
-from memory_assets.services.sources import find_left_out, find_sources, find_unread, this_machine
+from memory_assets.services.sources.harness_files import memory_file_inputs, read_memory_files
+from memory_assets.services.sources.transcripts import (
+    find_left_out,
+    find_sources,
+    find_unread,
+    this_machine,
+)
 from memory_assets.stages.capture.checkpoints import build_checkpoints, open_checkpoints
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.capture.intake import ingest_files

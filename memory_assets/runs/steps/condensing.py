@@ -17,8 +17,8 @@ from memory_assets.errors import ModelError
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of
 from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.protocols import Model
-from memory_assets.services.model_budget import Budget
-from memory_assets.services.models import at_once, open_model, sendable_memory_md
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.models.open_models import at_once, open_model, sendable_memory_md
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.evidence import EVIDENCE

@@ -16,11 +16,11 @@ from memory_assets.runs.steps.deliver import emit
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import JOBS
-from memory_assets.services.corpus import open_embedder
 from memory_assets.services.forget.rows import without_forgotten
-from memory_assets.services.model_questions import Consultant, Consultation
-from memory_assets.services.models import open_model
-from memory_assets.services.review import workspace_of
+from memory_assets.services.models.model_questions import Consultant, Consultation
+from memory_assets.services.models.open_models import open_model
+from memory_assets.services.review.open_triage import workspace_of
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.capture.messages import windows_of
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.deliver.events import ACCUMULATED

@@ -12,10 +12,10 @@ from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_parti
 from memory_assets.runs.steps.embed import publish_index
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.corpus import open_document_texts, open_embedder
 from memory_assets.services.discoveries import table_of as discoveries_of
 from memory_assets.services.documents import NOTED, remove_left
 from memory_assets.services.feeds import poll
+from memory_assets.services.search.corpus import open_document_texts, open_embedder
 from memory_assets.stages.embed.project import hashes_of, plan_texts
 from memory_assets.stages.library.documents import chunks_of, encode_chunks, index_rows
 from memory_assets.store.documents import KeptDocument

@@ -21,7 +21,9 @@ from memory_assets.runs.staleness import input_versions
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import TABLES, WHOLE
-from memory_assets.services.corpus import (
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.models.open_models import at_once, open_model
+from memory_assets.services.search.corpus import (
     embeddings_in_use,
     is_switching_models,
     model_in_use,
@@ -32,9 +34,7 @@ from memory_assets.services.corpus import (
     passage_heads,
     passages_to_index,
 )
-from memory_assets.services.memory_ids import keep_ids_ready
-from memory_assets.services.model_budget import Budget
-from memory_assets.services.models import at_once, open_model
+from memory_assets.services.search.memory_ids import keep_ids_ready
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.asking import ask_each
 from memory_assets.stages.embed.encode import (

@@ -14,7 +14,7 @@ from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import TABLES
-from memory_assets.services.corpus import open_embedder
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.stages.friction.detect import detect, follow, number, rows_of
 from memory_assets.stages.friction.stale import MemoryLine, Statement
 from memory_assets.stages.friction.week import SessionInfo, Week, read_week

@@ -7,7 +7,7 @@ from memory_assets.runs.materialise import SHOWN_ROWS, Rows, per_partition
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.adrs import conflicts_of, inputs_of, table_of
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.slog import log_events
 from memory_assets.store.slog import SLOG
 from memory_assets.store.store import Store

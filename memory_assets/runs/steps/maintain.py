@@ -11,9 +11,9 @@ from memory_assets.runs.record import end_night
 from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
-from memory_assets.services.corpus import embeddings_in_use, open_embedder
-from memory_assets.services.past_memories import memories_as_of, memories_at_end_of
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
+from memory_assets.services.search.corpus import embeddings_in_use, open_embedder
+from memory_assets.services.search.past_memories import memories_as_of, memories_at_end_of
 from memory_assets.stages.maintain.health_report import (
     FOLDER,
     HealthInputs,

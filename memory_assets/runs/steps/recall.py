@@ -11,7 +11,7 @@ from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_part
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import version_of
 from memory_assets.schema.vocabulary import Category
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.recall.log import OUTCOMES, by_day, log_recalls, shares
 from memory_assets.stages.recall.summaries import (
     PAGES,

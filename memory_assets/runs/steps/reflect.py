@@ -11,7 +11,7 @@ import polars as pl
 from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
 from memory_assets.runs.steps.condensing import Past, condense, days_of
 from memory_assets.runs.steps.deliver import emit
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.deliver.events import REFLECTED
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.proposals import NUMBERED, Claims, propose

@@ -8,9 +8,9 @@ from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run,
 from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.services.model_budget import Budget
-from memory_assets.services.models import open_model
-from memory_assets.services.review import (
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.models.open_models import open_model
+from memory_assets.services.review.open_triage import (
     read_task_snapshot,
     review_questions,
     shown_frictions,
@@ -20,7 +20,7 @@ from memory_assets.services.review import (
     workspace_of,
     write_review,
 )
-from memory_assets.services.shared_store import push_workspace
+from memory_assets.services.transfer.shared_store import push_workspace
 from memory_assets.stages.distill.daily_log import render_reflected, update_reflected
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import ask_in_batches, read_verdicts

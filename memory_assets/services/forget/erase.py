@@ -21,14 +21,6 @@ from memory_assets.errors import IndexFailedError, ReviewError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
 from memory_assets.services.branches import drop_all
-from memory_assets.services.corpus import (
-    embeddings_in_use,
-    open_document_texts,
-    open_note_vectors,
-    open_texts,
-    open_vectors,
-    passage_heads,
-)
 from memory_assets.services.documents import NOTED, erase_unknown_chunks
 from memory_assets.services.forget.data_locations import (
     GIT,
@@ -39,9 +31,17 @@ from memory_assets.services.forget.data_locations import (
 )
 from memory_assets.services.forget.id_map import IdMap, changed_hashes, changed_ids, replace_ids
 from memory_assets.services.forget.rows import erase_rows
-from memory_assets.services.memory_ids import remove_ready_ids
-from memory_assets.services.model_questions import asked_about
-from memory_assets.services.shared_store import send_workspace
+from memory_assets.services.models.model_questions import asked_about
+from memory_assets.services.search.corpus import (
+    embeddings_in_use,
+    open_document_texts,
+    open_note_vectors,
+    open_texts,
+    open_vectors,
+    passage_heads,
+)
+from memory_assets.services.search.memory_ids import remove_ready_ids
+from memory_assets.services.transfer.shared_store import send_workspace
 from memory_assets.stages.capture.messages import build_messages
 from memory_assets.stages.capture.tombstones import (
     Tombstones,

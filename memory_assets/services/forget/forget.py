@@ -17,11 +17,11 @@ import polars as pl
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import NoteError, UnknownMemoryError
 from memory_assets.services.branches import branches_of
-from memory_assets.services.clean_text import check_printable
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
-from memory_assets.services.memory_ids import COLUMNS, check_not_forgotten, find_memory
+from memory_assets.services.notes.clean_text import check_printable
+from memory_assets.services.search.memory_ids import COLUMNS, check_not_forgotten, find_memory
 from memory_assets.services.sharing.push_record import servers_pushed_to
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.stages.embed.present import read_present

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from memory_assets.adapters.generations import Generations
 from memory_assets.errors import ObjectStoreError, StoreError
 from memory_assets.schema.tables import table_names
-from memory_assets.services.corpus import open_document_texts, open_texts, open_vectors
+from memory_assets.services.search.corpus import open_document_texts, open_texts, open_vectors
 from memory_assets.services.slog import uncommitted_changes
 from memory_assets.stages.distill.model.answers import read_answer
 from memory_assets.stages.maintain.checks import Check

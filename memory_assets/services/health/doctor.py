@@ -19,12 +19,12 @@ from memory_assets.schema.protocols import TaskList
 from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.health import surroundings
 from memory_assets.services.health.deep import deep_checks
+from memory_assets.services.health.housekeeping import disk_use
 from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
 from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection
-from memory_assets.services.housekeeping import disk_use
-from memory_assets.services.model_names import name_problems
-from memory_assets.services.sources import find_ignored, find_left_out, find_unread
+from memory_assets.services.models.model_names import name_problems
+from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.present import overlay

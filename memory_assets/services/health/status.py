@@ -14,8 +14,8 @@ from typing import get_args
 
 import polars as pl
 
-from memory_assets.services.models import projects_of, waiting_projects
-from memory_assets.services.sources import find_ignored, find_left_out, find_unread
+from memory_assets.services.models.open_models import projects_of, waiting_projects
+from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.ledger import NOTED

@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.schema.protocols import TaskList
+from memory_assets.services.health.housekeeping import GIGABYTE
 from memory_assets.services.health.sums import REMEDY
-from memory_assets.services.housekeeping import GIGABYTE
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE

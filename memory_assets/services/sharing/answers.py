@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import NoteError, UnknownIdError, UnknownMemoryError
-from memory_assets.services.brief_inputs import due_triggers
 from memory_assets.services.forget.forget import Forgetting
-from memory_assets.services.memory_ids import find_memory
+from memory_assets.services.search.brief_inputs import due_triggers
+from memory_assets.services.search.memory_ids import find_memory
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.services.sharing.visibility import memory_md_of, present_of
 from memory_assets.stages.brief.due import Trigger

@@ -26,6 +26,7 @@ from memory_assets.errors import (
 from memory_assets.schema.progress import track
 from memory_assets.schema.pushes import Piece
 from memory_assets.services.remote_memory import Connection, Response
+from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.sharing.pieces import (
     RawPiece,
     is_sendable,
@@ -35,7 +36,6 @@ from memory_assets.services.sharing.pieces import (
 )
 from memory_assets.services.sharing.push_choice import LeftOutSessions, PushSource, choose
 from memory_assets.services.sharing.push_record import open_record
-from memory_assets.services.which_store import is_sample
 from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.store.store import Store

@@ -18,8 +18,8 @@ from memory_assets.adapters.text_arrays import TextArrays, change_arrays
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Hit, Row, TextIndex, Texts, VectorIndex
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.services.answers import Readable, everything_of
-from memory_assets.services.corpus import MEMORIES, read_person_passages
+from memory_assets.services.search.answers import Readable, everything_of
+from memory_assets.services.search.corpus import MEMORIES, read_person_passages
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.stages.distill.rows import PERSONAL
 from memory_assets.stages.embed.present import read_present

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from memory_assets.errors import StoreError, StoreVersionError
-from memory_assets.services.which_store import is_sample
+from memory_assets.services.settings.which_store import is_sample
 from memory_assets.store.slog import SLOG
 from memory_assets.store.store import VERSION, Store
 

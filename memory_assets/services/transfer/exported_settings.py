@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory_assets.services.which_store import is_sample
+from memory_assets.services.settings.which_store import is_sample
 from memory_assets.store.settings import PATHS, USUAL_EMBEDDING_MODEL, Settings
 from memory_assets.text.masking.redact import mask_text
 

@@ -14,7 +14,7 @@ from memory_assets.assets.checks.common import REGISTERED
 from memory_assets.runs.steps import embed as steps
 from memory_assets.schema.requests import RememberRequest
 from memory_assets.schema.tables import TABLES
-from memory_assets.services.notes import remember
+from memory_assets.services.notes.remember import remember
 from memory_assets.stages.embed.encode import encode_day
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.stages.embed.notes import note_rows

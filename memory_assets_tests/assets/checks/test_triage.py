@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.services.review import workspace_of
+from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.stages.triage.memory_md import MOST_BYTES
 from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED
 from memory_assets.store.store import Store

@@ -16,7 +16,7 @@ from memory_assets.runs.build import Built
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.status import status_of
-from memory_assets.services.proposals import Reviewed
+from memory_assets.services.review.proposals import Reviewed
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.answer_schemas import describe_answers

@@ -330,7 +330,7 @@ SLOW = """
 import time
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.views import registry
-from memory_assets.services.proposals import Review
+from memory_assets.services.review.proposals import Review
 def wait(verb, given, reader=None):
     time.sleep(float(given["question"]))
     return Review(())

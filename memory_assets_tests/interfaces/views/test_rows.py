@@ -14,7 +14,7 @@ from memory_assets.interfaces.views.rows import (
 )
 from memory_assets.schema.frames import key_of, record_of
 from memory_assets.schema.tables import table_names
-from memory_assets.services.table_rows import ShownRows
+from memory_assets.services.search.table_rows import ShownRows
 
 ROW = {
     "id": "a1", "session_id": "s1", "text": "Use uv,\n never pip.", "gate": "allow", "project": "shop", "category": "operations",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.prompts import HEADING, LEAST_WORDS
+from memory_assets.services.search.shown_at_prompts import HEADING, LEAST_WORDS
 from memory_assets.stages.capture.human_words import strip_memories
 from memory_assets.stages.deliver.harnesses import command as program
 from memory_assets.stages.deliver.harnesses import harnesses

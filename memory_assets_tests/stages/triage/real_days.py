@@ -14,7 +14,7 @@ import polars as pl
 
 from memory_assets.runs.steps.condensing import Past
 from memory_assets.runs.steps.reflect import claims_of, propose_day
-from memory_assets.services.review import triage_of
+from memory_assets.services.review.open_triage import triage_of
 from memory_assets.stages.triage.human import REFUSED
 from memory_assets.stages.triage.run import read_settled_review
 from memory_assets.store.settings import read_settings

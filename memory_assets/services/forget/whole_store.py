@@ -1,0 +1,99 @@
+"""Deletes a whole store: everything that this program wrote into the data folder, and nothing else
+that lies there.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_assets.adapters.chroma_server import ChromaServerIndex
+from memory_assets.errors import StoreError
+from memory_assets.services.search.corpus import open_vectors
+from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
+from memory_assets.store import damage, mirror, staged
+from memory_assets.store.places import SAMPLE
+from memory_assets.store.ready import STATUS
+from memory_assets.store.settings import Settings
+from memory_assets.store.slog import LOCK
+from memory_assets.store.store import DERIVED, Store
+
+OTHERS = (
+    "dagster",
+    "branches",
+    damage.FOLDER,
+    staged.FOLDER,
+    "lock",
+    "tasks.lock",
+    LOCK,
+    STATUS,
+    SAMPLE,
+    mirror.NOTED,
+)
+WAIT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was deleted, and what is left in the folder."""
+
+    path: Path
+    names: tuple[str, ...]
+    left: tuple[str, ...]
+    objects: str = ""
+    """Address of the bucket that held the store: its objects stay, because other machines may use
+    them.
+    """
+
+
+def entries_of(root: Path) -> list[Path]:
+    """Returns the entries of the data folder that this program wrote, the one that makes it a store
+    first.
+    """
+    known = {
+        "VERSION": 0,
+        **{
+            name: 1
+            for name in (*FILES, *FOLDERS, *OF_SAMPLE, *DERIVED, *OTHERS)
+            if name != "VERSION"
+        },
+    }
+    found = (root / name for name in sorted(known, key=lambda name: (known[name], name)))
+    return [path for path in found if path.exists() or path.is_symlink()]
+
+
+def erase(settings: Settings) -> Erased:
+    """Deletes the store for good; raises `StoreBusyError` while another process writes,
+    `StoreError` where it cannot delete.
+    """
+    root = settings.data
+    if not root.is_dir():
+        return Erased(root, (), (), settings.store)
+    store = Store(
+        settings.model_copy(update={"store": ""}), root
+    )  # other machines may use the objects
+    with store.lock(WAIT_SECONDS):
+        names = tuple(path.name for path in entries_of(root))
+        _erase_server(Store(settings, root))
+        try:
+            for path in entries_of(root):
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        except OSError as error:
+            raise StoreError(
+                f"Cannot delete {error.filename or root}: {error.strerror or error}. Fix "
+                "its permissions, then run the same "
+                "command again; what was deleted is gone."
+            ) from error
+    left = tuple(sorted(path.name for path in root.iterdir() if path.name != "lock"))
+    if not left:
+        shutil.rmtree(root)
+    return Erased(root, names, left, settings.store)
+
+
+def _erase_server(store: Store) -> None:
+    """Deletes the vectors on the Chroma server; raises `IndexFailedError` where it does not
+    answer.
+    """
+    if store.settings.chroma and (store.root / "resources" / "key").is_file():
+        index = open_vectors(store)
+        if isinstance(index, ChromaServerIndex):
+            index.erase()

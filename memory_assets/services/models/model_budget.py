@@ -1,0 +1,145 @@
+"""Counts the tokens and the cost of questions to a model, and stops what would cost more than the
+settings allow.
+
+Windows, pairs of facts, reflections and reviews are checked here before they are sent. The limit
+holds for one run, which is a process: a command, a run of Dagster. What its answers cost so far is
+added.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from memory_assets.errors import ModelSetupError
+from memory_assets.schema.protocols import ModelAnswer
+from memory_assets.services.models.prices import (
+    Price,
+    check_price,
+    cost_of,
+    estimate_of,
+    price_of,
+    prices_of,
+)
+from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS, QuestionGroup
+from memory_assets.store.store import Store
+
+ANSWER_TOKENS = 1_100
+"""Output tokens per answer before any was stored: the mean of thirteen recorded answers, 4,400
+characters.
+"""
+
+STARTED_AT = time.time()
+"""When this process began to ask."""
+
+ANSWER_FOLDERS = ("", "triage", "pairs")
+"""Folders of answers, below `answers/`."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The prices of one model, and what a run may cost."""
+
+    store: Store
+    model: str
+
+    @cached_property
+    def prices(self) -> dict[str, Price]:
+        """The prices by prefix of model names."""
+        return prices_of(self.store.settings)
+
+    @property
+    def has_price(self) -> bool:
+        """Whether the price of the model is known."""
+        return price_of(self.model, self.prices) is not None
+
+    def price(self, answer: ModelAnswer) -> float | None:
+        """Returns the cost of an answer of the model in US dollars; None where no price is
+        known.
+        """
+        return cost_of(answer, self.prices, self.model)
+
+    def output_tokens(self, calls: int) -> int:
+        """Returns about how many tokens so many answers have."""
+        return calls * self._usual_answer
+
+    def sizes(self, groups: Sequence[QuestionGroup]) -> tuple[list[int], int]:
+        """Returns about how many tokens each request to the observer sends, and how many all
+        answers have.
+        """
+        short = [group for group in groups if group.is_short]
+        out = (
+            self.output_tokens(len(groups) - len(short))
+            + sum(len(one.questions) for one in short) * USUAL_ANSWER_TOKENS
+        )
+        return [group.estimated_tokens() for group in groups], out
+
+    def estimate(
+        self, prompt_tokens: Sequence[int], *, out: int | None = None, in_batches: bool = False
+    ) -> float | None:
+        """Returns what calls with prompts of these lengths would cost; None where the price of the
+        model is unknown.
+
+        `out` are the tokens of all answers; without it, answers of usual length.
+        """
+        out = self.output_tokens(len(prompt_tokens)) if out is None else out
+        return estimate_of(self.model, sum(prompt_tokens), out, self.prices, in_batches=in_batches)
+
+    def check(
+        self, prompt_tokens: Sequence[int], *, out: int | None = None, in_batches: bool = False
+    ) -> None:
+        """Raises `ModelSetupError` if these calls and the answers of this run would cost more than
+        one run may.
+        """
+        if not prompt_tokens:
+            return
+        check_price(self.model, self.store.settings)
+        most, usd = (
+            self.store.settings.model_most_usd,
+            self.estimate(prompt_tokens, out=out, in_batches=in_batches),
+        )
+        if usd is None:
+            return
+        spent = self.spent_since(STARTED_AT)
+        if usd + spent > most:
+            before = f", after ${spent:.2f} for earlier ones" if spent else ""
+            raise ModelSetupError(
+                f"Asking {self.model} {len(prompt_tokens)} questions would cost about "
+                f"${usd:.2f}{before}; "
+                f"MEMORY_MODEL_MOST_USD allows ${most:.2f} for one run. `memory model cost` "
+                "lists the days; raise the limit, "
+                "or take fewer days."
+            )
+
+    def spent_since(self, moment: float) -> float:
+        """Returns the known cost of the answers that were stored since the moment, a time as of
+        `time.time`.
+        """
+        return sum(
+            cost_of(kept.answer, self.prices, kept.key.model) or 0.0
+            for kept in answers_since(self.store, moment)
+        )
+
+    @cached_property
+    def _usual_answer(self) -> int:
+        """The mean output of this model's stored answers, those about short sessions aside."""
+        stored = (
+            kept for kept in AnswerStore(self.store.answers).every() if kept.key.model == self.model
+        )
+        counts = [kept.answer.output_tokens for kept in stored if not kept.key.is_short]
+        return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
+
+
+def answers_since(store: Store, moment: float) -> list[StoredAnswer]:
+    """Returns the answers of models that were stored since the moment, a time as of `time.time`."""
+    return [
+        AnswerStore(path.parent).read_named(path.stem)
+        for path in _files(store)
+        if path.stat().st_mtime >= moment
+    ]
+
+
+def _files(store: Store) -> Iterable[Path]:
+    return (path for folder in ANSWER_FOLDERS for path in (store.answers / folder).glob("*.json"))

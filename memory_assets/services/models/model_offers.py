@@ -1,0 +1,344 @@
+"""Finds what this machine offers as a model, and what a model would be sent; sends nothing of a
+transcript, and nothing abroad.
+
+Looked at are the clients of harnesses and the files of their logins (whether they exist), the names
+of keys in the environment, and the usual ports of local servers on this machine, which are asked
+for the list of their models.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from memory_assets.adapters.anthropic_model import KEYS
+from memory_assets.adapters.harness_model import find_program
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.models.model_names import listed_models
+from memory_assets.services.models.model_questions import asked_about
+from memory_assets.stages.distill.model import short_sessions
+from memory_assets.stages.distill.model.material import QUOTED_CHARS
+from memory_assets.stages.distill.model.questions import (
+    MAX_TOKENS,
+    STAMP_TOKENS,
+    TOKENS_A_CALL,
+    prompt,
+)
+from memory_assets.stages.distill.model.short_sessions import (
+    ANSWER_TOKENS,
+    ASSISTANT_CHARS,
+    USUAL_ANSWER_TOKENS,
+)
+from memory_assets.store.places import harness_homes
+from memory_assets.store.settings import RULES, Settings, harness_of
+from memory_assets.store.store import Store
+from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
+
+USUAL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM", 4000: "LiteLLM"}
+SECONDS = 0.5
+"""For a local server to answer."""
+
+KEY_MODEL = "claude-haiku-4-5"
+"""The model that a key is shown with."""
+
+MOST_SHOWN = 3
+"""Models of one local server."""
+
+CLIENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+    "claude-code": ("Claude Code", "claude", "claude_code", (".credentials.json",)),
+    "codex": ("Codex", "codex", "codex", ("auth.json",)),
+}
+"""Harness → title, command, name of its home, files of a login."""
+
+
+@dataclass(frozen=True)
+class ModelOffer:
+    """Something that could be used as a model."""
+
+    name: str
+    """For `memory model use`."""
+    kind: Literal["harness", "key", "server"]
+    state: str
+    """What was found, and what is missing."""
+    is_ready: bool
+    sent_to: str
+    """Who would read what is sent."""
+    usd: float | None = None
+    """Price of every question that is due, in both roles; None where no price is known."""
+    url: str = ""
+    """Address of a local server."""
+
+    @property
+    def command(self) -> str:
+        """The command that chooses it."""
+        return f"memory model use {self.name}" + (f" --url {self.url}" if self.url else "")
+
+
+@dataclass(frozen=True)
+class ProjectShare:
+    """The sessions of one project, and what a model would be sent of them."""
+
+    project: str
+    sessions: int
+    calls: int
+    """About windows of long sessions that no model was asked about."""
+    short: int
+    """Short sessions that no model was asked about; they share calls."""
+    tokens: int
+    """Estimated, of both; of short sessions without the prompt."""
+    may_send: bool
+    """Whether the settings allow it."""
+
+
+@dataclass(frozen=True)
+class ModelOverview:
+    """The configured models, the offers of this machine, and what is due."""
+
+    observer: str
+    reflector: str
+    origin: str
+    """Where the observer's name comes from."""
+    sent_to: str
+    """Who reads what is sent now; empty without a model."""
+    projects: tuple[ProjectShare, ...]
+    """Every project, the largest first."""
+    calls: int
+    """Every question that is due: about sessions that no model has read, reflections, reviews."""
+    tokens: int
+    offers: tuple[ModelOffer, ...]
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The projects that a configured model may not be sent."""
+        return tuple(one.project for one in self.projects if not one.may_send)
+
+
+@dataclass(frozen=True)
+class DueQuestions:
+    """The estimated prompt tokens of every question that is due, by role."""
+
+    observer: tuple[int, ...]
+    short: tuple[int, ...]
+    """Of the calls about several short sessions."""
+    short_sessions: int
+    reflector: tuple[int, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The tokens of all calls."""
+        return (*self.observer, *self.short, *self.reflector)
+
+    def usd(self, store: Store, model: str) -> float | None:
+        """Returns the price if the setting `model` names this model; None where no price is
+        known.
+        """
+        settings = store.settings.model_copy(update={"model": model, "reflector_model": ""})
+        observer, reflector = (
+            Budget(store, settings.model_of(role)) for role in ("observer", "reflector")
+        )
+        out = self.short_sessions * USUAL_ANSWER_TOKENS
+        found = [
+            observer.estimate(self.observer),
+            observer.estimate(self.short, out=out),
+            reflector.estimate(self.reflector),
+        ]
+        return None if None in found else sum(usd for usd in found if usd is not None)
+
+
+def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:
+    """Returns what this machine offers, and what a model would be sent of the store, questions to
+    the reflector included.
+    """
+    settings, by_project = store.settings, dict(_due_calls(store))
+    short = [size for calls in by_project.values() for size in calls.short]
+    groups = max(-(-len(short) * ANSWER_TOKENS // MAX_TOKENS), -(-sum(short) // TOKENS_A_CALL))
+    packed = (
+        [count_tokens(short_sessions.prompt()) + sum(short) // groups] * groups if groups else []
+    )
+    observer = (size for calls in by_project.values() for size in calls.long)
+    due = DueQuestions(tuple(observer), tuple(packed), len(short), tuple(reflector_tokens))
+    return ModelOverview(
+        settings.model_of("observer"),
+        settings.model_of("reflector"),
+        origin,
+        _sent_to(settings) if settings.uses_models else "",
+        tuple(_shares(store, by_project)),
+        len(due.tokens),
+        sum(due.tokens),
+        tuple(find_offers(store, due)),
+    )
+
+
+def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
+    """Yields the harnesses, keys and local servers of this machine, with the price of what is
+    due.
+    """
+    for name in CLIENTS:
+        yield _harness_offer(name, due.usd(store, name))
+    if keys := [name for name in KEYS if os.environ.get(name)]:
+        yield ModelOffer(
+            KEY_MODEL, "key", f"{keys[0]} is set", True, "Anthropic", due.usd(store, KEY_MODEL)
+        )
+    with ThreadPoolExecutor(len(USUAL_PORTS)) as pool:
+        for port, models in zip(USUAL_PORTS, pool.map(local_models, USUAL_PORTS), strict=True):
+            url = f"http://127.0.0.1:{port}"
+            more = f", {len(models) - MOST_SHOWN} more models" if len(models) > MOST_SHOWN else ""
+            for model in models[:MOST_SHOWN]:
+                state = f"answers on port {port} ({USUAL_PORTS[port]}?){more}"
+                yield ModelOffer(
+                    model, "server", state, True, "this server", due.usd(store, model), url
+                )
+
+
+def local_models(port: int) -> list[str]:
+    """Returns the models that a server on this port of this machine lists; none where none answers
+    in time.
+    """
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=SECONDS):
+            pass
+    except OSError:
+        return []
+    return listed_models(f"http://127.0.0.1:{port}", SECONDS)
+
+
+def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = os.environ) -> str:
+    """Returns where the harness has a login, as far as files and names of variables show; empty
+    where none is found.
+    """
+    _, _, kind, files = CLIENTS[name]
+    folder = harness_homes(home or Path.home(), environ)[kind]
+    variables = (*KEYS, "CLAUDE_CODE_OAUTH_TOKEN") if name == "claude-code" else ("CODEX_API_KEY",)
+    for variable in variables:
+        if environ.get(variable):
+            return variable
+    for file in files:
+        if (folder / file).is_file():
+            return str(folder / file)
+    is_account = name == "claude-code" and _has_account(
+        folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent
+    )
+    return "its account, in the system's keychain" if is_account else ""
+
+
+def _has_account(folder: Path) -> bool:
+    """Returns whether Claude Code noted an account; on macOS the login itself is in the
+    keychain.
+    """
+    try:
+        return "oauthAccount" in json.loads((folder / ".claude.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+
+
+def _harness_offer(name: str, usd: float | None) -> ModelOffer:
+    title, program, _, _ = CLIENTS[name]
+    vendor = (
+        "Anthropic, as when you use it" if name == "claude-code" else "OpenAI, as when you use it"
+    )
+    if find_program(program) is None:
+        return ModelOffer(name, "harness", f"{title} is not installed", False, vendor, usd)
+    login = login_of(name)
+    return ModelOffer(
+        name,
+        "harness",
+        f"logged in ({login})" if login else "no login found",
+        bool(login),
+        vendor,
+        usd,
+    )
+
+
+def _sent_to(settings: Settings) -> str:
+    """Returns who reads what the configured models are sent."""
+    readers = []
+    for role in ("observer", "reflector"):
+        name = settings.model_of(role)
+        if name != RULES:
+            harness = harness_of(name)
+            readers.append(
+                CLIENTS[harness][0]
+                if harness
+                else settings.url_of(role) or "https://api.anthropic.com"
+            )
+    return " and ".join(dict.fromkeys(readers))
+
+
+@dataclass(frozen=True)
+class _ProjectCalls:
+    """The estimated tokens of what is due about one project."""
+
+    long: list[int]
+    """Of each call."""
+    short: list[int]
+    """Of each short session, without the prompt."""
+
+
+def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
+    """Yields each project with windows that no model was asked about, and the tokens of what would
+    be asked.
+    """
+    windows = store.tables.read(
+        "windows", columns=["window_id", "project", "status", "day", "user_turn_count"]
+    )
+    wanted = asked_about(windows.drop_nulls("day"))
+    answered = store.tables.read("observer_answers", columns=["window_id"])
+    length, messages = pl.col("text").str.len_chars(), store.tables.scan("messages")
+    shown = (
+        pl.when(pl.col("kind") == "text")
+        .then(length)
+        .otherwise(pl.min_horizontal(length, QUOTED_CHARS))
+    )
+    long = messages.group_by("window_id").agg(tokens=(shown // CHARS_A_TOKEN + STAMP_TOKENS).sum())
+    is_said, is_owners = (
+        pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text"),
+        pl.col("author") == "owner",
+    )
+    said = messages.filter(is_said).sort("window_id", "ordinal")
+    said = said.filter(is_owners | is_owners.shift(-1).over("window_id"))
+    brief = pl.when(is_owners).then(length).otherwise(pl.min_horizontal(length, ASSISTANT_CHARS))
+    short = said.group_by("window_id").agg(short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum())
+    due = wanted.lazy().join(long, on="window_id").join(short, on="window_id", how="left").collect()
+    due = due.join(answered, on="window_id", how="anti")
+    for (project,), own in due.sort("project").group_by("project", maintain_order=True):
+        calls = chain.from_iterable(map(_calls, own.filter(status="observed")["tokens"]))
+        yield (
+            str(project),
+            _ProjectCalls(list(calls), own.filter(status="short")["short"].drop_nulls().to_list()),
+        )
+
+
+def _shares(store: Store, due: Mapping[str, _ProjectCalls]) -> Iterator[ProjectShare]:
+    """Yields every project with its share, the largest first."""
+    windows, nothing = (
+        store.tables.read("windows", columns=["project", "session_id"]),
+        _ProjectCalls([], []),
+    )
+    sessions = dict(windows.group_by("project").agg(pl.col("session_id").n_unique()).iter_rows())
+    found = [
+        (name, own, sum(own.long) + sum(own.short))
+        for name in sessions
+        for own in [due.get(name, nothing)]
+    ]
+    for name, own, tokens in sorted(found, key=lambda one: (-one[2], one[0])):
+        yield ProjectShare(
+            name,
+            sessions[name],
+            len(own.long),
+            len(own.short),
+            tokens,
+            store.settings.may_send(name),
+        )
+
+
+def _calls(tokens: int) -> list[int]:
+    """Returns the prompt tokens of each call about a window of so many tokens."""
+    count = max(-(-tokens // TOKENS_A_CALL), 1)
+    return [count_tokens(prompt()) + tokens // count] * count

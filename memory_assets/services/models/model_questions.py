@@ -1,0 +1,346 @@
+"""The questions to a model about days of a store: which are open, what they would cost, and asking
+them.
+
+The asset `observer_answers` and `memory model cost` both use it, so they count the same questions.
+One process asks at a time, so that no question is paid twice, without holding the store's own lock.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property, partial
+
+import filelock
+import polars as pl
+
+from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.schema.frames import frame_of
+from memory_assets.schema.progress import track
+from memory_assets.schema.protocols import Image, Model
+from memory_assets.services.models.model_budget import Budget
+from memory_assets.services.models.open_models import at_once, sendable
+from memory_assets.stages.capture.formats.images import images_in
+from memory_assets.stages.distill.model.answer_rows import answer_row
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.model.asking import (
+    POLL_SECONDS,
+    BatchQueue,
+    ModelAsker,
+    problem_of,
+)
+from memory_assets.stages.distill.model.established import EstablishedFact, find_established
+from memory_assets.stages.distill.model.material import (
+    EarlierMemory,
+    earlier_memories,
+    pick_earlier,
+)
+from memory_assets.stages.distill.model.questions import (
+    Images,
+    ObserverQuestion,
+    QuestionStatus,
+    next_attempt,
+    status_of,
+)
+from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
+from memory_assets.store.archive import Range
+from memory_assets.store.settings import RULES, Role, harness_of
+from memory_assets.store.store import SEND_SECONDS, Store
+from memory_assets.text.files import make_folder
+
+FEWEST_IN_A_BATCH = 20
+"""Fewer questions are asked one by one, even in a backfill: a batch may take an hour."""
+
+MOST_IMAGES = 20
+MOST_IMAGE_BYTES = 3_500_000
+"""The Messages API accepts 5 MB of base64 per image."""
+
+
+SHORT_SESSIONS = "short sessions, several in a call"
+"""Name of their step."""
+
+
+def asked_about(windows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the windows that a model is asked about: not the open ones, and no short session
+    without a turn of its owner.
+    """
+    is_short = (pl.col("status") == "short") & (pl.col("user_turn_count") > 0)
+    return windows.filter((pl.col("status") == "observed") | is_short)
+
+
+@dataclass(frozen=True)
+class DayCost:
+    """The cost of a day's questions about long sessions; prices in US dollars, None where the
+    model's price is unknown.
+    """
+
+    day: date
+    windows: int
+    calls: int
+    answered: int
+    """Calls with a stored answer, which cost nothing."""
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    usd_in_batches: float | None
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """The open questions of another step than observing, with their price in US dollars; None where
+    it is unknown.
+    """
+
+    step: str
+    role: Role
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    is_each: bool = False
+    """Whether it is one question that a person may ask, and no part of the sum."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The calls and cost of a backfill, by day."""
+
+    model: str
+    has_price: bool
+    days: tuple[DayCost, ...]
+    spent_usd: float
+    """Price of all stored answers."""
+    others: tuple[StepCost, ...] = ()
+    """Short sessions, reflections, reviews and questions of people."""
+
+    @property
+    def calls(self) -> int:
+        """Questions without an answer, those that people may ask aside."""
+        return sum(day.calls - day.answered for day in self.days) + sum(
+            one.calls for one in self.others if not one.is_each
+        )
+
+    @property
+    def usd(self) -> float | None:
+        """Price of these questions; None where a price is unknown."""
+        prices = [
+            *(day.usd for day in self.days),
+            *(one.usd for one in self.others if not one.is_each),
+        ]
+        return None if None in prices else sum(price for price in prices if price is not None)
+
+
+@dataclass(frozen=True)
+class Consultation:
+    """The questions about a store to a model, which is not needed to count them."""
+
+    store: Store
+    model_name: str
+    any_prompt: bool = False
+    """Accept stored answers of another prompt or model about the same messages."""
+
+    @cached_property
+    def answers(self) -> AnswerStore:
+        """The stored answers."""
+        return AnswerStore(self.store.answers)
+
+    def standings(self, day: str, sessions: Collection[str] | None = None) -> list[QuestionStatus]:
+        """Returns the state of each question about the day's windows that may be sent, by window
+        and call.
+        """
+        settings = self.store.settings
+        windows, messages = (
+            self.store.tables.read("windows"),
+            self.store.tables.read("messages", [day]),
+        )
+        asked = (
+            sendable(asked_about(windows), settings)
+            .filter(pl.col("day").cast(pl.String) == day)
+            .sort("window_id")
+        )
+        asked = (
+            asked if sessions is None else asked.filter(pl.col("session_id").is_in(list(sessions)))
+        )
+        by_window = {
+            window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")
+        }
+        how = (self.model_name, settings.zone, settings.observer_prompt)
+        return [
+            status_of(question, self.answers, any_prompt=self.any_prompt)
+            for window in asked.iter_rows(named=True)
+            if (own := by_window.get(window["window_id"])) is not None
+            for question in questions_about(window, own, *how)
+        ]
+
+    def costs(self, days: Iterable[str]) -> Costs:
+        """Returns the cost of asking about each day; raises `ModelSetupError` if no model is
+        configured.
+        """
+        if self.model_name == RULES:
+            raise ModelSetupError(
+                "MEMORY_MODEL is 'rules': no model is used and nothing is paid. Name a "
+                "model, as in "
+                "`memory model cost --model claude-haiku-4-5`, to estimate its cost."
+            )
+        days, short = list(days), list[QuestionStatus]()
+        found = []
+        for day in track(days, "Counting questions"):
+            standings = self.standings(day)
+            found.append(
+                self._cost(day, [one for one in standings if not one.question.key.is_short])
+            )
+            short += [one for one in standings if one.question.key.is_short and one.state == "open"]
+        return Costs(
+            self.model_name,
+            self.budget.has_price,
+            tuple(found),
+            self.budget.spent_since(0),
+            (self._cost_of_short(short),),
+        )
+
+    def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
+        """Returns the day's rows of `observer_answers` from the stored answers."""
+        on, standings = date.fromisoformat(day), self.standings(day)
+        rows = [
+            answer_row(one, on, problem_of(one.question, problems), self.budget.price)
+            for one in standings
+        ]
+        return frame_of("observer_answers", rows)
+
+    def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> DayCost:
+        waiting = [standing.question for standing in standings if standing.state == "open"]
+        tokens = [question.estimated_tokens() for question in waiting]
+        return DayCost(
+            date.fromisoformat(day),
+            len({standing.question.window_id for standing in standings}),
+            len(standings),
+            len(standings) - len(waiting),
+            sum(tokens),
+            self.budget.output_tokens(len(tokens)),
+            self.budget.estimate(tokens),
+            self.budget.estimate(tokens, in_batches=harness_of(self.model_name) is None),
+        )
+
+    def _cost_of_short(self, waiting: Sequence[QuestionStatus]) -> StepCost:
+        tokens, out = self.budget.sizes(groups := group_questions(map(next_attempt, waiting)))
+        usd = self.budget.estimate(tokens, out=out)
+        return StepCost(
+            SHORT_SESSIONS, "observer", self.model_name, len(groups), sum(tokens), out, usd
+        )
+
+    @property
+    def can_batch(self) -> bool:
+        """Whether questions may go in batches by themselves: only the vendor's own server is known
+        to answer them.
+        """
+        return not harness_of(self.model_name) and not self.store.settings.url_of("observer")
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The prices of the model, and the limit of a run."""
+        return Budget(self.store, self.model_name)
+
+
+@dataclass(frozen=True)
+class Consultant:
+    """Asks a model the open questions of a consultation."""
+
+    consultation: Consultation
+    model: Model
+    backfill: bool = False
+    """Whether the answers may wait for a batch, unlike those about a session that just ended."""
+    wait: Callable[[float], None] = field(default=time.sleep)
+    poll_seconds: float = POLL_SECONDS
+
+    def ask(self, days: Sequence[str]) -> dict[str, ModelError]:
+        """Asks about the days; returns the errors of unanswered questions by the name of their key.
+
+        Raises `ModelSetupError` if the model cannot be asked or would cost more than the settings
+        allow, `ModelBusyError` if asking later may help. Answers received until then are stored.
+        """
+        folder = make_folder(self.consultation.answers.root)
+        with filelock.FileLock(folder / "asking.lock", mode=0o600):
+            waiting = [
+                s for day in days for s in self.consultation.standings(day) if s.state == "open"
+            ]
+            tokens, out = self.consultation.budget.sizes(
+                group_questions(map(next_attempt, waiting))
+            )
+            settings, is_large = (
+                self.consultation.store.settings,
+                self.backfill and len(tokens) >= FEWEST_IN_A_BATCH,
+            )
+            is_auto = settings.model_batches == "auto" and is_large and self.consultation.can_batch
+            in_batches = settings.model_batches == "always" or is_auto
+            self.consultation.budget.check(tokens, out=out, in_batches=in_batches)
+            clock, answers = settings.clock, self.consultation.answers
+            shown = (
+                self._earlier,
+                self._images,
+                partial(self._established, self._sessions(waiting)),
+            )
+            often = partial(self.consultation.store.sync_if_older, SEND_SECONDS)
+            asker = ModelAsker(
+                self.model, answers, clock, at_once(settings, self.model.name), *shown, often
+            )
+            if in_batches:
+                desk = BatchQueue(
+                    folder / "batches", self.model, clock, self.wait, self.poll_seconds
+                )
+                return asker.ask_in_batches(waiting, desk)
+            return asker.ask_all(waiting)
+
+    @cached_property
+    def _remembered(self) -> list[EarlierMemory]:
+        store = self.consultation.store
+        return earlier_memories(sendable(store.tables.read("memories"), store.settings))
+
+    def _sessions(self, waiting: Sequence[QuestionStatus]) -> dict[str, list[ObserverQuestion]]:
+        """Returns all questions about the long sessions with open ones, in the order of the
+        sessions' parts.
+        """
+        sessions = {
+            status.question.session_id for status in waiting if not status.question.key.is_short
+        }
+        windows = self.consultation.store.tables.read("windows").filter(
+            pl.col("session_id").is_in(list(sessions))
+        )
+        days = sorted(day.isoformat() for day in windows["day"].drop_nulls().unique())
+        found = [one.question for day in days for one in self.consultation.standings(day, sessions)]
+        ordered = sorted(found, key=lambda question: question.place)
+        return {
+            session: [one for one in ordered if one.session_id == session] for session in sessions
+        }
+
+    def _established(
+        self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
+    ) -> list[EstablishedFact]:
+        before = [one for one in sessions[question.session_id] if one.place < question.place]
+        return find_established(before, self.consultation.answers)
+
+    def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:
+        return pick_earlier(
+            self._remembered, question.call.messages, question.project, question.person
+        )
+
+    def _images(self, question: ObserverQuestion) -> Images:
+        """Returns the images of the messages that the Messages API accepts."""
+        found: dict[str, list[Image]] = {}
+        for message in question.call.messages:
+            room = MOST_IMAGES - sum(map(len, found.values()))
+            place = (
+                self.consultation.store.archive.find(message["resource_id"])
+                if message["image_count"]
+                else None
+            )
+            if place is not None:
+                images = images_in(self._line(place, message["byte_from"], message["byte_to"]))
+                small = [image for image in images if len(image.data) <= MOST_IMAGE_BYTES]
+                found[message["message_id"]] = small[:room]
+        return found
+
+    def _line(self, place: Range, byte_from: int, byte_to: int) -> bytes:
+        return self.consultation.store.archive.read(
+            place.source_id, place.generation, byte_from, byte_to
+        )

@@ -1,0 +1,190 @@
+"""Opens the models of both roles, and decides what they may be sent: none by default, only what the
+settings name.
+
+The observer extracts facts and rewrites questions; the reflector condenses, reviews and answers
+with citations. Every request passes `MaskedModel`: typed text and files that people write are
+masked as transcripts are; text from the store is already masked and stays as it is. What belongs to
+a project outside of the setting `model_projects` is never sent.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import get_args
+
+import polars as pl
+
+from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.schema.protocols import Batch, Model, ModelAnswer, ModelRequest
+from memory_assets.services.models.prices import check_price, estimate_of, prices_of
+from memory_assets.stages.deliver.hook import HOOKS_OFF
+from memory_assets.store.settings import ALL_PROJECTS, RULES, Role, Settings, harness_of
+from memory_assets.store.store import Store
+from memory_assets.text.files import make_folder
+
+MaskText = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class MaskedModel:
+    """A model whose requests are masked: no secrets and no forgotten words in prompt and material;
+    images are not masked.
+    """
+
+    model: Model
+    mask: MaskText
+    """Returns the text with secrets and forgotten words as asterisks."""
+    check: Callable[[ModelRequest], None] = lambda _: None
+    """Raises `ModelSetupError` for a request that alone costs more than the settings allow, or
+    whose price is unknown.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    def ask(self, request: ModelRequest) -> ModelAnswer:
+        """Returns the answer to the masked request; raises `ModelError` when there is none."""
+        self.check(request)
+        return self.model.ask(self._masked(request))
+
+    def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
+        """Submits a batch of masked requests."""
+        for request in requests.values():
+            self.check(request)
+        return self.model.submit(
+            {name: self._masked(request) for name, request in requests.items()}
+        )
+
+    def batch(self, batch_id: str) -> Batch:
+        """Returns the present state of the batch; raises `ModelError` when the provider does not
+        know it.
+        """
+        return self.model.batch(batch_id)
+
+    def batches(self, since: datetime) -> Iterator[Batch]:
+        """Yields the batches submitted since the moment, the latest first."""
+        return self.model.batches(since)
+
+    def results(self, batch_id: str) -> Iterator[tuple[str, ModelAnswer | ModelError]]:
+        """Yields the name and the answer, or error, of each question of an ended batch."""
+        return self.model.results(batch_id)
+
+    def _masked(self, request: ModelRequest) -> ModelRequest:
+        return replace(
+            request, system=self.mask(request.system), material=self.mask(request.material)
+        )
+
+
+def open_model(
+    store: Store,
+    role: Role = "observer",
+    *,
+    timeout_seconds: float | None = None,
+    retries: int | None = None,
+) -> MaskedModel | None:
+    """Returns the configured model of the role, or None for the rules.
+
+    A key or a harness on this machine is not consent: nothing is sent unless a setting names a
+    model.
+    """
+    settings = store.settings
+    name = settings.model_of(role)
+    if name == RULES:
+        return None
+    timeout_seconds = settings.model_timeout_seconds if timeout_seconds is None else timeout_seconds
+    harness = harness_of(name)
+    if harness is not None:
+        return masked(_open_harness(harness, name, store, timeout_seconds), store)
+    from memory_assets.adapters.anthropic_model import AnthropicModel
+
+    url, retries = settings.url_of(role), settings.model_retries if retries is None else retries
+    return masked(
+        AnthropicModel(name, url=url, timeout_seconds=timeout_seconds, retries=retries), store
+    )
+
+
+def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float) -> Model:
+    """Returns the person's own harness as a model; every process of this store shares one lock."""
+    from memory_assets.adapters.claude_code_model import ClaudeCodeModel
+    from memory_assets.adapters.codex_model import CodexModel
+
+    opened = ClaudeCodeModel if harness == "claude-code" else CodexModel
+    lock, environ = make_folder(store.answers) / "harness.lock", {HOOKS_OFF: "1"}
+    return opened(name, lock, timeout_seconds=timeout_seconds, environ=environ)
+
+
+def at_once(settings: Settings, model: str) -> int:
+    """Returns how many requests may be sent to the model at the same time: a harness answers one
+    after the other.
+    """
+    return 1 if harness_of(model) else settings.model_at_once
+
+
+def sendable(rows: pl.DataFrame, settings: Settings) -> pl.DataFrame:
+    """Returns the rows that may be sent to a model: those of its projects, and notes without a
+    project.
+    """
+    if ALL_PROJECTS in settings.model_projects:
+        return rows
+    return rows.filter(
+        pl.col("project").is_in([*settings.model_projects, ""]) | pl.col("project").is_null()
+    )
+
+
+def waiting_projects(store: Store) -> tuple[str, ...]:
+    """Returns the projects with sessions that the configured models may not be sent, by name."""
+    if not store.settings.uses_models:
+        return ()
+    return tuple(name for name in projects_of(store) if not store.settings.may_send(name))
+
+
+def projects_of(store: Store) -> list[str]:
+    """Returns the projects of all sessions, by name."""
+    return store.tables.read("windows", columns=["project"])["project"].unique().sort().to_list()
+
+
+def withheld_lines(store: Store) -> frozenset[str]:
+    """Returns the texts of the lines of MEMORY.md that were learnt in a project that models may not
+    be sent.
+    """
+    if ALL_PROJECTS in store.settings.model_projects:
+        return frozenset()
+    lines = store.tables.read("entries", columns=["text", "project"])
+    return frozenset(lines["text"]) - frozenset(sendable(lines, store.settings)["text"])
+
+
+def sendable_memory_md(store: Store) -> str:
+    """Returns MEMORY.md without the lines that models may not be sent."""
+    withheld = withheld_lines(store)
+    return "".join(
+        line
+        for line in store.memory_md().splitlines(keepends=True)
+        if not any(text in line for text in withheld)
+    )
+
+
+def masked(model: Model, store: Store) -> MaskedModel:
+    """Returns the model with requests masked as capture masks text: secrets and forgotten words."""
+    # Importing it takes 0.2 s, which is only needed with a model.
+    from memory_assets.stages.capture.tombstones import tombstones_of
+    from memory_assets.text.masking.redact import mask_text
+
+    configured = {store.settings.model_of(role) for role in get_args(Role)}
+
+    def check(request: ModelRequest) -> None:
+        if model.name in configured:
+            check_price(model.name, store.settings)
+        usd = estimate_of(
+            model.name, request.estimated_tokens(), 0, prices_of(store.settings), in_batches=False
+        )
+        if usd is not None and usd > store.settings.model_most_usd:
+            raise ModelSetupError(
+                f"A question to {model.name} costs about ${usd:.4f}; MEMORY_MODEL_MOST_USD allows "
+                f"${store.settings.model_most_usd:.2f}. Nothing was sent."
+            )
+
+    return MaskedModel(
+        model, lambda text: tombstones_of(store).mask_text(mask_text(text)[0]), check
+    )

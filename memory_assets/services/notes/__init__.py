@@ -1,0 +1,1 @@
+"""What people and agents say of memories: new ones, ratings, and those made active again."""

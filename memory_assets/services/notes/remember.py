@@ -1,0 +1,159 @@
+"""The facade's verbs `remember` and `feedback`: check the request, then append one event to the
+ledger.
+
+Each returns when its event is on disk; from then on every process overlays it on what it recalls.
+The first note creates the store. An invalid request writes nothing, and secrets are masked before
+the event is written.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from memory_assets.errors import MemoryGoneError, NoteError
+from memory_assets.schema.requests import RememberRequest
+from memory_assets.schema.vocabulary import Category
+from memory_assets.services.notes.clean_text import clean_name, masked_line, masked_warnings
+from memory_assets.services.search.memory_ids import check_not_forgotten, find_memory
+from memory_assets.stages.distill.items import sentiment_of
+from memory_assets.stages.distill.rows import scope_of
+from memory_assets.stages.distill.standards import standards_of
+from memory_assets.stages.distill.taxonomy import categorise
+from memory_assets.stages.embed.notes import note_id, note_rows
+from memory_assets.stages.embed.present import read_present
+from memory_assets.store.ledger import CORRECTED, NOTED
+from memory_assets.store.store import Store, open_store
+from memory_assets.text.short_ids import short_id
+
+LONGEST = 2_000
+"""Characters of a note; longer texts are documents, not facts."""
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What was written to the ledger."""
+
+    event_id: str
+    kind: str
+    """noted or corrected."""
+    at: datetime
+    memory_ids: tuple[str, ...]
+    text: str = ""
+    """As it is stored: one line, secrets masked."""
+    category: str = ""
+    priority: str = ""
+    project: str = ""
+    replaces: str | None = None
+    """The memory that was corrected."""
+    masked_count: int = 0
+
+    @property
+    def memory_id(self) -> str:
+        """The short id of the memory."""
+        return short_id(self.memory_ids[0])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning where secrets were masked."""
+        return masked_warnings(self.masked_count, "text")
+
+
+def remember(store: Store, request: RememberRequest) -> Noted:
+    """Saves a fact, or replaces a memory's text; raises `NoteError` for a text that cannot be
+    saved.
+    """
+    kept, masked = _clean(request.text)
+    if request.instead_of is not None:
+        return _correct(store, request.instead_of, kept, request.session, masked)
+    taxonomy = standards_of(store.settings).taxonomy
+    category: Category = request.category or categorise(kept, "fact", "owner", taxonomy=taxonomy)[0]
+    project, scope = clean_name(request.project, "project"), scope_of(category)
+    payload = {
+        "text": kept,
+        "category": category,
+        "priority": request.priority,
+        "sentiment": sentiment_of(kept) if request.sentiment == "neutral" else request.sentiment,
+        "scope": scope if project or scope == "person" else "everyone",
+        "project": project,
+        "person": store.settings.owner,
+        "tags": list(dict.fromkeys(request.tag)),
+    }
+    return _write(store, NOTED, "all", payload, request.session, masked)
+
+
+def _correct(store: Store, memory_id: str, kept: str, session: str | None, masked: int) -> Noted:
+    memory = find_memory(read_present(store.tables, store.ledger), memory_id)
+    if memory["state"] == "superseded":
+        newer = short_id(memory["superseded_by"])
+        raise MemoryGoneError(
+            f"{short_id(memory['id'])} was already replaced by {newer}; correct that one."
+        )
+    check_not_forgotten(memory)
+    if " ".join(memory["text"].split()) == kept:
+        raise NoteError(f"{short_id(memory['id'])} already has this text.")
+    payload = {
+        "text": kept,
+        **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
+        "sentiment": sentiment_of(kept),
+        "tags": list(dict.fromkeys([*(memory["tags"] or ()), "correction"])),
+        **_evidence(store, memory["observation_ids"]),
+    }
+    return _write(store, CORRECTED, memory["id"], payload, session, masked)
+
+
+def _evidence(store: Store, observation_ids: Sequence[str]) -> dict[str, list]:
+    """Returns what an event keeps of the observations: their ids, the hashes of their texts, and
+    the messages of each.
+    """
+    notes = note_rows(store.ledger.events([NOTED, CORRECTED])).lazy()
+    sources = (store.tables.scan("observations"), notes, store.tables.scan("harness_memories"))
+    columns = [
+        pl.col("id").alias("observation_ids"),
+        pl.col("text_hash").alias("text_hashes"),
+        "message_ids",
+    ]
+    rows = pl.concat(
+        [rows.filter(pl.col("id").is_in(list(observation_ids))).select(columns) for rows in sources]
+    )
+    return rows.collect().to_dict(as_series=False)
+
+
+def _clean(text: str) -> tuple[str, int]:
+    """Returns the text as one line with its secrets masked, and how many there were."""
+    if len(text) > LONGEST:
+        raise NoteError(
+            f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it "
+            "or save several facts."
+        )
+    kept, masked = masked_line(text, "the text")
+    if not kept:
+        raise NoteError("The text is empty.")
+    if not any(character.isalnum() for character in kept):
+        raise NoteError(
+            "The text contains nothing but the secret." if masked else "The text contains no word."
+        )
+    return kept, masked
+
+
+def _write(
+    store: Store, kind: str, target: str, payload: dict[str, Any], session: str | None, masked: int
+) -> Noted:
+    whole = {
+        **payload,
+        "session": clean_name(session or "", "session"),
+        "taxonomy": standards_of(store.settings).taxonomy.version,
+    }
+    open_store(store.settings)  # creates it, if this is its first note
+    event = store.append_event(kind, target, whole)
+    return Noted(
+        event_id=event.id,
+        kind=kind.removeprefix("memory."),
+        at=event.at,
+        memory_ids=(note_id(event),),
+        **{name: event.payload[name] for name in ("text", "category", "priority", "project")},
+        replaces=target if kind == CORRECTED else None,
+        masked_count=masked,
+    )

@@ -1,0 +1,323 @@
+"""Opens what a triage needs of a store, reads people's decisions in REVIEW.md, and synchronises
+their task list.
+
+The rules are in `stages/triage`; the assets of that name apply them.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import filelock
+import numpy as np
+import polars as pl
+
+from memory_assets.adapters.git_workspace import ChangedLine, GitWorkspace
+from memory_assets.adapters.todoist_tasks import TOKEN, TodoistTasks
+from memory_assets.errors import ModelError, StoreBusyError, TaskListError
+from memory_assets.schema.frames import hash_of
+from memory_assets.schema.protocols import Task, TaskList
+from memory_assets.schema.records import MEMORY_MD
+from memory_assets.services.adrs import read_contradictions
+from memory_assets.services.models.open_models import withheld_lines
+from memory_assets.services.search.corpus import open_embedder
+from memory_assets.services.settings.which_store import is_sample
+from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.embed.present import read_present
+from memory_assets.stages.friction.review import FrictionItem, show_frictions
+from memory_assets.stages.reflect.proposals import section_of
+from memory_assets.stages.triage.auto import GIVEN_UP
+from memory_assets.stages.triage.batch import ReviewQuestion, plan_reviews, read_verdicts
+from memory_assets.stages.triage.comparison import StatementComparison
+from memory_assets.stages.triage.current import read_proposals
+from memory_assets.stages.triage.decisions import DECIDED, EDITED
+from memory_assets.stages.triage.human import put_back
+from memory_assets.stages.triage.memory_md import read_entries
+from memory_assets.stages.triage.page import usefulness
+from memory_assets.stages.triage.projects import FOLDER, home_of, memory_files
+from memory_assets.stages.triage.promote import PROMOTED, RETIRED, read_lines, read_memory
+from memory_assets.stages.triage.run import (
+    REVIEW_MD,
+    ReviewFile,
+    Triage,
+    TriageRules,
+    session_days,
+    waits_for_review,
+)
+from memory_assets.stages.triage.tasks import fetch_tasks, sync_tasks, unapplied_decisions
+from memory_assets.store.ledger import Event
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+from memory_assets.text.files import replace_if_same
+
+GUARDED = ("preferences", "rules-conventions")
+"""Categories whose sections accept only statements of the owner."""
+
+
+def rules_of(settings: Settings, first_number: int = 1) -> TriageRules:
+    """Returns the rules of a triage with these settings."""
+    order = [
+        section_of(category, settings.sections, settings.owner) for category in settings.sections
+    ]
+    guarded = frozenset(
+        section_of(category, settings.sections, settings.owner).casefold() for category in GUARDED
+    )
+    how = {"trust_after": settings.trust_after, "zone": settings.zone, "first_number": first_number}
+    return TriageRules(
+        settings.clock(), settings.owner, settings.review_days, order, guarded, **how
+    )
+
+
+def workspace_of(store: Store) -> GitWorkspace:
+    """Returns the workspace's repository, creating it if needed."""
+    workspace = GitWorkspace(store.workspace)
+    workspace.prepare()
+    return workspace
+
+
+def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
+    """Returns a triage of the store, creating the workspace's repository if needed."""
+    comparison = StatementComparison(partial(_encode, store.settings.embedding_model))
+    rules = rules_of(store.settings, store.first_number)
+    return Triage(
+        workspace or workspace_of(store),
+        store.ledger,
+        store.tables,
+        store.archive,
+        rules,
+        comparison,
+    )
+
+
+def _encode(model: str, texts: Sequence[str]) -> np.ndarray | None:
+    """Returns the vectors of texts; None where the embedding model is missing."""
+    try:
+        return open_embedder(model).encode(texts)
+    except ModelError:
+        return None
+
+
+def triage_answers(store: Store) -> AnswerStore:
+    """Returns the stored answers of models about proposals."""
+    return AnswerStore(store.answers / "triage")
+
+
+def proposals_to_review(store: Store, reviews: pl.DataFrame) -> list[dict[str, Any]]:
+    """Returns the proposals that a model has not reviewed and may be sent."""
+    may_send = store.settings.may_send
+    return [row for row in waits_for_review(store.tables, reviews) if may_send(row["project"])]
+
+
+def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
+    """Returns the requests to the model about the proposals that it has not reviewed and may be
+    sent.
+    """
+    answers, withheld = triage_answers(store), withheld_lines(store)
+    waiting = proposals_to_review(store, read_verdicts(answers.every()))
+    workspace = GitWorkspace(store.workspace)
+    entries = {
+        path: [
+            entry
+            for entry in read_entries(read_memory(workspace, path))
+            if entry.text not in withheld
+        ]
+        for path in (memory_files(store.workspace) if waiting else ())
+    }
+    return plan_reviews(waiting, entries, model, answers)
+
+
+def read_review(store: Store) -> ReviewFile:
+    """Returns REVIEW.md with its decisions, the proposals lost from it, and warnings where it looks
+    half saved.
+    """
+    return triage_of(store, GitWorkspace(store.workspace)).read_review_file()
+
+
+def restore_lost(store: Store) -> None:
+    """Writes the lines of lost proposals into REVIEW.md again; other changes of the file are
+    kept.
+    """
+    workspace = GitWorkspace(store.workspace)
+    with store.lock():
+        surface, ours = read_review(store), workspace.at_head(REVIEW_MD)
+        if surface.reading.lost and surface.content and ours:
+            committed, present = (
+                content.decode("utf-8", "surrogateescape") for content in (ours, surface.content)
+            )
+            restored = put_back(committed, present, surface.reading.lost).encode(
+                "utf-8", "surrogateescape"
+            )
+            replace_if_same(store.workspace / REVIEW_MD, surface.content, restored)
+
+
+def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]:
+    """Returns the proposals that a person is asked about, or all pending ones, the most useful
+    first, by the present ledger.
+
+    Each is its proposal with the columns of its decision and the `path` of the file that its line
+    is for.
+    """
+    triage, tables = triage_of(store, GitWorkspace(store.workspace)), store.tables
+    known = tables.read(
+        "decisions", columns=["proposal_id", "state", "reason", "expires_at"]
+    ).filter(state="pending")
+    reasons = dict(known.select("proposal_id", "reason").iter_rows())
+    proposals = triage.current()
+    asked = known.filter(pl.col("expires_at").is_not_null()) if is_asked else known
+    now = triage.read_decisions(reasons).filter(pl.col("state") == "pending").drop("expires_at")
+    waiting = now.join(asked.select("proposal_id", "expires_at"), on="proposal_id")
+    places = {line: path for path, lines in read_lines(triage.workspace).items() for line in lines}
+    rows = [{**proposals[row["proposal_id"]], **row} for row in waiting.iter_rows(named=True)]
+    return [
+        {**row, "path": places.get(row["entry"]) or home_of(row)}
+        for row in sorted(rows, key=usefulness)
+    ]
+
+
+def write_decided(store: Store) -> list[Event]:
+    """Writes the lines of decided proposals, without a whole triage, and returns the records of the
+    edits.
+    """
+    with store.lock():
+        triage = triage_of(store)
+        before = len(store.ledger.events([PROMOTED, RETIRED]))
+        triage.write_memory()
+        return store.ledger.events([PROMOTED, RETIRED])[before:]
+
+
+def last_commit(store: Store) -> str | None:
+    """Returns the id of the workspace's last commit; None where there is none yet."""
+    return GitWorkspace(store.workspace).head()
+
+
+def changed_since(store: Store, commit: str | None) -> list[ChangedLine]:
+    """Returns the lines of the files of entries that changed since the commit."""
+    lines = GitWorkspace(store.workspace).changed_lines(commit, [MEMORY_MD, FOLDER])
+    return [one for one in lines if one.text.strip()]
+
+
+def take_back(store: Store, proposal_id: str) -> None:
+    """Reopens a decided proposal and takes its edit of a file of entries back."""
+    with store.lock():
+        triage_of(store).take_back(proposal_id)
+
+
+def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
+    """Updates the pending proposals of a memory that was corrected to `text`, or forgotten if
+    `text` is empty.
+
+    Does not wait for other processes: if one is writing, its next triage updates REVIEW.md.
+    """
+    affected = _proposals_of(store, memory_id)
+    for id in affected:
+        decided = {"state": "rejected", "tier": 1, "reason": GIVEN_UP["forgotten"]}
+        kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
+        store.append_event(kind, id, payload)
+    is_shown = affected or store.tables.has_rows("adr_conflicts")
+    if store.tables.parts("decisions") and (
+        is_shown or not text
+    ):  # forgetting erases proposals, too
+        with suppress(StoreBusyError), store.lock(wait_seconds=0):
+            write_review(store)
+
+
+def _proposals_of(store: Store, memory_id: str) -> list[str]:
+    """Returns the pending proposals of new lines that rest on the memory."""
+    if not store.tables.parts("decisions"):
+        return []
+    present = read_present(store.tables, store.ledger).filter(pl.col("id") == memory_id)
+    behind = {memory_id, *present["observation_ids"].explode()}
+    pending = (
+        triage_of(store, GitWorkspace(store.workspace))
+        .read_decisions()
+        .filter(pl.col("entry").is_null(), state="pending")
+    )
+    waiting = pl.col("proposal_id").is_in(pending["proposal_id"].implode())
+    about = (
+        read_proposals(store.tables)
+        .filter(waiting)
+        .select("proposal_id", "observation_ids", "memory_id")
+    )
+    return [id for id, ids, memory in about.iter_rows() if not behind.isdisjoint([memory, *ids])]
+
+
+def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
+    """Writes REVIEW.md as a triage does; the caller holds the store's lock. Returns False if a
+    person changed it meanwhile.
+    """
+    contradicted = [asdict(one) for one in read_contradictions(store)]
+    return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
+
+
+def shown_frictions(store: Store) -> Mapping[str, FrictionItem]:
+    """Returns the review items of recurring problems."""
+    return show_frictions(store.tables.read("friction"), session_days(store.tables), home_of)
+
+
+@dataclass(frozen=True)
+class TaskSnapshot:
+    """The present tasks about proposals by id, or why they could not be read."""
+
+    found: Mapping[str, Task] = field(default_factory=dict)
+    problem: str = ""
+
+
+def tasks_of(store: Store) -> TaskList | None:
+    """Returns the owner's task list if its token is set; the sample and branches have none."""
+    settings = store.settings
+    if not os.environ.get(TOKEN) or is_sample(settings) or store.origin is not None:
+        return None
+    label, project = settings.todoist_label, settings.todoist_project
+    return TodoistTasks(settings.clock, label=label, project=project, url=settings.todoist_url)
+
+
+def read_task_snapshot(store: Store) -> TaskSnapshot:
+    """Returns the present tasks with forgotten words masked; waits for the server of the task
+    list.
+    """
+    tasks = tasks_of(store)
+    if tasks is None:
+        return TaskSnapshot()
+    try:
+        found = fetch_tasks(tasks, store.ledger)
+    except TaskListError as error:
+        return TaskSnapshot(problem=str(error))
+    mask = tombstones_of(store).mask_text
+    return TaskSnapshot(
+        {id: replace(task, content=mask(task.content)) for id, task in found.items()}
+    )
+
+
+def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
+    """Returns a hash of the tasks' decisions that no triage has applied yet; empty where there are
+    none.
+    """
+    if not snapshot.found:
+        return ""
+    said = unapplied_decisions(snapshot.found, triage_of(store, GitWorkspace(store.workspace)))
+    return hash_of(said) if said.approved or said.rejected or said.edited else ""
+
+
+def sync_task_list(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
+    """Synchronises the tasks with the pending proposals; returns the number of changes by kind, and
+    the error, if any.
+
+    Holds its own lock instead of the store's, because the server may be slow.
+    """
+    tasks = tasks_of(store)
+    if tasks is None:
+        return {}, ""
+    triage, mask = triage_of(store, GitWorkspace(store.workspace)), tombstones_of(store).mask_text
+    try:
+        with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
+            return dict(
+                sync_tasks(tasks, triage, store.key, shown, lambda text: mask(text) != text)
+            ), ""
+    except filelock.Timeout:
+        return {}, ""
+    except TaskListError as error:
+        return {}, str(error)

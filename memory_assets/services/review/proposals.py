@@ -1,0 +1,127 @@
+"""Proposals as the facade answers them: those that wait for a person's decision, and what became of
+those that were decided.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from memory_assets.errors import ReviewError, UnknownIdError
+
+if TYPE_CHECKING:
+    from memory_assets.schema.protocols import Row
+    from memory_assets.store.store import Store
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A proposal that waits for a person's decision, with its evidence."""
+
+    proposal_id: str
+    section: str
+    text: str
+    """The proposed line; empty where an entry would be removed."""
+    entry: str | None
+    """The line of MEMORY.md that would be replaced or removed."""
+    reason: str
+    """Why the rules did not decide it."""
+    confidence: float
+    priority: str
+    category: str
+    project: str
+    event_on: date
+    expires_at: datetime | None
+    session_ids: tuple[str, ...]
+    path: str
+    """The file of entries that the line is for, below the workspace."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """The state of a proposal after a person's decision."""
+
+    proposal_id: str
+    state: str
+    section: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class AdrContradiction:
+    """A memory that contradicts a decision record in force."""
+
+    number: int
+    path: str
+    project: str
+    statement: str
+    """The sentence of the record."""
+    memory_id: str
+    text: str
+    """The memory."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Review:
+    """The proposals that wait for a decision."""
+
+    pending: tuple[Pending, ...]
+    warnings: tuple[str, ...] = ()
+    """Problems of REVIEW.md; until they are fixed, it decides nothing."""
+    pending_count: int = 0
+    """All pending proposals, those that are not shown yet included."""
+    conflicts: tuple[AdrContradiction, ...] = ()
+    """Memories that contradict a decision record in force."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The state of the proposals that were decided."""
+
+    decided: tuple[Reviewed, ...]
+
+
+def waiting_proposals(store: "Store", *, is_asked: bool = True) -> Iterator[Pending]:
+    """Yields the pending proposals; with `is_asked`, those that the owner is asked about now."""
+    from memory_assets.services.review.open_triage import read_pending
+
+    for row in read_pending(store, is_asked=is_asked):
+        yield pending_from(row)
+
+
+def pending_from(row: "Row") -> Pending:
+    """Returns the proposal of a row of `read_pending`."""
+    known = {name: row[name] for name in Pending.__dataclass_fields__}
+    return Pending(**{**known, "session_ids": tuple(row["session_ids"])})
+
+
+def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
+    """Returns these pending proposals; raises `UnknownIdError` or `ReviewError` for one that is not
+    pending.
+    """
+    pending = {one.proposal_id: one for one in waiting_proposals(store, is_asked=False)}
+    for proposal_id in proposal_ids:
+        if proposal_id not in pending:
+            known = reviewed_of(store, [proposal_id])
+            if not known:
+                raise UnknownIdError(
+                    f"There is no proposal {proposal_id}. `memory review` lists the pending ones."
+                )
+            state = "decided" if known[0].state == "pending" else known[0].state
+            raise ReviewError(
+                f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows "
+                "why. Only pending proposals can "
+                "be decided."
+            )
+    return [pending[proposal_id] for proposal_id in proposal_ids]
+
+
+def reviewed_of(store: "Store", proposal_ids: Sequence[str]) -> tuple[Reviewed, ...]:
+    """Returns the state of these proposals."""
+    import polars as pl
+
+    rows = store.tables.read("decisions", columns=list(Reviewed.__dataclass_fields__))
+    chosen = rows.filter(pl.col("proposal_id").is_in(list(proposal_ids))).sort("proposal_id")
+    return tuple(Reviewed(**row) for row in chosen.iter_rows(named=True))

@@ -1,0 +1,177 @@
+"""Opens what answers use besides the corpus, and answers a question from what a recall of it
+returns and from MEMORY.md.
+
+It opens and reads; `stages/recall/answering.py` and `stages/recall/cited_answer.py` decide.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+import polars as pl
+
+from memory_assets.errors import IndexFailedError
+from memory_assets.schema.protocols import Model, TextIndex
+from memory_assets.schema.requests import MOST, AnswerRequest, RecallRequest
+from memory_assets.services.models.open_models import masked, open_model, withheld_lines
+from memory_assets.services.models.prices import cost_of, prices_of
+from memory_assets.services.search.corpus import open_corpus, open_texts
+from memory_assets.stages.recall import cited_answer
+from memory_assets.stages.recall.answering import answer
+from memory_assets.stages.recall.cited_answer import (
+    CitedAnswer,
+    answer_with_citations,
+    lines_about,
+    sources_of,
+    unique_sources,
+)
+from memory_assets.stages.recall.query import DEADLINE_SECONDS, AnswerDependencies
+from memory_assets.stages.recall.results import Asker
+from memory_assets.stages.recall.search import Corpus
+from memory_assets.store.settings import harness_of
+from memory_assets.store.store import Store
+from memory_assets.text.terms import query_terms
+
+SURE = 0.75
+"""Share of the question's terms that a line of MEMORY.md must contain to answer it alone."""
+
+_models: dict[tuple[Path, str, str], Model | None] = {}
+"""Models by store, name and address, kept while the process runs: opening a client takes half the
+deadline.
+"""
+
+
+@dataclass(frozen=True)
+class Readable:
+    """What a question may be answered from."""
+
+    corpus: Corpus
+    missing: tuple[str, ...]
+    """Messages about parts that are not there."""
+    read_summaries: Callable[[], pl.DataFrame]
+    read_memory_md: Callable[[], str]
+    texts: TextIndex
+    """The index in which frequencies of words are counted."""
+
+
+def everything_of(store: Store) -> Readable:
+    """Returns everything that the store holds."""
+    corpus, missing = open_corpus(store)
+    return Readable(
+        corpus,
+        missing,
+        lambda: store.tables.read("category_summaries"),
+        store.memory_md,
+        open_texts(store),
+    )
+
+
+def dependencies_of(
+    store: Store, readable: Readable, project: str | None = None
+) -> AnswerDependencies:
+    """Returns what answers from the store use in the project; the model has no time for retries.
+
+    No model rewrites questions from a project that may not be sent, or reranks, and no harness
+    does: starting one is too slow.
+    """
+    settings, name = store.settings, store.settings.model_of("observer")
+    if harness_of(name) or not settings.may_send(project or ""):
+        return _dependencies(store, readable, None, DEADLINE_SECONDS)
+    key = store.root, name, settings.url_of("observer")
+    if key not in _models:
+        _models[key] = open_model(store, timeout_seconds=DEADLINE_SECONDS, retries=0)
+    return _dependencies(store, readable, _models[key], DEADLINE_SECONDS)
+
+
+def _dependencies(
+    store: Store, readable: Readable, model: Model | None, deadline_seconds: float
+) -> AnswerDependencies:
+    return AnswerDependencies(
+        model=model,
+        price=lambda answer: cost_of(
+            answer, prices_of(store.settings), model.name if model else ""
+        ),
+        read_summaries=readable.read_summaries,
+        frequency=lambda word: _frequency_of(readable.texts, word),
+        deadline_seconds=deadline_seconds,
+        reranks=store.settings.rerank,
+        may_send=store.settings.may_send,
+    )
+
+
+def answer_from_all(
+    store: Store,
+    readable: Readable,
+    request: AnswerRequest,
+    asker: Asker,
+    model: Model | None = None,
+) -> CitedAnswer:
+    """Returns the answer from what is readable, written by the given model, or else by that of the
+    settings.
+
+    What a recall of the question finds known is known here. Lines of MEMORY.md are sources only
+    without filters.
+    """
+    began = perf_counter()
+    question = request.question
+    dependencies = _dependencies(store, readable, None, DEADLINE_SECONDS)
+    reader = masked(model, store) if model else _open_reflector(store)
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    asked = RecallRequest(**given, profile="deep" if reader else "balanced", limit=MOST)
+    recalled = answer(asked, readable.corpus, asker, dependencies)
+    lines = (
+        []
+        if request.are_set or request.include
+        else lines_about(question, readable.read_memory_md())
+    )
+    sure_lines = [line for line in lines if line.score >= SURE]
+    found = [source for result in recalled.results for source in sources_of(result)]
+    sources = unique_sources([*sure_lines, *found, *lines])
+    is_known = (recalled.is_known and bool(found)) or bool(sure_lines)
+    projects = {asker.project or "", *(result.project for result in recalled.results)}
+    waiting = [name for name in sorted(projects) if not store.settings.may_send(name)]
+    is_withheld = bool(waiting) or not withheld_lines(store).isdisjoint(
+        _entry_text(line.text) for line in lines
+    )
+    notes = (_note_of_withheld(waiting),) if reader and is_withheld else ()
+    written_by = _dependencies(
+        store, readable, None if is_withheld else reader, cited_answer.DEADLINE_SECONDS
+    )
+    said = answer_with_citations(question, sources, written_by, is_known=is_known)
+    cost = replace(recalled.cost + said.cost, seconds=round(perf_counter() - began, 4))
+    return replace(
+        said,
+        cost=cost,
+        notes=(*dict.fromkeys((*recalled.notes, *readable.missing, *notes)), *said.notes),
+    )
+
+
+def _open_reflector(store: Store) -> Model | None:
+    return open_model(store, "reflector", timeout_seconds=cited_answer.DEADLINE_SECONDS, retries=1)
+
+
+def _note_of_withheld(projects: Sequence[str]) -> str:
+    names = f"of {', '.join(projects)}, which" if projects else "of projects that"
+    return (
+        f"No model was asked: the sources include some {names} no model may be sent (`memory "
+        "model add`)."
+    )
+
+
+def _entry_text(line: str) -> str:
+    """Returns the text of a line of MEMORY.md without its date."""
+    return line[len("(2026-01-01) ") :] if line.startswith("(") else line
+
+
+def _frequency_of(index: TextIndex, word: str) -> int:
+    """Returns the number of memories that contain the word; 1 without an index."""
+    try:
+        texts = index.open("memories")
+    except IndexFailedError:
+        texts = None
+    return (
+        1
+        if texts is None
+        else min((len(texts.postings(term)[0]) for term in query_terms(word)), default=0)
+    )

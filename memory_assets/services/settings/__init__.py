@@ -1,0 +1,1 @@
+"""The settings of a store, and which store is meant."""

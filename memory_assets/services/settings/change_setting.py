@@ -1,0 +1,133 @@
+"""Sets or removes one setting in the user's `memory.toml`, after checking the value as the program
+will read it.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from memory_assets.errors import QuestionError, SettingsError
+from memory_assets.services.settings.configuration import ENVIRONMENT, Setting, read_configuration
+from memory_assets.store.places import user_settings_file
+from memory_assets.store.settings import (
+    RULES,
+    Settings,
+    changed_settings,
+    from_folder,
+    read_file,
+    read_settings,
+)
+from memory_assets.store.settings_file import change_file, with_settings, without_setting
+
+CONSENT = ("model", "reflector_model")
+"""Settings that name who is sent transcripts; `memory model use` also records which projects may be
+sent.
+"""
+
+
+@dataclass(frozen=True)
+class ChangedSetting:
+    """A setting after its line in the user's file was written or removed."""
+
+    setting: Setting
+    path: Path
+    was: Any
+    warnings: tuple[str, ...] = ()
+    """That an environment variable overrides the file."""
+
+
+def set_setting(name: str, text: str) -> ChangedSetting:
+    """Writes the setting into the user's file; `NAME.KEY` sets one entry of a table, such as
+    `ttl_days.projects`.
+
+    Raises `QuestionError` for an unknown name, and for a value that the setting does not take;
+    `ModelError` for an embedding model that cannot be used here.
+    """
+    name, _, key = name.partition(".")
+    (before,) = read_configuration(name)
+    if name in CONSENT and text.lower() not in ("", RULES):
+        raise QuestionError(
+            f"A model is chosen with `memory model use {text}`, which also asks which "
+            "projects it may be sent."
+        )
+    if key and not isinstance(before.default, dict):
+        raise QuestionError(f"{name} has no entries: run `memory config set {name} VALUE`.")
+    path = Path(user_settings_file())
+    present = read_file(str(path)).get(name, {}) if key and path.is_file() else {}
+    value = _checked(name, text, key, present)
+    if name == "embedding_model":
+        from memory_assets.adapters.local_embedder import model_folder  # imports numpy
+
+        model_folder(value)
+    change_file(path, lambda content: with_settings(content, {name: value}))
+    return _changed(name, path, before)
+
+
+def unset_setting(name: str) -> ChangedSetting:
+    """Removes the setting from the user's file; raises `QuestionError` where the file does not set
+    it.
+    """
+    (before,) = read_configuration(name)
+    path = Path(user_settings_file())
+    if not path.is_file() or name not in read_file(str(path)):
+        elsewhere = "" if before.origin == "default" else f" It comes from the {before.origin}."
+        raise QuestionError(f"{path} does not set {name}.{elsewhere}")
+    change_file(path, lambda content: without_setting(content, name))
+    return _changed(name, path, before)
+
+
+def _changed(name: str, path: Path, before: Setting) -> ChangedSetting:
+    (now,) = read_configuration(name)
+    overridden = (
+        (f"The {now.origin} overrides {path}.",) if now.origin.startswith(ENVIRONMENT) else ()
+    )
+    return ChangedSetting(now, path, before.value, overridden)
+
+
+def _checked(name: str, text: str, key: str, present: dict[str, Any]) -> Any:
+    """Returns the value to write: the first reading of the text that the setting takes."""
+    refused = None
+    for reading in _readings(text):
+        value = {**present, key: reading} if key else reading
+        try:
+            read = getattr(
+                changed_settings(read_settings(), {name: from_folder(Path.cwd(), name, value)}),
+                name,
+            )
+        except SettingsError as error:
+            refused = refused or error
+            continue
+        return {key: _plain(read[key]) for key in value} if isinstance(read, dict) else _plain(read)
+    why = (
+        str(refused)
+        .partition("\n")[2]
+        .strip()
+        .removeprefix(f"{name}: ")
+        .replace("Value error, ", "")
+    )
+    raise QuestionError(
+        f"{name} cannot be set to this: {why}. It is: {Settings.model_fields[name].description}"
+    )
+
+
+def _readings(text: str) -> Iterator[Any]:
+    """Yields the text itself, its value in TOML, and its words with commas between them as a
+    list.
+    """
+    yield text
+    try:
+        yield tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        yield [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _plain(value: Any) -> Any:
+    """Returns the value as TOML has it."""
+    if value is None:
+        return ""
+    if isinstance(value, date):
+        return value.isoformat()
+    return value if isinstance(value, bool | int | float | list | dict) else str(value)

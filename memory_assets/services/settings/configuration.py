@@ -1,0 +1,204 @@
+"""Lists the settings with value, default and origin, and chooses the model."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from memory_assets.errors import QuestionError
+from memory_assets.services.models.model_names import check_name
+from memory_assets.services.models.prices import price_of, price_problems, prices_of
+from memory_assets.store.places import settings_files, user_settings_file
+from memory_assets.store.settings import (
+    ALL_PROJECTS,
+    RULES,
+    Role,
+    Settings,
+    changed_settings,
+    read_file,
+    read_settings,
+)
+from memory_assets.store.settings_file import Value, line_of, write_settings
+from memory_assets.text.masking.redact import mask_text
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting with its value, its default, and where its value comes from."""
+
+    name: str
+    value: Any
+    default: Any
+    origin: str
+    """`default`, the environment variable, or the file."""
+    about: str
+    variable: str
+    """The environment variable that sets it, whatever the files say."""
+    file: Path
+    """The file to change: the one that sets it, else the user's."""
+    line: str
+    """The line of a file that gives it the present value."""
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model that can be configured; prices are US dollars per million tokens."""
+
+    name: str
+    is_used: bool
+    input_usd: float | None = None
+    output_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class Models:
+    """The configured model, where its name comes from, and others with a known price."""
+
+    used: str
+    origin: str
+    url: str
+    models: tuple[ModelName, ...]
+    reflector: str = ""
+    """The model of the other role."""
+    projects: tuple[str, ...] = (ALL_PROJECTS,)
+    """The projects that models may be sent."""
+    path: Path | None = None
+    """The settings file, where a model was chosen."""
+    price_problems: tuple[str, ...] = ()
+    """Why the models would not be asked: no known price."""
+    uncertain_names: tuple[str, ...] = ()
+    """Why a chosen model may not exist."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning where the environment overrides the settings file, and where a price is
+        missing.
+        """
+        overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
+        found = (
+            (f"The {self.origin} overrides {self.path}: {self.used} is still used.",)
+            if overridden
+            else ()
+        )
+        return (*found, *self.uncertain_names, *self.price_problems)
+
+
+ENVIRONMENT = "environment"
+
+
+def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
+    """Returns every setting, or the one of that name; raises `SettingsError` for invalid
+    settings.
+    """
+    settings, files = read_settings(), _files()
+    if only is not None and only not in Settings.model_fields:
+        raise QuestionError(f"There is no setting '{only}'; `memory config` lists all.")
+    return tuple(
+        _setting(name, settings, files) for name in Settings.model_fields if only in (None, name)
+    )
+
+
+def _setting(name: str, settings: Settings, files: Mapping[str, str]) -> Setting:
+    field, value = Settings.model_fields[name], _shown(getattr(settings, name))
+    default, file = (
+        _shown(field.get_default(call_default_factory=True)),
+        Path(files.get(name) or user_settings_file()),
+    )
+    places = (variable_of(name), file, line_of(name, value))
+    return Setting(name, value, default, origin_of(name, files), field.description or "", *places)
+
+
+def variable_of(name: str) -> str:
+    """Returns the environment variable of the setting."""
+    return f"MEMORY_{name.upper()}"
+
+
+def origin_of(name: str, files: Mapping[str, str]) -> str:
+    """Returns where a setting's value comes from: an environment variable, a file, or the
+    default.
+    """
+    variable = variable_of(name)
+    return (
+        f"{ENVIRONMENT} variable {variable}"
+        if os.environ.get(variable)
+        else files.get(name, "default")
+    )
+
+
+def list_models(path: Path | None = None) -> Models:
+    """Returns the configured model and those with a known price."""
+    settings = read_settings()
+    prices = prices_of(settings)
+    used = {role: settings.model_of(role) for role in get_args(Role)}
+    names = dict.fromkeys((RULES, *prices, *used.values()))
+    found = ((name, None if name == RULES else price_of(name, prices)) for name in names)
+    models = tuple(
+        ModelName(
+            name,
+            name in used.values(),
+            price.input if price else None,
+            price.output if price else None,
+        )
+        for name, price in found
+    )
+    how = {"reflector": used["reflector"], "projects": tuple(settings.model_projects), "path": path}
+    how["price_problems"] = price_problems(settings)
+    return Models(used["observer"], origin_of("model", _files()), settings.model_url, models, **how)
+
+
+def use_model(
+    name: str,
+    projects: Sequence[str],
+    *,
+    reflector: str | None = None,
+    url: str | None = None,
+    is_free: bool = False,
+) -> Models:
+    """Writes the models, and the projects that they may be sent, into the settings file; free ones
+    with a price of 0.
+
+    What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an
+    invalid name or address, and `QuestionError` for a model that does not exist.
+    """
+    given = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
+    wanted = {setting: value for setting, value in given.items() if value is not None}
+    chosen = changed_settings(read_settings(), wanted)
+    names: dict[Role, str | None] = {"observer": name, "reflector": reflector}
+    uncertain = [
+        check_name(model, role, chosen, is_free=is_free) for role, model in names.items() if model
+    ]
+    written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
+    written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
+    if is_free and name != RULES:
+        prices = {model: {**price} for model, price in chosen.model_prices.items()}
+        written["model_prices"] = prices | {
+            model: {"input": 0.0, "output": 0.0} for model in (name, reflector) if model
+        }
+    path = write_settings(
+        {**written, "model_projects": list(projects)} if name != RULES else written
+    )
+    return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
+
+
+def add_projects(projects: Sequence[str]) -> Models:
+    """Adds projects to those that models may be sent."""
+    before = read_settings().model_projects
+    added = before if ALL_PROJECTS in before else [*before, *projects]
+    return list_models(write_settings({"model_projects": list(dict.fromkeys(added))}))
+
+
+def _is_set(setting: str) -> bool:
+    return bool(getattr(read_settings(), setting))
+
+
+def _files() -> Mapping[str, str]:
+    """Returns the file that each setting is read from; the file with precedence counts."""
+    return {name: file for file in reversed(settings_files()) for name in read_file(file)}
+
+
+def _shown(value: Any) -> Any:
+    """Returns the value as plain JSON, with secrets masked."""
+    if isinstance(value, str):
+        return mask_text(value)[0]
+    return value if isinstance(value, bool | int | float | list | dict | None) else str(value)

@@ -1,0 +1,153 @@
+"""Finds and reads the files in which Claude Code and Codex keep their own memories; writes none.
+
+    Claude Code   <home>/projects/<slug>/memory/**/*.md    of one project: the one with transcripts
+    in the same folder Codex         <home>/memories/*.md                     of no project
+
+They are searched where the transcripts come from: below the folders of the settings, else in the
+usual places.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from memory_assets.schema.frames import hash_of
+from memory_assets.schema.vocabulary import Harness
+from memory_assets.services import discoveries
+from memory_assets.services.adrs import remembered
+from memory_assets.services.sources.ignoring import read_ignore_rules
+from memory_assets.stages.capture.tombstones import tombstones_of
+from memory_assets.stages.embed.harness_memories import (
+    READER_VERSION,
+    MemoryFile,
+    frame_of,
+    rows_of,
+)
+from memory_assets.store.places import harness_homes
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+
+LARGEST_FILE = 1_000_000
+"""Bytes; larger files are not memories."""
+
+DEEPEST = 3
+"""Folders below `memory/`."""
+
+
+_WORKTREE_IN_SLUG = re.compile(r"--(?:[a-z]+-)?worktrees?-")
+_NOT_IN_SLUG = re.compile(r"[^A-Za-z0-9]")
+"""Claude Code names the folder of a project's transcripts after its path, with `-` for all of
+these.
+"""
+
+
+def find_memory_files(settings: Settings) -> list[MemoryFile]:
+    """Returns the files, sorted by path."""
+    if not settings.harness_memories:
+        return []
+    found = {
+        file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)
+    }
+    found |= {
+        file.path: file
+        for home in _homes("codex", settings)
+        for file in _markdown("codex", home / "memories", 0, "")
+    }
+    rules = read_ignore_rules(settings)
+    return [found[path] for path in sorted(found) if not rules.ignores(path, found[path].beside)]
+
+
+def searched_folders(settings: Settings) -> list[Path]:
+    """Returns the folders that are searched, whether or not they exist."""
+    claude, codex = (_homes(harness, settings) for harness in ("claude_code", "codex"))
+    return [*(home / "projects" for home in claude), *(home / "memories" for home in codex)]
+
+
+def read_memory_files(store: Store) -> pl.DataFrame:
+    """Returns the table `harness_memories` from the present files, decision records and
+    discoveries, without forgotten words.
+
+    Unreadable files are skipped.
+    """
+    settings, tombstones = store.settings, tombstones_of(store)
+    rows, files = [], find_memory_files(settings)
+    projects = projects_of(store, files)
+    for file in files:
+        try:
+            text = file.path.read_bytes().decode("utf-8", "replace")
+        except OSError:
+            continue  # deleted or made unreadable since it was listed
+        about = {"project": projects[file.beside], "person": settings.owner}
+        rows += rows_of(file, text, **about, now=settings.clock(), zone=settings.zone)
+    rows += [*remembered(store), *discoveries.remembered(store)]
+    return frame_of([row for row in rows if not tombstones.holds(row["text"].encode())])
+
+
+def memory_file_inputs(store: Store) -> str:
+    """Returns the hash of the table's inputs: size and time of the files, their projects, decision
+    records and discoveries.
+    """
+    files = find_memory_files(store.settings)
+    projects = projects_of(store, files)
+    facts = (f"{file.path}:{file.size}:{file.mtime_ns}:{projects[file.beside]}" for file in files)
+    parts = [part for name in ("adrs", "discoveries") for part in store.tables.parts(name).values()]
+    others = (part.fingerprint for part in parts if part.rows)
+    return hash_of(READER_VERSION, store.settings.owner, store.settings.timezone, *facts, *others)
+
+
+def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
+    """Returns the project of each folder with memory files: that of its latest session, else the
+    one its name ends with.
+    """
+    if not files:
+        return {}
+    windows = store.tables.read("windows", columns=["path", "project", "ended_at", "harness"])
+    projects = windows["project"].unique().to_list()
+    found = {file.beside: _project_in(Path(file.beside).name, projects) for file in files}
+    rows = (
+        windows.filter(pl.col("harness") == "claude_code")
+        .sort("ended_at")
+        .select("path", "project")
+        .iter_rows()
+    )
+    return found | {
+        folder: project for path, project in rows if (folder := str(Path(path).parent)) in found
+    }
+
+
+def _project_in(slug: str, projects: Iterable[str]) -> str:
+    """Returns the project whose folder, or a worktree in it, Claude Code writes as the slug; the
+    slug if none is known.
+    """
+    main = _WORKTREE_IN_SLUG.split(slug)[0]
+    return max(
+        (one for one in projects if main.endswith(f"-{_NOT_IN_SLUG.sub('-', one)}")),
+        key=len,
+        default=slug,
+    )
+
+
+def _homes(harness: Harness, settings: Settings) -> list[Path]:
+    if folders := settings.source_folders():
+        return [home for folder in folders for home in (folder, harness_homes(folder, {})[harness])]
+    return [harness_homes(Path.home())[harness]]
+
+
+def _of_claude(home: Path) -> Iterator[MemoryFile]:
+    for folder in (home / "projects").glob("*"):
+        if folder.is_dir() and not folder.is_symlink():
+            yield from _markdown("claude_code", folder / "memory", DEEPEST, str(folder))
+
+
+def _markdown(harness: Harness, folder: Path, deepest: int, beside: str) -> Iterator[MemoryFile]:
+    """Yields the Markdown files of the folder, and of folders so deep below it; links to folders
+    are not followed.
+    """
+    for root, names, files in os.walk(folder):
+        names[:] = names if len(Path(root).relative_to(folder).parts) < deepest else []
+        for path in (Path(root, name) for name in files if name.endswith(".md")):
+            if path.is_file() and (stat := path.stat()).st_size <= LARGEST_FILE:
+                yield MemoryFile(harness, path, beside, stat.st_size, stat.st_mtime_ns)

@@ -1,0 +1,236 @@
+"""Finds a store's transcripts: all in the folders of the settings, else recent ones in the
+harnesses' usual places.
+
+Also what looks like a transcript and is not taken in, what is ignored on purpose, and what cannot
+or shall not be read yet, for `memory up`, `ingest`, `status` and `doctor`. Writers fill the main
+store as soon as it exists or there are transcripts to read.
+
+The first run reads the usual places back to `since_days` ago. `since.json` keeps that moment, so
+that later runs skip no transcript, and `--since` moves it further back.
+"""
+
+import json
+import os
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+
+import zstandard
+
+from memory_assets.errors import SettingsError, TranscriptError
+from memory_assets.services.settings.which_store import StoreChoice, is_sample, sample_settings
+from memory_assets.services.sources.ignoring import read_ignore_rules
+from memory_assets.stages.capture.discover import (
+    FoundFiles,
+    LeftOut,
+    TranscriptFile,
+    find_files,
+    unread_places,
+    usual_places,
+)
+from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
+from memory_assets.stages.capture.intake import Machine, masked_paths
+from memory_assets.store.settings import Settings, read_settings
+from memory_assets.store.store import Store
+from memory_assets.text.files import write_json
+
+SINCE_FILE = "since.json"
+
+
+def find_sources(settings: Settings) -> list[TranscriptFile]:
+    """Returns the transcripts to read; raises `TranscriptError` where a folder of the settings
+    cannot be read.
+    """
+    return find_all(settings).transcripts
+
+
+def find_left_out(store: Store) -> list[LeftOut]:
+    """Returns the files that look like transcripts and are not taken in, sorted by path."""
+    try:
+        found = find_all(store.settings)
+    except TranscriptError as error:
+        return [LeftOut(store.settings.sources, str(error))]
+    failed = store.archive.unreadable()
+    unread = (
+        [
+            LeftOut(path, failed[path])
+            for path in masked_paths(found.transcripts).values()
+            if path in failed
+        ]
+        if failed
+        else []
+    )
+    return sorted([*found.left_out, *unread], key=lambda one: one.path)
+
+
+def find_unread(store: Store) -> list[str]:
+    """Returns what is not read although nothing is wrong with it, one line each: older sessions,
+    and see `find_foreign`.
+
+    Where the sample is shown for want of transcripts, these are those of the machine.
+    """
+    settings = read_settings() if is_sample(store.settings) else store.settings
+    try:
+        found = find_all(settings)
+    except TranscriptError:
+        return []  # `find_left_out` has the reason
+    older, foreign = _older_sessions(found, store), find_foreign(settings, found)
+    if not older:
+        return foreign
+    age = _age(settings)
+    sessions = (
+        f"1 session older than {age} is"
+        if older == 1
+        else f"{older:,} sessions older than {age} are"
+    )
+    return [f"{sessions} not distilled: `memory up --since all`", *foreign]
+
+
+def find_foreign(settings: Settings, found: FoundFiles) -> list[str]:
+    """Returns how many files of each harness without a reader there are, one line each."""
+    counts = Counter(found.unread)
+    if not settings.source_folders():
+        places_there = [place for place in unread_places(Path.home(), os.environ) if place.exists()]
+        counts.update(find_files(places_there).unread)
+    return [
+        f"{count:,} {'file' if count == 1 else 'files'} of {title}: not read yet"
+        for title, count in sorted(counts.items())
+    ]
+
+
+def store_to_fill(settings: Settings) -> StoreChoice:
+    """Returns the main store if it exists or there are transcripts to read, else the sample's."""
+    named = settings.source_folders()
+    if named:
+        return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
+    found = find_all(settings)
+    if settings.store or (settings.data / "VERSION").is_file() or found.transcripts or found.older:
+        return StoreChoice(
+            settings,
+            "This machine's own transcripts, from "
+            + (", ".join(map(str, places())) or "nowhere yet"),
+        )
+    foreign = "; ".join(find_foreign(settings, found))
+    why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
+    return StoreChoice(
+        sample_settings(settings), f"{why}: the bundled sample, in a store of its own"
+    )
+
+
+def find_ignored(settings: Settings) -> list[LeftOut]:
+    """Returns the transcripts that are left out on purpose, sorted by path: see `ignoring`."""
+    try:
+        return find_all(settings).ignored
+    except TranscriptError:
+        return []
+
+
+def find_all(settings: Settings) -> FoundFiles:
+    """Returns what the folders of the settings, or the usual places, have; raises `TranscriptError`
+    as `find_sources` does.
+    """
+    folders = settings.source_folders()
+    found = find_files(folders) if folders else find_files(places(), since=read_since(settings))
+    rules = read_ignore_rules(settings)
+    reasons = {
+        file: reason
+        for file in (*found.transcripts, *found.older)
+        if (reason := rules.reason_for(file))
+    }
+    if not reasons:
+        return found
+    return replace(
+        found,
+        transcripts=[file for file in found.transcripts if file not in reasons],
+        older=[file for file in found.older if file not in reasons],
+        ignored=[
+            LeftOut(str(file.path), reasons[file]) for file in found.transcripts if file in reasons
+        ],
+    )
+
+
+def _older_sessions(found: FoundFiles, store: Store) -> int:
+    """Returns the number of sessions of older transcripts that were not taken in before; sub-agents
+    belong to their session.
+    """
+    if not found.older:
+        return 0
+    archived = {
+        entry.conversation_id for ranges in store.archive.sources().values() for entry in ranges
+    }
+    read = {
+        session.partition("/")[0] for session in (*archived, *map(_session_of, found.transcripts))
+    }
+    return len({_session_of(file).partition("/")[0] for file in found.older} - read)
+
+
+def _session_of(file: TranscriptFile) -> str:
+    try:
+        lines = file.first_lines(HEADER_LINES)
+    except (OSError, EOFError, zstandard.ZstdError):
+        lines = []  # its name says enough
+    return session_id_of(file.harness, str(file.path), lines)
+
+
+def _age(settings: Settings) -> str:
+    """Returns the moment from which on the usual places are read: in days before now, or as the
+    date that was given.
+    """
+    since, now = read_since(settings).astimezone(settings.zone), settings.clock()
+    days, rest = divmod(now - since, timedelta(days=1))
+    if since.time() == time() and rest:
+        return f"{since:%Y-%m-%d}"
+    return "1 day" if days == 1 else f"{days:,} days"
+
+
+def this_machine() -> Machine:
+    """Returns what says that a transcript is of this machine's owner."""
+    return Machine(Path.home(), tuple(places()))
+
+
+def places() -> list[Path]:
+    """Returns the harnesses' usual places on this machine that exist."""
+    return usual_places(Path.home(), os.environ)
+
+
+def read_since(settings: Settings) -> datetime:
+    """Returns from when on the usual places are read; stores the default at the first call that
+    finds a store.
+    """
+    path = settings.data / SINCE_FILE
+    if path.is_file():
+        return datetime.fromisoformat(json.loads(path.read_text())["since"])
+    since = settings.clock() - timedelta(days=settings.since_days)
+    if settings.data.is_dir():
+        write_json(path, {"since": since.isoformat()})
+    return since
+
+
+def widen_since(settings: Settings, text: str) -> datetime:
+    """Moves the moment back to `--since` (`30d`, `2026-05-01` or `all`) and returns it; it never
+    moves forward.
+    """
+    wanted = parse_since(text, settings)
+    path = settings.data / SINCE_FILE
+    if path.is_file():
+        wanted = min(wanted, read_since(settings))
+    write_json(path, {"since": wanted.isoformat()})
+    return wanted
+
+
+def parse_since(text: str, settings: Settings) -> datetime:
+    """Returns the moment for `30d`, `2026-05-01` or `all`; raises `SettingsError` for anything
+    else.
+    """
+    text = text.strip().lower()
+    if text == "all":
+        return datetime(1970, 1, 1, tzinfo=UTC)
+    if text.endswith("d") and text[:-1].isdigit():
+        return settings.clock() - timedelta(days=int(text[:-1]))
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=settings.zone).astimezone(UTC)
+    except ValueError:
+        raise SettingsError(
+            f"Cannot read --since {text!r}; use days (30d), a date (2026-05-01) or 'all'."
+        ) from None

@@ -1,0 +1,256 @@
+"""Disk use over years: old runs go, what the UI knows of each partition stays, and a week of a busy service stays under its caps."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from memory_assets.assets.housekeeping import housekeeping
+from memory_assets.runs.instance import open_instance
+from memory_assets.services.health import housekeeping as house
+from memory_assets.services.health.housekeeping import (
+    LEAST_RUNS,
+    EndedRun,
+    disk_use,
+    is_due,
+    keep_house,
+    plan_removal,
+)
+from memory_assets.services.health.surroundings import check_disk_use
+from memory_assets.store import service_log, telemetry
+from memory_assets.store.service_log import copy_lines
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets.store.telemetry import StepEvent, log_step
+from memory_assets_tests.conftest import NOW
+from memory_assets_tests.small_store import small_store
+
+PARTITIONS = dg.StaticPartitionsDefinition(["a", "b", "c"])
+
+
+@dg.asset(partitions_def=PARTITIONS)
+def facts() -> dg.MaterializeResult:
+    """An asset with partitions."""
+    return dg.MaterializeResult(metadata={"rows": 3}, check_results=[])
+
+
+@dg.asset_check(asset=facts)
+def sound() -> dg.AssetCheckResult:
+    """A check of it."""
+    return dg.AssetCheckResult(passed=True)
+
+
+DEFINITIONS = dg.Definitions(
+    assets=[facts], asset_checks=[sound], jobs=[dg.define_asset_job("build", selection="*")]
+)
+
+
+@pytest.fixture
+def store() -> Store:
+    return small_store()
+
+
+@pytest.fixture
+def instance(store: Store) -> Iterator[dg.DagsterInstance]:
+    with open_instance(store) as opened:
+        yield opened
+
+
+def at(store: Store, moment: datetime, **more: object) -> Store:
+    """The same store at another moment."""
+    return open_store(store.settings.model_copy(update={"now": moment, **more}))
+
+
+def run(instance: dg.DagsterInstance, store: Store, partition: str, ended: datetime) -> str:
+    """Runs the job, as if it had ended at that moment."""
+    result = DEFINITIONS.resolve_job_def("build").execute_in_process(
+        instance=instance, partition_key=partition
+    )
+    moment = ended.replace(tzinfo=None).isoformat(" ", "microseconds")
+    changes = {
+        "runs.db": [("UPDATE runs SET end_time = ? WHERE run_id = ?", ended.timestamp())],
+        "runs/index.db": [
+            ("UPDATE event_logs SET timestamp = ? WHERE run_id = ?", moment),
+            ("UPDATE asset_check_executions SET create_timestamp = ? WHERE run_id = ?", moment),
+        ],
+    }
+    for name, updates in changes.items():
+        with closing(sqlite3.connect(store.dagster_home / "history" / name)) as database:
+            for query, value in updates:
+                database.execute(query, [value, result.run_id])
+            database.commit()
+    return result.run_id
+
+
+def history_files(store: Store) -> set[str]:
+    """The runs that have a database."""
+    return {path.stem for path in (store.dagster_home / "history" / "runs").glob("*.db")} - {
+        "index"
+    }
+
+
+def ended(number: int, days: float, size: int = 1) -> EndedRun:
+    return EndedRun(f"{number}", NOW - timedelta(days=days), size)
+
+
+def test_runs_that_are_too_old_go_and_the_last_ones_stay_whatever_their_age():
+    runs = [ended(number, days=number) for number in range(60)]
+    assert plan_removal(runs, NOW, 30, 10**9) == [str(number) for number in range(31, 60)]
+    assert (
+        plan_removal([ended(number, days=100 + number) for number in range(LEAST_RUNS)], NOW, 30, 0)
+        == []
+    )
+
+
+def test_the_oldest_runs_go_where_the_rest_does_not_fit_but_none_of_the_last_day():
+    runs = [ended(number, days=number / 10, size=100) for number in range(60)]
+    removed = plan_removal(runs, NOW, 30, 3_000)
+    assert removed == [str(number) for number in range(30, 60)]
+    assert (
+        plan_removal([ended(number, days=0.5, size=100) for number in range(60)], NOW, 30, 0) == []
+    )
+
+
+def test_old_runs_are_removed_and_the_ui_still_knows_every_partition_and_check(
+    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(house, "LEAST_RUNS", 1)
+    old = [
+        run(instance, store, partition, NOW - timedelta(days=40)) for partition in ("a", "b", "a")
+    ]
+    new = run(instance, store, "c", NOW - timedelta(days=2))
+    done = keep_house(store)
+    assert done.runs == 3 and done.freed > 0
+    assert history_files(store) == {new}
+    assert [record.dagster_run.run_id for record in instance.get_run_records()] == [new]
+    assert not any((store.dagster_home / "storage" / run_id).exists() for run_id in old)
+    assert instance.get_materialized_partitions(facts.key) == {"a", "b", "c"}
+    latest = instance.get_latest_materialization_event(facts.key)
+    assert latest and latest.run_id == new
+    of_a = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=facts.key, asset_partitions=["a"]), limit=10
+    ).records
+    assert [record.run_id for record in of_a] == [old[-1]]
+    (check,) = instance.event_log_storage.get_latest_asset_check_execution_by_key(
+        [sound.check_key]
+    ).values()
+    assert check.run_id == new
+    assert run(instance, store, "a", NOW) in history_files(store)
+    assert keep_house(store).runs == 0
+
+
+def test_above_the_cap_runs_and_leftovers_go_and_what_is_memory_stays(
+    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(house, "LEAST_RUNS", 1)
+    for days in (3, 2, 1.5):
+        run(instance, store, "a", NOW - timedelta(days=days))
+    (store.root / "damaged").mkdir()
+    (store.root / "damaged" / "000001-data.parquet").write_bytes(b"x" * 1_000)
+    kept = {
+        name: size
+        for name, size in disk_use(store.root).items()
+        if name not in ("dagster", "damaged", "built")
+    }
+    assert keep_house(store).runs == 0
+    small = at(store, NOW, disk_gb=0.000_001)
+    assert keep_house(small).runs == 2
+    found = disk_use(store.root)
+    assert "damaged" not in found
+    assert {name: size for name, size in found.items() if name in kept} == kept
+    check = check_disk_use(found, small.settings.disk_gb)
+    assert not check.passed and "disk_gb" in check.remedy and "GB" in check.found
+    assert check_disk_use(found, 10).passed and check_disk_use(found, 0).passed
+
+
+def test_it_is_due_once_an_hour_and_the_sensor_does_not_wait_for_a_writer(
+    store: Store, instance: dg.DagsterInstance
+):
+    assert is_due(store)
+    keep_house(store)
+    assert not is_due(store) and is_due(at(store, NOW + timedelta(hours=1)))
+    with dg.build_sensor_context(instance=instance, resources={"store": store}) as context:
+        done = housekeeping(context)
+        assert "Removed 0 runs" in str(done.skip_reason)
+        other = at(store, NOW)
+        with other.lock():
+            assert "A run is writing" in str(housekeeping(context).skip_reason)
+
+
+def test_a_store_without_a_history_and_a_damaged_history_stop_nothing(store: Store):
+    assert keep_house(store).runs == 0
+    history = store.dagster_home / "history" / "runs"
+    history.mkdir(parents=True)
+    (history / "index.db").write_bytes(b"no database")
+    (history.parent / "runs.db").write_bytes(b"no database at all" * 100)
+    assert keep_house(store).runs == 0
+
+
+@pytest.mark.slow
+def test_a_week_of_a_busy_service_stays_under_its_caps(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    """At a twentieth of the real sizes: each day 40 runs of 60 kB end, 900 steps are logged and the service prints 100 kB."""
+    most, log_bytes = 2_000_000, 50_000
+    monkeypatch.setattr(house, "HISTORY_BYTES", most)
+    monkeypatch.setattr(telemetry, "MOST_BYTES", log_bytes)
+    monkeypatch.setattr(service_log, "MOST_BYTES", log_bytes)
+    start = datetime(2026, 9, 1, tzinfo=UTC)
+    _make_history(store.dagster_home)
+    sizes: list[dict[str, int]] = []
+    for hour in range(0, 7 * 24, 3):
+        now = start + timedelta(hours=hour)
+        for number in range(5):
+            _add_run(store.dagster_home, f"{hour:03}-{number}", now, 60_000)
+        for _ in range(112):
+            log_step(
+                store.root,
+                StepEvent(now, "distill", "observations", True, 12.5, counts={"rows": 3}),
+            )
+        copy_lines(
+            StringIO("".join(f"{now:%H:%M} INFO daemon tick {'x' * 300}\n" for _ in range(40))),
+            store.root,
+        ).join()
+        here = at(store, now)
+        assert is_due(here)
+        keep_house(here)
+        sizes.append(disk_use(store.root))
+    last_day = 40 * 65_000
+    assert max(one["dagster"] for one in sizes) < most + last_day
+    logs = log_bytes * (telemetry.MOST_FILES + service_log.OLDER_FILES + 1)
+    assert logs / 2 < sizes[-1]["logs"] and max(one["logs"] for one in sizes) < logs + log_bytes
+    assert sizes[-1]["dagster"] <= sizes[24]["dagster"] * 1.05  # as many go as come
+    with closing(sqlite3.connect(store.dagster_home / "history" / "runs.db")) as database:
+        kept = [row[0] for row in database.execute("SELECT run_id FROM runs ORDER BY run_id")]
+    assert kept[-1].startswith("165-") and LEAST_RUNS <= len(kept) < 80
+    assert history_files(store) == set(kept)
+
+
+def _make_history(home: Path) -> None:
+    with dg.DagsterInstance.from_config(str(_made(home))) as instance:
+        instance.get_run_records()
+        instance.all_asset_keys()
+
+
+def _made(home: Path) -> Path:
+    home.mkdir(exist_ok=True)
+    (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
+    return home
+
+
+def _add_run(home: Path, run_id: str, ended_at: datetime, size: int) -> None:
+    with closing(sqlite3.connect(home / "history" / "runs.db")) as database:
+        query = "INSERT INTO runs (run_id, pipeline_name, status, run_body, end_time) VALUES (?, 'capture', 'SUCCESS', '', ?)"
+        database.execute(query, [run_id, ended_at.timestamp()])
+        database.commit()
+    (home / "history" / "runs" / f"{run_id}.db").write_bytes(b"x" * size)
+    (home / "storage" / run_id).mkdir(parents=True)
+
+
+def test_the_settings_have_sensible_defaults():
+    assert (read_settings().run_days, read_settings().disk_gb) == (30, 10.0)

@@ -1,0 +1,58 @@
+"""Samples: only allowed facts, the same for the same seed, each at most once, over the whole store."""
+
+from memory_assets.services.search.table_rows import sample_facts
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
+from memory_assets_tests.factories import row
+from memory_assets_tests.small_store import write
+
+DAYS = ("2026-08-03", "2026-08-04")
+
+
+def store_of(**kinds: dict[str, str]) -> Store:
+    """A store with forty rows of each kind, shared out over two days."""
+    store = open_store(read_settings())
+    for day in DAYS:
+        ids = [(name, f"{name}-{day}-{number}") for name in kinds for number in range(20)]
+        write(
+            store,
+            "observations",
+            day,
+            *(row("observations", id=id, **kinds[name]) for name, id in ids),
+        )
+    return store
+
+
+ALLOWED = {"kind": "fact", "gate": "allow"}
+
+
+def drawn(store: Store, seed: str, count: int = 20) -> list[str]:
+    return [found["id"] for found in sample_facts(store.tables, count, seed).rows]
+
+
+def test_only_allowed_facts_are_drawn_and_all_of_them_can_be():
+    store = store_of(
+        fact=ALLOWED,
+        held={"kind": "fact", "gate": "hold"},
+        narrative={"kind": "narrative", "gate": "hold"},
+    )
+    found = drawn(store, "x", 1_000)
+    assert sorted(found) == sorted(f"fact-{day}-{number}" for day in DAYS for number in range(20))
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_others():
+    store = store_of(fact=ALLOWED)
+    assert drawn(store, "504fc62") == drawn(store, "504fc62") != drawn(store, "8eb77c1")
+    assert len(set(drawn(store, "504fc62"))) == 20
+
+
+def test_days_written_in_another_order_change_nothing():
+    store = store_of(fact=ALLOWED)
+    before = drawn(store, "7")
+    for day in reversed(DAYS):
+        store.tables.write("observations", day, store.tables.read("observations", [day]).reverse())
+    assert drawn(store, "7") == before
+
+
+def test_an_empty_store_gives_an_empty_sample():
+    assert drawn(open_store(read_settings()), "7") == []

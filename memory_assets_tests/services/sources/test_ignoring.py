@@ -1,0 +1,159 @@
+"""What the owner's `.memoryignore` names, and what Codex marks as not for memory, is not captured; it is counted and named."""
+
+from pathlib import Path
+
+import pytest
+
+from memory_assets.errors import SettingsError
+from memory_assets.services.health.status import render_status, status_of
+from memory_assets.services.sources.harness_files import find_memory_files
+from memory_assets.services.sources.ignoring import FILE, MARKED
+from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_sources
+from memory_assets.store.places import user_settings_file
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
+from memory_assets_tests.stages.capture.sessions import dialogue, lines
+
+
+def claude(number: int, folder: str, slug: str = "x") -> Path:
+    """A session of Claude Code that began in the folder."""
+    session = f"0a00000{number}-1111-4222-8333-444455556666"
+    path = Path.home() / ".claude" / "projects" / slug / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    records = [{**record, "cwd": folder} for record in dialogue(session, 5)]
+    path.write_bytes(lines({"type": "summary", "summary": "x", "leafUuid": "u"}, *records))
+    return path
+
+
+def codex(number: int, mode: str | None, folder: str = "/home/mira/shop") -> Path:
+    """A session of Codex with that mark."""
+    session = f"0b00000{number}-1111-4222-8333-444455556666"
+    path = (
+        Path.home()
+        / ".codex"
+        / "sessions"
+        / "2026"
+        / "08"
+        / "30"
+        / f"rollout-2026-08-30T09-00-00-{session}.jsonl"
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mark = {} if mode is None else {"memory_mode": mode}
+    payload = {
+        "id": session,
+        "timestamp": "2026-08-30T09:00:00Z",
+        "cwd": folder,
+        "cli_version": "0.140.0",
+        **mark,
+    }
+    path.write_bytes(
+        lines({"type": "session_meta", "timestamp": "2026-08-30T09:00:00Z", "payload": payload})
+    )
+    return path
+
+
+def ignore(*patterns: str, path: Path | None = None) -> Path:
+    path = path or Path.home() / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(patterns) + "\n")
+    return path
+
+
+def read() -> set[str]:
+    """The sessions that are read, by the first letters of their ids."""
+    return {
+        file.path.stem.removeprefix("rollout-2026-08-30T09-00-00-")[:8]
+        for file in find_sources(read_settings())
+    }
+
+
+def test_without_a_file_everything_is_read():
+    claude(1, str(Path.home() / "shop"))
+    codex(1, "enabled"), codex(2, None)
+    assert read() == {"0a000001", "0b000001", "0b000002"}
+
+
+@pytest.mark.parametrize(
+    ("patterns", "kept"),
+    [
+        (["clients/"], ["0a000001", "0a000004"]),
+        (["/clients/"], ["0a000001", "0a000003", "0a000004"]),
+        (["acme"], ["0a000001", "0a000003", "0a000004"]),
+        (["# nothing", "", "*", "!shop", "!shop/**"], ["0a000001"]),
+        (["/srv/**"], ["0a000001", "0a000002", "0a000003"]),
+    ],
+    ids=str,
+)
+def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_began(
+    patterns: list[str], kept: list[str]
+):
+    home = Path.home()
+    claude(1, str(home / "shop"))
+    claude(2, str(home / "clients" / "acme"))
+    claude(3, str(home / "work" / "clients" / "globex"))
+    claude(4, "/srv/app")
+    ignore(*patterns)
+    assert sorted(read()) == kept
+
+
+def test_a_transcript_without_a_folder_is_compared_by_its_path():
+    claude(1, "", slug="-home-mira-shop")
+    claude(2, "", slug="-home-mira-acme")
+    ignore("*-acme/")
+    assert read() == {"0a000001"}
+
+
+def test_the_file_in_the_configuration_folder_counts_too():
+    claude(1, str(Path.home() / "shop"))
+    path = ignore("shop/", path=Path(user_settings_file()).with_name(FILE))
+    (one,) = find_ignored(read_settings())
+    assert one.reason == f"by `shop/` in {path}"
+
+
+def test_a_repository_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A stranger's repository could otherwise hide what happens in it."""
+    repository = tmp_path / "shop"
+    ignore("*", path=repository / FILE)
+    claude(1, str(repository))
+    monkeypatch.chdir(repository)
+    assert read() == {"0a000001"} and find_ignored(read_settings()) == []
+
+
+def test_sessions_that_codex_marks_are_left_out_unless_the_owner_wants_them(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    codex(1, "disabled"), codex(2, "enabled"), codex(3, "polluted")
+    assert read() == {"0b000002", "0b000003"}
+    assert [one.reason for one in find_ignored(read_settings())] == [MARKED]
+    monkeypatch.setenv("MEMORY_HARNESS_OPT_OUTS", "0")
+    assert read() == {"0b000001", "0b000002", "0b000003"}
+
+
+def test_what_is_ignored_is_counted_and_named_in_the_status_and_is_no_fault():
+    claude(1, str(Path.home() / "clients" / "acme"))
+    claude(2, str(Path.home() / "clients" / "globex"))
+    codex(1, "disabled")
+    path = ignore("clients/")
+    store = open_store(read_settings())
+    assert find_left_out(store) == []
+    text = render_status(status_of(store))
+    assert f"ignored       3 transcripts: 2 by `clients/` in {path}; 1 {MARKED}" in text
+
+
+def test_the_memories_of_a_harness_about_an_ignored_folder_are_left_out_too():
+    for number, name in ((1, "acme"), (2, "shop")):
+        path = claude(number, str(Path.home() / name), slug=f"-home-mira-{name}")
+        (path.parent / "memory").mkdir()
+        (path.parent / "memory" / "MEMORY.md").write_text("- a fact\n")
+    ignore("/acme/")
+    assert [file.path.parent.parent.name for file in find_memory_files(read_settings())] == [
+        "-home-mira-shop"
+    ]
+
+
+@pytest.mark.parametrize("line", ["!", "\\"])
+def test_a_pattern_that_is_none_stops_reading_and_names_the_file(line: str):
+    """Reading on would capture what the owner wanted to leave out."""
+    path = ignore("clients/", line)
+    with pytest.raises(SettingsError, match=str(path)):
+        find_sources(read_settings())
