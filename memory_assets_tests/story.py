@@ -14,12 +14,12 @@ from unittest.mock import patch
 import polars as pl
 from polars.testing import assert_frame_equal
 
+from memory_assets.harnesses.readers import session_id_of
 from memory_assets.interfaces.entry import main
 from memory_assets.runs.steps.deliver import EMITTED, KINDS
 from memory_assets.schema.frames import key_of
 from memory_assets.schema.tables import table_names
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.stages.capture.formats.readers import session_id_of
 from memory_assets.stages.capture.sample import lay_out, sample_root
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

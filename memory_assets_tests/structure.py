@@ -47,6 +47,7 @@ ORDER = (
     "stages.distill",
     "stages.capture",
     "stages.deliver",
+    "harnesses",
     "store",
     "adapters",
     "schema",

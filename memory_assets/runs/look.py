@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
+from memory_assets.harnesses.homes import transcript_places
+from memory_assets.harnesses.without_reader import unread_places
 from memory_assets.runs.due import time_of
 from memory_assets.schema.tables import JOBS
 from memory_assets.services import adrs
@@ -16,7 +18,6 @@ from memory_assets.services.review.open_triage import tasks_of
 from memory_assets.services.settings.which_store import is_sample
 from memory_assets.services.sources import harness_files
 from memory_assets.services.sources.ignoring import ignore_paths
-from memory_assets.stages.capture.discover import all_places, unread_places
 from memory_assets.stages.capture.intake import QUIET
 from memory_assets.store.places import data_settings_file, user_settings_file
 from memory_assets.store.settings import Settings
@@ -60,7 +61,10 @@ def _watched(store: Store) -> Iterator[Path]:
     """Yields the files and folders outside the store that an ingest reads, present or not."""
     settings = store.settings
     yield from (Path(user_settings_file()), Path(data_settings_file()), *ignore_paths())
-    everywhere = (*all_places(Path.home(), os.environ), *unread_places(Path.home(), os.environ))
+    everywhere = (
+        *transcript_places(Path.home(), os.environ),
+        *unread_places(Path.home(), os.environ),
+    )
     yield from settings.source_folders() or everywhere
     if settings.harness_memories:
         yield from harness_files.searched_folders(settings)

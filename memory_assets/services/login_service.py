@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memory_assets.errors import SettingsError, StoreError
-from memory_assets.stages.deliver.harnesses import command
+from memory_assets.harnesses.hook_commands import command
 from memory_assets.store.places import application_folder, settings_files, user_settings_file
 from memory_assets.store.service_log import START_FILE, log_path
 from memory_assets.store.settings import read_file

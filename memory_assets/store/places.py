@@ -124,21 +124,6 @@ def present_root(data: str) -> str:
     return sample
 
 
-def harness_homes(home: "Path", environ: "Mapping[str, str]" = os.environ) -> "dict[str, Path]":
-    """Returns the folder of each harness's settings, transcripts and memories by name, whether or
-    not it exists.
-    """
-
-    def folder(variable: str, *usual: str) -> "Path":
-        return type(home)(os.path.expanduser(environ.get(variable) or home.joinpath(*usual)))
-
-    return {
-        "claude_code": folder("CLAUDE_CONFIG_DIR", ".claude"),
-        "codex": folder("CODEX_HOME", ".codex"),
-        "pi": folder("PI_CODING_AGENT_DIR", ".pi", "agent"),
-    }
-
-
 def _home() -> str:
     """Returns the user's home, never a folder below the working one: an unknown home stays `~`."""
     return os.path.join(os.path.abspath(os.sep), os.path.expanduser("~"))

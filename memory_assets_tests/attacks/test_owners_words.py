@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from memory_assets.stages.capture.formats.normal_form import Parsed, TranscriptReader
-from memory_assets.stages.capture.formats.readers import open_reader
+from memory_assets.harnesses.normal_form import Parsed, TranscriptReader
+from memory_assets.harnesses.readers import open_reader
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
 from memory_assets_tests.story import run
 

@@ -47,7 +47,7 @@ ENVIRONMENT = {
     "services/models/model_offers.py": "which keys exist",
     "services/review/open_triage.py": "the editor",
     "services/sources/transcripts.py": "the folders of harnesses",
-    "stages/deliver/harnesses.py": "the folders of harnesses",
+    "harnesses/hooked.py": "the folders of harnesses",
     "stages/deliver/hook.py": "MEMORY_HOOKS",
     "stages/deliver/silence.py": "what the command gets that takes in what waits; the store is written",
     "store/places.py": "the data folder and the user's folders",

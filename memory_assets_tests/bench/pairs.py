@@ -15,11 +15,11 @@ from pathlib import Path
 import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.vocabulary import CONFLICT, SAME
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.embed.merge import find_edges
 from memory_assets.text.sentences import split_message

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import orjson
 
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store

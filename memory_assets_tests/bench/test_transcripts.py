@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from memory_assets.stages.capture.formats.readers import open_reader
+from memory_assets.harnesses.readers import open_reader
 from memory_assets_tests.bench.transcripts import START, write_session
 
 NAME = "0b0e4a60-5f3a-4a0e-9a53-6f6a3c2d1e0f.jsonl"

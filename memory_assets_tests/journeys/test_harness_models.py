@@ -11,9 +11,9 @@ import pytest
 
 from memory_assets.adapters.harness_model import HarnessModel
 from memory_assets.errors import ModelBusyError, ModelLimitError, ModelSetupError
+from memory_assets.harnesses.hooks import harnesses
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services.models.open_models import open_model
-from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from memory_assets.harnesses.normal_form import Identifier, Parsed
+from memory_assets.harnesses.readers import HEADER_LINES, open_reader, seed_of
 from memory_assets.stages.capture.discover import harness_of
-from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
-from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
 
 HERE = Path(__file__).parent
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from memory_assets.errors import QuestionError
+from memory_assets.harnesses.hooks import harnesses
 from memory_assets.interfaces.cli.commands import (
     SET_UP,
     FirstDay,
@@ -31,7 +32,6 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.deliver import hook, install
 from memory_assets.stages.deliver.events import FIELDS
-from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.store.places import find_data
 
 if TYPE_CHECKING:

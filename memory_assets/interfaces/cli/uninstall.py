@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memory_assets.errors import QuestionError
+from memory_assets.harnesses.hooks import harnesses
 from memory_assets.interfaces.cli.commands import SET_UP, Json, shown
 from memory_assets.interfaces.views.service import render_uninstalled
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.stages.deliver import install
-from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.store.places import find_data, user_settings_file
 
 if TYPE_CHECKING:

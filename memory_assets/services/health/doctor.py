@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import MemoryAssetsError
+from memory_assets.harnesses.homes import harness_homes
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.health import surroundings
@@ -33,7 +34,6 @@ from memory_assets.stages.maintain.checks import Check, check_secrets
 from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number
 from memory_assets.store.damage import list_damage, missing_parts
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
-from memory_assets.store.places import harness_homes
 from memory_assets.store.store import Store
 
 SHOWN = 3

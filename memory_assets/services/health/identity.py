@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.maintain.checks import Check
 
 FOLDER = ".agents"
@@ -35,7 +36,9 @@ class _Problem:
     is_advice: bool = False
 
 
-def check_identity(home: Path, harnesses: Mapping[str, Path], memory_md: Path, log: Path) -> Check:
+def check_identity(
+    home: Path, harnesses: Mapping[Harness, Path], memory_md: Path, log: Path
+) -> Check:
     """Returns the check that the files below `home` can be read and that each harness links to
     `AGENTS.md`.
 
@@ -95,7 +98,7 @@ def _missing(folder: Path) -> Iterator[_Problem]:
                 )
 
 
-def _unlinked(instructions: Path, harnesses: Mapping[str, Path]) -> Iterator[_Problem]:
+def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator[_Problem]:
     """Yields each harness whose AGENTS.md is missing or another file; it is only advice if no
     harness links to this one.
     """

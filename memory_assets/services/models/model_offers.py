@@ -20,6 +20,8 @@ import polars as pl
 
 from memory_assets.adapters.anthropic_model import KEYS
 from memory_assets.adapters.harness_model import find_program
+from memory_assets.harnesses.homes import harness_homes
+from memory_assets.schema.vocabulary import Harness
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
@@ -36,7 +38,6 @@ from memory_assets.stages.distill.model.short_sessions import (
     ASSISTANT_CHARS,
     USUAL_ANSWER_TOKENS,
 )
-from memory_assets.store.places import harness_homes
 from memory_assets.store.settings import RULES, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
@@ -51,7 +52,7 @@ KEY_MODEL = "claude-haiku-4-5"
 MOST_SHOWN = 3
 """Models of one local server."""
 
-CLIENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
+CLIENTS: dict[str, tuple[str, str, Harness, tuple[str, ...]]] = {
     "claude-code": ("Claude Code", "claude", "claude_code", (".credentials.json",)),
     "codex": ("Codex", "codex", "codex", ("auth.json",)),
 }

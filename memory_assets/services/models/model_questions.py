@@ -15,12 +15,12 @@ import filelock
 import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.harnesses.images import images_in
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Image, Model
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import at_once, sendable
-from memory_assets.stages.capture.formats.images import images_in
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.distill.model.asking import (

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from memory_assets.stages.capture.formats.tool_calls import calls_in
+from memory_assets.harnesses.tool_calls import calls_in
 from memory_assets.stages.recall.log import hash_of_question
 from memory_assets.text.words import squeezed
 

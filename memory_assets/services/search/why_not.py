@@ -21,11 +21,11 @@ import polars as pl
 
 from memory_assets.adapters.text_index import find_in
 from memory_assets.errors import MemoryAssetsError, QuestionError
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.frames import frame_of
 from memory_assets.services.notes.restore import present_states
 from memory_assets.services.search.corpus import Present
 from memory_assets.services.sources.transcripts import find_sources
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.stages.capture.tombstones import tombstones_of

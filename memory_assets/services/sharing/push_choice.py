@@ -10,9 +10,9 @@ from itertools import islice
 
 import polars as pl
 
+from memory_assets.harnesses.readers import HEADER_LINES
 from memory_assets.schema.tables import version_of
 from memory_assets.services.sources.ignoring import IgnoreRules, read_ignore_rules
-from memory_assets.stages.capture.formats.readers import HEADER_LINES
 from memory_assets.store.archive import Range
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import Settings

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from memory_assets.harnesses.homes import harness_homes
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.vocabulary import Harness
 from memory_assets.services import discoveries
@@ -26,7 +27,6 @@ from memory_assets.stages.embed.harness_memories import (
     frame_of,
     rows_of,
 )
-from memory_assets.store.places import harness_homes
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from memory_assets.errors import SettingsError
+from memory_assets.harnesses.readers import HEADER_LINES
 from memory_assets.stages.capture.discover import TranscriptFile, harness_of
-from memory_assets.stages.capture.formats.readers import HEADER_LINES
 from memory_assets.store.places import user_settings_file
 from memory_assets.store.settings import Settings
 from memory_assets.text.files import UTF8_BOM

@@ -19,11 +19,11 @@ from datetime import date, timedelta
 
 import polars as pl
 
+from memory_assets.harnesses.human_words import BRIEFING
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import MARKS, Priority
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.stages.brief.lessons import lesson_lines, repeated_in, said_in
-from memory_assets.stages.capture.human_words import BRIEFING
 from memory_assets.stages.distill.spoken import spoken
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import OF_DOCUMENTS

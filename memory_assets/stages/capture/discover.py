@@ -29,9 +29,8 @@ import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
+from memory_assets.harnesses.recognisers import Recogniser, recognise, recognise_tables
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.stages.capture.formats.recognisers import Recogniser, recognise, recognise_tables
-from memory_assets.store.places import harness_homes
 from memory_assets.text.files import UTF8_BOM
 
 DEEPEST = 12
@@ -199,33 +198,6 @@ def _without_twins(paths: Collection[Path]) -> list[Path]:
         (path for path in paths if not (path.suffix in _TWINS and path.with_suffix("") in plain)),
         key=str,
     )
-
-
-def usual_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the existing folders in which the three harnesses store transcripts."""
-    return [place for place in all_places(home, environ) if place.is_dir()]
-
-
-def all_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the folders in which the three harnesses store transcripts, whether or not they
-    exist.
-    """
-    homes = harness_homes(home, environ)
-    codex, of_pi = homes["codex"], environ.get("PI_CODING_AGENT_SESSION_DIR")
-    pi_sessions = Path(of_pi).expanduser() if of_pi else homes["pi"] / "sessions"
-    return [
-        homes["claude_code"] / "projects",
-        codex / "sessions",
-        codex / "archived_sessions",
-        pi_sessions,
-    ]
-
-
-def unread_places(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Returns the usual places of harnesses that have no reader yet, whether or not they exist."""
-    data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    below_home = (".qwen/projects", ".copilot/session-state", ".gemini/tmp", ".cursor/projects")
-    return [*(home / place for place in below_home), data / "opencode" / "opencode.db"]
 
 
 def harness_of(path: Path) -> Harness | None:

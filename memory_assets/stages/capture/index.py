@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 import polars as pl
 
+from memory_assets.harnesses.normal_form import Identifier, Parsed
+from memory_assets.harnesses.readers import HEADER_LINES, open_reader, seed_of
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
-from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, seed_of
 from memory_assets.stages.capture.pushed_ids import original_session, pushed_message, pushed_session
 from memory_assets.store.archive import Archive, Line, Range
 from memory_assets.store.parquet_tables import ParquetTables

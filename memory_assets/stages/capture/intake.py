@@ -22,10 +22,10 @@ import orjson
 import zstandard
 
 from memory_assets.errors import TranscriptError
+from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
 from memory_assets.stages.capture.discover import CHUNK_BYTES, TranscriptFile, line_chunks, skip_to
-from memory_assets.stages.capture.formats.readers import HEADER_LINES, session_id_of
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.store.projects import find_repository
 from memory_assets.store.store import Store

@@ -15,10 +15,10 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.harnesses.normal_form import Parsed
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.capture.formats.normal_form import Parsed
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.index import INDEX_VERSION
 from memory_assets.stages.capture.ownership import conversation, own_messages
 from memory_assets.stages.capture.pushed_ids import original_session

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 
+from memory_assets.harnesses.hook_events import COMPACTING, END, NOTIFY, PROMPT, START
 from memory_assets.stages.deliver import events, silence, spool
 from memory_assets.store import ready
 from memory_assets.store.places import find_data, present_root
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-START = "SessionStart"
 CLEARED = "clear"
 """Source of a start after which nothing of the earlier session may be shown."""
 
@@ -35,15 +35,9 @@ of its transcript.
 COMPACTED = "compact"
 """Source of a start after a compaction."""
 
-PROMPT = "UserPromptSubmit"
-"""Runs at each prompt, where a person chose that."""
-
-NOTIFY = "notify"
-"""Codex calls it after each turn, with the payload as the last word instead of on stdin."""
-
 SENT_AT: "dict[str, str]" = {
-    "PreCompact": events.COMPACTION_PENDING,
-    "SessionEnd": events.ENDED,
+    COMPACTING: events.COMPACTION_PENDING,
+    END: events.ENDED,
     NOTIFY: events.TURN_COMPLETED,
 }
 HOOKS_OFF = "MEMORY_HOOKS_OFF"

@@ -18,9 +18,9 @@ from stat import S_IMODE
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.stages.deliver.harnesses import HarnessSettings
-from memory_assets.stages.deliver.json_text import Insertion, apply
-from memory_assets.stages.deliver.parts import HookPart, OwnFile
+from memory_assets.harnesses.hook_parts import HookPart, OwnFile
+from memory_assets.harnesses.hooks import HarnessSettings
+from memory_assets.harnesses.json_text import Insertion, apply
 from memory_assets.text.files import replace_if_same, write_atomically, write_json
 from memory_assets.text.words import text_hash
 

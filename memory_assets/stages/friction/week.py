@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 import polars as pl
 
+from memory_assets.harnesses.tool_calls import calls_in, shell_command
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.capture.formats.tool_calls import calls_in, shell_command
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
 
 DAYS = 7

@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 
 from memory_assets.errors import TranscriptError, UnknownIdError
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.protocols import Row
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets.stages.capture.session_ids import replay_command
 from memory_assets.stages.embed.notes import note_id
 from memory_assets.stages.triage.current import read_proposals

@@ -24,7 +24,7 @@ from memory_assets.services.sources.transcripts import (
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.stages.capture.formats.harness_records import WRITTEN
+from memory_assets_tests.harnesses.harness_records import WRITTEN
 from memory_assets_tests.stages.capture.pipeline import intake
 from memory_assets_tests.stages.capture.sessions import dialogue, lines
 

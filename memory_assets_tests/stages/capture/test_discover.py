@@ -14,13 +14,13 @@ import pytest
 import zstandard
 
 from memory_assets.errors import TranscriptError
+from memory_assets.harnesses.homes import usual_places
+from memory_assets.harnesses.readers import HEADER_LINES, open_reader, session_id_of
 from memory_assets.stages.capture.discover import (
     find_files,
     find_transcripts,
     harness_of,
-    usual_places,
 )
-from memory_assets.stages.capture.formats.readers import HEADER_LINES, open_reader, session_id_of
 from memory_assets.text.files import UTF8_BOM
 from memory_assets_tests.transcripts.reading import HERE, transcript
 

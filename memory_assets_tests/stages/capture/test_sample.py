@@ -9,9 +9,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from memory_assets.harnesses.normal_form import Identifier, Parsed
+from memory_assets.harnesses.readers import open_reader, seed_of, session_id_of
 from memory_assets.stages.capture.discover import TranscriptFile, find_transcripts
-from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
-from memory_assets.stages.capture.formats.readers import open_reader, seed_of, session_id_of
 from memory_assets.stages.capture.sample import PLANTED_SECRETS, lay_out, sample_root
 from memory_assets.text.masking.redact import mask
 from memory_assets_tests.story import session_ids

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from memory_assets.stages.deliver.codex_parts import hash_of_hook, snake_case
+from memory_assets.harnesses.codex.hooks import hash_of_hook, snake_case
 
 
 def trust(home: Path) -> None:

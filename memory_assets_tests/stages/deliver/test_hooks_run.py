@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.deliver.harnesses import PI_FILE, harnesses
-from memory_assets.stages.deliver.harnesses import command as program_of_hooks
+from memory_assets.harnesses.hook_commands import command as program_of_hooks
+from memory_assets.harnesses.hooks import harnesses
+from memory_assets.harnesses.pi.hooks import EXTENSION_FILE as PI_FILE
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.stages.deliver.told import drop_old
@@ -444,7 +445,7 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         ours = {name for name in loaded if name.startswith("memory_assets")}
         assert ours - more == {
             "memory_assets", "memory_assets.adapters", "memory_assets.adapters.parquet_footer", "memory_assets.interfaces",
-            "memory_assets.interfaces.words",
+            "memory_assets.harnesses", "memory_assets.harnesses.hook_events", "memory_assets.interfaces.words",
             "memory_assets.stages", "memory_assets.store", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
             "memory_assets.stages.deliver.silence", "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
             "memory_assets.text", "memory_assets.text.visible",

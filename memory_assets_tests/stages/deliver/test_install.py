@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_assets.harnesses.hooks import HarnessSettings, harnesses
+from memory_assets.harnesses.json_text import BOM
+from memory_assets.harnesses.pi.hooks import EXTENSION_FILE as PI_FILE
 from memory_assets.stages.deliver import install
-from memory_assets.stages.deliver.harnesses import PI_FILE, HarnessSettings, harnesses
 from memory_assets.stages.deliver.install import (
     ABSENT,
     CURRENT,
@@ -28,7 +30,6 @@ from memory_assets.stages.deliver.install import (
     plan_uninstall,
     status,
 )
-from memory_assets.stages.deliver.json_text import BOM
 
 TOOLS = ("memory_recall", "memory_explain")
 RULES = [f"mcp__memory__{tool}" for tool in TOOLS]

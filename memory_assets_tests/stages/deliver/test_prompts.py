@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.hook_commands import command as program
+from memory_assets.harnesses.hooks import harnesses
+from memory_assets.harnesses.human_words import strip_memories
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.shown_at_prompts import HEADING, LEAST_WORDS
-from memory_assets.stages.capture.human_words import strip_memories
-from memory_assets.stages.deliver.harnesses import command as program
-from memory_assets.stages.deliver.harnesses import harnesses
 from memory_assets.stages.deliver.install import carry_out, find_recalling, plan_install
 from memory_assets.stages.deliver.prompts import FOLDER, SECONDS
 from memory_assets_tests.small_store import FACT, MEMORY, index, small_store

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.capture.human_words import strip_memories
+from memory_assets.harnesses.human_words import strip_memories
 from memory_assets.stages.recall.results import (
     LONGEST_LINE,
     OtherHalf,

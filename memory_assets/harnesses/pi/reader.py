@@ -10,16 +10,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from memory_assets.stages.capture.formats.known_types import PI_ENTRIES
-from memory_assets.stages.capture.formats.normal_form import (
+from memory_assets.harnesses.human_words import strip_memories
+from memory_assets.harnesses.normal_form import (
     Parsed,
     TranscriptReader,
     as_blocks,
     join_blocks,
     text_or_none,
 )
-from memory_assets.stages.capture.formats.tool_calls import describe_call
-from memory_assets.stages.capture.human_words import strip_memories
+from memory_assets.harnesses.pi.known_records import ENTRIES
+from memory_assets.harnesses.tool_calls import describe_call
 from memory_assets.text.moments import event_time
 
 INJECTED_ROLES = frozenset({"custom", "hookMessage"})
@@ -71,7 +71,7 @@ class PiReader(TranscriptReader):
             return _injected(entry_type, record.get("content"))
         if entry_type == "session_info":
             return Parsed(entry_type, "known", title=text_or_none(record.get("name")))
-        return Parsed(entry_type, "known" if entry_type in PI_ENTRIES else "unknown")
+        return Parsed(entry_type, "known" if entry_type in ENTRIES else "unknown")
 
     def _header(self, record: dict[str, Any]) -> Parsed:
         version = f"format {record.get('version') or 1}"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.images import images_in
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.schema.protocols import Image
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.formats.images import images_in
-from memory_assets.stages.capture.formats.readers import open_reader
 
 PNG, JPEG = Image("image/png", b"\x89PNG one"), Image("image/jpeg", b"\xff\xd8 two")
 

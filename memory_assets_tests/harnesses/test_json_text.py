@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.deliver.json_text import (
+from memory_assets.harnesses.json_text import (
     BOM,
     append_items,
     apply,

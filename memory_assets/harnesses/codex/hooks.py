@@ -10,13 +10,15 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.stages.deliver.json_text import BOM, Insertion
-from memory_assets.stages.deliver.parts import SERVER, HookPart, JsonHooks, bound_to
+from memory_assets.harnesses.hook_commands import HookTarget
+from memory_assets.harnesses.hook_events import NOTIFY
+from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, bound_to
+from memory_assets.harnesses.json_text import BOM, Insertion
 
 MARK = "# by `memory hooks install`"
 """Marks our line and our table of a TOML file."""
@@ -32,6 +34,19 @@ _TABLE = re.compile(
 """Our table with everything up to the next one: what somebody added there would otherwise become
 part of the table before.
 """
+
+
+def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:
+    """Returns the parts for the target."""
+    config = target.folder / "config.toml"
+    hooks = CodexHooks(
+        path=target.folder / "hooks.json",
+        harness=target.harness,
+        commands=target.hook_commands(),
+        beside=config,
+    )
+    notify = target.hook_command(NOTIFY)
+    return hooks, CodexConfig(path=config, notify=notify, server=target.server_command())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,22 +177,23 @@ class CodexHooks(JsonHooks):
         """Yields each event of our hooks, and whether Codex runs the hook: trusted, untrusted or
         disabled.
         """
-        known = _hook_states(config)
+        hook_states = _hook_states(config)
         for event, place, index, hook, matcher in self.find(text):
             keys = (
                 f"{path}:{snake_case(event)}:{place}:{index}"
                 for path in {str(self.path), os.path.realpath(self.path)}
             )
-            state = next((known[key] for key in keys if isinstance(known.get(key), dict)), {})
+            state = _first_state(hook_states, keys)
             is_trusted = state.get("trusted_hash") == hash_of_hook(event, hook, matcher)
-            yield (
-                event,
-                "disabled"
-                if state.get("enabled") is False
-                else "trusted"
-                if is_trusted
-                else "untrusted",
-            )
+            if state.get("enabled") is False:
+                yield event, "disabled"
+            else:
+                yield event, "trusted" if is_trusted else "untrusted"
+
+
+def _first_state(hook_states: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:
+    states = (hook_states.get(key) for key in keys)
+    return next((state for state in states if isinstance(state, dict)), {})
 
 
 def hash_of_hook(event: str, hook: Mapping[str, Any], matcher: str | None) -> str:

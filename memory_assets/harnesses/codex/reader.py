@@ -8,26 +8,26 @@ another agent.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
 
-from memory_assets.stages.capture.formats.known_types import (
-    CODEX_EVENTS,
-    CODEX_ITEMS,
-    CODEX_RECORDS,
+from memory_assets.harnesses.codex.known_records import (
+    EVENTS,
+    ITEMS,
+    RECORDS,
 )
-from memory_assets.stages.capture.formats.normal_form import (
+from memory_assets.harnesses.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.harnesses.normal_form import (
     Parsed,
     TranscriptReader,
     as_blocks,
     join_blocks,
     text_or_none,
 )
-from memory_assets.stages.capture.formats.tool_calls import render_call
-from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.harnesses.tool_calls import render_call
 from memory_assets.text.moments import event_time
 
 NEWLY_SPAWNED = "You are the newly spawned agent."
@@ -52,6 +52,22 @@ class CodexReader(TranscriptReader):
         first = {"root": session_id, "header_count": 0, "is_header": True, "is_subagent": False}
         first |= {"beginning_until": None, "model": None}
         super().__init__(session_id, {**first, **(state or {})})
+
+    @staticmethod
+    def session_in(record: Mapping[str, Any]) -> str | None:
+        """Returns the session that the record names, if it is a header."""
+        header = record.get("payload")
+        if not isinstance(header, Mapping):
+            return None
+        return TranscriptReader.session_in({**header, "type": record.get("type")})
+
+    @classmethod
+    def seed_of(cls, session_id: str, first_lines: Sequence[bytes]) -> str:
+        """Returns the session at the root of the file's forks, which its headers name."""
+        reader = cls(session_id)
+        for line in first_lines:
+            reader.read(line)
+        return str(reader.state["root"])
 
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form."""
@@ -84,7 +100,7 @@ class CodexReader(TranscriptReader):
             return _compacted(payload)
         if record_type == "turn_context":
             self.state["model"] = text_or_none(payload.get("model")) or self.state["model"]
-        status = "known" if record_type in CODEX_RECORDS else "unknown"
+        status = "known" if record_type in RECORDS else "unknown"
         return Parsed(record_type, status, cwd=text_or_none(payload.get("cwd")))
 
     def _session_meta(self, payload: dict[str, Any], at: datetime | None) -> Parsed:
@@ -144,7 +160,7 @@ class CodexReader(TranscriptReader):
         if item_type == "agent_message":
             text, images = join_blocks(payload.get("content"))
             return Parsed.message(name, "subagent", "text", text, image_count=images)
-        return Parsed(name, "known" if item_type in CODEX_ITEMS else "unknown")
+        return Parsed(name, "known" if item_type in ITEMS else "unknown")
 
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
         tool, arguments = _called(payload)
@@ -226,7 +242,7 @@ def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
 
 def _event(payload: dict[str, Any]) -> Parsed:
     event_type = payload.get("type")
-    parsed = Parsed(f"event_msg/{event_type}", "known" if event_type in CODEX_EVENTS else "unknown")
+    parsed = Parsed(f"event_msg/{event_type}", "known" if event_type in EVENTS else "unknown")
     if event_type == "exec_command_end":
         commands = payload.get("parsed_cmd") or []
         parsed.files_read = tuple(

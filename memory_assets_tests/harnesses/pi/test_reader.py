@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets_tests.transcripts.reading import (
     ids_of,
     lines_of,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.readers import open_reader
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.formats.readers import open_reader
 from memory_assets_tests.transcripts.reading import ids_of, messages_of, read_all, said, transcript
 
 

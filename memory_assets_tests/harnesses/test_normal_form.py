@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.capture.discover import harness_of
-from memory_assets.stages.capture.formats.codex import repository_name
-from memory_assets.stages.capture.formats.normal_form import Identifier, Parsed
-from memory_assets.stages.capture.formats.readers import open_reader, seed_of, session_id_of
-from memory_assets.stages.capture.formats.tool_calls import (
+from memory_assets.harnesses.codex.reader import repository_name
+from memory_assets.harnesses.human_words import parse_user_text, strip_memories
+from memory_assets.harnesses.normal_form import Identifier, Parsed
+from memory_assets.harnesses.readers import open_reader, seed_of, session_id_of
+from memory_assets.harnesses.tool_calls import (
     describe_call,
     files_patched_by,
     files_read_by,
     render_call,
 )
-from memory_assets.stages.capture.human_words import parse_user_text, strip_memories
+from memory_assets.stages.capture.discover import harness_of
 from memory_assets_tests.transcripts.reading import HERE, lines_of
 
 PATHS = sorted(path for path in HERE.rglob("*.jsonl") if harness_of(path))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.harnesses.recognisers import RECOGNISERS, recognise
 from memory_assets.stages.capture.discover import find_files, harness_of
-from memory_assets.stages.capture.formats.recognisers import RECOGNISERS, recognise
-from memory_assets_tests.stages.capture.formats.harness_records import TABLES, WRITTEN
+from memory_assets_tests.harnesses.harness_records import TABLES, WRITTEN
 from memory_assets_tests.stages.capture.sessions import lines
 
 READ = {"Claude Code": "claude_code", "Codex": "codex", "pi": "pi"}

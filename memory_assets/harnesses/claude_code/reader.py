@@ -8,22 +8,23 @@ Sidechains are sub-agents, in files of their own or, in old versions, among the 
 thread.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from pathlib import PureWindowsPath
+from typing import Any, Self
 
-from memory_assets.stages.capture.formats.known_types import (
-    CLAUDE_ATTACHMENTS,
-    CLAUDE_RECORDS,
-    CLAUDE_SYSTEM,
+from memory_assets.harnesses.claude_code.known_records import (
+    ATTACHMENTS,
+    RECORDS,
+    SYSTEM_RECORDS,
 )
-from memory_assets.stages.capture.formats.normal_form import (
+from memory_assets.harnesses.human_words import parse_action, parse_user_text, strip_memories
+from memory_assets.harnesses.normal_form import (
     Parsed,
     TranscriptReader,
     as_blocks,
     join_blocks,
     text_or_none,
 )
-from memory_assets.stages.capture.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.text.moments import event_time
 
 SYNTHETIC = "<synthetic>"
@@ -50,6 +51,25 @@ class ClaudeCodeReader(TranscriptReader):
         first = {"custom_title": None, "is_boundary_open": False, "has_branch": False}
         super().__init__(session_id, {**first, **(state or {})})
         self._is_subagent = is_subagent
+
+    @classmethod
+    def open(cls, session_id: str, path: str, state: Mapping[str, Any] | None = None) -> Self:
+        """Returns a reader for the file at the path, which may be a sub-agent's."""
+        return cls(session_id, state, is_subagent=_is_subagent_file(path))
+
+    @staticmethod
+    def session_in(record: Mapping[str, Any]) -> str | None:
+        """Returns the session that the record names, with the sub-agent's id where it has one."""
+        session = record.get("sessionId")
+        if not isinstance(session, str):
+            return TranscriptReader.session_in(record)
+        agent = record.get("agentId") if record.get("isSidechain") else None
+        return f"{session}/agent-{agent}" if isinstance(agent, str) else session
+
+    @staticmethod
+    def session_of_path(path: str, stem: str, records: Sequence[Mapping[str, Any]]) -> str | None:
+        """Returns the session of a sub-agent's file."""
+        return _subagent_session(path, stem, records) if _is_subagent_file(path) else None
 
     def parse(self, record: dict[str, Any]) -> Parsed:
         """Returns the record in normal form."""
@@ -168,7 +188,7 @@ class ClaudeCodeReader(TranscriptReader):
             ):
                 parsed.author, parsed.is_user_turn = "injected", False
             return parsed
-        parsed = Parsed(name, "known" if attachment_type in CLAUDE_ATTACHMENTS else "unknown")
+        parsed = Parsed(name, "known" if attachment_type in ATTACHMENTS else "unknown")
         if attachment_type == "file" and (path := text_or_none(attachment.get("filename"))):
             parsed.files_read = (path,)
         return parsed
@@ -188,11 +208,11 @@ class ClaudeCodeReader(TranscriptReader):
             action = parse_action(content)
             if action and action.is_turn:
                 return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
-        return Parsed(name, "known" if subtype in CLAUDE_SYSTEM else "unknown")
+        return Parsed(name, "known" if subtype in SYSTEM_RECORDS else "unknown")
 
     def _other(self, record: dict[str, Any]) -> Parsed:
         record_type, state = str(record.get("type")), self.state
-        parsed = Parsed(record_type, "known" if record_type in CLAUDE_RECORDS else "unknown")
+        parsed = Parsed(record_type, "known" if record_type in RECORDS else "unknown")
         if record_type == "custom-title":
             parsed.title = state["custom_title"] = text_or_none(record.get("customTitle"))
         elif record_type in ("ai-title", "summary"):
@@ -262,3 +282,21 @@ def _kept_from(metadata: Mapping[str, Any]) -> str | None:
     messages = metadata.get("preservedMessages") or {}
     uuids = messages.get("uuids") or messages.get("allUuids") or [None]
     return text_or_none(segment.get("headUuid")) or text_or_none(uuids[0])
+
+
+def _is_subagent_file(path: str) -> bool:
+    """Returns whether it is a sub-agent's: `<session>/subagents/agent-<id>.jsonl`, flat in old
+    versions.
+    """
+    return PureWindowsPath(path).name.startswith("agent-")
+
+
+def _subagent_session(path: str, stem: str, records: Sequence[Mapping[str, Any]]) -> str:
+    agents = (f"agent-{record.get('agentId')}" for record in records)
+    agent = next((agent for agent in agents if stem.startswith(agent)), stem)
+    folders = PureWindowsPath(path).parts[:-1]
+    if "subagents" in folders[1:]:
+        return f"{folders[folders.index('subagents') - 1]}/{agent}"
+    sessions = (record.get("sessionId") for record in records)
+    parent = next((session for session in sessions if isinstance(session, str)), None)
+    return f"{parent}/{agent}" if parent else agent

@@ -4,9 +4,9 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+from memory_assets.harnesses.codex.reader import read_output
+from memory_assets.harnesses.readers import open_reader, seed_of
 from memory_assets.stages.capture.discover import find_transcripts
-from memory_assets.stages.capture.formats.codex import read_output
-from memory_assets.stages.capture.formats.readers import open_reader, seed_of
 from memory_assets_tests.transcripts.reading import (
     ids_of,
     lines_of,

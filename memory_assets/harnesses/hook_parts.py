@@ -1,5 +1,5 @@
 """The parts that are ours in the files of harnesses: hooks and rules in JSON settings, a server of
-tools in JSON, a file of our own; those of Codex alone are in `codex_parts`.
+tools in JSON, a file of our own; those of Codex alone are in `codex.hooks`.
 
 A part is added to the text of its file by insertions alone, and can be removed whatever else was
 edited there. Nothing here reads or writes a file.
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
-from memory_assets.stages.deliver.json_text import (
+from memory_assets.harnesses.hook_events import PROMPT
+from memory_assets.harnesses.json_text import (
     BOM,
     Insertion,
     Node,
@@ -42,7 +43,6 @@ RECALLING = "const RECALLS = true;"
 """The line of pi's extension that makes it recall at each prompt."""
 
 RECALLS = "It recalls at each prompt."
-PROMPT_EVENT = "UserPromptSubmit"
 
 _STORE = re.compile(r'^const STORE = ("(?:[^"\\]|\\.)*");$', re.MULTILINE)
 
@@ -131,7 +131,7 @@ class JsonHooks(HookPart):
 
     def is_recalling(self, text: str) -> bool:
         """Returns whether one of our hooks runs at each prompt."""
-        return any(event == PROMPT_EVENT for event, *_ in self._find(root_of(text, self.path)))
+        return any(event == PROMPT for event, *_ in self._find(root_of(text, self.path)))
 
     def add(self, text: str) -> list[Insertion]:
         """Returns what adds a hook to each event, and the rules."""

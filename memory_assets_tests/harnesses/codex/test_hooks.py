@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.deliver.codex_parts import hash_of_hook
-from memory_assets.stages.deliver.harnesses import harnesses
+from memory_assets.harnesses.codex.hooks import hash_of_hook
+from memory_assets.harnesses.hooks import harnesses
 from memory_assets.stages.deliver.install import carry_out, plan_install, status
 from memory_assets_tests.stages.deliver.codex_trust import trust
 

@@ -13,14 +13,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
+from memory_assets.harnesses.human_words import count_images, parse_user_text, strip_memories
+from memory_assets.harnesses.tool_calls import CallEffect, describe_call, render_call
 from memory_assets.schema.records import MessageKind, RecordStatus
 from memory_assets.schema.vocabulary import Author
-from memory_assets.stages.capture.formats.tool_calls import CallEffect, describe_call, render_call
-from memory_assets.stages.capture.human_words import count_images, parse_user_text, strip_memories
 from memory_assets.text.files import UTF8_BOM
 from memory_assets.text.moments import event_time
 
@@ -126,6 +126,32 @@ class TranscriptReader(ABC):
         self.session_id = session_id
         self.state: dict[str, Any] = {"calls": {}, **deepcopy(dict(state or {}))}
         """What a new reader needs to continue from here, as plain JSON values."""
+
+    @classmethod
+    def open(cls, session_id: str, path: str, state: Mapping[str, Any] | None = None) -> Self:
+        """Returns a reader for the file at the path, which continues from the state."""
+        return cls(session_id, state)
+
+    @staticmethod
+    def session_in(record: Mapping[str, Any]) -> str | None:
+        """Returns the session that one of the first records names, if it names one."""
+        if record.get("type") in ("session", "session_meta") and record.get("id"):
+            return str(record["id"])
+        return None
+
+    @staticmethod
+    def session_of_path(path: str, stem: str, records: Sequence[Mapping[str, Any]]) -> str | None:
+        """Returns the session where the path decides; `stem` is the file's name without suffixes,
+        `records` are the first of the file.
+        """
+        return None
+
+    @classmethod
+    def seed_of(cls, session_id: str, first_lines: Sequence[bytes]) -> str:
+        """Returns the seed of the file's message ids: the session at the root of its forks, else
+        its own.
+        """
+        return session_id
 
     def read(self, line: bytes) -> Parsed:
         """Returns the line in normal form; never raises: a line that cannot be read has another

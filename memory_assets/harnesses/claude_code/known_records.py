@@ -1,16 +1,12 @@
-"""The names of records that the readers know, so that a new one is counted as unknown.
+"""The names of records that the reader of Claude Code knows: a new one is counted as unknown.
 
-The formats are open sets: a name that is missing here only adds a line to the doctor's table. The
-names are from real files, from descriptions of the harnesses, and from the lists in the programs
-(Claude Code 2.1.330, codex-cli 0.169.0, pi 0.87.1).
+The format is an open set: a name that is missing here only adds a line to the doctor's table. The
+names are from real files, from descriptions of the harness, and from the lists in its program
+(2.1.330).
 """
 
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-CLAUDE_RECORDS = _names("""
+RECORDS = frozenset(
+    """
     agent-name ai-title bridge-session custom-title file-history-delta file-history-snapshot
     last-prompt mode permission-mode pr-link queue-operation agent-color agent-setting
     attribution-snapshot content-replacement continued-in cost-state progress relocated
@@ -19,15 +15,19 @@ CLAUDE_RECORDS = _names("""
     artifact-comment-monitor history-suppression isolation-latch session-owner dev-mods memory-mode
     observer-ref artifact-autoreact-ledger host-row repl-mode data-flow-records
     data-flow-incomplete derived-from resume-head-vouch fork-context-ref frame-link
-""")
+    """.split()
+)
 
-CLAUDE_SYSTEM = _names("""
+SYSTEM_RECORDS = frozenset(
+    """
     api_error away_summary bridge_status informational local_command stop_hook_summary
     turn_duration agents_killed api_metrics compact_boundary error file_snapshot memory_saved
     microcompact_boundary permission_retry scheduled_task_fire thinking
-""")
+    """.split()
+)
 
-CLAUDE_ATTACHMENTS = _names("""
+ATTACHMENTS = frozenset(
+    """
     agent_listing_delta auto_mode auto_mode_exit command_permissions date_change
     deferred_tools_delta diagnostics directory edited_text_file file goal_status
     hook_additional_context hook_cancelled hook_non_blocking_error hook_success hook_system_message
@@ -43,32 +43,5 @@ CLAUDE_ATTACHMENTS = _names("""
     deferred_tools_record tool_offer_record prompt_render_point thinking_drop tool_results_cut
     whole_texts_withdrawn environment instructions model prompt_snapshot remote_session_change
     session_context
-""")
-
-CODEX_RECORDS = _names("""
-    inter_agent_communication_metadata turn_context world_state inter_agent_communication
-    realtime_item security_risk_score token_usage_record
-""")
-
-CODEX_ITEMS = _names("""
-    reasoning compaction compaction_summary context_compaction ghost_snapshot image_generation_call
-    other
-""")
-
-CODEX_EVENTS = _names("""
-    agent_message agent_reasoning collab_agent_interaction_end collab_agent_spawn_end
-    collab_close_end collab_waiting_end context_compacted dynamic_tool_call_request
-    dynamic_tool_call_response entered_review_mode exec_command_end exited_review_mode
-    mcp_tool_call_end patch_apply_end sub_agent_activity task_complete task_started
-    thread_name_updated thread_settings_applied token_count turn_aborted user_message
-    web_search_end agent_reasoning_raw_content agent_reasoning_section_break background_event
-    collab_agent_interaction_begin collab_agent_spawn_begin collab_close_begin collab_resume_begin
-    collab_resume_end collab_waiting_begin deprecation_notice error exec_command_begin
-    exec_command_output_delta guardian_assessment guardian_warning hook_completed hook_started
-    image_generation_begin image_generation_end item_completed item_started mcp_tool_call_begin
-    model_reroute model_verification patch_apply_begin plan_delta plan_update session_configured
-    shutdown_complete stream_error thread_goal_updated thread_rolled_back turn_complete turn_diff
-    turn_started undo_completed undo_started view_image_tool_call warning web_search_begin
-""")
-
-PI_ENTRIES = _names("model_change thinking_level_change custom label usage context_edit")
+    """.split()
+)

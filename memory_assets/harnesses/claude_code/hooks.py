@@ -1,0 +1,28 @@
+"""Our parts of Claude Code's settings: hooks, rules for the tools that only read, and the server of
+tools.
+"""
+
+from memory_assets.harnesses.claude_code.homes import VARIABLE
+from memory_assets.harnesses.hook_commands import HookTarget
+from memory_assets.harnesses.hook_events import COMPACTING
+from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, JsonServer
+
+MATCHERS = {COMPACTING: "auto"}
+"""Where a hook is not for every occasion. Claude Code puts a line with the command of a PreCompact
+hook into the context of a session that its person compacts; there, the start after the compaction
+has the transcript read."""
+
+
+def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:
+    """Returns the parts for the target."""
+    has_own_folder = bool(target.environ.get(VARIABLE))
+    servers = target.folder if has_own_folder else target.home
+    hooks = JsonHooks(
+        path=target.folder / "settings.json",
+        harness=target.harness,
+        commands=target.hook_commands(),
+        matchers=MATCHERS,
+        rules=[f"mcp__{SERVER}__{tool}" for tool in target.tools],
+    )
+    entry = {"type": "stdio", **target.server_entry(), "env": {}}
+    return hooks, JsonServer(path=servers / ".claude.json", entry=entry)

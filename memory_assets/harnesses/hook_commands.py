@@ -1,0 +1,61 @@
+"""The commands that start our hooks and our server of tools in a harness."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_assets.harnesses.hook_events import EVENTS, PROMPT
+from memory_assets.harnesses.hook_parts import PROMPTS
+
+
+@dataclass(frozen=True)
+class HookTarget:
+    """What the hooks of one harness are installed for."""
+
+    harness: str
+    folder: Path
+    """Of the harness's settings."""
+    home: Path
+    """The person's home."""
+    environ: Mapping[str, str]
+    store: str
+    tools: Sequence[str]
+    """Those that only read."""
+    is_recalling: bool
+    """Whether it recalls at each prompt."""
+
+    def hook_commands(self) -> dict[str, list[str]]:
+        """Returns the command of each event at which a hook runs."""
+        events = [*EVENTS, PROMPT] if self.is_recalling else EVENTS
+        return {event: self.hook_command(event) for event in events}
+
+    def hook_command(self, event: str) -> list[str]:
+        """Returns the command of the hook of an event.
+
+        It names the store, so that it does not depend on the environment of the harness.
+        """
+        return [*command(), "hooks", "run", self.harness, event, "--store", self.store]
+
+    def server_command(self, *, is_recalling: bool | None = None) -> list[str]:
+        """Returns the command of the server of tools."""
+        recalls = self.is_recalling if is_recalling is None else is_recalling
+        prompts = [PROMPTS] if recalls else []
+        return [*command(), "serve", "mcp", *prompts, "--store", self.store]
+
+    def server_entry(self, *, is_recalling: bool | None = None) -> dict[str, object]:
+        """Returns the server of tools as JSON settings have it."""
+        program, *arguments = self.server_command(is_recalling=is_recalling)
+        return {"command": program, "args": arguments}
+
+
+def command() -> list[str]:
+    """Returns the words that start `memory`, whatever the working folder and search path of a
+    harness are.
+    """
+    script = Path(sys.executable).with_name("memory.exe" if os.name == "nt" else "memory")
+    if script.is_file():
+        return [str(script)]
+    # -P: the working folder must not be able to replace our modules by its own.
+    return [sys.executable, "-P", "-m", "memory_assets.interfaces.entry"]

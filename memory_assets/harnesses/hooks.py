@@ -1,0 +1,64 @@
+"""The harnesses that hooks are installed for: where each keeps its settings, and our parts of
+them.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_assets.harnesses.claude_code import hooks as claude_code
+from memory_assets.harnesses.codex import hooks as codex
+from memory_assets.harnesses.homes import harness_homes
+from memory_assets.harnesses.hook_commands import HookTarget
+from memory_assets.harnesses.hook_parts import HookPart
+from memory_assets.harnesses.pi import hooks as pi
+from memory_assets.schema.vocabulary import Harness
+
+HOOKED: tuple[tuple[Harness, str, str, Callable[[HookTarget], tuple[HookPart, ...]]], ...] = (
+    ("claude_code", "Claude Code", "claude", claude_code.hook_parts),
+    ("pi", "pi", "pi", pi.hook_parts),
+    ("codex", "Codex", "codex", codex.hook_parts),
+)
+"""Name, title, the command of the client, and what makes our parts."""
+
+
+@dataclass(frozen=True)
+class HarnessSettings:
+    """A coding agent and the folder of its settings."""
+
+    name: Harness
+    title: str
+    program: str
+    """The command of its client."""
+    home: Path
+    is_here: bool
+    """Whether it has settings already, or its client is on the search path: it makes them when it
+    is started first.
+    """
+    parts: tuple[HookPart, ...]
+
+
+def harnesses(
+    store: str,
+    home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    tools: Sequence[str] = (),
+    recalling: Collection[str] = (),
+) -> tuple[HarnessSettings, ...]:
+    """Returns the three harnesses with our parts for the store, also those that are not installed.
+
+    `tools` are those that only read: Claude Code may call them without asking. `recalling` are the
+    harnesses that recall at each prompt.
+    """
+    home = home or Path.home()
+    homes = harness_homes(home, environ)
+    search_path = environ.get("PATH", "")
+    settings = []
+    for name, title, program, hook_parts in HOOKED:
+        folder = homes[name]
+        is_here = folder.is_dir() or shutil.which(program, path=search_path) is not None
+        target = HookTarget(name, folder, home, environ, store, tools, name in recalling)
+        settings.append(HarnessSettings(name, title, program, folder, is_here, hook_parts(target)))
+    return tuple(settings)

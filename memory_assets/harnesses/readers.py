@@ -1,0 +1,89 @@
+"""Selects the reader of a transcript, and finds its session, from the path and the first lines of
+the file.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PureWindowsPath
+from typing import Any
+
+import orjson
+
+from memory_assets.harnesses.claude_code.reader import ClaudeCodeReader
+from memory_assets.harnesses.codex.reader import CodexReader
+from memory_assets.harnesses.normal_form import TranscriptReader
+from memory_assets.harnesses.pi.reader import PiReader
+from memory_assets.schema.vocabulary import Harness
+from memory_assets.text.files import UTF8_BOM
+
+HEADER_LINES = 50
+"""First lines that `session_id_of` and `seed_of` need: a fork of forks repeats one header per
+generation.
+"""
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_SUFFIX = re.compile(r"\.(?:jsonl|ndjson)(?![A-Za-z0-9]).*$", re.IGNORECASE)
+
+
+READERS: dict[Harness, type[TranscriptReader]] = {
+    "claude_code": ClaudeCodeReader,
+    "codex": CodexReader,
+    "pi": PiReader,
+}
+
+
+def open_reader(
+    harness: Harness,
+    path: str,
+    state: Mapping[str, Any] | None = None,
+    *,
+    session_id: str | None = None,
+) -> TranscriptReader:
+    """Returns a reader for the transcript at the path, continuing from the state where one is
+    given.
+
+    The session is that of the path, if no other is given.
+    """
+    session_id = session_id or session_id_of(harness, path, ())
+    return READERS[harness].open(session_id, path, state)
+
+
+def session_id_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
+    """Returns the id of the session in the file: the one in its name, else the one in its first
+    records.
+
+    A name may have words around the id, or several ids: then the one that the records have, too.
+    """
+    reader = READERS[harness]
+    stem = _SUFFIX.sub("", PureWindowsPath(path).name)
+    records = _records(first_lines)
+    session_of_path = reader.session_of_path(path, stem, records)
+    if session_of_path:
+        return session_of_path
+    ids_in_name = _UUID.findall(stem)
+    if len(ids_in_name) == 1:
+        return ids_in_name[0]
+    id_in_records = next(filter(None, map(reader.session_in, records)), None)
+    if id_in_records and (not ids_in_name or id_in_records in ids_in_name):
+        return id_in_records
+    return ids_in_name[-1] if ids_in_name else stem
+
+
+def seed_of(harness: Harness, path: str, first_lines: Sequence[bytes]) -> str:
+    """Returns the seed of the file's message ids: the session at the root of its forks, else its
+    own.
+    """
+    session_id = session_id_of(harness, path, first_lines)
+    return READERS[harness].seed_of(session_id, first_lines)
+
+
+def _records(lines: Sequence[bytes]) -> list[dict[str, Any]]:
+    records = []
+    for line in lines:
+        try:
+            record = orjson.loads(line.removeprefix(UTF8_BOM))
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
