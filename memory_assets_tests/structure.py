@@ -50,6 +50,7 @@ ORDER = (
     "harnesses",
     "store",
     "adapters",
+    "english",
     "schema",
     "text",
     "errors",

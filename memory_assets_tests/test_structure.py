@@ -21,21 +21,21 @@ from memory_assets_tests.structure import (
     stored_names,
 )
 
-CODE_LINES = 71_403
+CODE_LINES = 71_600
 TEST_LINES = 51_600
-WORDS = 40_174
-ALTERNATIVES = 17_307
+WORDS = 40_200
+ALTERNATIVES = 17_318
 MASKING_ALTERNATIVES = 652
 LONGEST_FILE = 660
 LONGEST_FUNCTION = 98
 CLASSES_TWICE = 9
-REPEATED_FILES = 17
-PAST_FACADE = 120
+REPEATED_FILES = 16
+PAST_FACADE = 118
 UNDOCUMENTED = 104
-FINISHED = (75, 212, 565, 86, 0.0848)
+FINISHED = (73, 210, 556, 85, 0.0848)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
-UNFINISHED = (76, 84, 244, 55, 0.1018)
+UNFINISHED = (78, 85, 250, 55, 0.1018)
 
 
 @pytest.fixture(scope="module")

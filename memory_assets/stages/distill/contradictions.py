@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.text.opposites import NEGATING, opposites_by
+from memory_assets.english.opposites import NEGATING, opposites_by
 from memory_assets.text.words import STOP, stem, stems_of, word_set
 
 ALIGNED, FEWEST = 0.6, 3

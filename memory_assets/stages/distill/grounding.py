@@ -23,6 +23,7 @@ from typing import Literal
 
 import numpy as np
 
+from memory_assets.english.languages import language_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.vocabulary import Author
 from memory_assets.stages.distill.contradictions import is_contradicted
@@ -35,7 +36,6 @@ from memory_assets.stages.distill.rules.instructions import (
     may_be_instruction,
     states_decision,
 )
-from memory_assets.text.languages import language_of
 from memory_assets.text.words import squeezed, stems_of
 
 SUPPORTED = 0.4

@@ -23,9 +23,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
-from memory_assets.text.changes import read_changes
-from memory_assets.text.opposites import NEGATING, opposites_by
-from memory_assets.text.word_forms import (
+from memory_assets.english.changes import read_changes
+from memory_assets.english.opposites import NEGATING, opposites_by
+from memory_assets.english.word_forms import (
     IRREGULAR,
     LIGHT_ROOTS,
     NUMBERS,

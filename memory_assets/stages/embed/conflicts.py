@@ -19,6 +19,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memory_assets.english.aliases import names_of
+from memory_assets.english.changes import (
+    AT,
+    WAYS,
+    Change,
+    clauses,
+    read_changes,
+    read_state_changes,
+)
+from memory_assets.english.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
 from memory_assets.stages.embed.claims import (
     Claim,
     is_momentary,
@@ -28,9 +38,6 @@ from memory_assets.stages.embed.claims import (
     without_introduction,
 )
 from memory_assets.stages.embed.project import concept_words
-from memory_assets.text.aliases import names_of
-from memory_assets.text.changes import AT, WAYS, Change, clauses, read_changes, read_state_changes
-from memory_assets.text.word_forms import LIGHT, LIGHT_ROOTS, form_of, root, tokens_of
 from memory_assets.text.words import word_set
 
 REPLACED, REVERSED, OPPOSITE, OTHER_VALUE = "replaced", "reversed", "opposite", "other value"

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memory_assets.english.aliases import Own, names_of
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.embed.mentions import resolve_entities
-from memory_assets.text.aliases import Own, names_of
 
 STATED = ("uses", "part_of", "replaced_by")
 TOGETHER = "mentioned_together"

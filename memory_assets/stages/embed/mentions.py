@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.english.changes import read_changes
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.stages.embed.entities import (
@@ -22,7 +23,6 @@ from memory_assets.stages.embed.entities import (
     mentions_of_name,
 )
 from memory_assets.stages.embed.names import Name, code_spans
-from memory_assets.text.changes import read_changes
 
 READ_STATES = ("active", "superseded", "stale", "archived", "cold")
 """Held and forgotten memories are not part of the graph."""

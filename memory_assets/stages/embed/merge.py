@@ -18,14 +18,14 @@ from itertools import chain, combinations
 import numpy as np
 import polars as pl
 
+from memory_assets.english.aliases import names_of
+from memory_assets.english.changes import CUES, read_state_changes
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.vocabulary import CONFLICT, DOUBTFUL, SAME
 from memory_assets.stages.embed.claims import NEAR, same_claim
 from memory_assets.stages.embed.conflicts import CONSIDERED_FROM, STATED, find_conflict
 from memory_assets.stages.embed.encode import matrix_of
-from memory_assets.text.aliases import names_of
-from memory_assets.text.changes import CUES, read_state_changes
 
 BLOCK_ROWS = 2_000
 NORMS = frozenset({"preferences", "rules-conventions"})

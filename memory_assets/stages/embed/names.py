@@ -12,8 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from memory_assets.english.aliases import names_of
 from memory_assets.schema.records import EntityKind
-from memory_assets.text.aliases import names_of
 
 _CODE = re.compile(r"`([^`\n]{1,200})`")
 

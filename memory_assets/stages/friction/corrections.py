@@ -15,6 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from memory_assets.english.word_forms import family_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.distill.rules.exchanges import owner_sentences
@@ -27,7 +28,6 @@ from memory_assets.stages.friction.finding import (
 )
 from memory_assets.stages.friction.groups import cluster, similarities
 from memory_assets.stages.friction.week import Utterance, Week
-from memory_assets.text.word_forms import family_of
 from memory_assets.text.words import stems_of
 
 SAME = 0.4

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_assets.english.changes import read_changes
 from memory_assets.stages.friction.commands import CommandStep, parse_steps
 from memory_assets.stages.friction.finding import RULES_SECTION, Occurrence, RecurringProblem
 from memory_assets.stages.friction.week import ToolCall, Utterance, Week
-from memory_assets.text.changes import read_changes
 
 FEWEST_SESSIONS = 2
 """The second session that breaks a rule shows that the rule alone is not enough."""

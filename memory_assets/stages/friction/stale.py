@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from memory_assets.english.changes import read_changes
+from memory_assets.english.word_forms import family_of, form_of, tokens_of
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.stages.embed.conflicts import (
@@ -21,8 +23,6 @@ from memory_assets.stages.embed.conflicts import (
 from memory_assets.stages.friction.finding import Occurrence, RecurringProblem
 from memory_assets.stages.friction.groups import similarities
 from memory_assets.stages.friction.week import SessionInfo, Week
-from memory_assets.text.changes import read_changes
-from memory_assets.text.word_forms import family_of, form_of, tokens_of
 from memory_assets.text.words import specifics_in
 
 _WHOLE = r"(?<![\w./-]){}(?![\w-])"

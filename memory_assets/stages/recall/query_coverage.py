@@ -13,9 +13,9 @@ from functools import cache
 
 import numpy as np
 
+from memory_assets.english.aliases import LONGEST_ALIAS, names_of, words_in
 from memory_assets.schema.protocols import Texts
 from memory_assets.stages.recall.wording import TALK
-from memory_assets.text.aliases import LONGEST_ALIAS, names_of, words_in
 from memory_assets.text.terms import idf, query_terms, text_terms
 
 TALK_WEIGHT = 0.2

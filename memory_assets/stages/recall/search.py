@@ -18,6 +18,7 @@ from time import perf_counter
 import numpy as np
 import polars as pl
 
+from memory_assets.english.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
 from memory_assets.schema.requests import MOST_DEEP, Filters
@@ -73,7 +74,6 @@ from memory_assets.stages.recall.results import (
     render_line,
 )
 from memory_assets.stages.recall.wording import one_line
-from memory_assets.text.aliases import expand, words_in
 from memory_assets.text.terms import idf, query_terms, text_terms
 from memory_assets.text.words import count_tokens
 

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
+from memory_assets.english.word_forms import LIGHT_ROOTS, family_of, form_of, root, tokens_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.stages.distill.dates.date_forms import Order
 from memory_assets.stages.distill.dates.dates import FoundDate, find_dates
-from memory_assets.text.word_forms import LIGHT_ROOTS, family_of, form_of, root, tokens_of
 
 MOST_MEMORIES = 5
 NEAR_LINES = 40

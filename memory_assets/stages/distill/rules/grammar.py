@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memory_assets.english.changes import read_state_changes
 from memory_assets.stages.distill.items import strength_of
 from memory_assets.stages.distill.rules.candidates import FactKind
-from memory_assets.text.changes import read_state_changes
 from memory_assets.text.sentences import plain
 from memory_assets.text.words import specifics_in, stems_of
 

@@ -5,7 +5,7 @@ same; nothing for grammar.
 import re
 from functools import lru_cache
 
-from memory_assets.text.aliases import names_of
+from memory_assets.english.aliases import names_of
 from memory_assets.text.words import word_set
 
 _TOKEN = re.compile(r"[\w./:@#~+-]*\w[\w./:@#~+-]*", re.UNICODE)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.text.changes import read_changes, read_state_changes
+from memory_assets.english.changes import read_changes, read_state_changes
 
 STATED = [
     ("The api now uses Redis, not Memcached.", "memcached", "redis"),

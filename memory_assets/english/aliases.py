@@ -100,5 +100,5 @@ def _grouped(own: tuple[tuple[str, Group], ...]) -> dict[str, list[Group]]:
 
 @cache
 def _shipped() -> dict[str, Group]:
-    text = files("memory_assets.text").joinpath("aliases.toml").read_text("utf-8")
+    text = files("memory_assets.english").joinpath("aliases.toml").read_text("utf-8")
     return {full: tuple(others) for full, others in tomllib.loads(text)["same"].items()}

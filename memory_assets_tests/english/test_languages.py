@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.text.languages import language_of
+from memory_assets.english.languages import language_of
 
 
 @pytest.mark.parametrize(

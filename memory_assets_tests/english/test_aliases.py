@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_assets.english.aliases import ALIAS_WEIGHT, _shipped, expand, names_of, words_in
 from memory_assets.errors import SettingsError
 from memory_assets.store.settings import read_settings
-from memory_assets.text.aliases import ALIAS_WEIGHT, _shipped, expand, names_of, words_in
 from memory_assets_tests.settings_files import user_settings
 
 

@@ -1,6 +1,6 @@
 """Opposites hold in both directions; those of states are only a part."""
 
-from memory_assets.text.opposites import opposites_by
+from memory_assets.english.opposites import opposites_by
 from memory_assets.text.words import stem
 
 

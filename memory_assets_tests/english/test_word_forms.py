@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.text.word_forms import family_of, form_of, root, tokens_of
+from memory_assets.english.word_forms import family_of, form_of, root, tokens_of
 
 
 def test_a_flag_keeps_its_dashes():
