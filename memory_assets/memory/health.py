@@ -103,6 +103,6 @@ class HealthVerbs(OpenStore):
         if folder is None:
             raise LabelsError(
                 "No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see "
-                "docs/evaluation.md."
+                "docs/operating.md."
             )
         return evaluate(self.store.tables, folder, against=against, show=show)

@@ -381,7 +381,7 @@ class Settings(BaseSettings):
     )
     todoist_url: Address = Field("", description="Another server with the Todoist API.")
     gold: OptionalPath = Field(
-        None, description="Folder of labelled sessions to evaluate against; see docs/evaluation.md."
+        None, description="Folder of labelled sessions to evaluate against; see docs/operating.md."
     )
     run_days: int = Field(
         30, ge=1, description="Days for which Dagster's runs and their logs are kept."

@@ -27,7 +27,7 @@ class QualityRow(Record):
     measure: QualityMeasure = Field(
         description="`verdict`, `reason`, `parse_path`: of all candidates; `priority`, "
         "`category`: of allowed facts; `junk`: "
-        "candidates rejected as noise; all others: faults of facts, defined in docs/evaluation.md."
+        "candidates rejected as noise; all others: faults of facts, defined in docs/operating.md."
     )
     value: str = Field(
         description="The value counted; for faults, the verdict (allow or hold) of the facts "
@@ -48,7 +48,7 @@ class EvaluationRow(Record):
     measure: EvaluationMeasure = Field(
         description="`allowed`, `judged`, `right` and `noisy` are numbers of facts, the others "
         "shares from 0 to 1; `recall` is "
-        "weighted by priority. Defined in docs/evaluation.md."
+        "weighted by priority. Defined in docs/operating.md."
     )
     value: Annotated[float, Field(ge=0)] = Field(description="The figure.")
     low: Score | None = Field(

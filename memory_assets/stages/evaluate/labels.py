@@ -1,7 +1,7 @@
 """Reads sessions that people labelled: one JSON file a session, with facts to keep and noise to
 leave out.
 
-Takes a folder, gives `LabelledSession`s in order of their files; `docs/evaluation.md` describes the
+Takes a folder, gives `LabelledSession`s in order of their files; `docs/operating.md` describes the
 format. The error of an invalid file names the place in it and what to do. Unknown fields are
 ignored.
 """
@@ -87,7 +87,7 @@ def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
     if not files:
         what = "is no folder" if not folder.is_dir() else "holds no *.json file"
         raise LabelsError(
-            f"There are no labelled sessions: {folder} {what}. docs/evaluation.md describes "
+            f"There are no labelled sessions: {folder} {what}. docs/operating.md describes "
             "how to label some."
         )
     found: dict[str, tuple[Path, LabelledSession]] = {}
@@ -147,6 +147,6 @@ def _faults(error: ValidationError) -> list[str]:
 
 def _unusable(path: Path, fault: str) -> LabelsError:
     return LabelsError(
-        f"Cannot use the labels in {path}: {fault}. Fix it as docs/evaluation.md describes, "
+        f"Cannot use the labels in {path}: {fault}. Fix it as docs/operating.md describes, "
         "or move it out of the folder."
     )

@@ -243,7 +243,7 @@ def _quality(given: HealthInputs, weeks: Sequence[date]) -> Section:
     facts = count_of(given.quality, "priority")
     text = (
         f"Allowed facts: {facts:,}; faults found in them: {plain(sum(found.values()))} (defined "
-        "in docs/evaluation.md)."
+        "in docs/operating.md)."
     )
     return Section("Quality", [text], charts)
 

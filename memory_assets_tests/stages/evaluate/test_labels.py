@@ -1,4 +1,4 @@
-"""Labelled sessions: read as described in docs/evaluation.md; a file that cannot be used is named with the place in it."""
+"""Labelled sessions: read as described in docs/operating.md; a file that cannot be used is named with the place in it."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_used_is_named_with_the_place_and_the_remedy(
         read_labels(folder(tmp_path, wrong=content))
     assert str(tmp_path / "wrong.json") in str(caught.value)
     assert told in str(caught.value)
-    assert "docs/evaluation.md" in str(caught.value)
+    assert "docs/operating.md" in str(caught.value)
 
 
 def test_bytes_that_are_no_text_are_told_by_their_place(tmp_path: Path):
@@ -127,7 +127,7 @@ def test_changed_labels_have_another_hash(tmp_path: Path):
 
 
 def test_the_example_in_the_docs_can_be_read(tmp_path: Path):
-    text = (REPOSITORY / "docs" / "evaluation.md").read_text("utf-8")
+    text = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
     (example,) = re.findall(r"```json\n(.*?)```", text, re.S)
     (labels,) = read_labels(folder(tmp_path, a=json.loads(example)))
     assert [fact.priority for fact in labels.facts] == ["high", "medium", "low"]
