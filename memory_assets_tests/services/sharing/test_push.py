@@ -5,10 +5,8 @@ A recorder between the two sees every byte that goes out.
 
 import hashlib
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import Any
 
 import orjson
@@ -18,14 +16,12 @@ from pytest import MonkeyPatch
 from memory_assets.errors import (
     PushError,
     QuestionError,
-    QuotaError,
     ScopeError,
     TokenError,
     UnreachableError,
 )
 from memory_assets.interfaces.http import application
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.remote_memory import Connection
 from memory_assets.services.sharing import pieces
 from memory_assets.services.sharing.push import Pusher
@@ -37,11 +33,11 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.recorder import Recorder, recording
 from memory_assets_tests.stages.capture.pipeline import capture, derive, intake
-from memory_assets_tests.stages.capture.planted_secrets import ALNUM, draw
 from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.vendor_formats import draw_form
 from memory_assets_tests.team_store import BO, MIRA, served, sharing, token_of
 
-SECRET = "ghp_" + draw(Random(3), ALNUM, 36)
+SECRET = draw_form("github classic", Random(3))[1]
 SHOP, CLIENTS = "/home/mira/shop", "/home/mira/clients/acme"
 
 
@@ -208,31 +204,6 @@ def test_excluded_projects_ignored_folders_and_other_people_stay_here(
     ]
 
 
-def test_sessions_that_codex_marks_stay_here(server: Recorder, laptop: Laptop):
-    session = "0b000001-1111-4222-8333-444455556666"
-    path = laptop.folder / "transcripts" / f"rollout-2026-08-30T09-00-00-{session}.jsonl"
-    path.parent.mkdir(parents=True)
-    payload = {
-        "id": session,
-        "timestamp": "2026-08-30T09:00:00Z",
-        "cwd": SHOP,
-        "memory_mode": "disabled",
-    }
-    said = {
-        "type": "message",
-        "role": "user",
-        "content": [{"type": "input_text", "text": "The quokka sleeps."}],
-    }
-    head = {"type": "session_meta", "timestamp": "2026-08-30T09:00:00Z", "payload": payload}
-    path.write_bytes(
-        lines(head, {"type": "response_item", "timestamp": "2026-08-30T09:00:01Z", "payload": said})
-    )
-    laptop.take_in()  # as an archive from before the mark
-    found = laptop.pusher(server, token()).push()
-    assert [one.reason for one in found.left_out] == ["marked by Codex as not for memory"]
-    assert b"quokka" not in server.everything()
-
-
 def test_a_push_that_is_cut_goes_on_where_it_stopped(
     server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch
 ):
@@ -302,29 +273,6 @@ def test_equal_sessions_of_two_developers_do_not_mix(server: Recorder, tmp_path:
     assert {"Answered for Bo.", "Answered for Zoe."} <= set(texts)
 
 
-def test_words_that_are_forgotten_here_are_masked_there_with_the_next_push(
-    server: Recorder, laptop: Laptop
-):
-    laptop.write(
-        "one",
-        more=(user("one", 50, "The zebra crossing, near the harbour, is closed on Mondays.", 60),),
-    )
-    laptop.take_in()
-    secret = token()
-    laptop.pusher(server, secret).push()
-    assert b"zebra" in pushed_bytes(MemoryAgent().store)["one"]
-    MemoryAgent(laptop.store.settings).forget("zebra crossing, near the harbour", apply=True)
-    server.sent.clear()
-    done = laptop.pusher(server, secret).push()
-    assert (done.pieces, done.replaced) == (0, 1)
-    found = pushed_bytes(MemoryAgent().store)["one"]
-    assert b"zebra" not in found and b"harbour" not in found and b"is closed on Mondays" in found
-    assert b"zebra" not in server.everything()
-    (waiting,) = read_passed_on(MemoryAgent().store)
-    assert (waiting.person, [one.words for one in waiting.tombstones]) == (BO, [5])
-    assert laptop.pusher(server, secret).push().replaced == 0
-
-
 def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
     laptop.write("one", 20)
     laptop.take_in()
@@ -370,68 +318,3 @@ def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
     answer = connection.send("push", orjson.dumps({**body, "pieces": [sent]}))
     assert connection.envelope_of(answer)["data"] == {"stored": 1, "replaced": 0, "known": 0}
     assert SECRET.encode() not in pushed_bytes(MemoryAgent().store)["bare"]
-
-
-def test_a_person_has_a_limit_on_the_server(
-    server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_PUSHED_GB", "0.000001")
-    laptop.write("one", 20)
-    laptop.take_in()
-    with pytest.raises(QuotaError, match="pushed_gb"):
-        laptop.pusher(server, token("Zoe")).push()
-
-
-class Strict(BaseHTTPRequestHandler):
-    """A server behind a proxy that takes short requests only, and counts those of a minute."""
-
-    most_bytes, answers = 4_000, [429]
-    taken: list[int] = []
-
-    def do_GET(self) -> None:
-        self._answer(
-            200, {"person": BO, "project": "", "digest": "x", "pieces": 0, "bytes": 0, "held": {}}
-        )
-
-    def do_POST(self) -> None:
-        size = int(self.headers["Content-Length"])
-        self.rfile.read(size)
-        if self.answers:
-            self._answer(self.answers.pop(), {})
-        elif size > self.most_bytes:
-            self._answer(413, None)
-        else:
-            self.taken.append(size)
-            self._answer(200, {"stored": 1, "replaced": 0, "known": 0})
-
-    def _answer(self, status: int, data: Any) -> None:
-        body = (
-            b"<html>Request Entity Too Large</html>"
-            if data is None
-            else orjson.dumps({"ok": status == 200, "data": data})
-        )
-        self.send_response(status)
-        self.send_header("Retry-After", "7")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-def test_requests_are_halved_for_a_proxy_and_wait_for_a_server_that_counts_them(laptop: Laptop):
-    for number in range(8):
-        laptop.write(f"s{number}", 20)
-    laptop.take_in()
-    strict = HTTPServer(("127.0.0.1", 0), Strict)
-    Thread(target=strict.serve_forever, daemon=True).start()
-    url, waits = f"http://127.0.0.1:{strict.server_address[1]}", list[float]()
-    Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
-    assert waits == [7.0] and len(Strict.taken) >= 4 and max(Strict.taken) <= Strict.most_bytes
-    Strict.most_bytes = 10
-    laptop.write("last", 20)
-    laptop.take_in()
-    with pytest.raises(PushError, match="client_max_body_size"):
-        Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
-    strict.shutdown()

@@ -75,7 +75,7 @@ def draw_template(template: str, random: Random) -> tuple[str, str]:
 
 def _fill(slot: re.Match[str], random: Random) -> str:
     if slot[1]:
-        return _word(random, LETTERS[slot[1]], int(slot[2]))
+        return draw_word(random, LETTERS[slot[1]], int(slot[2]))
     return {
         "password": lambda: _password(random, random.randint(10, 18)),
         "password24": lambda: _password(random, 24),
@@ -85,20 +85,23 @@ def _fill(slot: re.Match[str], random: Random) -> str:
         "basic": lambda: _base64(f"ann:{_password(random, 14)}"),
         "jwt": lambda: _jwt(random),
         "json part": lambda: _base64(
-            json.dumps({"signInAddress": "acme.dev", "secret": _word(random, LETTERS["hex"], 64)})
+            json.dumps(
+                {"signInAddress": "acme.dev", "secret": draw_word(random, LETTERS["hex"], 64)}
+            )
         ),
         "key lines": lambda: "\n".join(
-            _word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))
+            draw_word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))
         ),
         "key escaped": lambda: "\\n".join(
-            _word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))
+            draw_word(random, LETTERS["b64"], 64) for _ in range(random.randint(3, 24))
         ),
         "password in base64": lambda: _base64(_password(random, 16)),
         "key in base64": lambda: _base64(_pem(random)),
     }[slot[3]]()
 
 
-def _word(random: Random, letters: str, length: int) -> str:
+def draw_word(random: Random, letters: str, length: int) -> str:
+    """Returns a random word over the letters."""
     return "".join(random.choices(letters, k=length))
 
 
@@ -124,7 +127,7 @@ def _short_password(random: Random) -> str:
     )
     return (
         word
-        + _word(random, string.digits, random.randint(3, 4))
+        + draw_word(random, string.digits, random.randint(3, 4))
         + random.choice(("", "!", "#", "?"))
     )
 
@@ -134,7 +137,7 @@ def _base64(text: str) -> str:
 
 
 def _pem(random: Random) -> str:
-    body = "\n".join(_word(random, LETTERS["b64"], 64) for _ in range(20))
+    body = "\n".join(draw_word(random, LETTERS["b64"], 64) for _ in range(20))
     return f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----\n"
 
 
@@ -142,10 +145,10 @@ def _jwt(random: Random) -> str:
     head = {
         "alg": random.choice(["HS256", "RS256", "ES256"]),
         "typ": "JWT",
-        "kid": _word(random, LETTERS["hex"], 8),
+        "kid": draw_word(random, LETTERS["hex"], 8),
     }
     claims = {
-        "sub": _word(random, LETTERS["hex"], 12),
+        "sub": draw_word(random, LETTERS["hex"], 12),
         "iss": "https://id.acme.dev",
         "exp": random.randrange(10**9, 2 * 10**9),
     }
@@ -153,4 +156,4 @@ def _jwt(random: Random) -> str:
         base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
         for part in (head, claims)
     ]
-    return ".".join([*parts, _word(random, LETTERS["url"], random.choice([43, 86, 342]))])
+    return ".".join([*parts, draw_word(random, LETTERS["url"], random.choice([43, 86, 342]))])
