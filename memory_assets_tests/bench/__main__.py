@@ -22,15 +22,12 @@ from memory_assets_tests.bench.latency import latency
 from memory_assets_tests.bench.leaving_out import leaving_out
 from memory_assets_tests.bench.locomo import locomo
 from memory_assets_tests.bench.long_messages import long_messages
-from memory_assets_tests.bench.material import material
-from memory_assets_tests.bench.more_memories import more_memories
 from memory_assets_tests.bench.pairs import pairs
 from memory_assets_tests.bench.pipeline import pipeline
 from memory_assets_tests.bench.questions import questions
 from memory_assets_tests.bench.reading import masking, reading
 from memory_assets_tests.bench.reflections import reflections
 from memory_assets_tests.bench.relevance import relevance
-from memory_assets_tests.bench.remaking import remaking
 from memory_assets_tests.bench.replay import replay
 from memory_assets_tests.bench.row import Row, render
 from memory_assets_tests.bench.scale import scale
@@ -47,12 +44,9 @@ ROWS: dict[str, Callable[[bool], list[Row]]] = {
     "masking": masking,
     "secrets": secrets,
     "pipeline": pipeline,
-    "more-memories": more_memories,
-    "remaking": remaking,
     "gold": gold,
     "replay": replay,
     "pairs": pairs,
-    "material": material,
     "reflections": reflections,
     "doors": doors,
     "leaving-out": leaving_out,

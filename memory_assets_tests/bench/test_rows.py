@@ -8,7 +8,6 @@ from memory_assets_tests.once import TEST_ALL, sampled
 PREFIXES = {
     "capture-memory": "capturing",
     "pipeline": "pipeline: wall time",
-    "more-memories": "one more session",
     "doors": "tools: seconds",
     "leaving-out": "leaving out: ours",
     "latency": "recall with",
@@ -17,7 +16,7 @@ PREFIXES = {
 
 
 SAMPLE = 2
-LONGEST = {"doors", "more-memories", "pipeline", "questions", "scale", "workers"}
+LONGEST = {"doors", "pipeline", "questions", "scale", "workers"}
 """Rows that take more than half a minute even on little input: only under `make test-all`, which runs every row."""
 
 
