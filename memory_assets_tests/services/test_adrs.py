@@ -77,28 +77,6 @@ def test_records_are_found_in_the_repository_of_a_session_and_in_named_folders(
     assert [one.path for one in find_folders(named)] == [other, found.path]
 
 
-def test_links_and_sessions_of_other_people_make_nothing_read(
-    store: Store, folder: Path, tmp_path: Path
-):
-    (folder / "0003-link.md").symlink_to(folder / "0001-sqlite.md")
-    assert [name for name, _, _ in find_folders(store)[0].files] == [
-        "0001-sqlite.md",
-        "0002-postgres.md",
-    ]
-    moved = folder.rename(tmp_path / "elsewhere")
-    folder.symlink_to(moved)
-    assert find_folders(store) == []
-    folder.unlink()
-    moved.rename(folder)
-    write(
-        store,
-        "windows",
-        "all",
-        row("windows", project="harbour", person="somebody", folder=str(folder)),
-    )
-    assert find_folders(store) == []
-
-
 @pytest.mark.slow
 def test_why_is_it_this_way_returns_the_decision_in_force_with_its_source(
     store: Store, agent: MemoryAgent, folder: Path
@@ -119,17 +97,6 @@ def test_why_is_it_this_way_returns_the_decision_in_force_with_its_source(
         (1, "superseded", False),
         (2, "accepted", True),
     ]
-
-
-@pytest.mark.slow
-def test_a_record_that_is_superseded_or_removed_is_recalled_no_more(
-    store: Store, agent: MemoryAgent, folder: Path
-):
-    learn(store)
-    (folder / "0002-postgres.md").write_text(MADR.replace("accepted", "deprecated"))
-    assert is_stale(store, ["adrs"])
-    learn(store)
-    assert agent.recall("Why does Postgres hold the ledger?").results == ()
 
 
 @pytest.mark.slow

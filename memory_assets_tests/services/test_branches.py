@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
-from memory_assets.errors import UnknownBranchError
 from memory_assets.memory import MemoryAgent
 from memory_assets.services import branches
 from memory_assets.services.branches import Branch, BranchFolder, branches_of, drop_all
@@ -65,15 +62,6 @@ def test_what_a_branch_writes_today_does_not_see():
         if not name.startswith("branches/")
     } == before
     assert place.tables_before.read("observations").equals(store.tables.read("observations"))
-
-
-def test_a_branch_that_is_dropped_leaves_nothing():
-    store = small_store()
-    before = bytes_of(store.root)
-    branches.drop(begun(store))
-    assert (bytes_of(store.root), (store.root / "branches").exists()) == (before, False)
-    with pytest.raises(UnknownBranchError, match="no branch 'mine'"):
-        branches.drop(BranchFolder(store, "mine"))
 
 
 def test_what_a_killed_process_left_half_made_is_no_branch_and_in_nobodys_way():

@@ -34,12 +34,6 @@ def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict:
     return json.loads(capsys.readouterr().out)["data"]
 
 
-def test_each_verdict_is_told_with_its_rows(store: Store, capsys: pytest.CaptureFixture[str]):
-    told = {(row["judge"], row["verdict"]): row["count"] for row in asked(capsys)["rows"]}
-    verdicts = store.tables.read("verdicts")["verdict"].to_list()
-    assert told == {("gate", verdict): verdicts.count(verdict) for verdict in set(verdicts)}
-
-
 def test_another_limit_lists_what_it_flips_and_writes_nothing(
     store: Store, capsys: pytest.CaptureFixture[str]
 ):
@@ -56,19 +50,6 @@ def test_another_limit_lists_what_it_flips_and_writes_nothing(
     assert (
         asked(capsys, "--set", "gate.least_confident=0.95", "--from", "2030-01-01")["flips"] == []
     )
-
-
-def test_people_read_who_was_never_asked_and_what_flips(
-    store: Store, capsys: pytest.CaptureFixture[str]
-):
-    assert (
-        cli.main(["lab", "calibration", "--by", "reason", "--set", "gate.least_confident=0.95"])
-        == 0
-    )
-    out = capsys.readouterr().out
-    assert "not shown to anybody" in out
-    assert "durable, with evidence → too little confidence" in out
-    assert "rows flip with gate.least_confident=0.95; nothing was written." in out
 
 
 def test_a_waiting_proposal_flips_with_the_limits_of_triage(capsys: pytest.CaptureFixture[str]):

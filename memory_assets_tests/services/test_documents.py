@@ -13,7 +13,7 @@ from memory_assets.assets.checks.library import (
     has_exactly_the_chunks,
     texts_are_intact,
 )
-from memory_assets.errors import QuestionError, UnknownDocumentError
+from memory_assets.errors import UnknownDocumentError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.days import RANGE_START
@@ -117,15 +117,6 @@ def test_an_instruction_in_a_pdf_is_found_when_asked_for_and_becomes_no_rule(
     assert store.tables.read("observations").is_empty() and agent.pending() == ()
 
 
-def test_meaning_finds_what_shares_no_word(store: Store, tmp_path: Path):
-    file = tmp_path / "a.md"
-    file.write_text(
-        "# Power\nThe electricity failed at midnight.\n\n# Food\nLunch is served in the canteen.\n"
-    )
-    add(store, file)
-    assert [one.chapter for one in find(store, "blackout during the night")][:1] == ["Power"]
-
-
 def test_adding_a_file_again_adds_nothing_and_a_changed_one_replaces_it(
     store: Store, plan: Path, tmp_path: Path
 ):
@@ -142,17 +133,6 @@ def test_adding_a_file_again_adds_nothing_and_a_changed_one_replaces_it(
     assert find(store, PHRASE) == ()
     assert find(store, "repainted lamp")
     assert not holds(store, PHRASE)
-
-
-def test_tags_and_a_document_narrow_a_search(store: Store, plan: Path, tmp_path: Path):
-    (other := tmp_path / "notes.txt").write_text(f"Nobody plays {PHRASE} any more.")
-    add(store, plan, tag=("harbour",))
-    add(store, other, tag=("games",))
-    assert {one.title for one in find(store, PHRASE)} == {"Harbour plan", "notes"}
-    assert {one.title for one in find(store, PHRASE, tag=("games",))} == {"notes"}
-    assert {one.title for one in find(store, PHRASE, document="harbour")} == {"Harbour plan"}
-    assert add(store, plan, tag=("pier",)).documents[0].state == "retagged"
-    assert find(store, PHRASE, tag=("pier",))[0].tags == ("harbour", "pier")
 
 
 def test_secrets_are_masked_before_anything_is_written(store: Store, plan: Path):
@@ -199,30 +179,6 @@ def test_forgotten_words_are_masked_in_texts_chunks_and_index_and_stay_so(store:
     assert not holds(store, "zanzibar gambit")
 
 
-def test_a_file_that_cannot_be_read_keeps_no_other_out(store: Store, plan: Path, tmp_path: Path):
-    (broken := tmp_path / "broken.epub").write_bytes(b"PK\x03\x04")
-    added = add(store, broken, tmp_path / "none.pdf", plan)
-    assert [one.title for one in added.documents] == ["Harbour plan"]
-    assert [problem.partition(": ")[0] for problem in added.problems] == [
-        f"Cannot add {broken}. It is damaged",
-        f"Cannot add {tmp_path / 'none.pdf'}",
-    ]
-
-
-def test_a_damaged_text_is_named_and_keeps_its_chunks_until_the_file_is_added_again(
-    store: Store, plan: Path
-):
-    add(store, plan)
-    path = store.documents.folder / f"{documents.id_of(plan)}.jsonl"
-    path.write_bytes(path.read_bytes().replace(b"third pier", b"thirt pier"))
-    index(store)
-    assert find(store, "third pier")
-    (found,) = [one for one in deep_checks(store) if one.name == "documents"]
-    assert not found.passed and "Add the file again" in found.remedy
-    add(store, plan)
-    assert not store.documents.is_damaged(documents.id_of(plan))
-
-
 def test_a_document_is_named_by_id_file_name_path_or_title(
     store: Store, plan: Path, tmp_path: Path
 ):
@@ -253,15 +209,6 @@ def test_a_backup_and_an_export_hold_the_documents(store: Store, plan: Path, tmp
         loaded = open_store(settings)
         index(loaded)
         assert find(loaded, PHRASE)[0].title == "Harbour plan"
-
-
-def test_invalid_requests_say_what_is_wrong():
-    with pytest.raises(QuestionError, match="files must name at least one"):
-        AddDocumentsRequest(files=())
-    with pytest.raises(QuestionError, match="a tag has up to 40 letters"):
-        AddDocumentsRequest(files=("a",), tag=("a b",))
-    with pytest.raises(QuestionError, match="limit must be between 1 and 50"):
-        SearchDocumentsRequest(question="a", limit=51)
 
 
 def test_sensors_ask_for_the_documents_as_partitions_and_for_none_once_the_last_is_removed(

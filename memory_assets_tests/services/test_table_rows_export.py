@@ -6,14 +6,13 @@ import json
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import polars as pl
 import pytest
 
-from memory_assets.errors import StoreError, TableError
+from memory_assets.errors import StoreError
 from memory_assets.schema.vocabulary import FileFormat
-from memory_assets.services.search.table_rows import export_file, export_table, frames_of, rows_of
+from memory_assets.services.search.table_rows import export_file, export_table, frames_of
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import FACT, MEMORY, small_store, write
 
@@ -46,40 +45,10 @@ def test_csv_keeps_lists_as_json():
     assert found["session"] == "session-1"
 
 
-@pytest.mark.parametrize("format", ["jsonl", "csv"])
-def test_bytes_are_written_as_base64(format: FileFormat):
-    store, into = small_store(), io.BytesIO()
-    write(store, "passage_vectors", "2026-08-03", row("passage_vectors", words=b"\x01\xff"))
-    export_table("passage_vectors", frames_of(store.tables, "passage_vectors"), into, format)
-    assert b"Af8=" in into.getvalue()
-
-
 def test_parquet_keeps_the_types():
     found = pl.read_parquet(io.BytesIO(exported("parquet")))
     assert found["lines"].to_list() == [[3]]
     assert found.schema["event_at"] == pl.Datetime("us", "UTC")
-
-
-def test_rows_come_in_order_of_day_and_key():
-    store = small_store()
-    for day, names in (("2026-08-01", ["b", "a"]), ("2026-07-31", ["d", "c"])):
-        write(store, "observations", day, *(row("observations", id=name) for name in names))
-    assert [found["id"] for found in rows_of(frames_of(store.tables, "observations"))] == [
-        "c",
-        "d",
-        "a",
-        "b",
-        MEMORY,
-    ]
-
-
-@pytest.mark.parametrize("format", get_args(FileFormat))
-def test_a_table_without_rows_is_no_failure(format: FileFormat):
-    into = io.BytesIO()
-    assert (
-        export_table("reflections", frames_of(small_store().tables, "reflections"), into, format)
-        == 0
-    )
 
 
 def test_csv_of_several_days_has_one_header():
@@ -97,13 +66,6 @@ def test_an_exported_file_is_the_owners_alone(tmp_path: Path):
     path = tmp_path / "out" / "observations.jsonl"
     assert export_file("observations", observations(), path, "jsonl") == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_an_unknown_table_is_answered_with_the_known_ones():
-    with pytest.raises(
-        TableError, match=r"There is no table 'observation'\. The tables are: .*resources, records"
-    ):
-        exported("jsonl", "observation")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):

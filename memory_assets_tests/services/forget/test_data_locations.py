@@ -12,14 +12,10 @@ import zstandard
 
 from memory_assets.errors import StoreBusyError
 from memory_assets.services.forget.data_locations import (
-    data_locations,
     erase_file,
-    kind_of,
     read_texts,
 )
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import open_store
 
 PHRASE = "herons nest beside the reactor"
 TOMBSTONES = Tombstones([make_tombstone(words_of(PHRASE), b"key")], b"key")
@@ -103,28 +99,3 @@ def test_a_text_is_masked_in_place_and_a_compressed_one_removed(tmp_path: Path):
         False,
     )
     assert not erase_file(text, TOMBSTONES)
-
-
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        ("resources/ranges/s/000-0.zst", "archive"),
-        ("tables/messages/day=2026-08-03/data.parquet", "table messages"),
-        ("tables/.writing/12-3.tmp", "temporary and backup files"),
-        ("workspace/memory/2026-08-03.md", "daily logs"),
-        ("workspace/lessons.md", "workspace"),
-        ("workspace/MEMORY.md~", "temporary and backup files"),
-        ("status.txt", "other files"),
-    ],
-)
-def test_a_file_is_named_by_what_it_belongs_to(path: str, kind: str):
-    assert kind_of(Path(path)) == kind
-
-
-def test_another_store_inside_and_the_settings_are_passed_by():
-    store = open_store(read_settings())
-    (store.root / "sample").mkdir()
-    (store.root / "sample" / "VERSION").write_text("1\n")
-    (store.root / "memory.toml").write_text("")
-    (store.root / "link").symlink_to(store.root / "VERSION")
-    assert {one.path.name for one in data_locations(store)} == {"VERSION", "instance.json"}

@@ -162,32 +162,6 @@ def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(
     ]
 
 
-def test_an_entry_of_a_project_s_file_goes_as_one_of_memory_md_does(
-    agent: MemoryAgent, store: Store
-):
-    path = store.workspace / "projects" / "depot.md"
-    path.parent.mkdir()
-    path.write_text(f"# depot\n\n- (2026-08-03) {FACT}\n- (2026-08-04) Eat fruit.\n")
-    assert agent.forget(SHOWN).entry_lines == ("projects/depot.md:3",)
-    assert agent.forget(SHOWN, apply=True).is_gone
-    assert path.read_text() == "# depot\n\n- (2026-08-04) Eat fruit.\n"
-
-
-def test_recall_shows_it_no_more_and_the_rest_as_before(agent: MemoryAgent, store: Store):
-    index(store)
-    other = MemoryAgent()
-    assert FACT in [result.text for result in other.recall("how are packages installed").results]
-    agent.forget("use uv, never pip", apply=True)
-    assert not [
-        r.text
-        for r in other.recall("uv never pip", profile="deep").results
-        if "never pip" in r.text.lower()
-    ]
-    assert "With pip." in "\n".join(
-        result.text for result in other.recall("with pip", profile="deep").results
-    )
-
-
 def test_the_tombstone_holds_hashes_and_never_the_words(agent: MemoryAgent, store: Store):
     agent.forget(SHOWN, apply=True)
     (told,) = store.ledger.events([WORDS_FORGOTTEN])
@@ -301,15 +275,6 @@ def test_what_is_nowhere_or_everywhere_cannot_be_forgotten(
     with pytest.raises(NoteError, match=why):
         agent.forget(target, apply=True)
     assert store.ledger.events() == []
-
-
-def test_the_text_of_a_memory_is_forgotten_with_the_words_that_it_was_learnt_from(
-    agent: MemoryAgent, store: Store
-):
-    assert agent.forget(FACT).wordings[:2] == (
-        "use uv never pip to install packages",
-        "no use uv never pip",
-    )
 
 
 def test_what_is_worded_anew_by_us_is_refused_where_it_says_what_is_forgotten(store: Store):

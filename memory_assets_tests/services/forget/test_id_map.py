@@ -128,18 +128,6 @@ def test_what_is_captured_anew_is_masked_before_it_is_written(store: Store, tmp_
             assert not tombstones.holds(content) and store.archive.verify(entry.id)
 
 
-def test_a_catalog_of_before_is_read_as_it_is(store: Store):
-    catalog = store.root / "resources" / "catalog.jsonl"
-    catalog.write_bytes(
-        catalog.read_bytes()
-        .replace(b'"v":3', b'"v":1')
-        .replace(b',"restated_at":null,"restated_because":null', b"")
-    )
-    assert b"restated" not in catalog.read_bytes()
-    opened = open_store(read_settings())
-    assert opened.archive.resources().equals(store.archive.resources())
-
-
 @pytest.mark.parametrize(("length", "status"), [(6, "observed"), (1, "short")])
 def test_an_answer_about_masked_messages_is_masked_and_found_again_so_that_nobody_pays_twice(
     length: int, status: str, tmp_path: Path

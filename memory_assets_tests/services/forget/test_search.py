@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memory_assets.services.forget.search import PhraseQuery, is_binary
+from memory_assets.services.forget.search import PhraseQuery
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,3 @@ def test_words_of_two_strings_are_no_phrase():
     query = PhraseQuery.of(["herons nest"])
     assert query.count_in(b'{"a": "herons", "b": "nest"}\n') == 0
     assert query.count_in(b'{"a": "herons nest", "b": "herons nest"}\n') == 2
-
-
-def test_without_a_word_nothing_is_looked_for():
-    assert PhraseQuery.of(["", "—", "…"]).phrases == ()
-    assert PhraseQuery.of(["—"]).count_in(b"anything") == 0
-
-
-def test_text_is_told_from_what_is_none():
-    assert not is_binary("plain ünicode".encode()) and not is_binary(
-        "as UTF-16".encode("utf-16-le")
-    )
-    assert is_binary(b"SQLite format 3\x00\x10\x00\x02\x02\x00")

@@ -3,9 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
-from io import StringIO
-from pathlib import Path
+from datetime import datetime, timedelta
 
 import dagster as dg
 import pytest
@@ -22,11 +20,7 @@ from memory_assets.services.health.housekeeping import (
     plan_removal,
 )
 from memory_assets.services.health.surroundings import check_disk_use
-from memory_assets.store import service_log, telemetry
-from memory_assets.store.service_log import copy_lines
-from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets.store.telemetry import StepEvent, log_step
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.small_store import small_store
 
@@ -189,68 +183,3 @@ def test_a_store_without_a_history_and_a_damaged_history_stop_nothing(store: Sto
     (history / "index.db").write_bytes(b"no database")
     (history.parent / "runs.db").write_bytes(b"no database at all" * 100)
     assert keep_house(store).runs == 0
-
-
-@pytest.mark.slow
-def test_a_week_of_a_busy_service_stays_under_its_caps(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    """At a twentieth of the real sizes: each day 40 runs of 60 kB end, 900 steps are logged and the service prints 100 kB."""
-    most, log_bytes = 2_000_000, 50_000
-    monkeypatch.setattr(house, "HISTORY_BYTES", most)
-    monkeypatch.setattr(telemetry, "MOST_BYTES", log_bytes)
-    monkeypatch.setattr(service_log, "MOST_BYTES", log_bytes)
-    start = datetime(2026, 9, 1, tzinfo=UTC)
-    _make_history(store.dagster_home)
-    sizes: list[dict[str, int]] = []
-    for hour in range(0, 7 * 24, 3):
-        now = start + timedelta(hours=hour)
-        for number in range(5):
-            _add_run(store.dagster_home, f"{hour:03}-{number}", now, 60_000)
-        for _ in range(112):
-            log_step(
-                store.root,
-                StepEvent(now, "distill", "observations", True, 12.5, counts={"rows": 3}),
-            )
-        copy_lines(
-            StringIO("".join(f"{now:%H:%M} INFO daemon tick {'x' * 300}\n" for _ in range(40))),
-            store.root,
-        ).join()
-        here = at(store, now)
-        assert is_due(here)
-        keep_house(here)
-        sizes.append(disk_use(store.root))
-    last_day = 40 * 65_000
-    assert max(one["dagster"] for one in sizes) < most + last_day
-    logs = log_bytes * (telemetry.MOST_FILES + service_log.OLDER_FILES + 1)
-    assert logs / 2 < sizes[-1]["logs"] and max(one["logs"] for one in sizes) < logs + log_bytes
-    assert sizes[-1]["dagster"] <= sizes[24]["dagster"] * 1.05  # as many go as come
-    with closing(sqlite3.connect(store.dagster_home / "history" / "runs.db")) as database:
-        kept = [row[0] for row in database.execute("SELECT run_id FROM runs ORDER BY run_id")]
-    assert kept[-1].startswith("165-") and LEAST_RUNS <= len(kept) < 80
-    assert history_files(store) == set(kept)
-
-
-def _make_history(home: Path) -> None:
-    with dg.DagsterInstance.from_config(str(_made(home))) as instance:
-        instance.get_run_records()
-        instance.all_asset_keys()
-
-
-def _made(home: Path) -> Path:
-    home.mkdir(exist_ok=True)
-    (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
-    return home
-
-
-def _add_run(home: Path, run_id: str, ended_at: datetime, size: int) -> None:
-    with closing(sqlite3.connect(home / "history" / "runs.db")) as database:
-        query = "INSERT INTO runs (run_id, pipeline_name, status, run_body, end_time) VALUES (?, 'capture', 'SUCCESS', '', ?)"
-        database.execute(query, [run_id, ended_at.timestamp()])
-        database.commit()
-    (home / "history" / "runs" / f"{run_id}.db").write_bytes(b"x" * size)
-    (home / "storage" / run_id).mkdir(parents=True)
-
-
-def test_the_settings_have_sensible_defaults():
-    assert (read_settings().run_days, read_settings().disk_gb) == (30, 10.0)

@@ -47,10 +47,6 @@ def test_whole_files_are_told_in_the_order_in_which_they_are_read(home: Path):
     )
 
 
-def test_who_has_no_identity_files_is_not_asked_for_any(tmp_path: Path):
-    assert check(tmp_path).passed
-
-
 def test_a_link_that_was_replaced_by_a_file_is_fixed_and_the_file_kept(home: Path):
     link = home / ".claude" / "AGENTS.md"
     link.unlink()
@@ -76,25 +72,6 @@ def test_a_missing_or_dangling_link_is_fixed(home: Path, is_dangling: bool):
     assert check(home).passed
 
 
-def test_a_harness_that_is_installed_later_is_named(home: Path):
-    (home / ".codex").mkdir()
-    assert "codex" in check(home).found
-
-
-def test_a_hard_link_is_the_same_file(home: Path):
-    link = home / ".claude" / "AGENTS.md"
-    link.unlink()
-    link.hardlink_to(home / ".agents" / "AGENTS.md")
-    assert check(home).passed
-
-
-def test_files_that_no_harness_links_are_advice_only(home: Path):
-    for harness in ("claude_code", "pi"):
-        (home / HARNESSES[harness] / "AGENTS.md").unlink()
-    found = check(home)
-    assert (found.passed, found.is_advice) == (False, True)
-
-
 @pytest.mark.parametrize(
     ("content", "told", "is_advice"),
     [
@@ -111,15 +88,6 @@ def test_a_file_that_no_session_can_read_whole_is_named(
     found = check(home)
     assert told in found.found
     assert found.is_advice == is_advice
-
-
-def test_an_identity_file_that_links_to_nothing_is_named(home: Path):
-    path = home / ".agents" / "SOUL.md"
-    path.unlink()
-    path.symlink_to(home / "gone.md")
-    found = check(home)
-    assert f"{path} is a link to {home}/gone.md, which does not exist" in found.found
-    assert not found.is_advice
 
 
 def test_the_doctor_names_a_broken_link(home: Path, monkeypatch: pytest.MonkeyPatch):

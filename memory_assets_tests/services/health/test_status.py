@@ -14,20 +14,6 @@ from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import small_store, write
 
 
-def test_a_store_without_rows_is_empty():
-    status = status_of(open_store(read_settings()))
-    assert status.is_empty
-    assert (status.first_day, status.last_day, status.updated_at) == (None, None, None)
-
-
-def test_the_days_are_those_that_have_segments():
-    store = small_store()
-    write(store, "segments", "2026-07-30", row("segments", segment_id="older"))
-    write(store, "segments", "2026-08-09")
-    status = status_of(store)
-    assert (status.first_day, status.last_day) == ("2026-07-30", "2026-08-03")
-
-
 def test_facts_are_counted_and_narratives_are_not():
     store = small_store()
     write(
@@ -49,18 +35,6 @@ def test_facts_are_counted_and_narratives_are_not():
     assert claude.facts == {"allow": 1}
 
 
-def test_decided_proposals_do_not_wait():
-    store = small_store()
-    states = ("pending", "promoted", "pending", "expired")
-    write(
-        store,
-        "decisions",
-        "all",
-        *(row("decisions", proposal_id=f"p-{n}", state=s) for n, s in enumerate(states)),
-    )
-    assert status_of(store).pending == 2
-
-
 def test_files_that_are_not_taken_in_are_listed_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -76,16 +50,6 @@ def test_files_that_are_not_taken_in_are_listed_with_the_reason(
     assert "\n              and 2 more; `memory doctor` lists them\n" in text
     empty = render_status(status_of(open_store(read_settings(data=tmp_path / "empty"))))
     assert "not read" in empty and "memory up" not in empty
-
-
-def test_open_windows_are_counted():
-    store = small_store()
-    windows = (
-        row("windows", window_id=f"w-{n}", status=status, day=None)
-        for n, status in enumerate(("open", "observed"))
-    )
-    write(store, "windows", "all", *windows)
-    assert status_of(store).open_windows == 1
 
 
 def test_while_nothing_is_remembered_yet_no_question_is_proposed():

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memory_assets.errors import ModelError, ModelSetupError
+from memory_assets.errors import ModelSetupError
 from memory_assets.services.models import model_questions as consult
 from memory_assets.services.models.model_questions import Consultant, Consultation
 from memory_assets.stages.distill.model.established import established_id
@@ -48,30 +48,6 @@ def test_what_is_counted_is_what_is_asked():
     assert Consultant(consultation(store), model).ask([TODAY]) == {}
     (cost,) = consultation(store).costs([TODAY]).days
     assert (len(model.asked), cost.answered, cost.usd) == (1, 1, 0)
-
-
-def test_rows_tell_what_was_asked_and_what_was_shown():
-    store = with_settings(small_store())
-    Consultant(consultation(store), ScriptedModel(ANSWER)).ask([TODAY])
-    (row,) = consultation(store).rows(TODAY, {}).to_dicts()
-    assert (row["state"], row["model"], row["fact_count"], row["row_from"], row["row_to"]) == (
-        "answered",
-        "scripted-1",
-        1,
-        0,
-        4,
-    )
-    assert row["cost_usd"] > 0
-
-
-def test_a_model_without_a_price_is_counted_all_the_same():
-    costs = consultation(small_store()).costs([TODAY])
-    assert (costs.has_price, costs.days[0].usd, costs.days[0].calls) == (False, None, 1)
-
-
-def test_rules_cost_nothing_and_say_so():
-    with pytest.raises(ModelSetupError, match="memory model cost --model"):
-        Consultation(small_store(), "rules").costs([TODAY])
 
 
 def test_a_run_over_its_budget_asks_nothing():
@@ -271,60 +247,3 @@ def test_only_a_new_short_session_is_asked_about():
     )
     assert set(rows["state"]) == {"answered"}
     assert rows["cost_usd"].min() > 0
-
-
-def test_short_sessions_are_counted_by_requests_until_they_are_answered():
-    store = with_settings(small_store(), model_at_once=1)
-    short_session(store, "a", "never force-push to main", 1)
-    short_session(store, "b", "always run make lint before a push", 2)
-    costs = consultation(store).costs([TODAY])
-    (step,) = costs.others
-    assert (step.step, step.calls, costs.days[0].calls, costs.calls) == (
-        consult.SHORT_SESSIONS,
-        1,
-        1,
-        2,
-    )
-    assert step.usd == pytest.approx((step.input_tokens + step.output_tokens) * 10 / 1e6)
-    Consultant(
-        consultation(store),
-        ScriptedModel(ANSWER, shared("Never force-push", "Always run make lint")),
-    ).ask([TODAY])
-    costs = consultation(store).costs([TODAY])
-    assert (costs.others[0].calls, costs.others[0].usd, costs.days[0].output_tokens, costs.usd) == (
-        0,
-        0,
-        0,
-        0,
-    )
-
-
-def test_short_sessions_alone_can_cost_more_than_a_run_may():
-    store, model = with_settings(small_store(), model_most_usd=0.05), ScriptedModel(ANSWER)
-    Consultant(consultation(store), model).ask([TODAY])
-    short_session(store, "a", "never force-push to main " * 2_000, 1)
-    with pytest.raises(ModelSetupError, match="MEMORY_MODEL_MOST_USD allows"):
-        Consultant(consultation(store), model).ask([TODAY])
-    assert len(model.asked) == 1
-
-
-def test_a_short_session_of_a_project_that_may_not_be_sent_shares_no_request():
-    store = with_settings(small_store(), model_projects=["x"], model_at_once=1)
-    short_session(store, "a", "never force-push to main", 1)
-    short_session(store, "b", "always run make lint before a push", 2, project="secret")
-    model = ScriptedModel(ANSWER, shared("Never force-push to main"))
-    Consultant(consultation(store), model).ask([TODAY])
-    assert not any("make lint" in one.material for one in model.asked)
-    assert "b" not in consultation(store).rows(TODAY, {})["session_id"]
-
-
-def test_answers_about_short_sessions_do_not_change_the_estimate_of_others():
-    store = with_settings(small_store(), model_at_once=1)
-    before = consultation(store).budget.output_tokens(1)
-    short_session(store, "a", "never force-push to main", 1)
-    model = ScriptedModel(
-        ModelError("none"), ModelError("none"), shared("Never force-push to main")
-    )
-    Consultant(consultation(store), model).ask([TODAY])
-    assert list(consultation(store).answers.every())
-    assert consultation(store).budget.output_tokens(1) == before

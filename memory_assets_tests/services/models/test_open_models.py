@@ -4,33 +4,26 @@ Whatever it is asked, no request carries a secret or what is forgotten, and one 
 """
 
 import json
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-import memory_assets
 from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelRequest
 from memory_assets.services.models.open_models import (
-    at_once,
     masked,
     open_model,
-    projects_of,
     sendable,
     sendable_memory_md,
-    waiting_projects,
 )
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of
 from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets.text.masking.redact import mask_text
 from memory_assets_tests.factories import row
 from memory_assets_tests.messages_api import KEY, serve
-from memory_assets_tests.once import only_whole
-from memory_assets_tests.small_store import small_store, write
+from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.distill.models import ScriptedModel
 from memory_assets_tests.story import ONE_SESSION, lay_out_sample, run_apart
 
@@ -51,10 +44,6 @@ atexit.register(report)
 PASSWORD = "Xk9#mQ2v!Lp7"
 
 
-def test_the_rules_ask_nobody():
-    assert open_model(open_store(read_settings())) is None
-
-
 def test_a_key_and_an_address_in_the_environment_are_no_consent(monkeypatch: pytest.MonkeyPatch):
     with serve(lambda body: "said") as api:
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
@@ -62,18 +51,6 @@ def test_a_key_and_an_address_in_the_environment_are_no_consent(monkeypatch: pyt
         monkeypatch.setenv("ANTHROPIC_MODEL", "claude-haiku-4-5")
         assert open_model(open_store(read_settings())) is None
         assert api.requests == []
-
-
-def test_the_settings_reach_the_model(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    with serve(lambda body: "said") as api:
-        settings = read_settings(model="claude-haiku-4-5", model_url=f"{api.url}/", model_retries=0)
-        model = open_model(open_store(settings))
-        assert model is not None
-        assert (model.ask(ModelRequest("s", "m")).text, api.questions()[0]["model"]) == (
-            "said",
-            "claude-haiku-4-5",
-        )
 
 
 REQUEST = ModelRequest(
@@ -118,42 +95,6 @@ def test_no_request_carries_what_is_forgotten():
     assert [request.material for request in model.asked] == ["Where does the ********** nest?"]
 
 
-def test_a_request_without_secrets_is_sent_as_it_is():
-    prompts = [
-        path.read_text() for path in sorted(Path(memory_assets.__file__).parent.rglob("*.md"))
-    ]
-    assert len(prompts) >= 4
-    model = ScriptedModel("said")
-    sent = masked(model, open_store(read_settings()))
-    for prompt in prompts:
-        sent.ask(ModelRequest(prompt, prompt))
-    assert model.asked == [ModelRequest(prompt, prompt) for prompt in prompts]
-
-
-def test_a_long_request_is_masked_in_a_small_part_of_the_time_that_a_model_takes():
-    material = "\n".join(
-        f"[09:{n % 60:02d}] OWNER: point {n} of the release plan, see src/shop/{n}.py"
-        for n in range(3_000)
-    )
-    mask_text(material)
-    began = time.perf_counter()
-    assert mask_text(material) == (material, 0)
-    assert time.perf_counter() - began < 1.0
-
-
-def test_only_one_module_makes_the_model_that_is_sent_anything():
-    package = Path(memory_assets.__file__).parent
-    made = {path.name: path.read_text() for path in package.rglob("*.py")}
-    for model, module in (
-        ("AnthropicModel", "anthropic"),
-        ("ClaudeCodeModel", "claude_code"),
-        ("CodexModel", "codex"),
-    ):
-        assert sorted(name for name, text in made.items() if model in text) == sorted(
-            [f"{module}_model.py", "open_models.py"]
-        )
-
-
 def watched(command: str, tmp_path: Path, **variables: str) -> set[str]:
     (tmp_path / "sitecustomize.py").write_text(WATCH)
     seen = tmp_path / "seen"
@@ -176,20 +117,6 @@ def test_with_the_rules_the_whole_journey_loads_no_sdk_and_opens_no_connection(t
             "no SDK"
         }
         assert api.requests == []
-
-
-@pytest.mark.slow
-@only_whole("shows that the watch of the test before it sees")
-def test_a_model_that_the_settings_name_is_seen_by_the_same_watch(tmp_path: Path):
-    with serve(lambda body: "said") as api:
-        named = {
-            "MEMORY_MODEL": "claude-haiku-4-5",
-            "MEMORY_MODEL_URL": api.url,
-            "ANTHROPIC_API_KEY": KEY,
-        }
-        seen = watched("ingest", tmp_path, **named)
-        assert "anthropic" in seen
-        assert any(line.startswith("socket.connect") for line in seen)
 
 
 def test_only_rows_of_allowed_projects_and_of_none_are_sent():
@@ -219,14 +146,6 @@ def test_lines_of_memory_md_from_other_projects_are_not_sent():
     assert sendable_memory_md(Store(read_settings(), store.root)) == content
 
 
-def test_projects_wait_only_where_a_model_is_configured():
-    store = small_store()
-    assert (projects_of(store), waiting_projects(store)) == (["x"], ())
-    with_model = Store(read_settings(model="claude-haiku-4-5", model_projects=["shop"]), store.root)
-    assert waiting_projects(with_model) == ("x",)
-    assert waiting_projects(Store(read_settings(model="claude-haiku-4-5"), store.root)) == ()
-
-
 def test_a_single_question_that_costs_more_than_allowed_is_not_sent():
     model = ScriptedModel("said")
     settings = read_settings(model_most_usd=0, model_prices={"scripted": {"input": 1, "output": 1}})
@@ -235,29 +154,3 @@ def test_a_single_question_that_costs_more_than_allowed_is_not_sent():
     ):
         masked(model, open_store(settings)).ask(ModelRequest("s", "m"))
     assert model.asked == []
-
-
-def test_each_role_is_opened_with_its_own_name_and_address(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    with serve(lambda body: "small") as small, serve(lambda body: "large") as large:
-        settings = read_settings(
-            model="claude-haiku-4-5",
-            model_url=small.url,
-            reflector_model="claude-sonnet-4-5",
-            reflector_url=large.url,
-        )
-        store = open_store(settings)
-        said = [
-            model.ask(ModelRequest("s", "m")).text
-            for role in ("observer", "reflector")
-            if (model := open_model(store, role))
-        ]
-        assert said == ["small", "large"]
-        assert large.questions()[0]["model"] == "claude-sonnet-4-5"
-
-
-def test_a_harness_is_asked_one_question_at_a_time():
-    settings = read_settings(model_at_once=8)
-    assert [
-        at_once(settings, name) for name in ("claude-code:haiku", "codex", "claude-haiku-4-5")
-    ] == [1, 1, 8]

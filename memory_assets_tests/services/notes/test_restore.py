@@ -8,11 +8,10 @@ from memory_assets.errors import (
     MemoryAssetsError,
     MemoryGoneError,
     NoteError,
-    QuestionError,
     UnknownMemoryError,
 )
 from memory_assets.memory import MemoryAgent
-from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED, RESTORED
+from memory_assets.store.ledger import ARCHIVED, COLD, RESTORED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import MEMORY, small_store, write
@@ -69,21 +68,6 @@ def test_an_archived_or_cold_memory_is_restored_once_by_the_beginning_of_its_id(
     assert len(restored(store)) == 1
 
 
-def test_a_stale_memory_is_restored(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_TTL_DAYS", '{"projects": 1}')
-    for _ in range(3):
-        store.ledger.append(RECALLED, "q", {"memory_ids": []}, actor="mira")
-    monkeypatch.setenv("MEMORY_NOW", str(START + timedelta(days=6)))
-    assert [one.state for one in MemoryAgent().restore([MEMORY]).memories] == ["stale"]
-
-
-def test_several_are_restored_each_once_in_the_order_named(store: Store):
-    moved(store, ARCHIVED, MEMORY, SECOND)
-    found = MemoryAgent().restore([SECOND, MEMORY, SHORT[SECOND]]).memories
-    assert [one.memory_id for one in found] == [SECOND, MEMORY]
-    assert [target for target, _ in restored(store)] == [SECOND, MEMORY]
-
-
 @pytest.mark.parametrize(
     ("state", "error", "told"),
     [
@@ -122,8 +106,3 @@ def test_what_cannot_be_restored_is_refused_and_nothing_is_written(
 def test_an_unknown_id_is_named(store: Store, name: str, error: type[MemoryAssetsError], told: str):
     with pytest.raises(error, match=told):
         MemoryAgent().restore(name)
-
-
-def test_no_id_is_no_request(store: Store):
-    with pytest.raises(QuestionError, match="memory_ids must name at least one"):
-        MemoryAgent().restore([])

@@ -1,15 +1,13 @@
 """Replay: the turns of a session of each harness, everything about one of them, what is refused, and what is forgotten."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_assets.errors import UnknownIdError
-from memory_assets.interfaces.views.replay import render_turn
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.replay.replay import Replay, replay_command
-from memory_assets.stages.brief.briefing import render_briefing
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -19,7 +17,6 @@ from memory_assets_tests.once import built_once
 from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
 from memory_assets_tests.stages.capture.sessions import (
-    assistant,
     at,
     dialogue,
     lines,
@@ -110,10 +107,6 @@ def test_sessions_are_named_by_their_beginning_and_the_last_turn_by_a_word(sampl
         assert replay.turn("last").turn == replay.turn(str(last)).turn == last
 
 
-def test_a_session_without_a_title_is_called_by_its_first_words(store: Store, sources: Path):
-    assert captured(store, sources, *dialogue("a", 2)).session().name == "a: please look at point 0"
-
-
 def test_a_session_or_turn_that_does_not_exist_is_refused_with_those_that_do(
     store: Store, sources: Path
 ):
@@ -133,32 +126,6 @@ def test_a_session_or_turn_that_does_not_exist_is_refused_with_those_that_do(
             match="has no turn .*; it has turns 1 to 3.*`memory data replay ab` lists them",
         ):
             replay.turn(turn)
-
-
-def test_a_session_comes_before_its_sub_agents_which_are_linked(store: Store, sources: Path):
-    path = sources / "projects" / "-home-mira-shop" / "main" / "subagents" / "agent-7.jsonl"
-    path.parent.mkdir(parents=True)
-    side = {"isSidechain": True, "agentId": "7", "sessionId": "main"}
-    path.write_bytes(lines(user("main", 50, "Find it.", 1.2) | side))
-    replay = captured(store, sources, *dialogue("main", 3), session="main")
-    assert Replay(store, "mai").id == "main"
-    (agent,) = replay.session().linked
-    assert (agent.relation, agent.command) == ("sub-agent", "memory data replay main/agent-7")
-    assert [len(one.linked) for one in replay.turns([1, 2, 3])] == [0, 1, 0]
-    assert [one.relation for one in Replay(store, "main/agent-7").session().linked] == ["parent"]
-
-
-def test_an_open_session_says_so_and_its_last_turn_may_go_on(sources: Path):
-    store = open_store(read_settings(now=datetime(2026, 8, 3, 9, 4, tzinfo=UTC)))
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 2), user("a", 4, "And now?", 3)) + b'{"type":"assis')
-    capture(store, sources)
-    check_points(store)
-    replay = Replay(store, "a")
-    assert replay.session().is_open
-    assert [one.is_open for one in replay.session().turns] == [False, False, True]
-    last = replay.turn("last")
-    assert (last.turn, last.is_open, [one.text for one in last.messages]) == (3, True, ["And now?"])
 
 
 def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_that_it_came_in(
@@ -203,42 +170,6 @@ def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_tha
     assert [memory.is_before for memory in three.injected] == [True, True]
 
 
-def test_a_briefing_is_shown_whole_as_a_hook_prints_it(store: Store, sources: Path):
-    briefing = render_briefing(
-        "## Hard Rules\n\n- Use uv.\n",
-        store.tables.read("memories"),
-        pending=2,
-        owner="mira",
-        as_of=None,
-    )
-    for number, said in enumerate(
-        (briefing, f"<system-reminder>\nSessionStart hook: {briefing}\n</system-reminder>")
-    ):
-        start = {
-            "type": "attachment",
-            "uuid": "x",
-            "sessionId": f"a{number}",
-            "timestamp": at(0),
-            "cwd": "/home/mira/shop",
-        }
-        start |= {"attachment": {"type": "hook_additional_context", "content": [said]}}
-        quoted = user(f"a{number}", 9, "", 6) | {
-            "type": "assistant",
-            "message": {"role": "assistant", "content": briefing},
-        }
-        one, _ = captured(
-            store, sources, start, *dialogue(f"a{number}", 2), quoted, session=f"a{number}"
-        ).turns([1, 2])
-        assert [(memory.text, memory.is_before, memory.line) for memory in one.injected] == [
-            (briefing.strip(), False, 0)
-        ]
-        shown = "\n".join(str(part) for part in render_turn(one, UTC))
-        assert (
-            "put into the context in this turn, record 0:\n    # Memory briefing\n" in shown
-            and "\n    - Use uv.\n" in shown
-        )
-
-
 def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: Path):
     id, gone = "0f3a5c1e-0000-5000-8000-000000000001", "1f3a5c1e-0000-5000-8000-000000000001"
     write(store, "memories", "all", row("memories", id=id, text="Use uv."))
@@ -251,38 +182,6 @@ def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: 
         ({"mem_0f3a5c1e0000": "Use uv.", "mem_1f3a5c1e0000": ""}, False)
     ]
     assert [found.is_before for found in three.recalled] == [True]
-
-
-def test_a_recall_shows_its_question_where_the_session_has_its_words(store: Store, sources: Path):
-    asked = [
-        "How do we install packages?",
-        "who owns the depot",
-        "what is the port",
-        "it is not in the session",
-    ]
-    given = [
-        {"question": asked[1]},
-        {"command": f"cd /x && memory recall '{asked[2]}' --json", "timeout": 9},
-    ]
-    call = assistant("a", 1, "Let me look.", 0.2)
-    call["message"]["content"] += [
-        {"type": "tool_use", "id": str(n), "name": "Tool", "input": one}
-        for n, one in enumerate(given)
-    ]
-    agent = MemoryAgent(
-        read_settings(timezone="UTC", now=datetime(2026, 8, 3, 9, 0, 20, tzinfo=UTC))
-    )
-    for question in asked:
-        agent.recall(question, own_session="a")
-    (one,) = captured(
-        store, sources, user("a", 0, "How do we\n  install packages?", 0), call
-    ).turns([1])
-    assert [found.question for found in one.recalled] == [*asked[:3], ""]
-    shown = "\n".join(str(part) for part in render_turn(one, UTC))
-    assert "recalled at 2026-08-03 09:00:20, asked “who owns the depot”: nothing" in shown
-    assert asked[3].encode() not in b"".join(
-        path.read_bytes() for path in store.root.rglob("*") if path.is_file()
-    )
 
 
 def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, sources: Path):
@@ -305,29 +204,6 @@ def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, s
     assert [(found.text, found.gate, found.command) for found in two.learnt] == [
         ("Point 2 matters.", "hold", "memory explain mem_0f3a5c1e0000")
     ]
-
-
-def test_explain_names_the_turn_in_which_a_fact_was_said(store: Store, sources: Path):
-    replay = captured(store, sources, *dialogue("a", 3))
-    id, second = (
-        "0f3a5c1e-0000-5000-8000-000000000001",
-        replay.checkpoints["message_ids"][1].to_list(),
-    )
-    fact = {
-        "id": id,
-        "message_ids": second[:1],
-        "quote": "point 2",
-        "segment_id": "s",
-        "text": "Point 2 matters.",
-    }
-    write(
-        store,
-        "observations",
-        "2026-08-03",
-        row("observations", session_id="a", day=date(2026, 8, 3), **fact),
-    )
-    (step,) = MemoryAgent(store.settings).origin_of(id).root.find("observation")
-    assert step.facts["replay"] == "memory data replay a --turn 2"
 
 
 def test_secrets_stay_masked_and_forgotten_words_are_in_no_turn_and_not_in_the_table(

@@ -1,17 +1,15 @@
 """An answer over all tiers of a real store: MEMORY.md, memories and raw messages, with a model, without one, and with a dead one."""
 
 import json
-import time
 
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.search.answers import dependencies_of, everything_of
 from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import KEY, serve
-from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
+from memory_assets_tests.small_store import FACT, MEMORY, index, small_store
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
 QUESTION = "do we use pip to install packages?"
@@ -38,39 +36,6 @@ def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they
         "session-1",
         (3,),
     )
-
-
-def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):
-    (store.workspace / "MEMORY.md").write_text(
-        "# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n"
-    )
-    message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
-    model = ScriptedModel(
-        f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1]."
-    )
-    said = MemoryAgent().answer(QUESTION, model=model)
-    assert [one.kind for one in said.citations] == ["fact", "MEMORY.md", "message"]
-    assert [one.reason for one in said.dropped] == ["it cites mem_1, which it was not given"]
-    assert (said.cost.model_calls, said.cost.embeddings > 0, said.cost.seconds > 0) == (
-        1,
-        True,
-        True,
-    )
-    (asked,) = model.asked
-    assert all(f"[{one.id}]" in asked.material for one in said.citations)
-
-
-def test_what_is_not_in_memory_is_said_and_no_model_is_asked(store: Store):
-    model = ScriptedModel("x")
-    said = MemoryAgent().answer("sourdough hydration of rye", model=model)
-    assert (said.is_known, said.text, said.citations) == (False, "Not in memory.", ())
-    assert model.asked == []
-
-
-def test_filters_hold_for_every_tier(store: Store):
-    (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n- Install packages with uv.\n")
-    said = MemoryAgent().answer(QUESTION, category=["preferences"], kind=["fact"])
-    assert not [one for one in said.citations if one.kind in ("fact", "MEMORY.md")]
 
 
 def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(
@@ -112,26 +77,6 @@ def test_a_model_that_puts_an_answer_together_is_sent_no_password(
         assert (PASSWORD in told, "password=************" in told) == (False, True)
 
 
-def test_a_model_that_rewrites_a_question_is_sent_no_password(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    recent = ["password:\nhT4$wZ8q?Rn2", f"now it is password={PASSWORD}"]
-    with serve(lambda body: "<query>install packages</query>") as api:
-        named(api.url, monkeypatch).recall(TYPED, recent=recent)
-        until = time.monotonic() + 60
-        while (
-            not api.questions() and time.monotonic() < until
-        ):  # recall does not wait for a model that is late
-            time.sleep(0.05)
-    sent, *others = (json.dumps(question) for question in api.questions())
-    assert (PASSWORD in sent, "hT4$wZ8q?Rn2" in sent, sent.count("************")) == (
-        False,
-        False,
-        3,
-    )
-    assert not any(PASSWORD in other for other in others)
-
-
 def test_the_named_model_reranks_balanced_answers_unless_the_setting_or_the_profile_says_no(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
@@ -152,22 +97,6 @@ def test_the_named_model_reranks_balanced_answers_unless_the_setting_or_the_prof
     assert log_recalls(store.ledger.events([RECALLED]), store.settings.zone)[
         "model_calls"
     ].to_list() == [1]
-
-
-def test_a_dead_model_leaves_the_order_and_a_note(store: Store, monkeypatch: pytest.MonkeyPatch):
-    plain = MemoryAgent().recall(TYPED, probe=True).results
-    found = named("http://127.0.0.1:9", monkeypatch).recall(TYPED, probe=True)
-    assert (found.results, found.cost.model_calls) == (plain, 1)
-    assert "were not reranked" in found.notes[0]
-
-
-def test_a_dead_model_leaves_an_extractive_answer(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
-    monkeypatch.setenv("MEMORY_MODEL_URL", "http://127.0.0.1:9")
-    said = MemoryAgent().answer(QUESTION)
-    assert said.is_extractive
-    assert FACT in said.text
-    assert "the answer is extractive" in said.notes[-1]
 
 
 def test_what_was_cited_is_noted_as_recalled_with_the_cost_and_a_probe_is_not(store: Store):
@@ -194,17 +123,3 @@ def test_sources_of_a_project_that_may_not_be_sent_are_quoted_instead(
     assert any("No model was asked: the sources include some of x" in note for note in said.notes)
     monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "x")
     assert not MemoryAgent().answer(QUESTION, model=model).is_extractive
-
-
-def test_a_question_is_not_rewritten_by_a_harness_nor_from_a_project_that_may_not_be_sent(
-    store: Store,
-):
-    def opened(project: str | None, **settings: object) -> bool:
-        changed = Store(store.settings.model_copy(update=settings), store.root)
-        return dependencies_of(changed, everything_of(changed), project).model is not None
-
-    assert opened("x", model="claude-haiku-4-5")
-    assert not opened("secret", model="claude-haiku-4-5", model_projects=["x"])
-    assert opened(None, model="claude-haiku-4-5", model_projects=["x"])
-    assert not opened("x", model="claude-code")
-    assert not opened("x", model="rules")

@@ -7,15 +7,13 @@ import polars as pl
 from memory_assets.services.search.brief_inputs import (
     STILL_OPEN_FOR,
     active_projects,
-    expiring_on,
     open_work,
-    reflected_memories,
     refused_lines,
 )
 from memory_assets.stages.brief.briefing import ActiveProject
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, message, row
-from memory_assets_tests.small_store import DAY, MEMORY, small_store, write
+from memory_assets_tests.small_store import DAY, small_store, write
 
 TODAY = DAY.isoformat()
 
@@ -60,10 +58,6 @@ def test_the_last_session_of_each_project_says_what_is_open_the_latest_first():
         ("tide", "Ship it", "Go on.", DAY),
         ("shop", "Move to uv", "Go on.", DAY),
     ]
-
-
-def test_a_project_whose_last_session_left_nothing_open_has_no_line():
-    assert open_work(store_with(("shop", "mira", "Old"), ("shop", "mira", None))) == ()
 
 
 def test_without_a_model_the_last_request_and_the_state_of_each_branch_are_known(monkeypatch):
@@ -119,44 +113,6 @@ def test_active_projects_are_those_of_the_owners_last_two_weeks_the_latest_first
     assert active_projects(Store(store.settings, store.root / "nowhere")) == ()
 
 
-def test_memories_that_reflections_cite_are_known():
-    store = small_store()
-    memories = store.tables.read("memories")
-    assert reflected_memories(store, memories) == frozenset()
-    write(
-        store,
-        "reflections",
-        TODAY,
-        row("reflections", reflection_id="r", observation_ids=[MEMORY, "another"]),
-    )
-    assert reflected_memories(store, memories) == {MEMORY}
-
-
-def test_an_empty_store_knows_of_nothing_open():
-    assert open_work(small_store()) == ()
-
-
-def test_pending_proposals_expire_soon_five_days_after_they_were_asked_about():
-    store = small_store()
-    now = store.settings.clock()
-    of_days = {"p-1": 1.5, "p-2": 2.5, "p-3": 1.0, "p-4": None}
-    rows = [
-        row(
-            "decisions",
-            proposal_id=id,
-            state="pending",
-            expires_at=None if days is None else now + timedelta(days=days),
-        )
-        for id, days in of_days.items()
-    ]
-    promoted = row("decisions", proposal_id="p-5", state="promoted", expires_at=now)
-    write(store, "decisions", "all", *rows, promoted)
-    assert expiring_on(store) == [
-        (now + timedelta(days=1)).date(),
-        (now + timedelta(days=1.5)).date(),
-    ]
-
-
 def end_with(
     task: str | None,
     reply: str,
@@ -180,10 +136,6 @@ def end_with(
     return store
 
 
-def test_a_session_that_left_nothing_open_has_no_line():
-    assert open_work(end_with(None, "Done. The till is added and its test passes.")) == ()
-
-
 def test_a_request_that_cannot_be_understood_alone_is_not_quoted():
     (one,) = open_work(
         end_with(
@@ -198,15 +150,6 @@ def test_a_request_that_cannot_be_understood_alone_is_not_quoted():
         "",
         "Assistant: “Till added, not pushed.”",
     )
-
-
-def test_a_task_that_is_over_is_left_out():
-    store = end_with("Add a till; the last test is committed.", "The till is added.")
-    answers = store.tables.read("observer_answers", [TODAY])
-    store.tables.write(
-        "observer_answers", TODAY, answers.with_columns(suggested_response=pl.lit(None, pl.String))
-    )
-    assert open_work(store) == ()
 
 
 def test_a_state_that_the_next_step_repeats_is_left_out():

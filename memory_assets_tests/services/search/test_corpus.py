@@ -19,16 +19,6 @@ def store() -> Store:
     return made
 
 
-def opened(store: Store) -> None:
-    """Moves the messages of the day into an open window."""
-    messages = store.tables.read("messages", [TODAY])
-    for table in ("messages", "passages", "passage_vectors"):
-        store.tables.drop(table, TODAY)
-    store.tables.write(
-        "messages_open", "all", messages.select(store.tables.read("messages_open").columns)
-    )
-
-
 def test_the_passages_of_some_heads_are_those_of_all(store: Store):
     heads, every = (
         passage_heads(store.tables).sort("id"),
@@ -64,20 +54,3 @@ def test_vectors_of_other_models_are_left_out(store: Store):
     found = passages_to_index(store.tables, ("another", "1"))
     assert found["vector"].null_count() == found.height > 0
     assert passage_heads(store.tables, ("another", "1"))["encoded_by"].null_count() == found.height
-
-
-def test_a_passage_whose_message_is_not_there_is_not_there(store: Store):
-    messages = store.tables.read("messages")
-    gone = passage_heads(store.tables)["message_id"][0]
-    store.tables.write("messages", TODAY, messages.filter(pl.col("message_id") != gone))
-    assert gone not in passage_heads(store.tables)["message_id"]
-    assert gone not in passages_to_index(store.tables)["message_id"]
-
-
-def test_passages_of_an_open_window_have_texts_and_no_vectors(store: Store):
-    before = passages_to_index(store.tables).sort("id")
-    opened(store)
-    found = passages_to_index(store.tables).sort("id")
-    assert found.drop("vector", "words").equals(before.drop("vector", "words"))
-    assert found["vector"].null_count() == found.height
-    assert passage_heads(store.tables)["day"].null_count() == found.height

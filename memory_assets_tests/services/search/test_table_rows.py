@@ -44,15 +44,3 @@ def test_the_same_seed_draws_the_same_and_another_seed_others():
     store = store_of(fact=ALLOWED)
     assert drawn(store, "504fc62") == drawn(store, "504fc62") != drawn(store, "8eb77c1")
     assert len(set(drawn(store, "504fc62"))) == 20
-
-
-def test_days_written_in_another_order_change_nothing():
-    store = store_of(fact=ALLOWED)
-    before = drawn(store, "7")
-    for day in reversed(DAYS):
-        store.tables.write("observations", day, store.tables.read("observations", [day]).reverse())
-    assert drawn(store, "7") == before
-
-
-def test_an_empty_store_gives_an_empty_sample():
-    assert drawn(open_store(read_settings()), "7") == []

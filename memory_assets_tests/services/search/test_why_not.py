@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from memory_assets.errors import QuestionError
 from memory_assets.interfaces.views.origin import render_explained
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.corpus import (
@@ -23,7 +22,7 @@ from memory_assets.store.ledger import ARCHIVED, COLD, RECALLED
 from memory_assets.store.store import Store
 from memory_assets.text.words import text_hash
 from memory_assets_tests.factories import START, index_rows, message, row
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, index, small_store, write
+from memory_assets_tests.small_store import DAY, MEMORY, index, small_store, write
 
 PLANTED = "Herons nest beside the reactor."
 OTHER = "1f3a5c1e-0000-5000-8000-000000000002"
@@ -87,16 +86,6 @@ def say(store: Store, status: str, **changes: Any) -> None:
         message_ids=[said["message_id"]],
     )
     write(store, "windows", "all", *windows, window)
-
-
-def test_what_is_recalled_did_not_stop():
-    index(small_store())
-    found = asked(FACT)
-    assert (found.stage, found.memory_id, found.because) == (
-        "recalled",
-        MEMORY,
-        "it is result 1 of 1",
-    )
 
 
 def test_not_captured(store: Store):
@@ -198,14 +187,6 @@ def test_held_by_the_gate(store: Store):
     assert (found.stage, found.because) == ("held", "the write gate holds it: only an echo")
 
 
-def test_held_by_a_contradiction(store: Store):
-    remember(store, {"state": "held", "conflicts_with": [OTHER]})
-    assert (
-        asked().because
-        == "it contradicts mem_1f3a5c1e0000, and it is not decided which one is right"
-    )
-
-
 def test_superseded(store: Store):
     remember(
         store,
@@ -244,15 +225,6 @@ def test_a_stale_memory_is_recalled_at_half_its_score_and_told_so(
         "it is result 1 of 1"
     )
     assert (asked().stage, asked().because) == ("recalled", because)
-
-
-def test_a_stale_memory_that_is_not_recalled_stopped_there(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    grown_old(store, monkeypatch)
-    found = asked(question="Which editor does Priya use?")
-    assert found.stage == "stale"
-    assert found.because.startswith("it is stale since 2026-11-02")
 
 
 @pytest.mark.parametrize("kind", [ARCHIVED, COLD])
@@ -335,24 +307,6 @@ def test_out_ranked(store: Store):
     )
 
 
-def test_over_the_cap(store: Store):
-    remember(store, {})
-    found = ranked(store, [*(f"rival {n}" for n in range(8)), MEMORY])
-    assert (found.stage, found.score, found.last_in) == ("over the cap", 0.6, 0.7)
-    assert found.because == "the profile balanced returns 7, and it comes after them"
-
-
-def test_what_shares_nothing_with_the_question_is_out_ranked(store: Store):
-    remember(store, {"text": FACT}, {"id": OTHER})
-    assert asked(question="how do we install packages with uv").stage == "out-ranked"
-
-
-@pytest.mark.parametrize("text", ["", " \n", "x" * 2_001])
-def test_what_is_no_question_is_refused(text: str, store: Store):
-    with pytest.raises(QuestionError, match="Give 1 to 2,000 characters"):
-        asked(text)
-
-
 WORDINGS = (
     "`herons` nest beside the 'reactor'",
     "beside the reactor, HERONS NEST",
@@ -383,7 +337,3 @@ def test_the_nearest_thing_said_is_named_and_marked_where_nothing_says_it(store:
     assert (found.stage, found.says, found.is_meant) == ("not observed", PLANTED, False)
     assert "perhaps not what you mean" in "\n".join(map(str, render_explained(found)))
     assert asked("The invoice has a due date.").stage == "not captured"
-
-
-def test_a_memory_is_named_by_its_id(store: Store):
-    assert asked(MEMORY[:13]).memory_id == asked(f"mem_{MEMORY[:8]}").memory_id == MEMORY

@@ -1,6 +1,5 @@
 """Which store is filled: the main one where there is something to take in, the sample's on an empty machine."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -36,24 +35,6 @@ def test_transcripts_of_this_machine_fill_the_main_store(
     assert store_to_fill(read_settings()).settings == read_settings()
 
 
-def test_older_transcripts_fill_the_main_store_which_stays_empty(tmp_path: Path):
-    folder = tmp_path / "home" / ".claude" / "projects" / "-shop"
-    folder.mkdir(parents=True)
-    path = folder / "0a000001-1111-4222-8333-444455556666.jsonl"
-    path.write_bytes(lines(*dialogue("a", 1)))
-    os.utime(path, (0, 0))
-    choice = store_to_fill(read_settings())
-    assert choice.settings == read_settings()
-    assert "No transcripts" not in choice.reason
-
-
-def test_folders_named_in_settings_fill_the_main_store_even_when_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path))
-    assert not is_sample(store_to_fill(read_settings()).settings)
-
-
 def test_a_main_store_that_exists_is_never_left_for_the_sample():
     open_store(read_settings())
     assert not is_sample(store_to_fill(read_settings()).settings)
@@ -71,9 +52,3 @@ def test_another_process_given_the_variables_finds_the_same_store(monkeypatch: p
     for name, value in environment_of(sample).items():
         monkeypatch.setenv(name, value)
     assert read_settings() == sample
-
-
-def test_another_process_is_given_the_labels_by_their_full_path(monkeypatch: pytest.MonkeyPatch):
-    """The UI runs in a folder of its own."""
-    monkeypatch.setenv("MEMORY_GOLD", "labels")
-    assert environment_of(read_settings())["MEMORY_GOLD"] == str(Path.cwd() / "labels")

@@ -1,7 +1,6 @@
 """Living beside the harnesses' own memories: read as sources, recalled with their source, never written."""
 
 import hashlib
-import json
 import os
 from pathlib import Path
 
@@ -9,21 +8,16 @@ import pytest
 
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.due import memories_are_stale
-from memory_assets.runs.launch import ingest
 from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.services.sources.harness_files import (
     find_memory_files,
     projects_of,
-    read_memory_files,
 )
-from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
-from memory_assets.store.ledger import WORDS_FORGOTTEN
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
-from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
 
 PORT = "The staging database listens on port 5433, behind the tunnel of leith-1."
 TRAIN = "The release train of the harbour team leaves on Thursday afternoon."
@@ -106,20 +100,6 @@ def test_what_harnesses_remember_is_recalled_with_its_source_and_their_files_sta
     assert checksums(home) == before
 
 
-@pytest.mark.slow
-def test_all_jobs_leave_their_files_as_they_are(home: Path):
-    transcript(home / ".claude", "0a000001-1111-4222-8333-444455556666").write_bytes(
-        lines(*dialogue("shop", 6))
-    )
-    before = checksums(home)
-    ran = ingest(open_store(read_settings()))
-    assert {"capture", "process_days", "rebuild_memories"} <= set(ran.jobs)
-    assert ingest(open_store(read_settings())).jobs == []
-    assert checksums(home) == before
-    store = MemoryAgent(read_settings()).store
-    assert set(store.tables.read("harness_memories")["project"]) == {"shop", ""}
-
-
 def test_what_a_harness_forgets_is_gone_and_what_it_learns_is_there(store: Store, home: Path):
     learn(store)
     path = home / ".codex/memories/MEMORY.md"
@@ -174,12 +154,6 @@ def test_a_folder_without_sessions_belongs_to_the_project_that_its_name_ends_wit
     assert projects_of(store, find_memory_files(store.settings))[str(memory.parent)] == project
 
 
-def test_nothing_is_read_where_the_setting_says_so(store: Store, monkeypatch: pytest.MonkeyPatch):
-    assert len(find_memory_files(store.settings)) == 3
-    monkeypatch.setenv("MEMORY_HARNESS_MEMORIES", "false")
-    assert find_memory_files(read_settings()) == []
-
-
 def test_folders_that_are_named_are_looked_through_and_the_usual_places_are_not(
     home: Path, tmp_path: Path
 ):
@@ -196,25 +170,3 @@ def test_links_to_folders_and_huge_files_are_passed_by(home: Path, tmp_path: Pat
     shop = home / ".claude/projects/-home-mira-shop/memory"
     (shop / "loop").symlink_to(shop)
     assert len(find_memory_files(read_settings())) == 3
-
-
-def test_the_record_of_the_table_says_it_is_a_mirror():
-    from memory_assets.schema.frames import schema_of
-    from memory_assets_tests.generated import columns_of
-
-    assert schema_of("harness_memories") == schema_of("observations")
-    assert "never written" in json.dumps(columns_of("harness_memories"))
-
-
-def test_what_is_forgotten_is_read_from_no_file_again(store: Store, home: Path):
-    before = checksums(home)
-    stone = make_tombstone(words_of("listens on port 5433"), store.key)
-    store.ledger.append(
-        WORDS_FORGOTTEN,
-        "all",
-        {"tombstones": rows_of([stone]), "with_history": False},
-        actor="mira",
-    )
-    texts = read_memory_files(store)["text"].to_list()
-    assert TRAIN in texts and not [text for text in texts if "5433" in text]
-    assert checksums(home) == before

@@ -15,7 +15,6 @@ import pytest
 import zstandard
 
 from memory_assets.errors import StoreError, StoreVersionError
-from memory_assets.services.transfer import backup as backups
 from memory_assets.services.transfer import contents, place
 from memory_assets.services.transfer.backup import END, back_up, restore
 from memory_assets.store import staged
@@ -64,17 +63,6 @@ def test_a_backup_and_what_it_restores_are_readable_by_the_owner_alone(
     assert modes == {0o600}
 
 
-def test_a_folder_gets_a_backup_named_after_the_moment(store: Store, tmp_path: Path):
-    assert back_up(store, tmp_path).path.name == "memory-20260901-120000.tar.zst"
-
-
-def test_other_programs_read_a_backup(backup: Path):
-    with zstandard.open(backup, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
-        assert {"backup.json", "VERSION", "workspace/MEMORY.md", "manifest.json"} <= {
-            entry.name for entry in tar
-        }
-
-
 def test_any_changed_byte_is_named_and_nothing_is_restored(backup: Path, tmp_path: Path):
     whole = backup.read_bytes()
     for at in sampled(range(len(whole)), 25):
@@ -107,18 +95,6 @@ def test_a_store_is_never_overwritten(store: Store, backup: Path):
     assert everything_below(store.root) == before
 
 
-def test_settings_and_waiting_events_of_a_folder_without_a_store_are_kept(
-    backup: Path, tmp_path: Path
-):
-    root = tmp_path / "again"
-    (root / "spool").mkdir(parents=True)
-    (root / "spool" / "2026-09-01.jsonl").write_text("{}\n")
-    (root / "memory.toml").write_text("review_days = 3\n")
-    restore(backup, settings_at(root))
-    assert (root / "memory.toml").read_text() == "review_days = 3\n"
-    assert (root / "spool" / "2026-09-01.jsonl").is_file()
-
-
 @pytest.mark.parametrize("target", ["store/backup", "store/workspace/MEMORY.md", "some.txt"])
 def test_files_that_are_no_backups_are_not_replaced(store: Store, tmp_path: Path, target: str):
     (tmp_path / "some.txt").write_text("mine")
@@ -146,22 +122,6 @@ def test_a_killed_backup_leaves_nothing_once_the_next_is_written(store: Store, b
     (backup.parent / f".{backup.name}.killed.tmp").write_bytes(b"half")
     back_up(store, backup)
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
-
-
-def test_a_full_disk_while_restoring_leaves_no_store(
-    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    write, root = place.write_below, tmp_path / "again"
-
-    def fails_late(folder: Path, name: str, content: bytes) -> None:
-        if name.startswith("workspace/"):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
-        write(folder, name, content)
-
-    monkeypatch.setattr(backups, "write_below", fails_late)
-    with pytest.raises(StoreError, match="No space left"):
-        restore(backup, settings_at(root))
-    assert everything_below(root) == []
 
 
 def test_a_restore_that_is_killed_at_any_move_is_finished_by_whoever_opens_the_store(
