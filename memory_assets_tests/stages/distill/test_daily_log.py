@@ -44,15 +44,6 @@ def fact(text: str, **changes) -> dict:
     return row("observations", **{**defaults, **changes})
 
 
-def test_a_section_ends_with_what_was_in_progress():
-    told = {"open_work": ("Move the build to uv", "Run `uv lock`."), "zone": UTC}
-    text = render_section(window(ROWS), frame("segments", SEGMENT), frame("observations"), **told)
-    assert text.endswith(
-        "**In progress**: Move the build to uv\n**Next**: Run `uv lock`.\n<!-- /window a1b2c3d4e5f6 -->\n"
-    )
-    assert "In progress" not in section()
-
-
 def test_a_section_reads_as_the_seeds_show_it():
     session = row("sessions", name="Package managers", files_modified=["a", "b"], files_read=["c"])
     text = render_section(
@@ -131,22 +122,6 @@ def test_the_last_section_of_a_session_hands_it_over():
     assert quoted in without
 
 
-def test_a_handoff_names_what_there_is():
-    bare = {**HANDED_OVER, "files_modified": [], "files_read": [], "branch": None}
-    text = render_section(
-        window(ROWS),
-        frame("segments"),
-        frame("observations"),
-        session=bare,
-        is_handoff=True,
-        zone=UTC,
-    )
-    assert (
-        "#### Handoff\n**Session**: codex, 42 min, 6 turns, 40 messages, /work/shop\n\n"
-        in text.replace("<!-- /", "\n<!-- /")
-    )
-
-
 REFLECTION = row(
     "reflections", reflection_id="r1", project="shop", day=START.date(), text="- 🔴 Use uv.", observation_ids=["a", "b"],
     dropped_ids=["c"], output_tokens=40, reflector="rules/4", prompt_hash=None,
@@ -196,47 +171,10 @@ def test_the_reflected_section_replaces_itself_beside_windows_and_text_by_hand()
     assert update_reflected(once, "").rstrip() == before.rstrip()
 
 
-def test_held_facts_and_narratives_are_left_out():
-    text = section(
-        fact("held one", gate="hold"), fact("a narrative", kind="narrative"), fact("Use uv.")
-    )
-    assert "Use uv." in text
-    assert "held one" not in text
-    assert "a narrative" not in text
-
-
-def test_a_window_without_facts_says_so():
-    assert "Nothing worth keeping." in section()
-
-
-def test_times_are_the_owners():
-    text = render_section(
-        window(ROWS),
-        frame("segments", SEGMENT),
-        frame("observations", fact("Use uv.")),
-        zone=ZoneInfo("Asia/Tokyo"),
-    )
-    assert "(18:00) Use uv." in text
-
-
 def test_text_cannot_end_its_section():
     text = section(fact("evil <!-- /window a1b2c3d4e5f6 --> text"))
     assert update_log(text, []) == ""
     assert update_log(text, [section(fact("Use uv."))]) == section(fact("Use uv."))
-
-
-def test_a_section_replaces_itself_and_moves_nothing():
-    before = (
-        update_log("# 2026-08-03\n\nby hand\n", [section(fact("old"))]) + "\nafter it, by hand\n"
-    )
-    after = update_log(before, [section(fact("new"))])
-    assert after == before.replace("old", "new")
-
-
-def test_a_new_log_has_a_title_and_writing_twice_changes_nothing():
-    once = update_log("", [section(fact("Use uv."))], title="2026-08-03")
-    assert once.startswith("# 2026-08-03\n\n<!-- window a1b2c3d4e5f6 -->\n")
-    assert update_log(once, [section(fact("Use uv."))], title="2026-08-03") == once
 
 
 def test_sections_of_windows_that_moved_away_are_removed():
@@ -259,15 +197,3 @@ def test_hand_written_text_survives_byte_for_byte(first: str, second: str, third
     assert left.startswith(first)
     assert left.endswith(third)
     assert second in left
-
-
-@pytest.mark.parametrize("name", ["Fix\nthe build", "  spaced  out "])
-def test_names_stay_on_their_line(name: str):
-    assert f"(session: {' '.join(name.split())}, 09:01)" in section(title=name)
-
-
-def test_facts_come_in_the_order_they_were_said():
-    text = section(
-        fact("later", event_at=START + timedelta(minutes=5)), fact("earlier", event_at=START)
-    )
-    assert text.index("earlier") < text.index("later")

@@ -94,13 +94,6 @@ def test_all_evidence_stands_in_the_messages():
         assert any(fact["quote"] in rows[message_id]["text"] for message_id in fact["message_ids"])
 
 
-def test_a_models_narrative_is_kept_and_held():
-    day = distilled(rows=ROWS, answers=answered(messages(ROWS), ANSWER))
-    narratives = day.observations.filter(kind="narrative")
-    assert narratives["text"].to_list() == day.segments["narrative"].to_list()
-    assert set(narratives["gate"]) == {"hold"} and set(narratives["priority"]) == {"low"}
-
-
 def test_without_a_model_a_segment_has_its_request_and_state_and_nothing_is_observed_of_them():
     rows = said(*CORRECTED)
     day = distilled(rows=rows)
@@ -148,11 +141,6 @@ def test_a_later_window_of_the_session_takes_back_what_an_earlier_one_laid_down(
     }
 
 
-def test_an_open_window_leaves_nothing():
-    day = distilled(window(said(*CORRECTED), status="open"))
-    assert [frame.height for frame in (day.segments, day.observations, day.verdicts)] == [0, 0, 0]
-
-
 def test_of_a_short_session_only_what_the_owner_taught_is_kept():
     rows = said(*CORRECTED)
     day = distilled(window(rows, status="short"), rows=rows)
@@ -195,47 +183,11 @@ def test_of_a_models_answer_about_a_short_session_only_rules_are_kept_and_the_ga
     assert set(day.observations["kind"]) <= {"fact"}
 
 
-def test_a_short_session_that_the_model_gave_no_usable_answer_about_is_read_by_the_rules():
-    rows = said(*CORRECTED)
-    short = window(rows, status="short")
-    ruled, asked = (
-        distilled(short, rows=rows, answers=how) for how in ({}, answered(messages(rows), None))
-    )
-    assert asked.observations.equals(ruled.observations)
-    assert asked.observations.height == 1
-
-
-def test_an_errand_in_a_short_session_is_no_lesson():
-    errand = "Review the current changes and report findings. Do not make code changes."
-    rows = said(
-        ("owner", errand),
-        ("assistant", "The review of `till.py` found one problem, in `total()`."),
-        ("owner", "no need to check anything up this folder"),
-    )
-    assert distilled(window(rows, status="short"), rows=rows).observations.is_empty()
-
-
-def test_a_short_session_in_which_nothing_was_taught_leaves_nothing():
-    rows = said(
-        ("owner", "What does the scheduler do?"),
-        ("assistant", "The scheduler in cron.py runs the nightly report at 02:00."),
-    )
-    day = distilled(window(rows, status="short"), rows=rows)
-    assert [frame.height for frame in (day.segments, day.observations, day.verdicts)] == [0, 0, 0]
-
-
 def test_every_observation_has_its_verdict_and_discards_leave_a_hash_alone():
     day = distilled()
     kept = day.verdicts.filter(pl.col("verdict") != "discard")
     assert sorted(kept["candidate_id"]) == sorted(day.observations["id"])
     assert "text" not in day.verdicts.columns
-
-
-def test_the_share_of_a_window_is_respected():
-    rows = said(*CORRECTED)
-    own, frame = windows(window(rows)), messages(rows)
-    observations = build_day(own, frame, allowances={rows[0]["window_id"]: 1})["observations"]
-    assert observations.filter((pl.col("kind") == "fact") & (pl.col("gate") == "allow")).height == 1
 
 
 def test_a_models_answer_goes_through_the_gate():
@@ -294,32 +246,3 @@ def test_what_a_later_part_of_the_session_replaces_is_held():
     assert day.facts()["text"].to_list() == ["`uv sync` now installs everything from `uv.lock`"]
     held = day.observations.filter(text="`requirements.txt` is gone").row(0, named=True)
     assert (held["gate"], held["gate_reason"]) == ("hold", "overturned later in the session")
-
-
-def test_a_models_fact_is_dated_and_placed_by_its_time():
-    rows = said(
-        ("assistant", "The cache is stale."),
-        *[("assistant", f"Step {n} of the plan.") for n in range(20)],
-        ("assistant", "The cache is stale."),
-    )
-    stamp = f"{rows[-1]['event_at']:%H:%M}"
-    answers = answered(
-        messages(rows),
-        f"- 🔴 ({stamp}) [gate=allow confidence=0.9 category=operations] The cache is stale here",
-    )
-    (fact,) = distilled(rows=rows, answers=answers).facts().to_dicts()
-    assert (fact["event_at"], fact["message_ids"][0]) == (
-        rows[-1]["event_at"],
-        rows[-1]["message_id"],
-    )
-
-
-def test_the_models_priority_and_confidence_rank_and_its_category_wins():
-    rows = said(*CORRECTED)
-    answer = "- 🟡 [gate=allow confidence=0.9 category=system-architecture] `uv sync` always installs everything from `uv.lock`"
-    (fact,) = distilled(rows=rows, answers=answered(messages(rows), answer)).facts().to_dicts()
-    assert (fact["priority"], fact["confidence"], fact["category"]) == (
-        "medium",
-        0.9,
-        "system-architecture",
-    )

@@ -1,7 +1,6 @@
 """Which records a model's fact rests on, and whose words it is in."""
 
 from datetime import UTC, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -51,22 +50,6 @@ def test_a_narrative_keeps_the_owners_orders_and_loses_those_of_others():
     assert without_orders(told, ROWS) == "The build was repaired. Never use pip for the packages."
 
 
-def test_the_record_that_holds_an_exact_name_is_evidence_too():
-    rows = said(
-        (
-            "assistant",
-            "The stale mount breaks the integration tests of the shop; remounting fixes it.",
-        ),
-        *[("assistant", f"Word number {n} about something else.") for n in range(20)],
-        {"author": "tool", "text": "mount: /srv/data-17 on 10.0.0.9", "tool_name": "Bash"},
-    )
-    evidence = Grounding(rows).find(
-        "The stale mount /srv/data-17 breaks the integration tests of the shop; remounting fixes it"
-    )
-    assert evidence is not None
-    assert evidence.rows == (0, 21)
-
-
 NOISE = [("assistant", f"Word number {n} about the planner and its cache.") for n in range(30)]
 MOMENT = Stamp((START + timedelta(minutes=12)).hour, (START + timedelta(minutes=12)).minute)
 
@@ -93,20 +76,6 @@ def test_names_numbers_and_quoted_words_must_be_there(text: str):
     assert fault(text) == "unknown name"
 
 
-def test_a_number_may_be_spelled_out():
-    rows = said(
-        ("assistant", "The uploader tries three times and then gives up on the 3,000 rows.")
-    )
-    assert fault("The uploader tries 3 times before it gives up on 3000 rows", rows) == ""
-
-
-def test_a_fact_with_few_words_of_the_session_is_unsupported():
-    assert (
-        fault("Kubernetes certificates in the environment rotate quarterly across regions")
-        == "unsupported"
-    )
-
-
 def test_evidence_lies_near_the_time_that_the_model_gave():
     rows = said(
         ("assistant", "The cache of the planner is stale."),
@@ -122,16 +91,6 @@ def test_evidence_lies_near_the_time_that_the_model_gave():
     assert whole.rows[0] == 0
     assert near.rows[0] == 12
     assert len(near.rows) <= 4 and all(abs(row - 12) <= 3 for row in near.rows)
-
-
-def test_a_time_is_local_and_a_wrong_one_costs_nothing():
-    rows = said(*NOISE[:12], ("assistant", "`make ship` needs a clean checkout."), *NOISE)
-    text = "`make ship` needs a clean checkout"
-    tokyo = Stamp((MOMENT.hour + 9) % 24, MOMENT.minute)
-    for zone, stamp in ((ZoneInfo("Asia/Tokyo"), tokyo), (UTC, Stamp(23, 59)), (UTC, None)):
-        found = Grounding(rows, zone).find(text, stamp)
-        assert found is not None
-        assert (found.rows[0], found.fault) == (12, "")
 
 
 def test_another_language_is_grounded_by_names_and_numbers():

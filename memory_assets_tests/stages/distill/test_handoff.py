@@ -5,10 +5,8 @@ import pytest
 from memory_assets.stages.distill.handoff import (
     NOT_DONE,
     NOT_PUSHED,
-    STOPPED,
     Handoff,
     find_handoff,
-    what_is_next,
 )
 from memory_assets_tests.factories import message
 
@@ -34,12 +32,6 @@ def test_a_go_ahead_is_no_request_and_what_followed_it_is_the_state():
     assert found == Handoff(RENAME[0], said, left=said)
 
 
-def test_a_short_question_and_its_answer_are_left_out():
-    assert end_of(*RENAME, "what was that?", "That was the test suite of the harbour.") == end_of(
-        *RENAME
-    )
-
-
 def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
     reply = (
         "The relay sends the new event to all consumers. It took two attempts because the port was taken by Redis.\n\n"
@@ -50,36 +42,11 @@ def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
     assert found.left == "… The dashboard still needs the new name. Want me to open the PR?"
 
 
-@pytest.mark.parametrize("last", ["👍", "```\nls -la\n```", "| a | b |\n|---|---|"])
-def test_a_reply_without_words_is_passed_over(last: str):
-    assert end_of(*RENAME, "ok", last).state == RENAME[1]
-
-
 def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
     reply = "Two tests are left:\n\n- The relay test still fails.\n- The dashboard test still needs a port."
     assert end_of("Rename the event tide.turned.", reply).left == (
         "… The relay test still fails. … The dashboard test still needs a port."
     )
-
-
-def test_without_a_request_or_reply_the_texts_are_empty():
-    assert end_of() == Handoff()
-    assert end_of("yes", "ok") == Handoff()
-    assert (
-        end_of(
-            "yes", "The branch is not pushed yet.", "push it", "Pushed to origin as `tides`."
-        ).request
-        == "push it"
-    )
-
-
-def test_a_cut_is_at_the_end_of_a_sentence_and_marked():
-    found = end_of(
-        "Rename the events and their consumers. " * 20,
-        "The relay sends the new event and the old one. " * 20,
-    )
-    assert found.request == "Rename the events and their consumers. " * 5 + "…"
-    assert found.state == "The relay sends the new event and the old one. " * 5 + "…"
 
 
 @pytest.mark.parametrize(
@@ -138,14 +105,6 @@ def test_a_question_that_the_owner_answered_is_not_open():
     assert end_of(*asked, "no").left == ""
 
 
-def test_a_short_question_does_not_hide_what_was_open_before_it():
-    before = ("Rename the event tide.turned.", "Renamed in 4 files, not pushed.")
-    assert (
-        end_of(*before, "what was that?", "That was the test suite of the harbour.").left
-        == before[1]
-    )
-
-
 @pytest.mark.parametrize(
     ("branch", "reply", "left"),
     [
@@ -165,18 +124,3 @@ def test_a_commit_on_a_branch_is_open_until_it_is_said_to_be_pushed(
 ):
     found = end_of("Rename the event tide.turned.", reply, branch=branch)
     assert (found.left, found.note) == (left, NOT_PUSHED if left else "")
-
-
-def test_a_request_during_which_the_session_ended_was_stopped():
-    rows = [
-        message("Rename the event tide.turned.", 0),
-        message("[toolCall sed()]", 1, author="assistant", kind="tool_call"),
-    ]
-    assert find_handoff(rows) == Handoff(rows[0]["text"], note=STOPPED)
-
-
-def test_of_a_named_next_step_reports_are_left_out():
-    assert what_is_next("All tests are green. Open the PR for tides.") == "Open the PR for tides."
-    assert what_is_next("Both comments are addressed, and PR #9 is ready to merge.").endswith(
-        "ready to merge."
-    )

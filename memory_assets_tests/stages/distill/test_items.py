@@ -3,9 +3,7 @@
 import pytest
 
 from memory_assets.stages.distill.items import (
-    clock_times_in,
     entities_of,
-    items_of,
     sentiment_of,
     strength_of,
 )
@@ -48,15 +46,3 @@ def test_files_commands_ids_and_people_are_named():
         "GIT_TERMINAL_PROMPT=0",
         "entireio/skills#3",
     )
-
-
-def test_clock_times_are_read_and_ports_and_durations_are_not():
-    assert clock_times_in("At 9:41 and 23:05:10, not localhost:8080, 1:2 or 12:345.") == (
-        "09:41",
-        "23:05",
-    )
-
-
-def test_a_time_that_no_source_tells_is_told_apart():
-    items = items_of("Broke at 09:41, fixed at 10:00.", ["restarted at 9:41"], "")
-    assert (items["clock_times"], items["ungrounded_times"]) == (("09:41",), ("10:00",))

@@ -45,19 +45,6 @@ def test_a_correction_becomes_a_lesson_with_what_to_use_instead_of_what():
     )
 
 
-def test_a_session_that_is_too_short_to_distil_teaches_all_the_same():
-    assert taught("no, use uv, not pip", "Understood.", status="short")["text"].to_list() == [
-        "Use uv, not pip."
-    ]
-    assert taught("no, use uv, not pip", "Understood.", status="open").is_empty()
-
-
-def test_only_the_owner_teaches():
-    assert taught(
-        "Never commit to main.", "Use uv, not pip.", authors=("tool", "assistant")
-    ).is_empty()
-
-
 def test_what_is_taken_back_in_the_same_session_is_no_lesson():
     later = "no, keep the lock file in git, never delete the lock file of the shop"
     assert taught("never commit the lock file of the shop", "Ok.", later)["text"].to_list() == [

@@ -9,7 +9,6 @@ import unicodedata
 import polars as pl
 import pytest
 
-from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.grounding import without_quoted
 from memory_assets.stages.distill.rules.exchanges import Row
@@ -115,18 +114,6 @@ def test_it_does_not_become_open_work(planted: Planted):
     assert (
         without_quoted("Finish the image of the build.", rows) == "Finish the image of the build."
     )
-
-
-@pytest.mark.slow
-@each_planted
-def test_comparing_by_meaning_does_not_make_it_the_owners(planted: Planted):
-    rows = session(planted, obeys=True)
-    own, frame = windows(window(rows)), messages(rows)
-    answers = answered(frame, believing(THEMES[planted.theme]))
-    facts = build_day(own, frame, answers=answers, embedder=LocalEmbedder())["observations"].filter(
-        pl.col("gate") == "allow"
-    )
-    assert carrying(planted.theme, facts["text"].to_list()) == []
 
 
 def conversation(owners: Said) -> list[Row]:

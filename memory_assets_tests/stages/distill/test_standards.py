@@ -7,28 +7,15 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import SettingsError
-from memory_assets.runs.inputs import observations
-from memory_assets.schema.tables import TABLES
 from memory_assets.stages.distill.standards import (
     DEFAULT_STANDARDS,
     DISTILL_VERSION,
-    plan_allowances,
     standards_of,
 )
 from memory_assets.stages.distill.taxonomy import TAXONOMY
 from memory_assets.stages.distill.write_gate import judge
 from memory_assets.store.settings import read_settings
-from memory_assets.store.store import Store
-from memory_assets_tests.factories import frame, row
-from memory_assets_tests.small_store import DAY, small_store
 from memory_assets_tests.stages.distill.test_write_gate import BASE
-
-
-def test_the_settings_of_a_newcomer_are_the_usual_standards():
-    assert (standards_of(read_settings()), DEFAULT_STANDARDS.version) == (
-        DEFAULT_STANDARDS,
-        DISTILL_VERSION,
-    )
 
 
 @pytest.mark.parametrize(("least", "verdict"), [(0.5, "allow"), (0.8, "allow"), (0.81, "hold")])
@@ -38,13 +25,6 @@ def test_a_fact_is_held_below_the_usefulness_that_the_settings_ask_for(least: fl
     assert (judged.verdict, judged.reason) == (
         verdict, "durable, with evidence" if verdict == "allow" else "usefulness below 0.81",
     )  # fmt: skip
-
-
-def test_a_session_leaves_as_many_facts_as_the_settings_say():
-    windows = frame("windows", row("windows", status="observed", window_id="w", user_turn_count=60))
-    assert plan_allowances(
-        windows, standards_of(read_settings(facts_per_session=4)).limits.most_allowed
-    ) == {"w": 4}
 
 
 def test_a_taxonomy_of_the_owner_files_facts_and_its_version_stands_in_their_rows(tmp_path: Path):
@@ -86,11 +66,3 @@ def test_a_taxonomy_that_cannot_be_read_is_an_error_that_names_the_setting(tmp_p
         SettingsError, match=r"Cannot read the taxonomy .*none.toml.* MEMORY_TAXONOMY"
     ):
         standards_of(read_settings(taxonomy=tmp_path / "none.toml"))
-
-
-def test_days_made_by_other_standards_are_stale():
-    store, day = small_store(), DAY.isoformat()
-    changed = Store(read_settings(least_useful=0.8), store.root)
-    table = TABLES["observations"]
-    assert observations(changed, table).keys() == observations(store, table).keys() == {day}
-    assert observations(changed, table)[day] != observations(store, table)[day]

@@ -35,16 +35,3 @@ def test_all_windows_of_a_session_stay_within_its_share(turns: list[int]):
 )
 def test_a_later_window_changes_nothing_of_an_earlier_one(turns: list[int], more: list[int]):
     assert planned(*turns, *more)[: len(turns)] == planned(*turns)
-
-
-def test_longer_windows_get_more_and_open_windows_nothing():
-    assert planned(5) < planned(20)
-    assert plan_allowances(frame("windows", row("windows", status="open"))) == {}
-
-
-def test_the_window_of_a_short_session_has_a_share():
-    assert [
-        *plan_allowances(
-            frame("windows", row("windows", status="short", user_turn_count=2))
-        ).values()
-    ] == [7]

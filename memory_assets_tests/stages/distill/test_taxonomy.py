@@ -1,24 +1,19 @@
 """Categories as data: each is found in its examples and in sentences of a developer's days; another version is read beside the first."""
 
 from collections import Counter
-from dataclasses import replace
 from importlib import resources
 
 import numpy as np
 import pytest
 
-from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.errors import SettingsError
-from memory_assets.schema import frames as tables
 from memory_assets.stages.distill.taxonomy import (
     TAXONOMY,
-    TAXONOMY_VERSION,
     categorise,
-    category_named,
     parse_taxonomy,
     read_taxonomy,
 )
-from memory_assets_tests.factories import WordEmbedder, frame, row
+from memory_assets_tests.factories import WordEmbedder
 from memory_assets_tests.stages.distill.categories import LABELLED
 
 PACKAGED = (resources.files("memory_assets.stages.distill") / "taxonomy.toml").read_text(
@@ -44,11 +39,6 @@ def test_the_examples_of_a_category_belong_there(category: str, example: str):
     assert categorise(example, "narrative", "owner")[0] == category
 
 
-def test_all_seven_are_there_with_their_version():
-    assert [rule.name for rule in TAXONOMY.categories] == SEVEN
-    assert TAXONOMY_VERSION == "v1"
-
-
 def confusion() -> Counter[tuple[str, str]]:
     return Counter(
         (wanted, categorise(sentence, "narrative", "owner")[0])
@@ -66,13 +56,6 @@ def test_sentences_of_a_developers_days_find_their_category():
     assert min(right.values()) >= LEAST_OF_A_CATEGORY, mistaken
 
 
-def test_no_labelled_sentence_is_an_example():
-    examples = {example for rule in TAXONOMY.categories for example in rule.examples}
-    assert examples.isdisjoint(
-        sentence for sentences in LABELLED.values() for sentence in sentences
-    )
-
-
 def test_optional_categories_wait_until_they_are_named():
     more = read_taxonomy(None, ("health", "hobbies"))
     assert (more.version, read_taxonomy(None, ())) == ("v1+health+hobbies", TAXONOMY)
@@ -83,16 +66,6 @@ def test_optional_categories_wait_until_they_are_named():
             categorise(example, "narrative", "owner", taxonomy=more)[0] == name
             for example in by_name[name].examples
         )
-
-
-def test_a_model_that_knows_nothing_of_optional_categories_does_not_hide_them():
-    text, more = "The owner has a peanut allergy.", read_taxonomy(None, ("health",))
-    assert categorise(text, "fact", "owner", "preferences", taxonomy=more)[0] == "health"
-    assert categorise(text, "fact", "owner", "preferences")[0] == "preferences"
-    assert (
-        categorise("The owner prefers tabs.", "fact", "owner", "preferences", taxonomy=more)[0]
-        == "preferences"
-    )
 
 
 def test_the_more_similar_examples_decide_between_categories_that_fit_equally():
@@ -120,27 +93,6 @@ def test_the_more_similar_examples_decide_between_categories_that_fit_equally():
     )
 
 
-def test_without_any_keyword_the_examples_decide_and_nobody_else_makes_rules():
-    text = "Seven of nine."
-    assert categorise(text, "fact", "owner", embedder=Pointing(TAXONOMY, "rules-conventions")) == (
-        "rules-conventions",
-        0.3,
-    )
-    assert (
-        categorise(text, "fact", "assistant", embedder=Pointing(TAXONOMY, "rules-conventions"))[0]
-        != "rules-conventions"
-    )
-    assert categorise(text, "fact", "owner") == ("projects", 0.3)
-
-
-def test_the_packaged_model_decides_ties_by_meaning():
-    text = "Whoever joined the relay team reads the wiki first: its members look after the relay."
-    assert (
-        categorise(text, "narrative", "owner", embedder=LocalEmbedder())[0]
-        == "people-relationships"
-    )
-
-
 class Pointing(WordEmbedder):
     """Finds every text similar to the examples of one category, and to nothing else."""
 
@@ -153,34 +105,6 @@ class Pointing(WordEmbedder):
 
     def encode_query(self, text: str) -> np.ndarray:
         return np.eye(2, dtype=np.float32)[int(text in self.examples and text not in self.near)]
-
-
-def test_a_second_version_leaves_rows_of_the_first_readable():
-    second = replace(
-        TAXONOMY,
-        version="v2",
-        categories=tuple(rule for rule in TAXONOMY.categories if rule.name != "operations"),
-    )
-    text = "The container needs 4 GB or the build crashes."
-    old = row(
-        "observations",
-        id="a",
-        text=text,
-        category=categorise(text, "fact", "assistant")[0],
-        taxonomy_version="v1",
-    )
-    again = categorise(text, "fact", "assistant", taxonomy=second)[0]
-    both = frame(
-        "observations",
-        old,
-        old | {"id": "b", "category": again, "taxonomy_version": second.version},
-    )
-    tables.checks_of("observations").validate(both)
-    assert both.select("taxonomy_version", "category").rows() == [
-        ("v1", "operations"),
-        ("v2", again),
-    ]
-    assert again != "operations"
 
 
 @pytest.mark.parametrize(
@@ -213,23 +137,3 @@ def test_only_the_owner_is_filed_under_rules_and_preferences(author):
             "preferences",
             "rules-conventions",
         )
-
-
-def test_a_vendors_prefix_is_taken_off():
-    assert category_named("jc:operations") == "operations"
-    assert category_named("JC:Rules_Conventions") == "rules-conventions"
-    assert category_named("weather") is None
-
-
-def test_a_hint_decides_where_the_words_are_silent():
-    assert (
-        categorise("Seven of nine.", "fact", "assistant", "people-relationships")[0]
-        == "people-relationships"
-    )
-
-
-def test_clear_words_give_more_confidence_than_none():
-    assert (
-        categorise("`make deploy` runs the release pipeline in CI.", "fact", "assistant")[1]
-        > categorise("Seven of nine.", "fact", "assistant")[1]
-    )

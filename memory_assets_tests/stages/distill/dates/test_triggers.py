@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as tables
-from memory_assets.stages.distill.dates.dates import find_dates
-from memory_assets.stages.distill.dates.triggers import find_triggers, quote_of
+from memory_assets.stages.distill.dates.triggers import find_triggers
 from memory_assets_tests.factories import frame, message, row
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -84,13 +83,6 @@ def test_a_day_that_was_over_when_the_message_was_captured_is_past():
     ].to_list() == ["due"]
 
 
-def test_capture_after_midnight_of_the_owner_is_the_next_day():
-    after = datetime(2026, 5, 11, 22, 30, tzinfo=UTC)
-    assert found(said("Remind me on Monday to rotate the keys."), captured=after)[
-        "state"
-    ].to_list() == ["past"]
-
-
 def test_a_fact_counts_where_it_names_the_day_itself():
     facts = (
         fact("The staging certificate expires on 2026-06-01.", 1),
@@ -102,26 +94,9 @@ def test_a_fact_counts_where_it_names_the_day_itself():
     ]
 
 
-def test_a_held_fact_and_a_narrative_make_none():
-    text = "The certificate expires on 2026-06-01."
-    assert found(
-        said("ok", 1), facts=(fact(text, 1, gate="hold"), fact(text, 1, kind="narrative"))
-    ).is_empty()
-
-
 def test_a_message_and_its_fact_are_one_trigger():
     text = "The certificate expires on 2026-06-01."
     assert found(said(text, 1), facts=(fact(text, 1),)).height == 1
-
-
-def test_facts_near_the_message_are_recalled_with_it_its_own_first():
-    facts = (
-        fact("Keys live in Vault.", 4),
-        fact("Keys are rotated with make rotate.", 3),
-        fact("Tea is at four.", 90),
-    )
-    (one,) = found(said("Remind me on Monday to rotate the keys.", 3), facts=facts).to_dicts()
-    assert one["memory_ids"] == ["fact-3", "fact-4"]
 
 
 def test_only_facts_about_the_subject_of_the_sentence_are_recalled_with_it():
@@ -137,21 +112,3 @@ def test_only_facts_about_the_subject_of_the_sentence_are_recalled_with_it():
     assert one["memory_ids"] == ["fact-4", "fact-5"]
     (one,) = found(said("The tea is late. Remind me on Monday.", 3), facts=facts).to_dicts()
     assert one["memory_ids"] == ["fact-3", "fact-6"]
-
-
-def test_a_guessed_time_resolves_nothing():
-    assert found(said("Remind me on Monday to rotate the keys.", is_time_guessed=True)).is_empty()
-
-
-def test_reading_twice_gives_the_same_rows():
-    texts = [
-        said("Remind me on Monday to rotate the keys.", 1),
-        said("And ship it by 2026-06-01.", 2),
-    ]
-    assert found(*texts).equals(found(*reversed(texts)))
-
-
-def test_a_long_sentence_is_quoted_around_the_day():
-    text = "word " * 100 + "and please ship it by 2026-06-01 " + "word " * 100
-    (dated,) = find_dates(text, SAID, BERLIN)
-    assert "by 2026-06-01" in quote_of(text, dated) and len(quote_of(text, dated)) <= 240

@@ -6,17 +6,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_assets.errors import ModelRequestError
 from memory_assets.schema.frames import check, frame_of
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answer_rows import (
     answer_row,
-    answers_by_window,
     open_work_of,
     plan_uses,
 )
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
@@ -82,20 +79,6 @@ def test_an_answer_tells_who_gave_it_what_it_took_and_how_it_was_read(tmp_path: 
     )
 
 
-def test_a_cut_attempt_is_paid_for_too(tmp_path: Path):
-    store = AnswerStore(tmp_path)
-    keep(store, question(), stop_reason="max_tokens")
-    keep(store, question().wider)
-    row = row_of(store)
-    assert (row["state"], row["attempts"], row["output_tokens"], row["cost_usd"]) == (
-        "answered",
-        2,
-        40,
-        0.04,
-    )
-    assert row["stop_reason"] == "end_turn"
-
-
 def test_a_refusal_leaves_no_answer_and_says_so(tmp_path: Path):
     store = AnswerStore(tmp_path)
     keep(store, question(), text="", stop_reason="refusal")
@@ -141,36 +124,6 @@ def test_open_work_is_one_line_without_what_nobody_asked_for(
     keep(store, question(), text=f"- 🔴 [gate=allow] Use uv, never pip\n{told}")
     row = row_of(store)
     assert open_work_of(frame_of("observer_answers", [row])) == {row["window_id"]: found}
-
-
-def test_a_question_that_could_not_be_asked_says_why(tmp_path: Path):
-    row = row_of(AnswerStore(tmp_path), ModelRequestError("too large"))
-    assert (row["state"], row["problem"], row["attempts"], row["cost_usd"]) == (
-        "failed",
-        "too large",
-        0,
-        0,
-    )
-
-
-def test_the_price_of_an_unknown_model_is_unknown(tmp_path: Path):
-    store = AnswerStore(tmp_path)
-    keep(store, question())
-    assert row_of(store, price=lambda _: None)["cost_usd"] is None
-
-
-def test_the_observer_gets_the_text_of_each_answer_and_none_where_there_is_none(tmp_path: Path):
-    store = AnswerStore(tmp_path)
-    keep(store, question())
-    row = row_of(store)
-    refused = {**row, "ordinal": 1, "row_from": 2, "row_to": 3, "answer": None, "state": "refused"}
-    key = question().key
-    assert answers_by_window(frame_of("observer_answers", [refused, row]), store) == {
-        row["window_id"]: [
-            Answered(0, 1, "scripted-1", key.prompt_hash, TEXT, ZoneInfo("Asia/Tokyo")),
-            Answered(2, 3, "scripted-1", key.prompt_hash, None),
-        ]
-    }
 
 
 def test_memories_that_an_answer_cites_were_used_when_it_came(tmp_path: Path):

@@ -19,21 +19,6 @@ def ended(reason: str) -> StoredAnswer:
     return replace(KEPT, answer=replace(ANSWER, stop_reason=reason))
 
 
-def test_an_answer_comes_back_as_it_was(tmp_path: Path):
-    store = AnswerStore(tmp_path / "answers")
-    assert store.read(KEY) is None
-    store.write(KEPT)
-    assert store.read(KEY) == KEPT
-    assert store.read_named(KEPT.name) == KEPT
-
-
-@pytest.mark.parametrize("field", ["content", "prompt_hash", "model", "parameters", "serialiser"])
-def test_another_question_has_another_answer(tmp_path: Path, field: str):
-    store = AnswerStore(tmp_path)
-    store.write(KEPT)
-    assert store.read(replace(KEY, **{field: "other"})) is None
-
-
 @pytest.mark.parametrize("reason", ["max_tokens", "model_context_window_exceeded", "refusal"])
 def test_a_cut_or_refused_answer_is_kept_and_is_no_hit(tmp_path: Path, reason: str):
     store = AnswerStore(tmp_path / "answers")
@@ -67,11 +52,6 @@ def test_a_broken_file_is_named(tmp_path: Path):
     (tmp_path / f"{KEY.name}.json").write_text("{")
     with pytest.raises(StoreError, match=KEY.name):
         AnswerStore(tmp_path).read(KEY)
-
-
-def test_a_missing_file_is_named():
-    with pytest.raises(StoreError, match="nothing"):
-        AnswerStore(Path("/nonexistent")).read_named("nothing")
 
 
 def test_what_was_said_of_material_that_changed_is_found_under_what_it_is_now(tmp_path: Path):

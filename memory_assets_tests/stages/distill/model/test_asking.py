@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from threading import Thread, current_thread
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -11,13 +10,12 @@ import pytest
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
 from memory_assets.schema.protocols import Batch, Image, ModelRequest
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, in_rounds, problem_of
+from memory_assets.stages.distill.model.asking import BatchQueue, ModelAsker, problem_of
 from memory_assets.stages.distill.model.established import (
     EstablishedFact,
     established_id,
     find_established,
 )
-from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
@@ -82,16 +80,6 @@ def test_every_question_is_asked_once_and_its_raw_answer_is_kept(tmp_path: Path)
     assert {kept.answer.text for kept in desk.answers.every()} == {ANSWER}
 
 
-def test_somebody_is_told_in_the_asking_thread_that_there_are_answers_while_others_are_asked(
-    tmp_path: Path,
-):
-    desk, told = Desk(tmp_path, ScriptedModel(ANSWER)), list[tuple[Thread, bool]]()
-    desk.ask(
-        questions(5), stored=lambda: told.append((current_thread(), any(desk.answers.every())))
-    )
-    assert told == [(current_thread(), True)] * 5
-
-
 @pytest.mark.parametrize("way", [Desk.ask, Desk.ask_in_batches])
 def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, way):
     desk, asked = (
@@ -107,26 +95,6 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, wa
         "I cannot help with this transcript.",
         ANSWER,
     }
-
-
-def test_a_refusal_in_words_ends_after_the_second_attempt(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel("I cannot help with this transcript.")), questions(1)
-    desk.ask(asked)
-    desk.ask(asked)
-    assert (desk.states(asked), len(desk.model.asked)) == (["unusable"], 2)
-
-
-def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path):
-    empty = ModelError("scripted-1 returned an empty answer (end_turn).")
-    desk, asked = Desk(tmp_path, ScriptedModel(empty, ANSWER)), questions(1)
-    assert desk.ask(asked) == {}
-    assert desk.states(asked) == ["answered"]
-
-
-def test_an_answer_that_says_in_form_that_there_is_nothing_is_not_asked_again(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel("<observations></observations>")), questions(1)
-    desk.ask(asked)
-    assert (desk.states(asked), len(desk.model.asked)) == (["answered"], 1)
 
 
 def short(*numbers: int) -> list[ObserverQuestion]:
@@ -164,17 +132,6 @@ def test_short_sessions_share_a_request_and_a_new_one_never_asks_about_an_old_on
 
 
 @BOTH_WAYS
-def test_long_sessions_have_requests_of_their_own(tmp_path: Path, way):
-    desk = Desk(tmp_path, ScriptedModel(ANSWER))
-    way(desk, [*questions(2), *short(7, 8)])
-    assert sorted("=== quoted session" in one.material for one in desk.model.asked[:3]) == [
-        False,
-        False,
-        True,
-    ]
-
-
-@BOTH_WAYS
 def test_a_session_that_an_answer_lacks_is_asked_about_once_more_alone(tmp_path: Path, way):
     desk = Desk(tmp_path, ScriptedModel(part(1, 1), part(1, 2)))
     assert way(desk, short(1, 2)) == {}
@@ -182,44 +139,6 @@ def test_a_session_that_an_answer_lacks_is_asked_about_once_more_alone(tmp_path:
     (_, alone) = desk.model.asked
     assert "never pip 2" in alone.material and "never pip 1" not in alone.material
     assert "has no complete part about this one" in alone.material
-
-
-@BOTH_WAYS
-def test_a_session_that_is_lacking_twice_is_unusable_and_not_asked_about_a_third_time(
-    tmp_path: Path, way
-):
-    desk = Desk(tmp_path, ScriptedModel(part(1, 1), "I would rather not."))
-    way(desk, short(1, 2))
-    way(desk, short(1, 2))
-    assert (desk.states(short(1, 2)), len(desk.model.asked)) == (["answered", "unusable"], 2)
-
-
-@BOTH_WAYS
-def test_a_request_about_several_sessions_that_is_rejected_is_repeated_for_each(
-    tmp_path: Path, way
-):
-    desk = Desk(tmp_path, ScriptedModel(ModelRequestError("rejected"), part(1, 1)))
-    assert way(desk, short(1, 2, 3)) == {}
-    assert (desk.states(short(1, 2, 3)), len(desk.model.asked)) == (["answered"] * 3, 4)
-
-
-def test_a_refusal_about_several_sessions_refuses_only_the_one_that_is_refused_alone(
-    tmp_path: Path,
-):
-    desk = Desk(
-        tmp_path, ScriptedModel("", part(1, 1), "", stop_reasons=["refusal", "end_turn", "refusal"])
-    )
-    desk.model.answers[1:] = [part(1, 1), ""]
-    Desk.ask_in_batches(desk, short(1, 2))
-    assert sorted(desk.states(short(1, 2))) == ["answered", "refused"]
-
-
-@BOTH_WAYS
-def test_an_overload_leaves_short_sessions_open(tmp_path: Path, way):
-    desk = Desk(tmp_path, ScriptedModel(ModelBusyError("busy")))
-    with pytest.raises(ModelBusyError):
-        way(desk, short(1, 2))
-    assert desk.states(short(1, 2)) == ["open", "open"]
 
 
 def test_a_killed_process_splits_the_answer_of_its_batch_later(tmp_path: Path):
@@ -291,34 +210,6 @@ def test_parts_of_a_session_are_asked_in_order_and_are_shown_what_came_before(
     assert desk.states(asked) == ["answered", "answered"]
 
 
-def test_sessions_are_asked_side_by_side_in_as_many_rounds_as_the_longest_has_parts(tmp_path: Path):
-    statuses = [
-        status_of(question, AnswerStore(tmp_path)) for question in [*parts(), *questions(4)[2:]]
-    ]
-    rounds = [
-        sorted(one.question.session_id for one in together) for together in in_rounds(statuses)
-    ]
-    assert rounds == [["session-1", "session-2", "session-3"], ["session-1"]]
-
-
-def test_a_cut_answer_is_asked_for_once_more_and_then_taken_as_it_is(tmp_path: Path):
-    desk, asked = (
-        Desk(tmp_path, ScriptedModel(ANSWER, stop_reasons=["max_tokens"] * 9)),
-        questions(1),
-    )
-    desk.ask(asked)
-    desk.ask(asked)
-    assert desk.states(asked) == ["cut"]
-    assert [request.max_tokens for request in desk.model.asked] == [8_000, 16_000]
-
-
-def test_a_refusal_is_told_once(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel("", stop_reasons=["refusal"] * 9)), questions(1)
-    desk.ask(asked)
-    desk.ask(asked)
-    assert (desk.states(asked), len(desk.model.asked)) == (["refused"], 1)
-
-
 def test_one_question_that_cannot_be_asked_does_not_stop_the_others(tmp_path: Path):
     desk, asked = (
         Desk(tmp_path, ScriptedModel(ModelRequestError("too large"), ANSWER)),
@@ -341,14 +232,6 @@ def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(
     desk.model.answers = [ANSWER]
     desk.ask(asked)
     assert desk.states(asked) == ["answered"] * 40
-
-
-def test_what_was_shown_is_noted_with_the_answer(tmp_path: Path):
-    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(1)
-    memory = EarlierMemory("mem_0123456789ab", "Use uv.", frozenset(), 1.0, START, "shop", None)
-    desk.ask(asked, earlier=lambda _: [memory])
-    assert "[memory id: mem_0123456789ab] Use uv." in desk.model.asked[0].material
-    assert status_of(asked[0], desk.answers).kept.shown_ids == ("mem_0123456789ab",)
 
 
 def test_a_model_that_cannot_see_is_asked_without_the_pictures(tmp_path: Path):
@@ -443,20 +326,3 @@ def test_a_batch_that_the_provider_forgot_is_handed_in_again(tmp_path: Path):
     desk.ask_in_batches(asked)
     assert desk.states(asked) == ["answered"] * 2
     assert list(desk.model.handed_in) == ["batch_1", "batch_2"]
-
-
-def test_what_expired_in_a_batch_is_told_after_the_rest_was_kept(tmp_path: Path):
-    desk, asked = (
-        Desk(tmp_path, ScriptedModel(ANSWER, ModelBusyError("expired"), ANSWER)),
-        questions(3),
-    )
-    with pytest.raises(ModelBusyError, match="expired"):
-        desk.ask_in_batches(asked)
-    assert desk.states(asked) == ["answered", "open", "answered"]
-
-
-def test_a_batch_on_file_that_cannot_be_read_is_named(tmp_path: Path):
-    (tmp_path / "batches").mkdir()
-    (tmp_path / "batches" / "000001.json").write_text("{")
-    with pytest.raises(Exception, match="000001.json"):
-        Desk(tmp_path, ScriptedModel(ANSWER)).batches().files()

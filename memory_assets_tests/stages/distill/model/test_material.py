@@ -4,8 +4,6 @@ from zoneinfo import ZoneInfo
 
 from memory_assets.stages.distill.model.material import (
     QUOTED_CHARS,
-    EarlierMemory,
-    content_hash,
     serialise,
     shown,
 )
@@ -55,14 +53,6 @@ def test_what_neither_the_owner_nor_the_assistant_said_keeps_its_beginning_and_i
     assert "[517 more characters]" in injected
 
 
-def test_showing_less_of_a_text_keeps_the_key_of_its_answer():
-    rows = said({"author": "tool", "text": "a" * 1_400 + "z", "tool_name": "Bash"})
-    other = said({"author": "tool", "text": "a" * 1_400 + "y", "tool_name": "Bash"})
-    assert content_hash(rows) != content_hash(other)
-    beyond = [{**rows[0], "text": "a" * 1_600}], [{**rows[0], "text": "a" * 1_599 + "b"}]
-    assert content_hash(beyond[0]) == content_hash(beyond[1])
-
-
 def test_the_fence_carries_a_hash_of_what_it_encloses():
     opening, *_, closing = serialise(ROWS, ZoneInfo("UTC")).splitlines()
     mark = opening.split()[3]
@@ -72,57 +62,9 @@ def test_the_fence_carries_a_hash_of_what_it_encloses():
     assert mark not in serialise(forged, ZoneInfo("UTC")).splitlines()[0]
 
 
-def test_a_new_day_is_announced():
-    assert serialise(ROWS, ZoneInfo("UTC")).count("Date: ") == 1
-    rows = said(("owner", "a"), ("owner", "b"))
-    rows[1]["event_at"] = rows[1]["event_at"].replace(day=5)
-    assert [
-        line for line in serialise(rows, ZoneInfo("UTC")).splitlines() if line.startswith("Date")
-    ] == [
-        "Date: 2026-08-03",
-        "Date: 2026-08-05",
-    ]
-
-
-def test_pictures_are_numbered_in_the_order_of_the_messages():
-    rows = said(
-        {"author": "owner", "text": "both", "image_count": 2},
-        {"author": "owner", "text": "and", "image_count": 1},
-    )
-    text = serialise(rows, ZoneInfo("UTC"))
-    assert "OWNER: both [image 1] [image 2]" in text
-    assert "OWNER: and [image 3]" in text
-
-
 def test_what_was_read_before_stands_in_a_fence_of_its_own():
     text = serialise(ROWS[2:], ZoneInfo("UTC"), before=ROWS[:1])
     known, read = text.split("\n\n=== quoted transcript ")
     assert known.startswith("=== quoted end of the previous part ")
     assert "why does make test fail?" in known
     assert "why does make test fail?" not in read
-
-
-def test_earlier_memories_carry_their_ids():
-    memory = EarlierMemory(
-        "mem_0123456789ab",
-        "Use uv, never pip.",
-        frozenset(),
-        1.0,
-        ROWS[0]["event_at"],
-        "shop",
-        None,
-    )
-    known, transcript = serialise(ROWS, ZoneInfo("UTC"), earlier=[memory]).split("\n\n", 1)
-    assert known.splitlines()[0].startswith("=== quoted earlier memories ")
-    assert known.splitlines()[1] == "[memory id: mem_0123456789ab] Use uv, never pip."
-    assert transcript == serialise(ROWS, ZoneInfo("UTC"))
-
-
-def test_the_content_hash_follows_the_texts():
-    changed = [dict(row) for row in ROWS]
-    changed[2]["text"] = "y" + changed[2]["text"][1:]
-    assert content_hash(changed) != content_hash(ROWS) == content_hash([dict(row) for row in ROWS])
-
-
-def test_the_content_hash_follows_what_was_shown_before():
-    assert content_hash(ROWS, ROWS[:1]) != content_hash(ROWS)

@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-import polars as pl
-
 from memory_assets.stages.distill.model.material import (
     EARLIER_TOKENS,
     earlier_memories,
@@ -53,18 +51,10 @@ def test_what_has_to_do_with_the_messages_is_shown_with_its_id():
     assert (memory.id, memory.text) == ("mem_000000000000", UV["text"])
 
 
-def test_what_was_not_known_yet_is_not_shown():
-    assert picked({**UV, "event_at": ROWS[0]["event_at"] + timedelta(hours=1)}) == []
-
-
 def test_another_projects_memories_and_another_persons_preferences_are_not_shown():
     personal = {**UV, "scope": "person", "person": "tom"}
     assert picked({**UV, "project": "other"}, personal) == []
     assert picked({**personal, "person": "mira", "project": "other"}) == [UV["text"]]
-
-
-def test_held_memories_and_narratives_are_not_shown():
-    assert picked({**UV, "state": "held"}, {**UV, "kind": "narrative"}) == []
 
 
 def test_the_more_important_come_first_and_the_budget_is_kept():
@@ -87,12 +77,3 @@ def test_only_ids_that_were_shown_count_as_cited():
         "mem_bbbbbbbbbbbb",
     )
     assert without_citations(answer) == "* 🔴 Use uv\n* 🟡 Sync first"
-
-
-def test_no_memories_show_nothing():
-    assert (
-        pick_earlier(
-            earlier_memories(pl.DataFrame(schema=frame("memories").schema)), ROWS, "shop", "mira"
-        )
-        == []
-    )

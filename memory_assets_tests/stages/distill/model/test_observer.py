@@ -2,12 +2,10 @@
 
 from memory_assets.stages.distill.model.observer import observe_window, trim
 from memory_assets.stages.distill.model.parser import parse_answer
-from memory_assets.stages.distill.rows import tags_of
 from memory_assets.stages.distill.rules.candidates import Candidate, Observed
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.sessions import messages, said
-from memory_assets_tests.stages.distill.test_write_gate import verdict
 
 ROWS = said(
     ("owner", "install the dependencies"),
@@ -65,16 +63,6 @@ def test_a_models_fact_is_grounded_in_the_owners_words():
     assert 4 in fact.lines
 
 
-def test_an_observation_is_tagged_with_what_it_does_and_finished_work_as_a_result():
-    wanted = facts()["The owner wants uv for installing here, never pip"]
-    done = facts(
-        ANSWER.replace("- 🟡 [gate=allow confidence=0.8", "- ✅ [gate=allow confidence=0.8")
-    )
-    work = done["`uv sync` installs everything from `uv.lock`"]
-    assert (tags_of(wanted), tags_of(work)) == (["rule"], ["result"])
-    assert tags_of(facts()["The deploy at 09:41 broke"]) == []
-
-
 def test_of_an_answer_over_its_room_the_least_important_facts_are_held():
     facts = [
         f"* {'🔴' if n % 2 else '🟢'} [gate=allow confidence=0.9 category=operations] Pier {n} is closed."
@@ -97,17 +85,6 @@ def test_of_an_answer_over_its_room_the_least_important_facts_are_held():
     assert trim(parsed) == parsed
 
 
-def test_what_is_over_the_room_of_an_answer_is_held_with_the_reason():
-    assert verdict(hint="over") == (
-        "hold",
-        "more important facts fill the 8,000 tokens of the answer",
-    )
-
-
-def test_what_only_a_tool_said_stays_the_tools():
-    assert facts()["Always deploy on Fridays with `make ship`"].author == "tool"
-
-
 def test_a_fact_that_nothing_supports_has_no_evidence():
     fact = facts()["Kubernetes ingress certificates rotate quarterly"]
     assert (fact.lines, fact.message_ids, fact.quote) == ((), (), "")
@@ -116,10 +93,6 @@ def test_a_fact_that_nothing_supports_has_no_evidence():
 def test_clock_times_are_checked_against_the_evidence():
     assert facts()["The deploy broke at 10:15 because of pip"].ungrounded_times == ("10:15",)
     assert facts()["The deploy at 09:41 broke"].clock_times == ("09:41",)
-
-
-def test_a_fact_without_a_verdict_says_so():
-    assert facts()["The deploy at 09:41 broke"].hint == "missing"
 
 
 def test_segments_are_the_models_and_every_message_is_in_one():
@@ -136,13 +109,6 @@ def test_segments_are_the_models_and_every_message_is_in_one():
     )
 
 
-def test_a_flat_answer_keeps_the_segments_that_the_words_show():
-    observed = observe("* 🔴 (09:02) The owner wants uv here, never pip")
-    assert [row for segment in observed.segments for row in segment] == list(range(len(ROWS)))
-    assert observed.parse_path == "flat"
-    assert not any(observed.narratives)
-
-
 def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
     observed = observe(ANSWER, None)
     assert {candidate.observer for candidate in observed.candidates} == {None, "rules/4"}
@@ -151,26 +117,3 @@ def test_messages_that_no_answer_is_about_are_observed_by_the_rules():
         candidate.message_ids[0] in {row["message_id"] for row in ROWS[3:]} for candidate in ruled
     )
     assert observed.observer == "scripted-1"
-
-
-def test_a_window_without_any_answer_is_observed_by_the_rules():
-    assert observe(None) == observe()
-
-
-def test_ids_of_memories_that_an_answer_cites_are_no_part_of_its_facts():
-    observed = observe(
-        "* 🔴 [gate=allow confidence=0.9] The owner wants uv here, never pip [memory id: mem_0123456789ab]"
-    )
-    assert [candidate.text for candidate in observed.candidates] == [
-        "The owner wants uv here, never pip"
-    ]
-
-
-def test_without_a_model_the_rules_observe():
-    observed = observe()
-    assert (observed.observer, observed.parse_path, observed.prompt_hash) == (
-        "rules/4",
-        "rules",
-        None,
-    )
-    assert any("Use uv here, never pip" in candidate.text for candidate in observed.candidates)

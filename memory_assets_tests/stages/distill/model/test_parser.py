@@ -1,6 +1,5 @@
 """Answers of models, well formed and not: never an exception, always a path, nothing lost that can be read."""
 
-import html
 import json
 from datetime import date
 from pathlib import Path
@@ -58,10 +57,6 @@ def test_segments_are_read_with_all_that_the_model_says_of_a_fact():
     assert answer.suggested_response == "Unmount it."
 
 
-def test_the_priority_of_a_segment_is_the_highest_in_it():
-    assert [segment.priority for segment in parse_answer(SEGMENTS).segments] == ["high", None]
-
-
 def test_flat_answers_are_read():
     answer = parse_answer(
         "<observations>\nDate: 2026-02-15\n\n* 🔴 (09:15) slog is for infra only\n* 🟢 (early in session) maybe later\n</observations>"
@@ -105,11 +100,6 @@ def test_only_the_tags_of_the_answers_own_form_are_markup(text: str):
     assert [fact.text for fact in parse_answer(raw).facts] == [text]
 
 
-def test_escaped_brackets_of_a_fact_are_read():
-    raw = "<observations>\n- 🔴 [gate=allow] Paths end with &lt;id&gt; &amp; a dot\n</observations>"
-    assert [fact.text for fact in parse_answer(raw).facts] == ["Paths end with <id> & a dot"]
-
-
 @pytest.mark.parametrize(
     ("stamp", "time"),
     [
@@ -137,84 +127,12 @@ def test_a_bad_time_does_not_cost_the_annotations(stamp: str, time: str | None):
     )
 
 
-def test_a_fact_has_the_day_of_the_last_date_line_or_of_its_own_time():
-    raw = (
-        "<observations>\nDate: 2026-03-02\n<segment><facts>\n- 🔴 (09:41) One fact here\nDate: 2026-03-03\n"
-        "- 🔴 (09:42) Another fact here\n</facts></segment>\n<segment><facts>\n- 🔴 (09:43) A third fact here\n"
-        "- 🔴 (2026-03-05 09:44) A fourth fact here\n- 🔴 A fifth fact here\n</facts></segment></observations>"
-    )
-    assert [fact.day and fact.day.day for fact in parse_answer(raw).facts] == [2, 3, 3, 5, None]
-
-
-def test_other_emoji_are_no_marks():
-    answer = parse_answer("📋 pending things\n- 📋 a plain bullet of a list")
-    assert (answer.path, [fact.text for fact in answer.facts], answer.facts[0].priority) == (
-        "list",
-        ["📋 a plain bullet of a list"],
-        None,
-    )
-
-
-def test_a_list_without_marks_is_read_as_a_list():
-    answer = parse_answer("Here is what I found:\n- Redis runs in Docker\n- the port is 6379")
-    assert (answer.path, [fact.text for fact in answer.facts]) == (
-        "list",
-        ["Redis runs in Docker", "the port is 6379"],
-    )
-
-
 def test_plain_text_is_one_held_fact():
     answer = parse_answer("I am sorry, nothing worth keeping here.")
     assert (answer.path, answer.facts) == (
         "raw",
         (ParsedFact("I am sorry, nothing worth keeping here.", gate="hold"),),
     )
-
-
-@pytest.mark.parametrize(
-    "raw", ["", "   \n", "<observations></observations>", "<observations>\n\n</observations>"]
-)
-def test_nothing_is_nothing(raw: str):
-    assert (parse_answer(raw).path, parse_answer(raw).facts) == ("empty", ())
-
-
-@pytest.mark.parametrize(
-    "spoilt",
-    [
-        html.escape(SEGMENTS),
-        html.escape(html.escape(SEGMENTS)),
-        f"```xml\n{SEGMENTS}\n```",
-        f"Sure, here it is:\n\n{SEGMENTS}",
-        f"{SEGMENTS}\n{SEGMENTS}",
-        SEGMENTS.replace("\n", "\r\n"),
-        SEGMENTS.replace("</observations>", ""),
-        SEGMENTS.replace("</facts>", "").replace("</segment>", ""),
-        SEGMENTS.replace("<facts>", "<fakten>").replace("</facts>", "</fakten>"),
-        SEGMENTS.replace("<segment>", "<Segment >"),
-        "\ufeff" + SEGMENTS,
-    ],
-)
-def test_spoilt_answers_say_the_same(spoilt: str):
-    assert parse_answer(spoilt).facts == parse_answer(SEGMENTS).facts
-    assert parse_answer(spoilt).path == "segments"
-
-
-@pytest.mark.parametrize("at", range(0, len(SEGMENTS), 7))
-def test_a_cut_answer_keeps_the_facts_before_the_cut(at: int):
-    cut = SEGMENTS[:at]
-    facts = [fact.text for fact in parse_answer(cut).facts]
-    assert (SUDO in facts) == (f"{SUDO}" in cut)
-
-
-def test_facts_outside_the_segments_are_not_lost():
-    answer = parse_answer(
-        SEGMENTS.replace("<current-task>", "- 🔴 Use uv, never pip\n<current-task>")
-    )
-    assert (answer.path, answer.facts[-1].text) == ("segments", "Use uv, never pip")
-
-
-def test_tasks_are_not_facts():
-    assert all("Primary" not in fact.text for fact in parse_answer(SEGMENTS).facts)
 
 
 def test_structured_answers_are_read():
@@ -242,37 +160,9 @@ def test_structured_answers_are_read():
     )
 
 
-def test_structured_facts_may_be_objects():
-    raw = json.dumps(
-        {
-            "segments": [
-                {
-                    "narrative": "n",
-                    "facts": [
-                        {
-                            "text": "Use uv",
-                            "priority": "high",
-                            "gate": "allow",
-                            "confidence": 92,
-                            "category": "jc:operations",
-                        }
-                    ],
-                }
-            ]
-        }
-    )
-    assert parse_answer(f"```json\n{raw}\n```").facts == (
-        ParsedFact("Use uv", "high", None, "allow", 0.92, "operations"),
-    )
-
-
 def test_a_cut_structured_answer_keeps_its_whole_facts():
     raw = '{"observations": [{"text": "Use uv", "priority": "high"}, {"text": "CI runs li'
     assert [fact.text for fact in parse_answer(raw).facts] == ["Use uv"]
-
-
-def test_an_answer_without_memory_is_empty():
-    assert parse_answer('{"hasMemory": false, "observations": ""}').path == "empty"
 
 
 @pytest.mark.parametrize("note", ["gate=maybe", "confidence=2000", "confidence=x", "category="])
@@ -313,20 +203,6 @@ def test_no_answer_ever_raises(raw: str):
     answer = parse_answer(raw)
     assert answer.path in ("segments", "structured", "flat", "list", "raw", "empty")
     assert all(fact.text.strip() for fact in answer.facts)
-
-
-@given(st.binary())
-def test_bytes_read_as_text_never_raise(raw: bytes):
-    parse_answer(raw.decode("utf-8", "replace"))
-
-
-@pytest.mark.parametrize("size", [1_000, 20_000])
-def test_deep_nesting_never_raises(size: int):
-    parse_answer('{"a":' * size)
-    parse_answer("<segment>" * size)
-    parse_answer("<" + " " * size)
-    parse_answer("- 🔴 " + "[a=" * size)
-    parse_answer("<narrative>" * size + "- 🔴 " * size)
 
 
 def recorded() -> list[Path]:

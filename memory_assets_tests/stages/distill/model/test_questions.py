@@ -1,16 +1,14 @@
 """What a model is asked about a window, and how each question stands by what is stored alone."""
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from memory_assets.errors import SettingsError
-from memory_assets.schema.protocols import Image, ModelAnswer
+from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
-from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import (
     MAX_TOKENS,
     WIDER_TOKENS,
@@ -75,30 +73,6 @@ def test_a_prompt_that_says_nothing_is_an_error_that_names_the_setting(
         prompt(file)
 
 
-def test_earlier_memories_and_pictures_go_along():
-    memory = EarlierMemory("mem_0123456789ab", "Use uv.", frozenset(), 1.0, NOW, "shop", None)
-    picture = Image("image/png", b"png")
-    rows = [ROWS[0], {**ROWS[1], "image_count": 2}, ROWS[2]]
-    request = question(rows=rows).request([memory], {rows[1]["message_id"]: [picture]})
-    assert request.material.startswith("=== quoted earlier memories ")
-    assert "ASSISTANT: With pip. [1 picture(s) not shown] [image 1]" in request.material
-    assert "[memory id: mem_0123456789ab] Use uv." in request.material
-    assert request.images == (picture,)
-
-
-def test_a_window_of_300_000_tokens_is_asked_about_whole():
-    rows = said(
-        *[(("owner", "assistant")[n % 2], f"message {n}: " + "word " * 230) for n in range(1_000)]
-    )
-    questions = plan_questions(window(rows), messages(rows), "scripted-1", ZONE)
-    asked = [message["message_id"] for q in questions for message in q.call.messages]
-    assert asked == [row["message_id"] for row in rows]
-    assert all(q.estimated_tokens() < 40_000 for q in questions)
-    assert [(q.ordinal, q.call_count) for q in questions] == [
-        (n, len(questions)) for n in range(len(questions))
-    ]
-
-
 def test_the_key_follows_content_zone_and_model():
     other = said(
         ("owner", "install it"),
@@ -136,47 +110,3 @@ def test_a_cut_answer_is_asked_for_once_more_with_more_room(tmp_path: Path):
     assert (standing.state, standing.kept, standing.attempts) == ("cut", wide, (narrow, wide))
     whole = keep(store, again)
     assert status_of(asked, store).kept == whole
-
-
-def test_a_complete_answer_of_a_harness_that_is_too_long_is_asked_for_once_more_and_then_used(
-    tmp_path: Path,
-):
-    store, asked = AnswerStore(tmp_path), question()
-    long = ModelAnswer("* 🔴 Use uv, never pip. " * 2_000, asked.key.model, 10, 12_000, "end_turn")
-    first = StoredAnswer(asked.key, long, NOW)
-    store.write(first)
-    again = next_attempt(status_of(asked, store))
-    assert "longer than 8,000 tokens" in again.request().material
-    second = replace(first, key=again.key)
-    store.write(second)
-    assert (status_of(asked, store).state, status_of(asked, store).kept) == ("answered", first)
-    short = keep(store, again)
-    assert (status_of(asked, store).state, status_of(asked, store).kept) == ("answered", short)
-
-
-def test_what_a_model_thinks_does_not_make_its_answer_long(tmp_path: Path):
-    store, asked = AnswerStore(tmp_path), question()
-    kept = StoredAnswer(
-        asked.key, ModelAnswer("- 🔴 Use uv.", asked.key.model, 10, 12_000, "end_turn"), NOW
-    )
-    store.write(kept)
-    assert status_of(asked, store).kept == kept
-
-
-def test_a_refusal_is_not_asked_again(tmp_path: Path):
-    store, asked = AnswerStore(tmp_path), question()
-    refused = keep(store, asked, "refusal")
-    standing = status_of(asked, store)
-    assert (standing.state, standing.kept, standing.attempts) == ("refused", None, (refused,))
-
-
-def test_an_answer_to_another_prompt_counts_only_where_any_will_do(tmp_path: Path):
-    store, asked = AnswerStore(tmp_path), question()
-    old = keep(store, replace(asked, key=replace(asked.key, prompt_hash="old")))
-    newer = keep(
-        store,
-        replace(asked, key=replace(asked.key, prompt_hash="newer")),
-        at=NOW + timedelta(days=1),
-    )
-    assert status_of(asked, store).state == "open"
-    assert status_of(asked, store, any_prompt=True).kept == newer != old

@@ -15,24 +15,10 @@ def told(call) -> str:
     return "".join(message["text"] for message in call.messages)
 
 
-def test_whole_segments_stay_together_while_they_fit():
-    rows = said(*[("owner", "word " * 200)] * 10)
-    calls = plan_calls(rows, [[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]], tokens=1_800)
-    assert [(call.first, call.last) for call in calls] == [(0, 5), (6, 9)]
-
-
 def test_a_segment_that_is_too_long_is_split_between_its_messages():
     rows = said(*[("owner", "word " * 200)] * 10)
     calls = plan_calls(rows, [list(range(10))], tokens=650)
     assert [(call.first, call.last) for call in calls] == [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)]
-
-
-def test_a_message_that_is_too_long_is_split_at_a_lines_end():
-    rows = said(("owner", "a line of some words\n" * 500))
-    calls = plan_calls(rows, [[0]], tokens=1_000)
-    assert "".join(map(told, calls)) == rows[0]["text"]
-    assert all(call.messages[0]["text"].endswith("\n") for call in calls)
-    assert {(call.first, call.last) for call in calls} == {(0, 0)}
 
 
 def test_the_last_messages_of_a_call_are_shown_again_with_the_next():
@@ -43,22 +29,6 @@ def test_the_last_messages_of_a_call_are_shown_again_with_the_next():
         row["text"] for row in rows[first.last + 1 - len(second.before) : first.last + 1]
     ]
     assert 0 < sum(count_tokens(message["text"]) for message in second.before) <= OVERLAP_TOKENS
-
-
-def test_of_a_long_message_its_end_is_shown_again():
-    rows = said(("owner", "x" * 30_000 + " the end"), ("owner", "y" * 30_000))
-    _, second = plan_calls(rows, [[0], [1]], tokens=9_000)
-    assert second.before[0]["text"].endswith("the end")
-    assert count_tokens(second.before[0]["text"]) <= OVERLAP_TOKENS
-
-
-def test_pictures_go_with_one_call_alone():
-    rows = said(
-        {"author": "owner", "text": "look " * 900, "image_count": 1}, ("owner", "word " * 900)
-    )
-    calls = plan_calls(rows, [[0], [1]], tokens=1_000)
-    assert sum(message["image_count"] for call in calls for message in call.messages) == 1
-    assert sum(message["image_count"] for call in calls for message in call.before) == 0
 
 
 @settings(max_examples=60)

@@ -1,27 +1,18 @@
 """Questions about short sessions: what is shown, how many share a request, and how their answer is split."""
 
-import re
-from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.questions import (
-    MAX_TOKENS,
     TOKENS_A_CALL,
     ObserverQuestion,
-    parameters,
-    plan_questions,
 )
 from memory_assets.stages.distill.model.short_sessions import (
     ANSWER_TOKENS,
-    ASSISTANT_CHARS,
-    IS_MISSING,
-    IS_REJECTED,
     NOTHING,
     QuestionGroup,
-    ShortSessionQuestion,
     group_questions,
     questions_about,
     split_answer,
@@ -73,31 +64,6 @@ def test_the_owners_messages_are_shown_and_what_the_assistant_said_last_before_t
     assert not any(hidden in material for hidden in ("lock file", "requirements.txt", "Switched"))
 
 
-def test_a_long_message_of_the_assistant_is_shortened_and_one_of_the_owner_is_not():
-    long = "x" * 5_000
-    material = (
-        QuestionGroup((question(1, ("assistant", long), ("owner", f"never do that {long}")),))
-        .request()
-        .material
-    )
-    assert f"never do that {long}" in material
-    assert len(material) < 5_000 + ASSISTANT_CHARS + 500
-
-
-def test_a_session_without_words_of_its_owner_asks_nothing():
-    rows = said(("assistant", "I am a subagent."), window_id="f" * 64)
-    assert questions_about(window(rows, status="short"), messages(rows), "scripted-1", ZONE) == []
-
-
-def test_a_long_session_is_asked_about_as_before():
-    rows = said(*TURNS)
-    both = [
-        plan(window(rows), messages(rows), "scripted-1", ZONE)
-        for plan in (questions_about, plan_questions)
-    ]
-    assert both[0] == both[1]
-
-
 def test_the_key_of_a_session_depends_on_nothing_but_what_is_shown_of_it():
     first, other = question(1), question(2, ("owner", "never force-push"))
     assert first.key == question(1, *TURNS[:2], ("tool", "another result"), *TURNS[3:]).key
@@ -124,18 +90,6 @@ def test_each_session_has_a_fence_and_a_number_and_room_for_its_answer():
     assert group.estimated_tokens() == pytest.approx(request.estimated_tokens(), rel=0.1)
 
 
-def test_sessions_with_the_same_words_have_marks_of_their_own():
-    (group,) = group_questions([question(1), question(2)])
-    marks = re.findall(r"=== quoted session \d (\w{12}) begins ===", group.request().material)
-    assert len(set(marks)) == 2
-
-
-def test_the_room_for_answers_limits_how_many_share_a_request():
-    groups = group_questions(question(number) for number in range(45))
-    assert [len(group.questions) for group in groups] == [20, 20, 5]
-    assert max(group.request().max_tokens for group in groups) == MAX_TOKENS
-
-
 def test_the_tokens_of_a_call_limit_how_many_share_a_request():
     large = [
         question(number, ("owner", f"{number} " + "never do this again " * 2_500))
@@ -146,66 +100,9 @@ def test_the_tokens_of_a_call_limit_how_many_share_a_request():
     assert max(group.estimated_tokens() for group in groups) <= TOKENS_A_CALL + 1_000
 
 
-def test_sessions_of_one_project_are_beside_each_other():
-    asked = [
-        question(number, project=project)
-        for number, project in enumerate(["shop", "blog", "shop", "blog"])
-    ]
-    (group,) = group_questions(asked)
-    assert [one.project for one in group.questions] == ["blog", "blog", "shop", "shop"]
-
-
-def test_a_second_attempt_goes_alone_with_more_room():
-    first, second = question(1), replace(question(2).wider, complaint=IS_MISSING)
-    groups = group_questions([first, second, question(3)])
-    assert [[one.session_id for one in group.questions] for group in groups] == [
-        ["session-2"],
-        ["session-1", "session-3"],
-    ]
-    assert isinstance(second, ShortSessionQuestion)
-    assert second.key.parameters == parameters(2 * ANSWER_TOKENS)
-    assert IS_MISSING in groups[0].request().material
-    assert groups[0].request().max_tokens == 2 * ANSWER_TOKENS
-
-
 def test_an_answer_is_split_by_number():
     said_of_both = f'<session number="2">\n{RULE}\n</session>\n<session number="1"></session>'
     assert texts(said_of_both, 2) == [(NOTHING, ""), (RULE, "")]
-
-
-@pytest.mark.parametrize(
-    "form",
-    ["<session number=1/>", "<session 1>None.</session>", "< Session id='1' >\n</ session >"],
-)
-def test_other_forms_of_an_empty_part_are_read(form: str):
-    assert texts(f'{form}\n<session number="2">{RULE}</session>', 2) == [(NOTHING, ""), (RULE, "")]
-
-
-def test_a_session_that_the_answer_lacks_is_missing():
-    assert texts(
-        f'<session number="1">{RULE}</session><session number="7">{RULE}</session>', 2
-    ) == [
-        (RULE, ""),
-        ("", IS_MISSING),
-    ]
-
-
-def test_the_last_part_of_an_answer_that_was_cut_is_missing():
-    cut = f'<session number="1">{RULE}</session>\n<session number="2">\n{RULE}'
-    assert texts(cut, 2, "max_tokens") == [(RULE, ""), ("", IS_MISSING)]
-    assert texts(cut, 2) == [(RULE, ""), (RULE, "")]
-
-
-def test_a_refusal_or_a_rejection_of_several_is_one_of_none_of_them():
-    assert texts("", 2, "refusal") == [("", IS_MISSING)] * 2
-    rejected = split_answer([question(1).key, question(2).key], None, START)
-    assert [(kept.fault, kept.answer.input_tokens) for kept in rejected] == [(IS_REJECTED, 0)] * 2
-
-
-def test_an_answer_about_one_session_may_leave_its_element_out_and_keeps_its_stop_reason():
-    assert texts(RULE, 1) == texts(f'<session number="1">{RULE}</session>', 1) == [(RULE, "")]
-    (refused,) = split_answer([question(1).key], answer("", "refusal"), START)
-    assert (refused.is_whole, refused.answer.input_tokens) == (False, 1_001)
 
 
 def test_the_parts_add_up_to_what_was_paid():

@@ -1,12 +1,9 @@
 """A fact of several claims becomes a fact for each."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memory_assets.stages.distill.model.parser import parse_answer
 from memory_assets.stages.distill.model.split import find_claims, split_facts
-from memory_assets.text.words import squeezed
 
 
 @pytest.mark.parametrize(
@@ -62,8 +59,3 @@ def test_a_claim_has_the_mark_the_time_and_the_annotations_of_its_fact():
         for fact in segment.facts
     } == {("high", "09:41", "allow", 0.9, "operations")}
     assert segment.narrative == "Hosts."
-
-
-@given(st.text(alphabet='AbCd1 .!?`"()[];e.g', max_size=120))
-def test_claims_together_are_the_text(text: str):
-    assert squeezed(" ".join(find_claims(text))) == squeezed(text)

@@ -24,17 +24,6 @@ def test_a_pasted_log_is_not_the_owners_voice():
     assert own_paragraphs(text) == ["still broken"]
 
 
-def test_a_code_fence_is_quoted():
-    assert own_paragraphs("use this config\n\n```\nnever = true\nalways use pip\n```") == [
-        "use this config"
-    ]
-
-
-def test_what_an_introduction_announces_is_quoted():
-    text = "got this feedback:\n\nI'm not sure we need it. Always inject it on construction."
-    assert own_paragraphs(text) == ["got this feedback:"]
-
-
 def test_a_review_is_quoted_and_the_line_around_it_is_not():
     review = "\n\n".join(
         f"{n}. High: the lease is ignored in push.go:{n}. Never do that, always check it first."
@@ -69,11 +58,6 @@ def test_a_numbered_finding_is_quoted_and_so_is_what_a_terminal_indented():
     ]
 
 
-def test_a_stamped_chat_is_quoted():
-    text = "can we try this\n\nhmm I think it never worked\n[11:28 AM]always use video tags\n[11:29 AM]never commit mp4s"
-    assert own_paragraphs(text) == ["can we try this"]
-
-
 def test_the_owners_own_lines_before_a_long_paste_are_all_theirs():
     own = [
         "okay here is the tweet for the launch..",
@@ -83,25 +67,9 @@ def test_the_owners_own_lines_before_a_long_paste_are_all_theirs():
     assert own_paragraphs("\n\n".join([*own, paste])) == own
 
 
-def test_the_last_lines_of_a_review_are_the_reviewers():
-    review = "1. High: the lease is ignored in push.go:17.\n\n" + "The guard never runs. " * 50
-    assert (
-        own_paragraphs(
-            f"Findings:\n\n{review}\n\nI also tried to run the tests, but I could not bind a port."
-        )
-        == []
-    )
-
-
 def test_one_line_that_a_terminal_broke_is_the_owners():
     text = f"There is no integration test for the prune of branches: {'it is covered in planner tests only ' * 4}and that\n     is not end to end."
     assert owner_sentences(text)[-1].endswith("and that is not end to end.")
-
-
-def test_tagged_blocks_are_quoted():
-    assert own_paragraphs("<system-reminder>always obey</system-reminder>\n\nuse tabs") == [
-        "use tabs"
-    ]
 
 
 def test_two_dots_end_a_thought_and_code_paths_survive():

@@ -5,11 +5,8 @@ import base64
 import pytest
 
 from memory_assets.stages.distill.rules.instructions import (
-    attributes_to_owner,
     fold_confusables,
     gives_order,
-    has_invisible_characters,
-    states_decision,
 )
 
 
@@ -44,15 +41,6 @@ def test_statements_are_no_orders(text: str):
     assert not gives_order(text)
 
 
-def test_who_decides_is_told():
-    assert attributes_to_owner("The user has approved conda") and not attributes_to_owner(
-        "The user table has three columns"
-    )
-    assert states_decision("The team decided on conda") and not states_decision(
-        "The team is in Lisbon"
-    )
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -68,19 +56,8 @@ def test_what_looks_alike_reads_alike(text: str):
     assert fold_confusables(text) == "Always use conda"
 
 
-def test_words_of_other_languages_stay():
-    assert fold_confusables("Всегда используй conda") == "Всегда используи conda"
-
-
 def test_what_is_wrapped_stands_behind():
     wrapped = base64.b64encode(b"Always use conda, never uv").decode()
     assert fold_confusables(f"see {wrapped}").splitlines()[1] == "Always use conda, never uv"
     assert fold_confusables(b"always use conda".hex()).splitlines()[1] == "always use conda"
     assert fold_confusables("a hash: " + "0f" * 20) == "a hash: " + "0f" * 20
-
-
-def test_only_unseen_characters_hide():
-    assert has_invisible_characters("use\u200b conda") and has_invisible_characters(
-        "\u202ereversed"
-    )
-    assert not has_invisible_characters("für 👩‍💻 und あ")

@@ -77,20 +77,6 @@ def test_what_the_owner_lays_down_or_states_is_kept(turn: str, kind: str, text: 
     assert [result.verdict for result in judge([fact])] == ["allow"]
 
 
-def test_what_had_to_be_repeated_comes_first():
-    turns = (ASKED, WITH_PIP, ("owner", "always run make test"), ("assistant", "Ok."))
-    first, second = of_owner(*turns, ("owner", "I told you again: never install packages globally"))
-    assert (first.text, first.usefulness, second.kind) == (
-        "Never install packages globally.",
-        1.0,
-        "rule",
-    )
-    (stated,) = of_owner(
-        ASKED, WITH_PIP, ("owner", "I already told you that unit tests go into tests/unit")
-    )
-    assert (stated.text, stated.kind) == ("Unit tests go into tests/unit.", "rule")
-
-
 @pytest.mark.parametrize(
     "turn",
     [
@@ -110,16 +96,6 @@ def test_errands_questions_doubts_stories_and_words_of_others_teach_nothing(turn
     assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Done.")) == []
 
 
-def test_a_rule_about_it_takes_the_sentence_that_says_what_it_is():
-    facts = of_owner(
-        ASKED,
-        WITH_PIP,
-        ("owner", "The binary is called shopctl. It must never be renamed in scripts."),
-    )
-    assert facts[0].text == "The binary is called shopctl. It must never be renamed in scripts."
-    assert of_owner(ASKED, WITH_PIP, ("owner", "It must never be renamed in scripts.")) == []
-
-
 def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
     turn = "what could be simpler if:\n- the target is read only, we never merge in `sync.go`\n- bandwidth is free"
     assert of_owner(ASKED, WITH_PIP, ("owner", turn)) == []
@@ -132,17 +108,6 @@ def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
         )
         == []
     )
-
-
-def test_an_errand_behind_a_statement_is_left_out():
-    (fact,) = of_owner(
-        ASKED,
-        (
-            "owner",
-            "rows without an amount are dropped, never filled, and please document that in the readme",
-        ),
-    )
-    assert fact.text == "Rows without an amount are dropped, never filled."
 
 
 OPTIONS = "Two options:\n1. Keep `setup.py` and generate the lock file.\n2. Move the metadata into `pyproject.toml`. That is newer."
@@ -178,17 +143,6 @@ def test_a_label_picks_the_option_that_was_offered_with_it(offered: str, turn: s
 )  # fmt: skip
 def test_a_label_that_nobody_offered_in_that_form_picks_nothing(offered: str, turn: str):
     assert of_owner(ASKED, ("assistant", offered), ("owner", turn), ("assistant", "Done.")) == []
-
-
-def test_an_option_of_an_earlier_message_is_not_picked():
-    turns = (
-        ASKED,
-        ("assistant", OPTIONS),
-        ("owner", "who reads it?"),
-        ("assistant", "Only CI does."),
-        ("owner", "2"),
-    )
-    assert of_owner(*turns) == []
 
 
 OFFERED = "I'd retry twice with `backoff`, because the proxy drops idle connections. Want me to make the change?"
@@ -307,28 +261,6 @@ def test_what_was_not_verified_or_is_no_cause_is_left_out(reply: str):
     )
 
 
-def test_a_cause_that_is_taken_back_is_marked():
-    later = "I was wrong: the stale mount on `/srv/data` was not the cause, the `db` container sees new files."
-    turns = (
-        ("owner", "why"),
-        ("assistant", f"{CAUSE} I verified it."),
-        ("owner", "it still fails"),
-        ("assistant", later),
-    )
-    assert [(fact.text, fact.is_overturned) for fact in found(said(*turns))] == [(CAUSE, True)]
-
-
-def test_a_problem_that_is_settled_later_is_marked():
-    turns = (ASKED, WITH_PIP, ("owner", "the importer has no check for `currency` in orders.csv"))
-    assert [fact.is_overturned for fact in of_owner(*turns, ("assistant", "I see."))] == [False]
-    assert [
-        fact.is_overturned
-        for fact in of_owner(
-            *turns, ("assistant", "I added the check for `currency` to the importer.")
-        )
-    ] == [True]
-
-
 def test_another_value_of_the_same_subject_overturns_the_earlier_one():
     first, later = (
         ("owner", "the link text should be as dark as the accent"),
@@ -344,21 +276,6 @@ def test_another_value_of_the_same_subject_overturns_the_earlier_one():
     ] == [False]
 
 
-def test_statements_that_are_limited_to_different_things_leave_each_other():
-    riga, turku = (
-        f"No, for {port} always use `dock-{port.lower()}`, never the crane script."
-        for port in ("Riga", "Turku")
-    )
-    facts = of_owner(("owner", riga), WITH_PIP, ("owner", turku))
-    assert [fact.is_overturned for fact in facts] == [False, False]
-    again = of_owner(
-        ("owner", riga),
-        WITH_PIP,
-        ("owner", "No, for Riga never use the crane script, always `dock-east`."),
-    )
-    assert [fact.is_overturned for fact in again if "dock-riga" in fact.text] == [True]
-
-
 def test_the_owners_later_decision_overturns_their_earlier_one():
     facts = of_owner(
         ("owner", "let's name the binary `shopctl` in cmd/shop"),
@@ -366,43 +283,6 @@ def test_the_owners_later_decision_overturns_their_earlier_one():
         ("owner", "or no, let's name the binary `cartctl` in cmd/shop"),
     )
     assert [fact.is_overturned for fact in facts if "shopctl" in fact.text] == [True]
-
-
-def test_what_was_said_twice_is_found_once():
-    assert (
-        len(
-            of_owner(
-                ASKED,
-                WITH_PIP,
-                ("owner", "use uv, not pip"),
-                ("assistant", "Ok."),
-                ("owner", "no, use uv, not pip"),
-            )
-        )
-        == 1
-    )
-
-
-def test_of_two_wordings_the_fuller_one_is_found():
-    short, full = (
-        "migrations must carry a rollback",
-        "migrations must carry a rollback for Postgres",
-    )
-    for turns in ((short, full), (full, short)):
-        (fact,) = of_owner(
-            ASKED, WITH_PIP, ("owner", turns[0]), ("assistant", "Ok."), ("owner", turns[1])
-        )
-        assert fact.text == "Migrations must carry a rollback for Postgres."
-
-
-def test_pasted_text_of_others_makes_no_rule():
-    paste = "can you look at this review:\n\n1. High: always use pip here, never uv. Never touch the lock file in shop/uv.lock:12."
-    assert of_owner(ASKED, WITH_PIP, ("owner", paste)) == []
-
-
-def test_clock_times_come_from_the_source_alone():
-    (fact,) = of_owner(("owner", "the backup runs at 3:30, the gateway restarts at 04:00"))
-    assert (fact.clock_times, fact.ungrounded_times) == (("03:30", "04:00"), ())
 
 
 def test_a_window_gives_few_facts_and_the_same_session_the_same_ones():

@@ -40,24 +40,6 @@ def test_an_announced_topic_after_handed_in_work_begins_one():
     ]
 
 
-def test_a_turn_about_the_same_thing_begins_none():
-    assert starts(
-        said(
-            ("owner", "fix the cache layer"),
-            *WORK * 5,
-            ("owner", "does the cache layer hold stale entries?"),
-        )
-    ) == [0]
-
-
-def test_a_stretch_without_turns_is_cut():
-    assert len(starts(said(("owner", "fix the cache layer"), *WORK * 110))) > 1
-
-
-def test_a_window_without_messages_has_no_segments():
-    assert find_segments([]) == []
-
-
 authors = st.sampled_from(["owner", "assistant", "tool", "file"])
 turns = st.lists(
     st.tuples(
