@@ -69,32 +69,6 @@ def test_a_replaced_memory_asks_to_replace_its_line():
     )
 
 
-def test_the_last_of_a_chain_of_replacements_is_proposed():
-    old, between = (
-        memory(n, f"port {n}", state="superseded", superseded_by=f"o{n + 1}") for n in (1, 2)
-    )
-    (found,) = plan(
-        f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, between, memory(3, NEW_PORT)
-    )
-    assert found.text == NEW_PORT
-
-
-@pytest.mark.parametrize(
-    "gone", [{"state": "forgotten"}, {"state": "superseded", "superseded_by": "o1"}]
-)
-def test_a_replacement_that_does_not_stand_itself_is_not_proposed(gone: dict):
-    old = memory(1, PORT, state="superseded", superseded_by="o2")
-    assert (
-        plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, memory(2, NEW_PORT, **gone))
-        == []
-    )
-
-
-def test_a_line_of_a_person_is_not_asked_about():
-    old, new = memory(1, PORT, state="superseded", superseded_by="o2"), memory(2, NEW_PORT)
-    assert plan(f"- (2026-08-03) {PORT} Mostly.\n", [promoted(1, PORT)], old, new) == []
-
-
 def test_what_more_speaks_against_than_for_asks_to_go():
     (found,) = plan(
         f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], memory(1, PORT, contradicted_count=1)
@@ -143,18 +117,6 @@ def test_a_file_that_is_too_large_asks_what_is_least_missed(monkeypatch: pytest.
     assert "MEMORY.md holds 4 entries" in found[0].reason
 
 
-def test_a_file_of_few_long_entries_is_too_large_by_its_bytes(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(amendments, "MOST_BYTES", 100)
-    texts = {1: "long " * 12 + "one", 2: "long " * 12 + "two"}
-    content = "".join(f"- (2026-08-03) {text}\n" for text in texts.values())
-    found = plan(
-        content,
-        [promoted(n, t) for n, t in texts.items()],
-        *(memory(n, t) for n, t in texts.items()),
-    )
-    assert [one.key for one in found] == ["retire:p-20260803-001:many"]
-
-
 def test_an_amendment_is_numbered_once_behind_the_proposals_of_its_day():
     old, new = memory(1, PORT, state="superseded", superseded_by="o2"), memory(2, NEW_PORT)
     found = plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, new)
@@ -192,40 +154,10 @@ def amendment(world: World) -> str:
     return found["proposal_id"]
 
 
-def test_an_approved_replacement_is_an_edit_with_history(world: World):
-    world.replace("p-20260803-001", NEW_PORT)
-    states = world.triage()
-    number = amendment(world)
-    assert states[number] == ("pending", "a newer memory replaced it")
-    assert (
-        f"- [ ] `{number}` **{NEW_PORT}** — _Patterns; instead of “{PORT}”; a newer memory replaced it_"
-        in world.review_md.read_text()
-    )
-    world.tick(number)
-    world.triage()
-    assert [entry.split(") ")[1] for entry in world.entries()] == [UV, NEW_PORT]
-    (last, *_) = world.workspace.history(PROJECT_MD)
-    assert last.message.startswith(
-        f"{number}: replace in Patterns\n\nBefore: - (2026-08-03) {PORT}\n- (2026-08-03) {NEW_PORT}\n"
-    )
-    world.triage()
-    assert world.tables.read("amendments").height == 1
-
-
 def test_the_owners_own_correction_needs_no_tick(world: World):
     world.replace("p-20260803-001", NEW_PORT, is_correction=True)
     assert world.triage()[amendment(world)] == ("promoted", "corrected by the owner")
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, NEW_PORT]
-
-
-@pytest.mark.parametrize(
-    "text", ["Always run `./vendor/setup` first.", "Always commit with `--no-verify`."]
-)
-def test_a_correction_into_a_sensitive_line_waits(world: World, text: str):
-    world.replace("p-20260803-001", text, is_correction=True)
-    state, reason = world.triage()[amendment(world)]
-    assert (state, reason.endswith("only a person can approve this")) == ("pending", True)
-    assert [entry.split(") ")[1] for entry in world.entries()] == [UV, PORT]
 
 
 def test_a_rejected_amendment_is_not_asked_about_again(world: World):
@@ -237,15 +169,6 @@ def test_a_rejected_amendment_is_not_asked_about_again(world: World):
     world.triage()
     assert world.triage()[amendment(world)] == ("rejected", "struck from REVIEW.md")
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, PORT]
-
-
-def test_a_line_that_somebody_rewords_meanwhile_is_theirs(world: World):
-    world.replace("p-20260803-001", NEW_PORT)
-    world.triage()
-    world.memory_md.write_text(
-        world.memory_md.read_text().replace("port 5432.", "port 5432, in March.")
-    )
-    assert world.triage()[amendment(world)] == ("rejected", "the line was changed or removed since")
 
 
 def test_a_line_that_may_go_goes_when_it_is_ticked_and_not_when_it_is_reworded(world: World):
@@ -290,16 +213,3 @@ def test_a_proposal_that_contradicts_a_line_is_shown_as_its_replacement(world: W
     texts = [entry.split(") ")[1] for entry in world.entries()]
     assert "Always squash commits before merging." in texts
     assert "Never squash commits before merging." not in texts
-
-
-def test_an_older_statement_replaces_no_newer_line(world: World):
-    newer = "- (2026-08-20) Never squash commits before merging."
-    world.memory_md.write_text(
-        world.memory_md.read_text().replace("## Hard Rules\n", f"## Hard Rules\n\n{newer}\n", 1)
-    )
-    (squash,) = world.propose("Always squash commits before merging.", sessions=2)
-    state, reason = world.triage()[squash]
-    assert (state, reason.endswith("“Never squash commits before merging.” says otherwise")) == (
-        "pending",
-        True,
-    )

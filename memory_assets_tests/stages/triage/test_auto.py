@@ -98,12 +98,6 @@ def test_what_an_entry_contradicts_waits_and_names_the_entry():
     )
 
 
-def test_what_asks_to_replace_a_line_is_no_proposal_beside_it():
-    known = KnownLines(amendment="p-20260803-009")
-    ruling = decide(proposal(), known, guarded=GUARDED)
-    assert (ruling.state, ruling.into) == ("merged", "p-20260803-009")
-
-
 OWNERS = (
     "I want answers in German",
     "Redis runs in Docker on port 6380",
@@ -138,10 +132,6 @@ def test_what_is_no_fact_or_no_longer_one_is_rejected(one: dict, reason: str):
     assert ruled(one) == ("rejected", reason)
 
 
-def test_a_fact_about_replacing_is_no_artefact():
-    assert ruled(proposal("Replace pip by uv in every `Makefile`."))[0] == "promoted"
-
-
 @pytest.mark.parametrize(
     ("limits", "change", "state"),
     [
@@ -158,17 +148,6 @@ def test_rules_can_be_asked_with_other_limits(limits: TriageLimits, change: dict
         decide(one, guarded=GUARDED, limits=limits).state
         == state
         != decide(one, guarded=GUARDED).state
-    )
-
-
-def test_at_three_tenths_it_waits():
-    assert ruled(proposal(confidence=0.3))[0] == "pending"
-
-
-def test_an_exact_duplicate_of_an_entry_is_rejected_whatever_its_markup():
-    assert ruled(proposal(), "**always** run make check, before you commit") == (
-        "rejected",
-        "an exact duplicate of an entry",
     )
 
 
@@ -192,16 +171,6 @@ def test_a_near_miss_is_another_fact(text: str, near: str):
     assert ruled(proposal(text), near) == ("pending", f"{SAID}; “{near}” says otherwise")
 
 
-def test_what_says_the_same_as_an_earlier_one_that_waits_is_merged_into_it():
-    waiting = earlier(
-        "p-20260801-001", "Please always run `make check` before you commit.", "pending"
-    )
-    assert ruled(proposal(), others=[waiting]) == (
-        "merged",
-        "p-20260801-001, which waits, says the same",
-    )
-
-
 def test_what_a_person_rejected_does_not_come_back_in_other_words():
     rejected = earlier(
         "p-20260801-001", "Please always run `make check` before you commit.", "rejected", tier=3
@@ -210,13 +179,6 @@ def test_what_a_person_rejected_does_not_come_back_in_other_words():
         "rejected",
         "says the same as p-20260801-001, which a person rejected",
     )
-
-
-def test_what_rules_rejected_binds_nobody():
-    rejected = earlier(
-        "p-20260801-001", "Please always run `make check` before you commit.", "rejected"
-    )
-    assert ruled(proposal(), others=[rejected])[0] == "promoted"
 
 
 def friction(text: str, target: str = "MEMORY.md") -> dict:
@@ -234,12 +196,6 @@ def test_a_friction_waits_for_a_person():
     assert (ruling.state, ruling.reason) == ("pending", "said again and again")
 
 
-def test_a_friction_that_an_entry_says_already_is_merged():
-    line = "Always deploy with `make deploy`, never by hand."
-    entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
-    assert decide_friction(friction(line), (), (), KnownLines([entry])).state == "merged"
-
-
 def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_need_not_is_promoted():
     asked = [earlier("f-20260803-001", RULE, "pending")]
     known = KnownLines(frictions=asked)
@@ -249,15 +205,6 @@ def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_n
         "f-20260803-001, which waits, says the same",
     )
     assert decide(proposal(), known, guarded=GUARDED).state == "promoted"
-
-
-def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
-    line = "Always deploy with `make deploy`, never by hand."
-    entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
-    assert (
-        decide_friction(friction(line, target="AGENTS.md"), (), (), KnownLines([entry])).state
-        == "pending"
-    )
 
 
 def review(text: str) -> dict:
@@ -278,18 +225,6 @@ def test_neither_earned_trust_nor_a_model_promotes_a_sensitive_line(text: str):
     ruling = follow_review(review(text), one, GUARDED)
     assert ruling.state == "pending"
     assert "only a person can approve this" in ruling.reason
-
-
-def test_a_model_may_not_word_a_plain_line_as_a_sensitive_one():
-    ruling = follow_review(
-        review("Turn off the tests of `make check`."),
-        proposal("The tests of `make check` are slow."),
-        GUARDED,
-    )
-    assert (ruling.state, ruling.reason) == (
-        "pending",
-        "m would promote it, but switches a check off: only a person can approve this",
-    )
 
 
 @pytest.mark.parametrize("text", ORDINARY)

@@ -11,7 +11,6 @@ from memory_assets.stages.distill.model.answers import AnswerStore
 from memory_assets.stages.triage.batch import (
     ask_in_batches,
     plan_reviews,
-    problem_of,
     read_verdicts,
 )
 from memory_assets.stages.triage.page import MOST_ASKED
@@ -98,24 +97,6 @@ def test_a_model_promotes_in_clean_words_rejects_with_a_reason_and_leaves_the_re
 
 def answers_model(answers: AnswerStore) -> str:
     return next(answers.every()).answer.model
-
-
-def test_twenty_go_in_a_batch_and_no_proposal_is_asked_about_twice(
-    world: World, answers: AnswerStore
-):
-    world.propose(
-        *(f"Harbour number {n} has {n} buoys and no light." for n in range(45)), section="Patterns"
-    )
-    world.triage()
-    with serve(reviewer) as api:
-        assert review(world, api, answers) == 6
-        assert [len(proposed_in(body)) for body in api.questions()] == [20, 20, 20, 20, 5, 5]
-        world.triage()
-        assert review(world, api, answers) == 0
-        world.propose(DATES, section="Patterns")
-        world.triage()
-        assert review(world, api, answers) == 2
-        assert [text for _, text in proposed_in(api.questions()[-1])] == [DATES]
 
 
 def test_an_answer_is_on_disk_before_it_is_read_and_read_again_without_asking(
@@ -227,36 +208,3 @@ def test_sensitive_lines_of_two_sessions_wait_though_a_model_would_promote_them_
     surface = world.review_md.read_text()
     assert surface.count("only a person can approve this_") == MOST_ASKED
     assert all("only a person can approve this" in first[id][1] for id in waiting)
-
-
-def test_a_person_overrules_a_models_rejection(world: World, answers: AnswerStore):
-    (tidy,) = world.propose(TIDY, section="Patterns")
-    world.triage()
-    with serve(reviewer) as api:
-        review(world, api, answers)
-    world.decide()
-    world.tick(tidy)
-    assert world.triage()[tidy] == ("promoted", "approved by a person")
-
-
-def test_words_that_a_person_changed_meanwhile_are_theirs(world: World, answers: AnswerStore):
-    (tidy,) = world.propose(TIDY, section="Patterns")
-    world.triage()
-    with serve(reviewer) as api:
-        review(world, api, answers)
-    world.ledger.append(
-        "proposal.edited",
-        tidy,
-        {"text": "The harbour list is kept in order of size."},
-        actor="mira",
-    )
-    assert world.triage()[tidy][0] == "pending"
-
-
-def test_a_wording_may_name_only_what_was_proposed():
-    assert problem_of("Use `uv`.", "The owner: always use `uv` please") is None
-    assert (
-        problem_of("Use port 5433.", "Use port 5432.")
-        == "its wording names 5433, which the proposal does not"
-    )
-    assert problem_of("", "Use port 5432.") == "its wording has 0 characters"

@@ -49,37 +49,12 @@ def test_a_second_session_that_said_the_same_later_confirms_it():
     assert (found["confidence"], found["author"], found["memory_state"]) == (0.9, "owner", "active")
 
 
-def test_the_same_words_in_another_project_confirm_each_other():
-    proposals = [proposal(1), proposal(2, "Use UV, never pip")]
-    found = standing(
-        proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")]
-    )
-    assert found["p-20260803-001"]["session_ids"] == ["s1", "s2"]
-    assert found["p-20260803-002"]["session_ids"] == ["s2", "s1"]
-
-
 def test_the_same_words_in_another_project_do_not():
     proposals = [proposal(1), proposal(2, project="lockkeeper")]
     found = standing(
         proposals, [memory("o1"), memory("o2")], [observation("o1", "s1"), observation("o2", "s2")]
     )
     assert found["p-20260803-001"]["session_ids"] == ["s1"]
-
-
-def test_a_held_echo_confirms_nothing():
-    """A web page that repeats a claim, or plants one, was held by the gate."""
-    found = standing(
-        [proposal()],
-        [memory("o1", "o9")],
-        [observation("o1", "s1"), observation("o9", "s9", "hold")],
-    )
-    assert found["p-20260803-001"]["session_ids"] == ["s1"]
-    assert found["p-20260803-001"]["observation_ids"] == ["o1"]
-
-
-def test_a_replaced_memory_is_told_by_its_state():
-    found = standing([proposal()], [memory("o1", state="superseded")], [observation("o1", "s1")])
-    assert found["p-20260803-001"]["memory_state"] == "superseded"
 
 
 def test_a_memory_that_is_worded_otherwise_now_is_gone_and_the_proposal_stays_as_it_was():

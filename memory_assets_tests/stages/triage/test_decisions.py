@@ -13,7 +13,6 @@ from memory_assets.stages.triage.decisions import (
     DECIDED,
     EDITED,
     REJECTED,
-    REOPENED,
     fold_decisions,
     is_expired,
     overrulable,
@@ -59,29 +58,6 @@ def test_what_nobody_decided_waits_for_seven_days_from_when_it_was_asked():
     assert is_expired(found, found["expires_at"])
 
 
-def test_an_approval_promotes_the_text_as_last_edited():
-    found = fold(
-        event(EDITED, 1, text="Use uv!"),
-        event(EDITED, 2, text="Use uv, always."),
-        event(APPROVED, 3),
-    )
-    assert (found["state"], found["text"], found["actor"], found["reason"]) == (
-        "promoted",
-        "Use uv, always.",
-        PERSON,
-        "approved by a person",
-    )
-
-
-def test_an_approval_may_bring_its_own_text_and_section():
-    found = fold(event(APPROVED, 1, text="Use uv, never pip.", section="Patterns"))
-    assert (found["text"], found["section"]) == ("Use uv, never pip.", "Patterns")
-
-
-def test_an_edit_after_the_decision_changes_nothing():
-    assert fold(event(APPROVED, 1), event(EDITED, 2, text="late"))["text"] == "Use uv."
-
-
 def test_the_first_person_wins():
     assert fold(event(REJECTED, 1, reason="no"), event(APPROVED, 2))["state"] == "rejected"
     assert fold(event(APPROVED, 1), event(REJECTED, 2))["state"] == "promoted"
@@ -91,15 +67,6 @@ def test_a_person_overrules_rules_and_clock_whoever_was_first():
     assert fold(ruled("rejected", 1), event(APPROVED, 2))["state"] == "promoted"
     assert fold(ruled("expired", 1, CLOCK), event(APPROVED, 2))["actor"] == PERSON
     assert fold(ruled("promoted", 1), event(REJECTED, 2))["state"] == "rejected"
-
-
-def test_what_expired_can_still_be_promoted_by_a_later_confirmation():
-    found = fold(ruled("expired", 1, CLOCK), ruled("promoted", 200))
-    assert (found["state"], found["actor"], found["decided_at"]) == (
-        "promoted",
-        RULES,
-        START + timedelta(hours=200),
-    )
 
 
 def test_a_persons_mark_may_overrule_what_left_no_line():
@@ -143,9 +110,3 @@ def test_every_proposal_is_in_exactly_one_state_and_a_persons_first_word_is_neve
         assert found["actor"] == PERSON
         first = {e.kind for e in said if e.at == said[0].at}
         assert found["state"] in {"promoted" if kind == APPROVED else "rejected" for kind in first}
-
-
-def test_a_decision_that_was_taken_back_does_not_count():
-    found = fold(event(APPROVED, 1), event(REOPENED, 2))
-    assert (found["state"], found["decided_at"]) == ("pending", None)
-    assert fold(event(APPROVED, 1), event(REOPENED, 2), event(REJECTED, 3))["state"] == "rejected"

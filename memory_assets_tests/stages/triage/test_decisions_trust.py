@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.triage.decisions import read_trust, trusted_in
+from memory_assets.stages.triage.decisions import read_trust
 from memory_assets.store.ledger import Event
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.triage.world import World
@@ -39,10 +39,6 @@ def test_an_approval_earns_a_point_and_a_rejection_takes_three(
     (row,) = trust(*kinds).to_dicts()
     assert (row["points"], row["is_trusted"]) == (points, is_trusted)
     assert row["acceptance"] == kinds.count(APPROVED) / len(kinds)
-
-
-def test_it_is_off_unless_it_is_asked_for():
-    assert trusted_in(trust(*[APPROVED] * 50, needed=0)) == {}
 
 
 def test_of_a_proposal_only_the_first_decision_counts_and_changes_of_lines_count_for_nothing():

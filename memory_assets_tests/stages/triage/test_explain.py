@@ -1,16 +1,13 @@
 """Explaining: a promoted line ends at archived records that hold its words, a hand-written one at its commit."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from memory_assets.errors import ReviewError
 from memory_assets.stages.triage.explain import Explanation, ProvenanceStep, explain
-from memory_assets.text.short_ids import short_id
-from memory_assets_tests.stages.triage.world import World, observed_id
+from memory_assets_tests.stages.triage.world import World
 
 UV, DATES = "Always use `uv`, never `pip`.", "Write dates the British way."
 
@@ -66,11 +63,6 @@ def test_a_promoted_line_leads_to_the_records_that_hold_its_words(world: World):
     )
 
 
-@pytest.mark.parametrize("target", [UV, "always use uv, never pip", "7", "use `uv`, never"])
-def test_a_line_is_found_by_its_text_a_part_of_it_or_its_number(world: World, target: str):
-    assert explained(world, target).root.id == "projects/tidewatch.md:7"
-
-
 def test_the_chain_of_a_promoted_line_outlives_its_tables(world: World):
     before = [record.facts for record in explained(world, UV).records]
     for table in ("observations", "messages", "reflections", "proposals", "memories", "decisions"):
@@ -113,25 +105,6 @@ def test_a_line_written_by_hand_ends_at_its_commit(world: World):
     assert found.is_verified
 
 
-def test_a_line_that_was_just_typed_is_by_hand_and_not_committed_yet(world: World):
-    world.memory_md.write_text("- Ole knows the gauges.\n" + world.memory_md.read_text())
-    found = explained(world, "Ole knows the gauges.")
-    assert (
-        found.root.facts["is_hand_written"],
-        found.root.facts["is_committed"],
-        found.root.behind,
-    ) == (True, False, ())
-    assert explained(world, UV).root.behind[0].facts["message"].startswith("p-20260803-001: add")
-
-
-def test_a_heading_that_we_wrote_is_not_said_to_be_by_hand(world: World):
-    found = explained(world, "## Hard Rules")
-    assert (found.root.facts["is_hand_written"], found.root.behind[0].facts["author"]) == (
-        False,
-        "memory_assets",
-    )
-
-
 def test_every_line_of_memory_md_can_be_explained(world: World):
     for number, line in enumerate(world.memory_md.read_text().splitlines(), 1):
         if line.strip():
@@ -144,29 +117,6 @@ def test_a_waiting_proposal_tells_why_it_waits_and_what_it_rests_on(world: World
     assert found.root.facts["state"] == "pending"
     assert found.root.facts["reason"] == "you said it in one session, on 2026-08-03"
     assert found.is_verified
-
-
-def test_a_memory_is_found_by_the_id_that_is_shown(world: World):
-    observation = observed_id("p-20260803-001", "s1-1")
-    for target in (short_id(observation), observation):
-        found = explained(world, target)
-        assert kinds(found.root) == ["memory", "observation", "segment", "record"]
-        assert [step.id for step in found.root.behind] == [
-            observed_id("p-20260803-001", "s1-0"),
-            observation,
-        ]
-
-
-def test_what_is_known_by_no_name_is_said_with_the_names_there_are(world: World):
-    for target in ("p-20990101-001", "mem_ffffffffffff", "nothing like it"):
-        with pytest.raises(ReviewError, match="Give a line of MEMORY"):
-            explained(world, target)
-
-
-def test_an_explanation_is_json(world: World):
-    reply = json.loads(json.dumps(explained(world, UV).to_dict()))
-    assert (reply["target"], reply["is_verified"], reply["kind"]) == (UV, True, "entry")
-    assert [step["kind"] for step in reply["behind"]] == ["commit", "proposal"]
 
 
 def test_a_corrected_line_leads_to_the_correction_and_to_what_stood_there_before(world: World):

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.triage.human import (
-    match_format,
     parse_items,
     put_back,
     read_notes,
@@ -74,23 +73,6 @@ _Last updated: 2026-08-04T06:00:00Z | 4 proposals pending_
     )
 
 
-def test_a_file_without_proposals_says_so():
-    assert render_review([], updated="2026-08-04T06:00:00Z").endswith(
-        "\n\n_Last updated: 2026-08-04T06:00:00Z | 0 proposals pending_\n"
-    )
-
-
-def test_a_file_nobody_touched_decides_nothing():
-    for there in (OURS, OURS.replace("\n", "\r\n"), "\ufeff" + OURS):
-        reading = read_review(OURS, there)
-        assert (reading.approved, reading.rejected, reading.edited, reading.warnings) == (
-            {},
-            (),
-            {},
-            (),
-        )
-
-
 def test_a_tick_approves_what_stands_there():
     reading = read_review(OURS, edited("- [ ] `p-20260803-001`", "- [x] `p-20260803-001`"))
     assert reading.approved == {"p-20260803-001": None}
@@ -137,14 +119,6 @@ def test_an_edit_without_a_tick_rewords_and_still_waits():
     assert not reading.rejected
 
 
-def test_a_line_that_cannot_be_read_is_not_a_deleted_one():
-    reading = read_review(
-        OURS, edited("- [ ] `p-20260803-001` **Use", "~~- [ ] `p-20260803-001`~~ **Use")
-    )
-    assert (reading.approved, reading.rejected, reading.edited) == ({}, (), {})
-    assert "p-20260803-001 in REVIEW.md cannot be read" in reading.warnings[0]
-
-
 def test_a_line_that_was_copied_counts_once_and_marked_both_ways_not_at_all():
     copied = edited(
         "- [ ] `p-20260804-001`", "- [x] `p-20260804-001` **copied**\n- [ ] `p-20260804-001`"
@@ -153,22 +127,6 @@ def test_a_line_that_was_copied_counts_once_and_marked_both_ways_not_at_all():
     reading = read_review(OURS, copied.replace("- [ ] `p-20260804-001`", "- [-] `p-20260804-001`"))
     assert (reading.approved, reading.rejected) == ({}, ())
     assert "marks p-20260804-001 both ways" in reading.warnings[0]
-
-
-def test_what_was_decided_elsewhere_is_neither_lost_nor_decided_again():
-    """The rules decided two of four and the run was killed before the file was committed: their lines are ours to drop."""
-    there = render_review(ROWS[2:], updated="2026-08-05T06:00:00Z")
-    waiting = {row["proposal_id"]: row["text"] for row in ROWS[2:]}
-    assert read_review(OURS, there, waiting) == read_review(OURS, OURS)
-
-
-def test_a_tick_on_a_line_that_was_not_committed_yet_counts():
-    """The run was killed between writing the file and committing it, and the person saw the new proposal."""
-    waiting = {row["proposal_id"]: row["text"] for row in ROWS}
-    before = render_review(ROWS[:3], updated="2026-08-03T06:00:00Z")
-    assert read_review(before, OURS, waiting) == read_review(OURS, OURS)
-    ticked = edited("- [ ] `p-20260804-002`", "- [x] `p-20260804-002`")
-    assert read_review(before, ticked, waiting).approved == {"p-20260804-002": None}
 
 
 def test_a_tick_beats_the_clock_but_an_absence_does_not():
@@ -189,12 +147,6 @@ def test_a_half_saved_file_decides_nothing_and_says_so():
         assert reading.is_undecided
         assert not (reading.approved or reading.rejected or reading.edited)
         assert "half saved" in reading.warnings[0]
-
-
-def test_a_note_below_our_last_line_is_no_half_saved_file_but_a_proposal_there_is():
-    ticked = edited("- [ ] `p-20260803-001`", "- [x] `p-20260803-001`")
-    assert list(read_review(OURS, ticked + "\nAsk Ole.\n").approved) == ["p-20260803-001"]
-    assert read_review(OURS, ticked + "- [x] `p-20260804-002` **Redis").is_undecided
 
 
 def test_losing_more_than_half_of_the_items_asks_instead_of_rejecting():
@@ -232,40 +184,6 @@ def test_lines_that_were_lost_can_be_put_back_beside_what_was_changed(ending: st
     ] == []
 
 
-def test_proposals_rejected_by_name_are_not_missed_any_more():
-    there = (
-        "\n".join(
-            line
-            for line in OURS.splitlines()
-            if "p-2026080" not in line or "p-20260803-001" in line
-        )
-        + "\n"
-    )
-    waiting = {
-        row["proposal_id"]: row["text"]
-        for row in ROWS
-        if row["proposal_id"] in ("p-20260803-001", "p-20260804-002")
-    }
-    reading = read_review(
-        OURS, there, waiting
-    )  # the slip that took the other lines took this one, too
-    assert (reading.is_undecided, reading.lost) == (True, ("p-20260804-002",))
-    del waiting["p-20260804-002"]
-    assert read_review(OURS, there, waiting) == read_review(OURS, OURS)
-
-
-def test_a_proposal_that_was_not_waiting_is_ignored_and_named():
-    reading = read_review(
-        OURS,
-        edited(
-            "## Proposed for: Patterns",
-            "- [x] `p-20990101-001` **Trust me.**\n## Proposed for: Patterns",
-        ),
-    )
-    assert reading.approved == {}
-    assert "p-20990101-001" in reading.warnings[0]
-
-
 def test_a_note_written_by_hand_stays_in_its_section():
     there = edited(
         "## Proposed for: Patterns",
@@ -286,34 +204,6 @@ def test_a_note_written_by_hand_stays_in_its_section():
         < again.index("Gauges first!")
     )
     assert read_notes(OURS) == {}
-
-
-def test_a_note_whose_section_is_done_moves_to_the_top():
-    again = render_review(
-        ROWS[:2],
-        updated="2026-08-05T06:00:00Z",
-        notes={"Proposed for: Patterns": ["Gauges first!"]},
-    )
-    assert read_notes(again) == {"": ["Gauges first!"]}
-
-
-def test_the_file_keeps_the_line_endings_and_the_byte_order_mark_of_its_editor():
-    assert match_format("a\nb\n", "\ufeffx\r\ny\r\n") == "\ufeffa\r\nb\r\n"
-    assert match_format("a\nb\n", "x\ny\r\nz\n") == "a\nb\n"
-
-
-def test_a_text_with_stars_of_its_own_is_read_as_it_was_written():
-    rows = [
-        {**ROWS[0], "text": text, "proposal_id": f"p-20260803-{n:03d}"}
-        for n, text in enumerate(["**Tag** moves", "a * b", "*", "2 ** 3 ** 4"])
-    ]
-    ours = render_review(rows, updated="2026-08-04T06:00:00Z")
-    assert {item.text for items in parse_items(ours).values() for item in items} >= {
-        "a * b",
-        "*",
-        "2 ** 3 ** 4",
-    }
-    assert read_review(ours, ours + "\n") == read_review(ours, ours)
 
 
 DEEDS = st.dictionaries(
@@ -400,15 +290,6 @@ def test_a_friction_stands_in_a_section_of_its_own_with_lines_that_are_ours():
     assert read_notes(text) == {}
     noted = text.replace("  Evidence:", "Ask Ana first.\n  Evidence:")
     assert read_notes(noted) == {"Friction Fixes (auto-detected 2026-08-10)": ["Ask Ana first."]}
-
-
-def test_a_friction_is_ticked_and_struck_as_a_proposal_is():
-    text = render_review([FRICTION], updated="2026-08-10T07:00:00Z")
-    assert read_review(text, text.replace("- [ ] `f-", "- [x] `f-")).approved == {
-        "f-20260810-001": None
-    }
-    item = next(line for line in text.splitlines() if line.startswith("- [ ] `f-"))
-    assert read_review(text, text.replace(item + "\n", "")).rejected == ("f-20260810-001",)
 
 
 CONTRADICTION = {

@@ -11,7 +11,6 @@ from memory_assets.stages.triage.memory_md import (
     change,
     insert,
     read_entries,
-    render_entry,
     render_outline,
 )
 
@@ -46,35 +45,11 @@ def test_an_entry_goes_to_the_end_of_its_section():
     )
 
 
-def test_an_existing_heading_wins_whatever_its_case():
-    assert (
-        insert(b"## hard rules\n", "Hard Rules", LINE) == b"## hard rules\n" + LINE.encode() + b"\n"
-    )
-
-
-def test_a_new_section_stands_where_the_order_puts_it():
-    content = insert(
-        b"# MEMORY\n\n## Patterns\n\n- by hand\n", "Hard Rules", LINE, ["Hard Rules", "Patterns"]
-    )
-    assert content.decode().split("## ")[1:] == [
-        f"Hard Rules\n\n{LINE}\n\n",
-        "Patterns\n\n- by hand\n",
-    ]
-
-
 def test_the_file_keeps_its_own_line_endings():
     assert (
         insert(b"## Hard Rules\r\n- by hand\r\n", "Hard Rules", LINE)
         == b"## Hard Rules\r\n- by hand\r\n" + LINE.encode() + b"\r\n"
     )
-
-
-def test_a_first_entry_makes_the_file():
-    content = insert(b"", "Hard Rules", LINE)
-    assert content.startswith(b"# MEMORY\n")
-    assert read_entries(content.decode()) == [
-        Entry(7, "Hard Rules", date(2026, 8, 3), "Use uv, never pip.")
-    ]
 
 
 def test_entries_are_dated_lines_of_a_section_and_nothing_else():
@@ -104,14 +79,6 @@ def test_the_outline_counts_the_entries_of_each_section_and_holds_no_words_of_th
     ]
 
 
-def test_a_line_separator_inside_a_line_does_not_shift_line_numbers():
-    assert read_entries("by\u2028hand\x0b\n- (2026-08-03) one\n")[0].number == 2
-
-
-def test_an_entry_is_one_line_whatever_its_text():
-    assert render_entry(date(2026, 8, 3), "two\n lines ") == "- (2026-08-03) two lines"
-
-
 def test_a_heading_inside_a_section_takes_no_entry_that_is_not_its_own():
     content = b"## Hard Rules\n- one\n\n### Git\n- two\n"
     assert (
@@ -126,25 +93,6 @@ def test_what_stands_in_a_block_of_code_is_no_section_and_no_entry():
     assert (
         insert(content, "Hard Rules", LINE)
         == content + b"\n## Hard Rules\n\n" + LINE.encode() + b"\n"
-    )
-
-
-def test_a_block_that_nobody_closed_hides_nothing():
-    assert (
-        insert(b"```\n## Hard Rules\n", "Hard Rules", LINE)
-        == b"```\n## Hard Rules\n" + LINE.encode() + b"\n"
-    )
-
-
-def test_a_byte_order_mark_hides_no_heading():
-    content = "\ufeff## Hard Rules\n".encode()
-    assert insert(content, "Hard Rules", LINE) == content + LINE.encode() + b"\n"
-
-
-def test_a_last_line_without_its_ending_gets_one_before_the_next():
-    assert (
-        insert(b"## Hard Rules\n- by hand", "Hard Rules", LINE)
-        == b"## Hard Rules\n- by hand\n" + LINE.encode() + b"\n"
     )
 
 
@@ -206,23 +154,9 @@ def test_a_line_is_replaced_in_its_place_and_no_other_byte_changes(before: str, 
     assert change(before.encode(), "Hard Rules", LINE, OLD) == after.encode()
 
 
-def test_a_line_that_goes_takes_its_ending_along_and_nothing_else():
-    before = b"## Hard Rules\r\n\r\n- (2026-01-02) Use pip.\r\n- by hand"
-    assert change(before, "Hard Rules", "", OLD) == b"## Hard Rules\r\n\r\n- by hand"
-
-
-def test_a_line_that_somebody_has_reworded_is_theirs_and_is_not_replaced():
-    assert change(b"## Hard Rules\n- (2026-01-02) Use pip here.\n", "Hard Rules", LINE, OLD) is None
-    assert change(b"## Hard Rules\n- (2026-01-02) Use pip here.\n", "Hard Rules", "", OLD) is None
-
-
 def test_a_line_that_says_what_another_entry_says_goes_instead_of_being_doubled():
     before = f"{OLD}\n* (2026-07-01) use uv, never pip\n".encode()
     assert change(before, "Hard Rules", LINE, OLD) == b"* (2026-07-01) use uv, never pip\n"
-
-
-def test_a_line_that_is_there_is_not_added_again():
-    assert change(b"* (2026-07-01) use uv, never pip\n", "Hard Rules", LINE, "") is None
 
 
 @given(

@@ -62,43 +62,6 @@ def test_a_more_useful_proposal_takes_the_place_of_one_whose_time_begins_again_l
     assert shown(world) == [urgent, ids[-1]]
 
 
-def test_rules_that_hold_in_general_come_before_facts_and_what_was_said_often_before_both(
-    world: World,
-):
-    (fact,) = world.propose(
-        "The relay listens on port 7000.", section="Patterns", category="operations"
-    )
-    (rule,) = world.propose(RULES[0])
-    said = {"section": "Patterns", "category": "operations", "confidence": 0.7}
-    (often,) = world.propose("The tides come from `tides.csv`.", sessions=2, **said)
-    world.triage()
-    assert shown(world) == [often, rule, fact]
-
-
-def test_the_owners_words_come_before_an_assistants_and_questions_last(world: World):
-    found, open_one, said = (
-        *world.propose(
-            "The loader reads `tides.csv` twice.",
-            author="assistant",
-            section="Patterns",
-            confidence=0.7,
-        ),
-        *world.propose("It must never be renamed."),
-        *world.propose(RULES[0]),
-    )
-    world.triage()
-    assert shown(world) == [said, found, open_one]
-
-
-def test_what_is_for_one_project_stands_together(world: World):
-    world.propose(RULES[0])
-    world.propose(RULES[1], project="rivers")
-    world.propose(RULES[2])
-    world.triage()
-    headings = [line for line in world.review_md.read_text().splitlines() if line.startswith("## ")]
-    assert headings == ["## Proposed for: tidewatch", "## Proposed for: rivers"]
-
-
 def test_a_few_refusals_are_shown_and_a_tick_overrules_one_and_a_strike_confirms_one(world: World):
     ids = world.propose(*STATES, author="assistant", section="Patterns", category="operations")
     states = world.triage()
@@ -112,12 +75,3 @@ def test_a_few_refusals_are_shown_and_a_tick_overrules_one_and_a_strike_confirms
     assert states[second] == ("rejected", "struck from REVIEW.md")
     assert not {first, second} & set(shown(world))
     assert len(shown(world)) == MOST_REFUSED
-
-
-def test_a_refusal_that_nobody_looks_at_makes_room_after_a_week(world: World):
-    world.propose(*STATES, author="assistant", section="Patterns", category="operations")
-    world.triage()
-    before = shown(world)
-    world.later(days=8)
-    world.triage()
-    assert not set(before) & set(shown(world))

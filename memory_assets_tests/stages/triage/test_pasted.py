@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.stages.triage.pasted import PASTED, is_pasted, own_part
+from memory_assets.stages.triage.pasted import PASTED, is_pasted
 from memory_assets_tests.stages.triage.world import World
 
 RULE = "Always run `make format` before you commit."
@@ -46,16 +46,6 @@ def test_a_sentence_in_a_pasted_part_is_pasted(message: str):
 )
 def test_the_owners_own_sentence_is_not(message: str):
     assert not is_pasted(RULE, message)
-
-
-def test_a_quote_that_joins_lines_and_straightens_apostrophes_is_found_in_the_owners_part():
-    assert not is_pasted(
-        "Don't push, run `make format`.", f"Don’t push\nrun `make format`\n\n{MAIL}"
-    )
-
-
-def test_a_message_without_marks_is_the_owners_whole():
-    assert own_part(f"hi\n{RULE}\nthanks") == f"hi\n{RULE}\nthanks"
 
 
 @pytest.mark.parametrize("message", PASTES.values(), ids=PASTES)

@@ -68,11 +68,6 @@ def test_a_line_is_added_to_the_file_as_it_lies_there(
     ).splitlines() or not before
 
 
-def test_what_a_person_reworded_is_what_the_patch_says(project: Path):
-    patch, _ = patched(project, approved="uv only.")
-    assert "+- uv only.\n" in patch.read_text() and RULE not in patch.read_text()
-
-
 @pytest.mark.parametrize("before", ["a = 1\npool_size = 10\nb = 2\n", "pool_size = 10\n"])
 def test_an_edit_is_made_where_its_old_text_stands(project: Path, before: str):
     target = project / "dev.toml"

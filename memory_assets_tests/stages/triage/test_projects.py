@@ -8,12 +8,8 @@ import pytest
 from memory_assets.schema.frames import empty
 from memory_assets.stages.brief.briefing import render_briefing
 from memory_assets.stages.triage import promote
-from memory_assets.stages.triage.explain import explain
-from memory_assets.stages.triage.projects import path_of, plan_homes, project_of
-from memory_assets.stages.triage.promote import PROMOTED
-from memory_assets.store.ledger import Event
+from memory_assets.stages.triage.projects import path_of, project_of
 from memory_assets_tests.dirty import is_dirty
-from memory_assets_tests.factories import START
 from memory_assets_tests.stages.triage.test_promote import KilledError
 from memory_assets_tests.stages.triage.world import World
 
@@ -41,19 +37,6 @@ def texts_in(world: World, path: str) -> list[str]:
     return [line.split(") ", 1)[1] for line in lines if line.startswith("- (")]
 
 
-@pytest.mark.parametrize(
-    ("project", "path"),
-    [
-        ("tidewatch", "tidewatch"),
-        ("Tide Watch/2", "tide-watch-2"),
-        ("../..", "unnamed"),
-        ("Häfen", "h-fen"),
-    ],
-)
-def test_every_name_makes_a_file(project: str, path: str):
-    assert path_of(project) == f"projects/{path}.md"
-
-
 def proposal(text: str, category: str = "rules-conventions", **more) -> dict:
     return {"text": text, "category": category, "project": "tidewatch", **more}
 
@@ -75,17 +58,6 @@ def proposal(text: str, category: str = "rules-conventions", **more) -> dict:
 )
 def test_a_line_is_for_the_project_that_it_was_said_in_unless_it_says_more(one: dict, project: str):
     assert project_of(one) == project
-
-
-def test_the_first_line_opens_the_file_and_what_is_recorded_stays_where_it_went():
-    proposals = {
-        "p-0": proposal(UV),
-        "p-1": proposal(UV),
-        "p-2": proposal("I want answers in German.", "preferences"),
-    }
-    recorded = [Event("1", START, "rules", PROMOTED, "p-0", {"path": "MEMORY.md"})]
-    homes = plan_homes(["p-0", "p-1", "p-2"], proposals, recorded)
-    assert homes == {"p-0": "MEMORY.md", "p-1": "projects/tidewatch.md", "p-2": "MEMORY.md"}
 
 
 def learn_in_memory_md(world: World, *texts: str) -> None:
@@ -145,36 +117,6 @@ def test_a_line_that_a_person_touched_does_not_move(world: World):
     world.triage()
     assert texts_in(world, "MEMORY.md") == [HARBOURS[0] + " Mostly."]
     assert sorted(texts_in(world, "projects/tidewatch.md")) == sorted(HARBOURS[1:3])
-
-
-def test_a_moved_line_explains_itself_and_can_be_changed_where_it_is(world: World):
-    first = learn(world, "tidewatch", *HARBOURS[:3])[0]
-    world.triage()
-    found = explain(
-        HARBOURS[0],
-        tables=world.tables,
-        ledger=world.ledger,
-        archive=world.archive,
-        workspace=world.workspace,
-    )
-    assert (found.root.id, found.is_verified) == (
-        "projects/tidewatch.md:7",
-        True,
-    ) or found.root.id.startswith("projects/")
-    world.replace(first, "The tide table of harbour 1 is a spreadsheet.", is_correction=True)
-    world.triage()
-    assert "The tide table of harbour 1 is a spreadsheet." in texts_in(
-        world, "projects/tidewatch.md"
-    )
-    assert HARBOURS[0] not in texts_in(world, "projects/tidewatch.md")
-
-
-def test_the_same_line_of_another_project_is_no_repetition(world: World):
-    learn(world, "tidewatch", *HARBOURS[:3])
-    world.triage()
-    (other,) = learn(world, "lockkeeper", HARBOURS[0])
-    assert world.triage()[other][0] == "promoted"
-    assert texts_in(world, "projects/lockkeeper.md") == [HARBOURS[0]]
 
 
 def test_the_briefing_of_a_project_joins_both_files_and_never_shows_another_projects(world: World):

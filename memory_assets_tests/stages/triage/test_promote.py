@@ -1,7 +1,6 @@
 """Promotion: a line, its commit and its record agree whatever happens in between, and nothing of a person's is lost."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_assets.errors import TranscriptError
 from memory_assets.stages.triage import promote, run
 from memory_assets.stages.triage.promote import lost_lines
 from memory_assets_tests.dirty import is_dirty
@@ -143,45 +141,6 @@ def test_an_entry_that_a_person_reworded_stays_reworded(world: World):
     assert ("mira", "Edited by hand") in world.commits()
 
 
-def test_a_line_that_a_person_had_written_already_is_recorded_and_not_doubled(world: World):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    world.memory_md.write_text(f"## Hard Rules\n* (2026-07-01) {DATES}\n")
-    world.tick(dates)
-    world.hear()
-    world.decide()
-    world.write()
-    assert world.memory_md.read_text() == f"## Hard Rules\n* (2026-07-01) {DATES}\n"
-    assert [event.payload["commit"] for event in world.ledger.events(["entry.promoted"])] == [None]
-
-
-def test_an_edit_that_lands_while_a_line_is_written_is_kept(
-    world: World, monkeypatch: pytest.MonkeyPatch
-):
-    world.propose(UV, sessions=2)
-    world.hear()
-    world.decide()
-    swap, edits = promote.replace_if_same, iter([b"typed in between\n", b"typed again\n"])
-
-    def edit_and_swap(path: Path, expected: bytes | None, content: bytes) -> bool:
-        if edit := next(edits, None):
-            path.write_bytes(path.read_bytes() + edit)
-        return swap(path, expected, content)
-
-    monkeypatch.setattr(promote, "replace_if_same", edit_and_swap)
-    world.write()
-    text = world.memory_md.read_text()
-    assert "typed in between\ntyped again\n" in text
-    assert world.entries() == [LINE]
-    assert [author for author, _ in world.commits()] == [
-        "memory_assets",
-        "mira",
-        "mira",
-        "memory_assets",
-    ]
-    assert world.workspace.lines_lost_by_us("MEMORY.md", lost_lines) == []
-
-
 def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(
     world: World, monkeypatch: pytest.MonkeyPatch
 ):
@@ -206,16 +165,6 @@ def test_an_edit_that_lands_after_the_line_was_written_is_not_committed_as_ours(
         ("mira", "Edited by hand"),
     ]
     assert (world.entries(), "- removed at once" in world.memory_md.read_text()) == ([], True)
-
-
-def test_a_file_that_vanished_comes_back_from_the_history(world: World):
-    world.propose(UV, sessions=2)
-    world.triage()
-    before = world.memory_md.read_bytes()
-    world.memory_md.unlink()
-    world.triage()
-    assert world.memory_md.read_bytes() == before
-    assert world.commits()[-1] == ("memory_assets", "p-20260803-001: add to Hard Rules")
 
 
 def test_a_workspace_that_was_lost_is_written_again_from_the_ledger(world: World, tmp_path: Path):
@@ -311,68 +260,3 @@ def test_every_byte_a_person_left_between_promotions_survives(hands, ending, has
             rest = iter(after.splitlines())
             assert all(any(line == other for other in rest) for line in content.splitlines())
         assert world.workspace.lines_lost_by_us("MEMORY.md", lost_lines) == []
-
-
-def test_lines_that_moved_are_lost_and_lines_around_new_ones_are_not():
-    assert lost_lines(b"a\nb\n", b"a\nnew\nb\n") == []
-    assert lost_lines(b"a\nb\n", b"b\na\n") == [b"b"]
-    assert lost_lines(b"a\nb\nc\n", b"a\nanother\nc\n") == [b"b"]
-
-
-def test_a_line_of_the_rules_goes_where_a_person_rejected_the_proposal_on_another_machine(
-    world: World,
-):
-    uv, _ = world.propose(UV, MAKE, sessions=2)
-    world.triage()
-    world.ledger.append("proposal.rejected", uv, {"reason": "no"}, actor="mira")
-    assert world.triage()[uv] == ("rejected", "no")
-    assert world.entries() == [LINE.replace(UV, MAKE)]
-    (*_, last) = world.workspace.history(PROJECT_MD)[::-1]
-    assert (
-        last.message.startswith(f"{uv}: take back in Hard Rules")
-        and "Reason: overruled: no\nDecided-by: mira" in last.message
-    )
-    once = outcome(world), len(world.ledger.events())
-    world.triage()
-    assert (outcome(world), len(world.ledger.events())) == once
-
-
-def test_a_retired_line_comes_back_where_a_person_wanted_to_keep_it_first(world: World):
-    (uv,) = world.propose(UV, sessions=2)
-    world.triage()
-    world.contradict(uv)
-    world.triage()
-    (asked,) = (
-        event.target
-        for event in world.ledger.events(["proposal.numbered"])
-        if "amends" in event.payload
-    )
-    kept_at = world.clock.now
-    world.clock.now += timedelta(hours=2)
-    world.ledger.append("proposal.approved", asked, {}, actor="mira")
-    world.triage()
-    assert world.entries() == []
-    world.clock.now = kept_at
-    world.ledger.append("proposal.rejected", asked, {}, actor="priya")
-    world.triage()
-    assert world.entries() == [LINE]
-
-
-def test_evidence_that_cannot_be_read_keeps_no_other_promotion_waiting(
-    world: World, monkeypatch: pytest.MonkeyPatch
-):
-    first, second = world.propose(UV, MAKE, sessions=2)
-    gathered = run.gather_evidence
-
-    def gather(proposal, tables, archive):
-        if proposal["proposal_id"] == first:
-            raise TranscriptError("not in the catalog")
-        return gathered(proposal, tables, archive)
-
-    monkeypatch.setattr(run, "gather_evidence", gather)
-    with pytest.raises(TranscriptError, match="not in the catalog"):
-        world.triage()
-    assert world.promoted() == [second]
-    monkeypatch.setattr(run, "gather_evidence", gathered)
-    world.triage()
-    assert sorted(world.promoted()) == [first, second]

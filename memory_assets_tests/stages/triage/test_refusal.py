@@ -70,18 +70,3 @@ def test_what_is_refused_is_named(said: str, reason: str):
 )
 def test_what_may_last_is_left_to_a_person(said: str):
     assert why(said) is None
-
-
-def test_what_a_second_session_says_is_no_errand_but_may_be_a_state():
-    assert why("The owner decided: “put the assets in docs/images”", is_repeated=True) is None
-    assert why("The gauges are green with the new tests.", is_repeated=True) == STATE
-
-
-def test_what_a_person_reworded_is_not_refused_by_what_it_was():
-    one = {
-        "text": "The gauges are read every hour.",
-        "said": "The gauges are green.",
-        "author": "owner",
-        "category": "operations",
-    }
-    assert why_refused(one, is_repeated=False, shortest=SHORTEST) is None

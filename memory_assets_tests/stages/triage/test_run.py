@@ -69,16 +69,6 @@ def test_what_nobody_decides_expires_after_seven_days_and_leaves_the_file(world:
     assert dates not in world.review_md.read_text()
 
 
-def test_what_expired_is_promoted_once_a_second_session_says_it(world: World):
-    (uv,) = world.propose(UV)
-    world.triage()
-    world.later(days=8)
-    assert world.triage()[uv][0] == "expired"
-    world.confirm(uv)
-    assert world.triage()[uv][0] == "promoted"
-    assert world.entries() == [f"- (2026-08-03) {UV}"]
-
-
 def test_a_tick_that_was_made_in_time_counts_though_the_clock_ran_out(world: World):
     (dates,) = world.propose(DATES)
     world.triage()
@@ -108,15 +98,6 @@ def test_the_same_rule_of_two_projects_waits_in_each_of_them(world: World):
     assert world.triage()[second][0] == "pending"
 
 
-def test_the_same_rule_of_two_memories_of_a_project_confirms_itself(world: World):
-    first, second = world.propose(UV, UV)
-    assert {id: state for id, (state, _) in world.triage().items()} == {
-        first: "promoted",
-        second: "rejected",
-    }
-    assert world.entries() == [f"- (2026-08-03) {UV}"]
-
-
 def test_what_an_entry_says_in_other_words_is_not_proposed_again(world: World):
     by_hand = "- (2026-08-01) Always run the linter before you push."
     world.memory_md.write_text(f"## Hard Rules\n\n{by_hand}\n")
@@ -133,37 +114,6 @@ def test_what_an_entry_says_in_other_words_is_not_proposed_again(world: World):
     )
 
 
-def test_the_same_rule_in_other_words_is_a_second_occasion(world: World):
-    first, second = world.propose(MAKE, "Please always run `make check` before you commit!")
-    states = world.triage()
-    assert states[second] == ("merged", f"{first}, which waits, says the same")
-    assert states[first] == ("promoted", "you said it in 2 sessions, last on 2026-08-03")
-    (event,) = world.ledger.events(["entry.promoted"])
-    assert event.payload["session_ids"] == ["s1-0", "s2-0"]
-
-
-def test_what_is_ticked_and_what_rules_promote_at_once_are_no_two_lines(world: World):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    world.tick(dates)
-    (other,) = world.propose(DATES, sessions=2)
-    assert world.triage()[other] == ("rejected", "an exact duplicate of an entry")
-    assert world.entries() == [f"- (2026-08-03) {DATES}"]
-
-
-def test_an_edited_text_still_waits_and_is_what_an_approval_promotes(world: World):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    world.review_md.write_text(
-        world.review_md.read_text().replace("British way.", "British way, 9 April 2026.")
-    )
-    assert world.triage()[dates][0] == "pending"
-    assert "**Write dates the British way, 9 April 2026.**" in world.review_md.read_text()
-    world.tick(dates)
-    world.triage()
-    assert world.entries() == ["- (2026-08-03) Write dates the British way, 9 April 2026."]
-
-
 def test_an_edit_is_heard_once_even_if_the_run_is_killed_right_after(world: World):
     world.propose(DATES)
     world.triage()
@@ -175,42 +125,6 @@ def test_an_edit_is_heard_once_even_if_the_run_is_killed_right_after(world: Worl
     assert [event.payload["text"] for event in world.ledger.events(["proposal.edited"])] == [
         "Write dates the Scottish way."
     ]
-
-
-def test_a_half_saved_review_decides_nothing_and_stays_as_it_is(world: World):
-    world.propose(DATES, MAKE)
-    world.triage()
-    half = world.review_md.read_text()[:250]
-    world.review_md.write_text(half)
-    heard = world.hear()
-    world.decide()
-    assert world.ask() is False
-    assert (heard.counts, len(heard.warnings)) == ({}, 1)
-    assert world.review_md.read_text() == half
-
-
-def test_a_review_that_vanished_is_written_again(world: World):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    world.review_md.unlink()
-    assert world.triage()[dates][0] == "pending"
-    assert dates in world.review_md.read_text()
-
-
-def test_notes_and_line_endings_of_a_person_stay(world: World):
-    dates, make = world.propose(DATES, MAKE)
-    world.triage()
-    text = world.review_md.read_text().replace(
-        f"- [ ] `{make}`", f"Ask Priya first.\n- [ ] `{make}`"
-    )
-    world.review_md.write_bytes(text.replace("\n", "\r\n").encode())
-    world.triage()
-    world.tick(dates)
-    world.triage()
-    content = world.review_md.read_bytes()
-    assert b"Ask Priya first.\r\n" in content
-    assert content.count(b"\r\n") == content.count(b"\n")
-    assert world.entries() == [f"- (2026-08-03) {DATES}"]
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -266,35 +180,3 @@ def test_a_box_ticked_while_the_file_is_being_read_is_honoured_next_time(
         dates: "promoted",
         make: "promoted",
     }
-
-
-def test_a_file_that_differs_between_two_looks_decides_nothing(world: World):
-    dates, make = world.propose(DATES, MAKE)
-    world.triage()
-    world.tick(dates)
-    heard = world.hear(meanwhile=lambda seconds: world.tick(make) if seconds == 5 else None)
-    assert (heard.counts, heard.warnings) == (
-        {},
-        ["REVIEW.md is being edited; what it says is read at the next triage."],
-    )
-    assert world.hear().counts == {"proposal.approved": 2}
-
-
-def test_a_file_that_nobody_touched_is_not_looked_at_twice(world: World):
-    world.propose(DATES)
-    world.triage()
-    looked: list[float] = []
-    world.hear(meanwhile=looked.append)
-    assert looked == []
-
-
-def test_a_persons_review_is_committed_in_their_name(world: World):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    world.tick(dates)
-    world.triage()
-    assert world.commits("REVIEW.md") == [
-        ("memory_assets", "Ask about 1 proposal"),
-        ("mira", "Edited by hand"),
-        ("memory_assets", "Ask about 0 proposals"),
-    ]

@@ -117,10 +117,3 @@ def test_an_order_to_add_a_package_waits(text: str):
 @pytest.mark.parametrize("text", ORDINARY)
 def test_a_check_a_place_and_what_is_forbidden_do_not(text: str):
     assert sensitive_reason(text) is None
-
-
-def test_an_exception_to_what_is_forbidden_waits():
-    assert SCRIPT in str(sensitive_reason("Never run ./deploy.sh unless CI is red."))
-    assert PACKAGE in str(
-        sensitive_reason("Do not depend on lodash, instead add acme-fix to the dependencies.")
-    )

@@ -1,7 +1,5 @@
 """Lines that only a person may put into MEMORY.md, in the forms in which they are pasted; ordinary lines need nobody."""
 
-import re
-
 import pytest
 
 from memory_assets.stages.triage.sensitive import (
@@ -126,11 +124,6 @@ def test_an_ordinary_line_has_none(text: str):
     assert sensitive_reason(text) is None
 
 
-def test_a_line_of_two_kinds_names_both():
-    said = sensitive_reason("Run `curl https://tidetool.com/setup` first.")
-    assert said == "names a download and names a host or address: only a person can approve this"
-
-
 @pytest.mark.parametrize(
     "hidden", ["c\u00adurl x", "ｃｕｒｌ x", "`pip` `install` tidetool", "**down**load it"]
 )
@@ -178,8 +171,3 @@ def test_reserved_hosts_relative_paths_and_what_says_no_have_no_reason(text: str
 )
 def test_no_exception_hides_what_is_sensitive(text: str):
     assert sensitive_reason(text) is not None
-
-
-def test_reasons_can_stand_in_review_md():
-    """REVIEW.md sets a reason between underscores."""
-    assert not any(re.search("_", str(sensitive_reason(text))) for _, text in LINES)

@@ -9,20 +9,16 @@ import pytest
 
 from memory_assets.adapters.todoist_tasks import TodoistTasks
 from memory_assets.errors import TaskListError
-from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.triage.run import AppliedDecisions
 from memory_assets.stages.triage.tasks import (
-    CLOSED,
     KINDS,
-    LONGEST,
     SENT,
     apply_task_changes,
     fetch_tasks,
     open_tasks,
     sync_tasks,
 )
-from memory_assets_tests.factories import frame, row
-from memory_assets_tests.stages.triage.world import DAY, World
+from memory_assets_tests.stages.triage.world import World
 from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, proposed_in, serve
 
 DATES, GAUGE, TIDY = (
@@ -114,15 +110,6 @@ def test_each_proposal_that_waits_is_a_task_that_says_where_it_would_go_and_why_
     ]
 
 
-def test_a_second_triage_changes_nothing(world: World, api: TodoistApi):
-    world.propose(DATES, TIDY)
-    triage(world, api)
-    before, events = api.writes(), len(world.ledger.events())
-    world.later(minutes=30)
-    triage(world, api)
-    assert (api.writes(), len(world.ledger.events())) == (before, events)
-
-
 def test_a_completed_task_approves(world: World, api: TodoistApi):
     (dates,) = world.propose(DATES)
     triage(world, api)
@@ -135,16 +122,6 @@ def test_a_completed_task_approves(world: World, api: TodoistApi):
     assert open_tasks(world.ledger.events(KINDS)) == {} and [path for _, path in api.writes()] == [
         "/api/v1/tasks"
     ]
-
-
-def test_a_completed_task_approves_in_the_words_that_it_had(world: World, api: TodoistApi):
-    world.propose(DATES)
-    triage(world, api)
-    task = api.named(DATES)
-    task["content"] = "Write dates the Scottish  way. "
-    api.complete(task)
-    triage(world, api)
-    assert world.entries() == ["- (2026-08-03) Write dates the Scottish way."]
 
 
 def test_a_deleted_task_rejects(world: World, api: TodoistApi):
@@ -206,34 +183,6 @@ def test_a_token_in_a_reworded_task_is_masked_here_and_decided_once(world: World
     assert secret not in world.review_md.read_text()
 
 
-def test_what_is_reworded_in_review_md_is_reworded_there(world: World, api: TodoistApi):
-    (dates,) = world.propose(DATES)
-    triage(world, api)
-    for words in ("Scottish way.", "Irish way.", "British way."):
-        content = world.review_md.read_text()
-        world.review_md.write_text(
-            content.replace(content.split("dates the ")[1].split("**")[0], words)
-        )
-        triage(world, api)
-        assert contents(api) == [f"Write dates the {words}"]
-        triage(world, api)
-    assert said(world) == [("proposal.edited", dates)] * 3
-
-
-def test_a_rewording_that_was_done_and_not_noted_is_nobodys(world: World, api: TodoistApi):
-    (dates,) = world.propose(DATES)
-    triage(world, api)
-    world.ledger.append(
-        "proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira"
-    )
-    world.decide()
-    send_unheard(world, api)
-    triage(world, api)
-    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [
-        ("proposal.edited", dates)
-    ]
-
-
 def test_what_nobody_decides_expires_and_its_deleted_task_rejects_nothing(
     world: World, api: TodoistApi
 ):
@@ -261,31 +210,6 @@ def test_a_task_that_expiry_deleted_before_a_crash_rejects_nothing(world: World,
     assert said(world) == [] and open_tasks(world.ledger.events(KINDS)) == {}
 
 
-def test_a_task_completed_in_time_counts_though_the_clock_ran_out(world: World, api: TodoistApi):
-    (dates,) = world.propose(DATES)
-    triage(world, api)
-    task = api.named(DATES)
-    world.later(days=6)
-    api.complete(task)
-    world.later(days=2)
-    world.decide()
-    send(world, api)
-    assert not task["is_deleted"]
-    assert triage(world, api)[dates] == ("promoted", "approved by a person")
-
-
-def test_what_is_decided_in_review_md_first_is_closed_there(world: World, api: TodoistApi):
-    dates, gauge = world.propose(DATES, GAUGE)
-    triage(world, api)
-    kept, gone = api.named(DATES), api.named(GAUGE)
-    world.tick(dates)
-    world.tick(gauge, "-")
-    triage(world, api)
-    assert kept["completed_at"] and gone["is_deleted"]
-    triage(world, api)
-    assert said(world) == [("proposal.approved", dates), ("proposal.rejected", gauge)]
-
-
 def test_what_is_decided_in_both_at_once_is_decided_once(world: World, api: TodoistApi):
     dates, gauge = world.propose(DATES, GAUGE)
     triage(world, api)
@@ -298,15 +222,6 @@ def test_what_is_decided_in_both_at_once_is_decided_once(world: World, api: Todo
     assert said(world) == [("proposal.approved", dates), ("proposal.rejected", gauge)]
     triage(world, api)
     assert len(said(world)) == 2 and open_tasks(world.ledger.events(KINDS)) == {}
-
-
-def test_what_rules_promote_is_completed(world: World, api: TodoistApi):
-    (uv,) = world.propose("Always use `uv`, never `pip`.")
-    triage(world, api)
-    task = api.named("Always use `uv`, never `pip`.")
-    world.confirm(uv)
-    assert triage(world, api)[uv][0] == "promoted"
-    assert task["completed_at"] and said(world) == []
 
 
 def test_a_persons_own_tasks_stay_as_they_are(world: World, api: TodoistApi):
@@ -325,15 +240,6 @@ def test_a_persons_own_tasks_stay_as_they_are(world: World, api: TodoistApi):
     assert own[1] == before[1] and {**own[0], "completed_at": None} == before[0]
 
 
-def test_another_store_of_the_same_person_has_tasks_of_its_own(world: World, api: TodoistApi):
-    world.propose(DATES)
-    triage(world, api, key=b"another store")
-    for event in world.ledger.events([SENT]):
-        world.ledger.append(CLOSED, event.target, {}, actor="test")
-    triage(world, api)
-    assert contents(api) == [DATES, DATES]
-
-
 @pytest.mark.parametrize("words", [None, "Write dates the Scottish way."])
 def test_a_task_that_was_made_and_not_noted_is_found_and_not_made_twice(
     world: World, api: TodoistApi, words: str | None
@@ -347,45 +253,6 @@ def test_a_task_that_was_made_and_not_noted_is_found_and_not_made_twice(
     triage(world, api)
     assert contents(api) == [words or DATES]
     assert said(world) == ([("proposal.edited", dates)] if words else [])
-
-
-def test_a_task_not_noted_that_is_completed_meanwhile_approves(world: World, api: TodoistApi):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    send_unheard(world, api)
-    api.complete(api.named(DATES))
-    triage(world, api)
-    assert triage(world, api)[dates][0] == "promoted"
-
-
-def test_a_task_not_noted_before_it_was_reworded_elsewhere_is_nobodys_wording(
-    world: World, api: TodoistApi
-):
-    (dates,) = world.propose(DATES)
-    world.triage()
-    send_unheard(world, api)
-    world.ledger.append(
-        "proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira"
-    )
-    for _ in range(3):
-        triage(world, api)
-    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [
-        ("proposal.edited", dates)
-    ]
-
-
-def test_what_the_api_refuses_half_way_is_made_later(world: World, api: TodoistApi):
-    world.propose(DATES, GAUGE, TIDY)
-    world.triage()
-    api.fault = lambda method, path: (
-        Fault(429, {"retry-after": "30"}) if method == "POST" and len(api.tasks) == 2 else None
-    )
-    with pytest.raises(TaskListError, match="a pause of 30 s"):
-        send(world, api)
-    assert contents(api) == [DATES, GAUGE]
-    api.fault = lambda method, path: None
-    assert send(world, api) == {"add": 1}
-    assert contents(api) == [DATES, GAUGE, TIDY]
 
 
 def test_without_an_answer_nothing_is_decided_and_review_md_goes_on(world: World, api: TodoistApi):
@@ -421,16 +288,6 @@ def test_a_project_deleted_with_its_tasks_rejects_nothing(world: World, api: Tod
     assert open_tasks(world.ledger.events(KINDS)) == {} and said(world) == []
 
 
-def test_pages_are_read_to_their_end(world: World, api: TodoistApi):
-    api.page_size = 1
-    ids = world.propose(DATES, GAUGE, TIDY)
-    triage(world, api)
-    for text in (GAUGE, TIDY):
-        api.complete(api.named(text))
-    states = triage(world, api)
-    assert [states[id][0] for id in ids] == ["pending", "promoted", "promoted"]
-
-
 def test_a_line_that_may_go_goes_when_its_task_is_completed_and_cannot_be_reworded(
     world: World, api: TodoistApi
 ):
@@ -449,91 +306,6 @@ def test_a_line_that_may_go_goes_when_its_task_is_completed_and_cannot_be_reword
     assert [entry.split(") ")[1] for entry in world.entries()] == ["Always use `uv`, never `pip`."]
 
 
-def test_a_replacement_tells_what_it_would_replace(world: World, api: TodoistApi):
-    (port,) = world.propose(PORT, sessions=2, section="Patterns")
-    world.ledger.append("proposal.approved", port, {}, actor="mira")
-    world.triage()
-    world.replace(port, NEW_PORT)
-    triage(world, api)
-    task = api.named(NEW_PORT)
-    assert f"instead of “{PORT}”\na newer memory replaced it" in task["description"]
-    api.complete(task)
-    triage(world, api)
-    assert [entry.split(") ")[1] for entry in world.entries()] == [NEW_PORT]
-
-
-def test_a_friction_is_a_task_with_its_target_and_size(world: World, api: TodoistApi):
-    world.propose(DATES)
-    number, rule = "f-20260803-001", "Use `uv`, never `pip`, in every shell."
-    friction = row(
-        "friction",
-        proposal_id=number,
-        day=DAY,
-        title="pip runs",
-        text=rule,
-        section="Hard Rules",
-        target="AGENTS.md",
-    )
-    world.tables.write("friction", DAY.isoformat(), frame("friction", friction))
-    details = (
-        "  Target: `AGENTS.md`, Hard Rules (approved, it becomes a patch file)",
-        "  Evidence: sessions of 2026-08-03",
-    )
-    shown = {
-        number: FrictionItem(
-            "Friction Fixes (auto-detected 2026-08-03)", "3 of 20 sessions: severity 9", details
-        )
-    }
-    triage(world, api, shown=shown)
-    task = api.named(rule)
-    assert task["description"].splitlines()[:4] == [
-        shown[number].heading,
-        shown[number].why,
-        *map(str.strip, details),
-    ]
-    api.complete(task)
-    assert triage(world, api)[number] == ("promoted", "approved by a person")
-
-
-def test_a_task_that_is_reworded_keeps_or_drops_the_words_around_the_line(
-    world: World, api: TodoistApi
-):
-    dates, tidy = world.propose(DATES, TIDY)
-    triage(world, api)
-    section = api.named(TIDY)["content"].rpartition(" → ")[2]
-    for task, content in (
-        (api.named(DATES), "Dates are British."),
-        (api.named(TIDY), f"Promote: Ask first. → {section}"),
-    ):
-        task["content"] = content
-        api.complete(task)
-    states = triage(world, api)
-    assert {states[one][0] for one in (dates, tidy)} == {"promoted"}
-    assert {entry.partition(") ")[2] for entry in world.entries()} == {
-        "Dates are British.",
-        "Ask first.",
-    }
-
-
-def test_a_text_too_long_for_a_task_is_cut_there_and_promoted_whole(world: World, api: TodoistApi):
-    long = f"Write dates the British way, {'as the harbour office does, ' * 20}always."
-    (one,) = world.propose(long)
-    triage(world, api)
-    (task,) = api.open()
-    assert len(task["content"]) == LONGEST and task["content"].endswith("…")
-    assert "Only its beginning is shown here; REVIEW.md has it whole." in task["description"]
-    shown, task["content"] = task["content"], "Write dates."
-    assert (
-        hear(world, api)
-        .warnings[0]
-        .startswith(f"The task of {one} was reworded, which cannot be taken over")
-    )
-    task["content"] = shown
-    api.complete(task)
-    triage(world, api)
-    assert world.entries() == [f"- (2026-08-03) {long}"]
-
-
 def test_a_task_with_words_that_are_to_be_forgotten_is_deleted(world: World, api: TodoistApi):
     world.propose(DATES)
     triage(world, api)
@@ -542,33 +314,3 @@ def test_a_task_with_words_that_are_to_be_forgotten_is_deleted(world: World, api
     assert task["is_deleted"]
     triage(world, api)
     assert said(world) == [] and contents(api) == [DATES]
-
-
-def test_a_task_whose_proposal_is_not_there_at_present_waits_as_long_as_it_would(
-    world: World, api: TodoistApi
-):
-    world.propose(DATES)
-    triage(world, api)
-    task = api.named(DATES)
-    world.tables.write("decisions", "all", world.tables.read("decisions").clear())
-    send(world, api)
-    assert contents(api) == [DATES]
-    world.later(days=7)
-    send(world, api)
-    assert task["is_deleted"]
-
-
-def test_a_server_with_its_own_way_of_writing_rewords_nothing(
-    world: World, api: TodoistApi, monkeypatch: pytest.MonkeyPatch
-):
-    world.propose(DATES)
-    made = api.add
-    monkeypatch.setattr(
-        api, "add", lambda content, *rest: made(content.replace("British", "*British*"), *rest)
-    )
-    for _ in range(3):
-        triage(world, api)
-    assert said(world) == [] and len(api.writes()) == 1
-    api.complete(api.open()[0])
-    triage(world, api)
-    assert world.entries() == [f"- (2026-08-03) {DATES}"]

@@ -44,10 +44,3 @@ def test_what_was_said_once_waits_also_beside_other_talk_and_in_pasted_text(
 ):
     (rule,) = world.propose(RULE, messages=[message])
     assert world.triage()[rule][0] == "pending"
-
-
-def test_an_assistant_gives_no_standing_orders(world: World):
-    (rule,) = world.propose(
-        RULE, messages=[f"From now on: {RULE}"], author="assistant", section="Patterns"
-    )
-    assert world.triage()[rule][0] == "pending"

@@ -6,7 +6,6 @@ from memory_assets.stages.triage.wording import (
     general_line,
     is_about_unnamed,
     line_of,
-    question_about,
 )
 
 
@@ -62,21 +61,6 @@ from memory_assets.stages.triage.wording import (
 )
 def test_a_line_says_what_holds_and_not_who_agreed_or_how_it_came_up(said: str, line: str):
     assert line_of(said) == line
-
-
-@pytest.mark.parametrize(
-    ("line", "question"),
-    [
-        ("It must never be renamed.", "what does “it” stand for?"),
-        ("We should do that everywhere.", "what does “that” stand for?"),
-        ("Always.", "what is it about?"),
-        ("Always use `uv`, never `pip`.", None),
-        ("If a test hangs, kill it.", None),
-        ("I want answers in German.", None),
-    ],
-)
-def test_a_line_that_points_elsewhere_is_a_question(line: str, question: str | None):
-    assert question_about(line) == question
 
 
 @pytest.mark.parametrize(
