@@ -1,6 +1,5 @@
 """The law of capture: however appends, captures and re-runs interleave, the tables are those of one capture at the end."""
 
-import os
 from datetime import UTC, datetime
 
 import pytest
@@ -13,7 +12,6 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, state
 from memory_assets_tests.stages.capture.sessions import (
-    START,
     compaction,
     dialogue,
     lines,
@@ -101,33 +99,6 @@ def test_the_law_holds_for_all_three_harnesses(tmp_path_factory, sample, steps):
     expected, found = state(at_once), state(bit_by_bit)
     for table in expected:
         assert_frame_equal(found[table], expected[table])
-
-
-@settings(
-    max_examples=8,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(cuts=st.lists(st.integers(0, 12), max_size=5))
-def test_a_writer_that_leaves_the_last_newline_for_later_changes_nothing(tmp_path_factory, cuts):
-    """Cut just before newlines, the file quiet each time; only where a record ends may differ, by that newline."""
-    root = tmp_path_factory.mktemp("law")
-    path, whole = transcript(root / "sources", "a"), WHOLE["a"]
-    ends = [n for n, byte in enumerate(whole) if byte == 10]
-    bit_by_bit = open_store(read_settings(data=root / "bits"))
-    for cut in [*sorted(cuts), len(ends) - 1]:
-        path.write_bytes(whole[: ends[cut]])
-        os.utime(path, (START.timestamp(), START.timestamp()))
-        capture(bit_by_bit, root / "sources")
-    path.write_bytes(whole)
-    capture(bit_by_bit, root / "sources")
-    at_once = open_store(read_settings(data=root / "once"))
-    capture(at_once, root / "sources")
-    expected, found = state(at_once), state(bit_by_bit)
-    for table in expected:
-        assert_frame_equal(
-            found[table].drop("byte_to", strict=False),
-            expected[table].drop("byte_to", strict=False),
-        )
 
 
 @pytest.mark.slow

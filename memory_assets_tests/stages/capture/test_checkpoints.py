@@ -12,7 +12,6 @@ from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
 from memory_assets_tests.stages.capture.sessions import (
     assistant,
-    compaction,
     dialogue,
     lines,
     transcript,
@@ -71,25 +70,6 @@ def test_a_turn_has_its_messages_and_the_state_at_its_end(store: Store, sources:
     assert second["files_modified"] == []
 
 
-def test_a_turn_that_a_compaction_cuts_is_one_turn_of_the_day_it_begins_on(
-    store: Store, sources: Path
-):
-    records = [
-        *dialogue("a", 1),
-        user("a", 4, "Go on through the night.", 60),
-        compaction("a", 5, 61),
-    ]
-    records += [
-        assistant("a", 6, "Still at it.", 24 * 60),
-        *dialogue("a", 1, first=8, minutes=24 * 60 + 1),
-    ]
-    transcript(sources, "a").write_bytes(lines(*records))
-    found = turns(store, sources)
-    assert shape(found) == [("a", 1, DAY, 0, 1), ("a", 2, DAY, 2, 4), ("a", 3, NEXT_DAY, 5, 6)]
-    assert [one["is_compacted"] for one in found] == [False, True, False]
-    assert found[1]["ended_at"] == datetime(2026, 8, 4, 9, 0, tzinfo=UTC)
-
-
 def test_a_turn_that_is_over_never_changes_and_days_before_the_last_are_not_built_again(
     store: Store, sources: Path
 ):
@@ -117,15 +97,6 @@ def test_a_day_is_built_again_when_a_later_window_goes_on_with_its_last_turn(
     assert shape(turns(store, sources))[-1] == ("a", 5, DAY, 8, 10)
 
 
-def test_a_day_that_lost_its_windows_has_no_turns_left(store: Store, sources: Path):
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 3)))
-    turns(store, sources)
-    store.tables.write("windows", "all", store.tables.read("windows").clear())
-    check_points(store)
-    assert store.tables.read("checkpoints").is_empty()
-    assert stale_partitions(store, TABLES["checkpoints"]) == []
-
-
 @pytest.mark.parametrize("torn", [b'{"type":"assistant","uuid":"a-9","mess', b"\xf0\x9f", b""])
 def test_of_a_killed_session_the_last_turn_is_there_up_to_the_last_whole_line(
     sources: Path, torn: bytes
@@ -140,47 +111,3 @@ def test_of_a_killed_session_the_last_turn_is_there_up_to_the_last_whole_line(
     assert shape(found) == [("a", 1, "None", 0, 1), ("a", 2, "None", 2, 3), ("a", 3, "None", 4, 4)]
     path.write_bytes(lines(*begun, assistant("a", 9, "It is done.", 3.5)))
     assert shape(turns(store, sources, "checkpoints_open"))[-1] == ("a", 3, "None", 4, 5)
-
-
-def test_a_fork_has_only_its_own_turns(store: Store, sources: Path):
-    shared = dialogue("m", 3)
-    transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 1, first=20, minutes=10)))
-    copied = [{**record, "sessionId": "fork"} for record in shared]
-    transcript(sources, "fork").write_bytes(
-        lines(*copied, *dialogue("fork", 2, first=30, minutes=90))
-    )
-    found = turns(store, sources)
-    assert [(one["session_id"], one["turn"]) for one in found] == [
-        ("fork", 1),
-        ("fork", 2),
-        *(("m", n) for n in range(1, 5)),
-    ]
-
-
-def test_all_of_a_sub_agent_is_turn_0(store: Store, sources: Path):
-    transcript(sources, "m").write_bytes(lines(*dialogue("m", 2)))
-    path = sources / "projects" / "-home-mira-shop" / "m" / "subagents" / "agent-7.jsonl"
-    path.parent.mkdir(parents=True)
-    side = {"isSidechain": True, "agentId": "7"}
-    path.write_bytes(
-        lines(
-            *(
-                record | side
-                for record in (user("m", 50, "Find it.", 1), assistant("m", 51, "Found.", 2))
-            )
-        )
-    )
-    found = [one for one in turns(store, sources) if one["session_id"] != "m"]
-    assert [(one["session_id"], one["turn"], len(one["message_ids"])) for one in found] == [
-        ("m/agent-7", 0, 2)
-    ]
-
-
-def test_a_rewritten_file_keeps_the_numbers_of_its_turns(store: Store, sources: Path):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 3)))
-    before = turns(store, sources)
-    path.write_bytes(lines({**dialogue("a", 1)[0], "slug": "rewritten"}, *dialogue("a", 4)[1:]))
-    after = turns(store, sources)
-    assert [one["turn"] for one in after] == [1, 2, 3, 4]
-    assert [one["message_ids"] for one in after[:3]] == [one["message_ids"] for one in before]

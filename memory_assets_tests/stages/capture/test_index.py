@@ -12,15 +12,12 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import intake
 from memory_assets_tests.stages.capture.sessions import (
-    assistant,
     at,
     dialogue,
     lines,
     transcript,
-    user,
 )
 
-PI = "2026-08-03T09-00-00-000Z_0198e000-0000-7000-8000-000000000001.jsonl"
 CODEX = "rollout-2026-08-03T09-00-00-0198e000-0000-7000-8000-0000000000f0.jsonl"
 
 
@@ -28,40 +25,6 @@ def index_again(store: Store, sources: Path) -> pl.DataFrame:
     intake(store, sources)
     index_sources(store.archive, store.tables)
     return store.tables.read("records").sort("source_id", "generation", "line")
-
-
-def pi_file(sources: Path) -> Path:
-    path = sources / "pi" / "sessions" / "--x--" / PI
-    path.parent.mkdir(parents=True)
-    return path
-
-
-def pi_entries() -> list[dict]:
-    entries: list[dict] = [
-        {
-            "type": "session",
-            "version": 3,
-            "id": PI[25:61],
-            "timestamp": at(0),
-            "cwd": "/home/mira/x",
-        }
-    ]
-    for n in range(6):
-        message = {"role": "user", "content": f"point {n}", "timestamp": 0}
-        entries.append(
-            {
-                "type": "message",
-                "id": f"e{n}",
-                "parentId": None,
-                "timestamp": at(n),
-                "message": message,
-            }
-        )
-    kept = {"summary": "so far", "firstKeptEntryId": "e4", "tokensBefore": 9}
-    return [
-        *entries,
-        {"type": "compaction", "id": "c", "parentId": "e5", "timestamp": at(7), **kept},
-    ]
 
 
 def test_only_sources_with_new_bytes_are_read(store: Store, sources: Path):
@@ -94,39 +57,6 @@ def test_only_new_lines_are_parsed(store: Store, sources: Path, monkeypatch: pyt
     path.write_bytes(lines(*dialogue("a", 21)))
     assert index_again(store, sources)["line"].to_list() == list(range(42))
     assert len(read) == 2
-
-
-def test_broken_and_unknown_lines_are_rows_too(store: Store, sources: Path):
-    content = (
-        lines(user("a", 0, "hello", 0))
-        + b'{"torn": \n\n'
-        + lines({"type": "never-met"}, assistant("a", 1, "hi", 1))
-    )
-    transcript(sources, "a").write_bytes(content)
-    found = index_again(store, sources)
-    assert found["status"].to_list() == ["message", "broken", "known", "unknown", "message"]
-    assert [
-        content[a:b] for a, b in found.select("byte_from", "byte_to").rows()
-    ] == content.splitlines(keepends=True)
-
-
-def test_the_entry_that_a_compaction_kept_is_found_though_it_came_in_an_earlier_piece(
-    store: Store, sources: Path
-):
-    path, entries = pi_file(sources), pi_entries()
-    path.write_bytes(lines(*entries[:6]))
-    index_again(store, sources)
-    path.write_bytes(lines(*entries))
-    assert index_again(store, sources)["kept_from_line"].to_list()[-1] == 5
-
-
-def test_a_rewritten_file_counts_the_kept_entry_in_its_own_lines(store: Store, sources: Path):
-    path, entries = pi_file(sources), pi_entries()
-    path.write_bytes(lines(*entries))
-    index_again(store, sources)
-    path.write_bytes(lines(entries[0], *entries[3:]))
-    found = index_again(store, sources).filter(pl.col("boundary").is_not_null())
-    assert found.select("generation", "kept_from_line").rows() == [(0, 5), (1, 3)]
 
 
 def codex_fork() -> list[bytes]:

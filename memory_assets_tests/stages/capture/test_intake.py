@@ -2,19 +2,15 @@
 
 import gzip
 import os
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from memory_assets.errors import StoreError
-from memory_assets.stages.capture.discover import TranscriptFile, find_transcripts
-from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
-from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
 
 
 def archived(store: Store, path: Path) -> bytes:
@@ -151,21 +147,6 @@ def test_secrets_are_masked_before_the_first_write_with_offsets_kept(store: Stor
     assert secret.encode() not in archived(store, path)
 
 
-def test_a_full_disk_is_told_as_such_and_the_next_run_goes_on(
-    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
-):
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 2)))
-
-    def no_space(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("memory_assets.store.archive.write_atomically", no_space)
-        with pytest.raises(StoreError, match=r"No space left on device.*Free space"):
-            intake(store, sources)
-    assert intake(store, sources).new_ranges == 1
-
-
 def test_a_range_left_by_a_killed_process_is_written_once(
     store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -205,128 +186,3 @@ def test_a_tampered_range_is_found_by_its_hash(store: Store, sources: Path):
     (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
     file.write_bytes(zstandard.ZstdCompressor().compress(b"something else\n"))
     assert not open_store(read_settings()).archive.verify(resource)
-
-
-def test_the_stat_scan_reads_no_file(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 2)))
-    intake(store, sources)
-    monkeypatch.setattr(TranscriptFile, "open", lambda *_: pytest.fail("opened"))
-    assert intake(store, sources).new_ranges == 0
-
-
-@pytest.mark.parametrize("stamp", ["2026-13-41T25:61:61Z", "2026-02-30T10:00:00.5Z"])
-def test_an_impossible_timestamp_stops_nothing(store: Store, sources: Path, stamp: str):
-    transcript(sources, "a").write_bytes(
-        lines(dialogue("a", 1)[0], {"type": "user", "timestamp": stamp})
-    )
-    assert intake(store, sources).new_ranges == 1
-    (until,) = store.archive.resources()["content_until"]
-    assert until.isoformat() == "2026-08-03T09:00:00+00:00"
-
-
-def test_a_whole_last_line_that_waited_is_taken_when_the_file_has_become_quiet(
-    store: Store, sources: Path
-):
-    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
-    path.write_bytes(whole[:-1])
-    now = store.settings.clock()
-    os.utime(path, (now.timestamp(), now.timestamp()))
-    assert intake(store, sources).waiting == 1
-    files = find_transcripts([sources])
-    assert not changed_files(files, store.archive, now + timedelta(minutes=9))
-    assert changed_files(files, store.archive, now + timedelta(minutes=11))
-    intake(store, sources, now + timedelta(minutes=11))
-    assert archived(store, path) == whole[:-1]
-    assert not changed_files(files, store.archive, now + timedelta(days=1))
-
-
-def test_a_torn_line_keeps_nobody_busy(store: Store, sources: Path):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 2))[:-20])
-    now = store.settings.clock()
-    os.utime(path, (now.timestamp(), now.timestamp()))
-    intake(store, sources)
-    assert not changed_files(find_transcripts([sources]), store.archive, now + timedelta(days=9))
-
-
-def copy_of(sources: Path, session: str) -> Path:
-    path = sources / "elsewhere" / "projects" / "-srv-shop" / f"{session}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(
-    store: Store, sources: Path
-):
-    whole = lines(*dialogue("a", 6))
-    transcript(sources, "a").write_bytes(whole)
-    copy_of(sources, "a").write_bytes(whole[:900])
-    first = intake(store, sources)
-    assert (first.copies, first.new_bytes) == (1, len(whole))
-    copy_of(sources, "a").write_bytes(whole[:1200])
-    second = intake(store, sources)
-    assert (second.copies, second.rewritten, second.new_bytes) == (1, 0, 0)
-    assert not changed_files(find_transcripts([sources]), store.archive)
-
-
-def test_a_copy_that_went_another_way_loses_nothing(store: Store, sources: Path):
-    shared = dialogue("a", 5)
-    transcript(sources, "a").write_bytes(lines(*shared, *dialogue("a", 4, first=10, minutes=6)))
-    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 1, first=50, minutes=60)))
-    capture(store, sources)
-    found = store.tables.read("messages").sort("event_at")
-    assert found["message_id"].n_unique() == found.height == 10 + 8 + 2
-    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 2, first=50, minutes=60)))
-    again = capture(store, sources)
-    assert (again.rewritten, store.tables.read("messages").height) == (0, 22)
-    assert capture(store, sources).new_bytes == 0
-
-
-def test_files_of_the_same_plain_name_are_sessions_of_their_own(store: Store, sources: Path):
-    for place, session in (("one", "a"), ("two", "b")):
-        path = sources / place / "projects" / "-x" / "main.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_bytes(lines(*dialogue(session, 5)))
-    capture(store, sources)
-    assert store.tables.read("messages").height == 20
-
-
-def test_a_damaged_archive_of_one_session_stops_no_other(store: Store, sources: Path):
-    path, whole = transcript(sources, "a"), lines(*dialogue("a", 2))
-    path.write_bytes(whole)
-    intake(store, sources)
-    (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
-    file.write_bytes(b"damaged")
-    path.write_bytes(whole * 2)
-    transcript(sources, "b").write_bytes(lines(*dialogue("b", 2)))
-    report = intake(open_store(read_settings()), sources)
-    assert [path for path, _ in report.unreadable] == [str(path)]
-    assert report.new_ranges == 1
-
-
-def test_a_line_longer_than_a_chunk_is_one_record(
-    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 1000)
-    path = transcript(sources, "a")
-    path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
-    capture(store, sources)
-    assert archived(store, path) == path.read_bytes()
-    assert store.tables.read("records")["line"].to_list() == [0, 1, 2]
-
-
-def test_a_compressed_transcript_that_grew_adds_its_new_bytes(
-    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """Offsets are those of the decompressed bytes; the third look compares the first range and the last."""
-    monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 2000)
-    folder = sources / "sessions" / "2026" / "08" / "03"
-    folder.mkdir(parents=True)
-    path = folder / "rollout-2026-08-03T09-00-00-019c0000-0000-7000-8000-00000000000c.jsonl.zst"
-    for turns in (10, 20, 21):
-        path.write_bytes(zstandard.ZstdCompressor().compress(lines(*dialogue("a", turns))))
-        assert intake(store, sources).rewritten == 0
-    assert archived(store, path) == lines(*dialogue("a", 21))
-    path.write_bytes(zstandard.ZstdCompressor().compress(lines(*dialogue("b", 21))))
-    assert intake(store, sources).rewritten == 1

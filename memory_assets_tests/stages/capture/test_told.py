@@ -1,14 +1,12 @@
 """What a harness tells closes windows at once: the end of one session, and a compaction before the transcript shows it."""
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from memory_assets.runs import inputs
 from memory_assets.runs.due import windows_due
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.steps.capture import cutting_of
@@ -79,28 +77,6 @@ def test_a_session_that_ended_is_closed_at_once_and_no_other(
     assert not windows_due(store)
 
 
-def test_the_end_may_be_told_before_the_transcript_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(20), monkeypatch)
-    tell(store, ENDED, minute(7))
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    assert cut(store) == [("ended", "observed", 12)]
-
-
-def test_a_session_that_goes_on_after_its_end_opens_another_window(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(20), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    tell(store, ENDED, minute(7))
-    cut(store)
-    before = store.tables.read("windows")
-    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=15))
-    assert cut(store) == [("ended", "observed", 12), ("open", "open", 4)]
-    assert store.tables.read("windows").filter(pl.col("status") == "observed").equals(before)
-
-
 def take_in_subagent(store: Store, folder: Path, minutes: float, session: str = SESSION) -> None:
     """Two messages of a sub-agent that the session spawned."""
     path = transcript(folder, session).with_suffix("") / "subagents" / "agent-a1.jsonl"
@@ -130,34 +106,6 @@ def test_the_window_of_a_sub_agent_ends_with_the_session_that_spawned_it(
     assert cut(store) == [("ended", "observed", 12), ("open", "open", 12), ("ended", "short", 2)]
 
 
-def test_a_sub_agent_that_works_on_after_that_stays_open_until_it_is_idle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(20), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    take_in_subagent(store, tmp_path, 8)
-    tell(store, ENDED, minute(7))
-    assert cut(store) == [("ended", "observed", 12), ("open", "open", 2)]
-
-
-def test_a_fork_goes_on_when_the_other_session_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(20), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    forked = [{**record, "sessionId": SESSION} for record in dialogue(SESSION, 6)]
-    take_in(store, tmp_path, *forked, *dialogue(OTHER, 6, first=40, minutes=6.1), session=OTHER)
-    tell(store, ENDED, minute(13))
-    assert [status for _, status, _ in cut(store)] == ["observed", "open"]
-
-
-def test_a_short_session_that_ended_stays_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    store = at(minute(20), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 3))
-    tell(store, ENDED, minute(4))
-    assert cut(store) == [("ended", "short", 6)]
-
-
 def test_a_compaction_that_is_pending_closes_the_window_before_the_transcript_shows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -171,81 +119,3 @@ def test_a_compaction_that_is_pending_closes_the_window_before_the_transcript_sh
     take_in(store, tmp_path, *dialogue(SESSION, 6), compaction(SESSION, 12, 6.2), *rest)
     assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
     assert store.tables.read("windows").filter(pl.col("trigger") == "compaction").equals(before)
-
-
-def test_a_compaction_that_never_came_cuts_where_it_was_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(20), monkeypatch)
-    tell(store, COMPACTING, minute(6))
-    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=8))
-    assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
-    store = at(minute(200), monkeypatch)
-    assert cut(store) == [("compaction", "observed", 12), ("ended", "observed", 4)]
-
-
-def test_what_a_compaction_kept_is_not_cut_once_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    boundary = compaction(SESSION, 12, 6.2)
-    boundary["compactMetadata"]["preservedSegment"] = {
-        "headUuid": f"{SESSION}-8",
-        "anchorUuid": "x",
-        "tailUuid": f"{SESSION}-11",
-    }
-    store = at(minute(20), monkeypatch)
-    tell(store, COMPACTING, minute(6))
-    take_in(
-        store, tmp_path, *dialogue(SESSION, 6), boundary, *dialogue(SESSION, 2, first=13, minutes=8)
-    )
-    told = cut(store)
-    assert told[0][2] < 12, "the compaction kept a tail"
-    other = at(minute(20), monkeypatch)
-    untold = plan_windows(
-        other.tables.scan("records"),
-        other.archive.resources(),
-        replace(cutting_of(other), signals={}),
-    )
-    assert told == list(
-        untold.sort("started_at", "window_id")
-        .select("trigger", "status", "message_count")
-        .iter_rows()
-    )
-
-
-def test_what_came_first_closed_the_window_and_stays_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(20), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    tell(store, ENDED, minute(7))
-    assert cut(store) == [("ended", "observed", 12)]
-    tell(store, COMPACTING, minute(9))
-    assert cut(store) == [("ended", "observed", 12)]
-    tell(store, COMPACTING, minute(10), OTHER)
-    take_in(store, tmp_path, *dialogue(OTHER, 6, minutes=0.1), session=OTHER)
-    assert cut(store)[1] == ("compaction", "observed", 12)
-    tell(store, ENDED, minute(12), OTHER)
-    assert cut(store)[1] == ("compaction", "observed", 12)
-
-
-def test_a_sender_whose_clock_is_ahead_does_not_end_what_comes_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(minute(7), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    tell(store, ENDED, minute(30))
-    assert cut(store) == [("ended", "observed", 12)]
-    store = at(minute(20), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=15))
-    assert cut(store) == [("ended", "observed", 12), ("open", "open", 4)]
-
-
-def test_a_store_to_which_nobody_told_anything_plans_nothing_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(datetime(2026, 8, 3, 9, 20, tzinfo=UTC), monkeypatch)
-    take_in(store, tmp_path, *dialogue(SESSION, 6))
-    before = inputs.windows(store, TABLES["windows"])
-    tell(store, ENDED, minute(7), "somebody-elses-session")
-    assert inputs.windows(store, TABLES["windows"]) == before

@@ -64,27 +64,6 @@ def test_other_words_stay(text: str):
     assert stones(PHRASE).mask(line(text)) == line(text)
 
 
-def test_words_in_other_scripts_are_recognised():
-    found = stones("Das Kühlwasser fließt", "鷺の巣")
-    assert (
-        found.mask_text("das KÜHLWASSER fließt.")
-        == "*" * len("das KÜHLWASSER fließt".encode()) + "."
-    )
-    assert "鷺" not in found.mask_text("x 鷺の巣 y")
-    escaped = json.dumps("das kühlwasser fließt").encode()
-    assert b"hlwasser" not in found.mask(escaped)
-
-
-def test_the_words_of_the_format_itself_stay():
-    raw = line("the user said so to the user")
-    masked = json.loads(stones("user", "message").mask(raw))
-    assert masked == {
-        "type": "user",
-        "message": {"role": "user", "content": "the **** said so to the ****"},
-    }
-    assert stones("hunter2").mask(b'{"hunter2": true}\n') == b'{"*******": true}\n'
-
-
 def test_what_runs_over_lines_of_a_text_is_masked():
     raw = b"- herons nest\n  beside the reactor\n- another\n"
     assert stones(PHRASE).mask(raw) == b"- ***********\n  ******************\n- another\n"
@@ -99,14 +78,3 @@ def test_a_tombstone_says_nothing_without_the_key():
     assert not Tombstones([make_tombstone(words_of(PHRASE), KEY)], b"another key").holds(
         line(PHRASE)
     )
-
-
-def test_nothing_forgotten_changes_nothing():
-    raw = line(PHRASE)
-    assert Tombstones([], KEY).mask(raw) == raw
-    assert not Tombstones([], KEY)
-
-
-def test_words_of_two_strings_do_not_follow_each_other():
-    raw = b'{"a": ["herons nest", "beside the reactor"]}\n'
-    assert stones(PHRASE).mask(raw) == raw

@@ -2,11 +2,9 @@
 
 import shutil
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import orjson
 import polars as pl
 import pytest
 
@@ -16,16 +14,13 @@ from memory_assets.stages.capture.intake import Machine
 from memory_assets.stages.capture.windows import plan_windows, window_key
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.stages.capture.pipeline import capture, intake
+from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import (
     START,
-    assistant,
-    at,
     compaction,
     dialogue,
     lines,
     transcript,
-    user,
 )
 from memory_assets_tests.store.test_projects import repository, worktree
 
@@ -96,69 +91,6 @@ def test_a_long_session_that_resumes_briefly_is_observed_to_its_end(store, sourc
     assert shape(after)[2:] == [("a", "ended", "observed", 14, 17, 2)]
 
 
-def test_what_a_harness_does_without_a_turn_at_the_end_of_a_long_session_is_observed(
-    store, sources
-):
-    late = [assistant("a", 20 + n, "The nightly build is green again.", 300 + n) for n in range(2)]
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5), *late))
-    assert shape(windows(store, sources)) == [
-        ("a", "ended", "observed", 0, 9, 5),
-        ("a", "ended", "observed", 10, 11, 0),
-    ]
-
-
-def test_a_tail_after_a_compaction_is_observed_however_short_the_session(store, sources):
-    records = [*dialogue("a", 1), compaction("a", 90, 4), *dialogue("a", 1, first=2, minutes=5)]
-    transcript(sources, "a").write_bytes(lines(*records))
-    assert shape(windows(store, sources)) == [
-        ("a", "compaction", "observed", 0, 1, 1),
-        ("a", "ended", "observed", 3, 4, 1),
-    ]
-
-
-def test_a_session_without_a_turn_is_short_even_if_it_was_compacted(store, sources):
-    records = [
-        assistant("a", 1, "Reading the code.", 0),
-        compaction("a", 90, 4),
-        assistant("a", 2, "Done.", 5),
-    ]
-    transcript(sources, "a").write_bytes(lines(*records))
-    assert [(w["status"], w["message_count"]) for w in windows(store, sources)] == [("short", 2)]
-
-
-@pytest.mark.parametrize("fork", ["A-earlier-name", "z-later-name"])
-def test_a_fork_has_the_turns_of_the_session_that_it_repeats(store, sources, fork):
-    """Whatever their names are: the fork was continued first and owns what they share, and both are observed."""
-    shared = dialogue("m", 5)
-    transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 1, first=30, minutes=300)))
-    copied = [{**record, "sessionId": fork} for record in shared]
-    transcript(sources, fork).write_bytes(lines(*copied, *dialogue(fork, 1, first=20, minutes=10)))
-    assert {w["status"] for w in windows(store, sources)} == {"observed"}
-
-
-def test_a_rewritten_file_does_not_count_its_turns_twice(store, sources):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 3)))
-    windows(store, sources)
-    path.write_bytes(lines({**dialogue("a", 1)[0], "slug": "rewritten"}, *dialogue("a", 3)[1:]))
-    assert [w["status"] for w in windows(store, sources)] == ["short"]
-
-
-def test_a_session_of_this_machine_is_its_owners_whatever_its_home_folder_is_called(
-    sources, tmp_path
-):
-    store = open_store(read_settings(owner="tom"))
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
-    transcript(tmp_path / "from-mira", "b").write_bytes(lines(*dialogue("b", 5, minutes=400)))
-    machine = Machine(tmp_path / "home", (sources / "projects",))
-    capture(store, sources, machine)
-    capture(store, tmp_path / "from-mira", machine)
-    assert [w["person"] for w in store.tables.read("windows").sort("started_at").to_dicts()] == [
-        "tom",
-        "mira",
-    ]
-
-
 def test_the_project_is_the_repository_in_which_the_session_was_captured_also_after_it_was_deleted(
     store, sources, tmp_path
 ):
@@ -183,35 +115,6 @@ def test_the_project_is_the_repository_in_which_the_session_was_captured_also_af
     assert plan_windows(store.tables.scan("records"), store.archive.resources(), cutting_of(store))[
         "project"
     ].unique().to_list() == ["shop"]
-
-
-def test_folders_that_somebody_elses_transcript_names_are_not_looked_up(store, sources, tmp_path):
-    repository(tmp_path / "shop", "https://example.com/other/till.git")
-    records = [{**record, "cwd": str(tmp_path / "shop")} for record in dialogue("a", 5)]
-    transcript(sources, "a").write_bytes(lines(*records))
-    capture(store, sources, Machine(tmp_path / "home"))
-    assert store.tables.read("windows")["project"].to_list() == ["shop"]
-
-
-def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(
-    store, sources, tmp_path
-):
-    repository(tmp_path / "home" / "clone", "https://example.com/harbour/till.git")
-    records = [
-        {**record, "cwd": str(tmp_path / "home" / "clone" / "src")} for record in dialogue("a", 5)
-    ]
-    transcript(sources, "a").write_bytes(lines(*records))
-    intake(store, sources, machine=Machine(tmp_path / "home"))
-    catalog = store.root / "resources" / "catalog.jsonl"
-    line = {
-        key: value
-        for key, value in orjson.loads(catalog.read_bytes()).items()
-        if key not in ("is_own", "repositories")
-    }
-    catalog.write_bytes(orjson.dumps({**line, "v": 2}) + b"\n")
-    capture(store, sources, Machine(tmp_path / "home"))
-    (window,) = store.tables.read("windows").to_dicts()
-    assert (window["project"], window["person"]) == ("till", store.settings.owner)
 
 
 def test_a_resumed_session_opens_a_new_window_and_repeats_nothing(store, sources):
@@ -244,13 +147,6 @@ def test_a_session_is_open_until_it_has_been_idle_for_long_enough(store, sources
         assert plan_windows(records, resources, at)["status"].to_list() == [status]
 
 
-def test_an_unobserved_tail_that_grows_too_large_is_closed_at_the_next_user_turn(store, sources):
-    big = [user("a", n, "x" * 200_000, n) for n in range(6)]
-    transcript(sources, "a").write_bytes(lines(*big))
-    assert [w["trigger"] for w in windows(store, sources)] == ["tail", "ended"]
-    assert sum(w["message_count"] for w in store.tables.read("windows").to_dicts()) == 6
-
-
 NAMES = ["0-sorts-first", "z-sorts-last"]
 
 
@@ -265,17 +161,6 @@ def owners(store: Store, sources: Path) -> dict[str, int]:
     for window in windows(store, sources):
         counts[window["session_id"]] += window["message_count"]
     return dict(counts)
-
-
-@pytest.mark.parametrize("fork", NAMES)
-def test_a_fork_takes_nothing_of_a_session_that_went_on_before_it(store, sources, fork):
-    """As after a rewind: the parent's third turn is left out, and written before the fork's."""
-    shared = dialogue("m", 5)
-    transcript(sources, "m").write_bytes(lines(*shared, *dialogue("m", 3, first=10, minutes=6)))
-    transcript(sources, fork).write_bytes(
-        lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40))
-    )
-    assert owners(store, sources) == {"m": 16, fork: 10}
 
 
 @pytest.mark.parametrize("fork", NAMES)
@@ -303,25 +188,6 @@ def test_forks_of_forks_leave_each_generation_what_it_said(store, sources, names
         ]
         transcript(sources, name).write_bytes(lines(*told))
     assert owners(store, sources) == dict.fromkeys(names, 10)
-
-
-@pytest.mark.parametrize("fork", NAMES)
-def test_a_record_of_its_own_that_is_no_message_shows_which_file_came_first(store, sources, fork):
-    """The parent goes on after the fork did; its first line was never copied."""
-    queued = {
-        "type": "queue-operation",
-        "operation": "enqueue",
-        "timestamp": at(-1),
-        "sessionId": "m",
-    }
-    shared = dialogue("m", 5)
-    transcript(sources, "m").write_bytes(
-        lines(queued, *shared, *dialogue("m", 5, first=30, minutes=300))
-    )
-    transcript(sources, fork).write_bytes(
-        lines(*copy(shared, fork), *dialogue(fork, 5, first=10, minutes=40))
-    )
-    assert owners(store, sources) == {"m": 20, fork: 10}
 
 
 def test_a_fork_is_observed_once_and_belongs_to_the_earliest_session(store, sources):
@@ -369,125 +235,3 @@ def test_the_key_of_a_window_is_permanent():
         window_key("a", "ended", "msg_2"),
     }
     assert len(others - {window_key("a", "ended", "msg_1")}) == 3
-
-
-def test_a_session_that_ended_long_before_its_compaction_keeps_its_window(store, sources):
-    """The window was closed by the end and observed; a compaction the next day must not give it another key."""
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 5)))
-    (before,) = windows(store, sources)
-    later = [compaction("a", 90, 60 * 24), *dialogue("a", 5, first=10, minutes=60 * 24 + 1)]
-    path.write_bytes(lines(*dialogue("a", 5), *later))
-    both = windows(store, sources)
-    assert shape(both) == [
-        ("a", "ended", "observed", 0, 9, 5),
-        ("a", "ended", "observed", 11, 20, 5),
-    ]
-    assert both[0] == before
-
-
-def test_a_short_session_that_is_resumed_by_a_compaction_moves_its_messages_to_the_new_key(
-    store, sources
-):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 3)))
-    (short,) = windows(store, sources)
-    path.write_bytes(lines(*dialogue("a", 3), compaction("a", 90, 60 * 24)))
-    (window,) = windows(store, sources)
-    assert (short["trigger"], window["trigger"], window["status"]) == (
-        "ended",
-        "compaction",
-        "observed",
-    )
-    assert store.tables.read("messages")["window_id"].unique().to_list() == [window["window_id"]]
-
-
-def test_a_rewritten_file_does_not_repeat_its_compactions(store, sources):
-    path = transcript(sources, "a")
-    records = [*dialogue("a", 3), compaction("a", 90, 4), *dialogue("a", 3, first=6, minutes=5)]
-    path.write_bytes(lines(*records))
-    first = windows(store, sources)
-    path.write_bytes(
-        lines(
-            {**records[0], "slug": "rewritten"},
-            *records[1:],
-            *dialogue("a", 3, first=12, minutes=9),
-        )
-    )
-    second = windows(store, sources)
-    assert (
-        [w["trigger"] for w in first] == [w["trigger"] for w in second] == ["compaction", "ended"]
-    )
-    assert [w["user_turn_count"] for w in second] == [3, 6]
-
-
-def test_one_bad_clock_at_the_beginning_does_not_move_a_window_to_the_day_of_capture(
-    store, sources
-):
-    records = dialogue("a", 5)
-    records[0].pop("timestamp")
-    transcript(sources, "a").write_bytes(lines(*records))
-    (window,) = windows(store, sources)
-    assert (window["day"].isoformat(), window["is_time_guessed"]) == ("2026-08-03", False)
-    assert store.tables.read("messages").sort("ordinal")["event_at"][0] == window["started_at"]
-
-
-def test_messages_and_windows_guess_the_same_time(store, sources):
-    records = [*dialogue("a", 5), *dialogue("a", 6, first=10, minutes=300)]
-    for record in records[8:12]:
-        record["timestamp"] = "1970-01-01T00:00:00Z"
-    transcript(sources, "a").write_bytes(lines(*records))
-    for window in windows(store, sources):
-        said = store.tables.read("messages").filter(pl.col("window_id") == window["window_id"])[
-            "event_at"
-        ]
-        assert (said.min(), said.max()) == (window["started_at"], window["ended_at"])
-
-
-def title(session: str, text: str) -> dict:
-    return {"type": "custom-title", "customTitle": text, "sessionId": session}
-
-
-def test_what_is_known_of_a_window_does_not_change_with_what_comes_later(store, sources):
-    path = transcript(sources, "a")
-    first = [*dialogue("a", 5), title("a", "Mend the till")]
-    path.write_bytes(lines(*first))
-    (before,) = windows(store, sources)
-    later = [
-        {**record, "gitBranch": "vat", "version": "2.2.0"}
-        for record in dialogue("a", 5, first=10, minutes=300)
-    ]
-    path.write_bytes(lines(*first, *later, title("a", "Compute VAT")))
-    both = windows(store, sources)
-    assert both[0] == before
-    assert [(w["title"], w["branch"], w["version"]) for w in both] == [
-        ("Mend the till", "main", "2.1.150"), ("Compute VAT", "vat", "2.2.0"),
-    ]  # fmt: skip
-
-
-def test_a_new_name_in_the_people_map_reaches_the_window_and_its_fingerprint(store, sources):
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
-    (before,) = windows(store, sources)
-    rules = replace(cutting_of(store), people={"mira": "Mira Keller"})
-    (after,) = plan_windows(
-        store.tables.read("records"), store.archive.resources(), rules
-    ).to_dicts()
-    assert (before["person"], after["person"]) == ("mira", "Mira Keller")
-    assert before["window_id"] == after["window_id"]
-    assert before["fingerprint"] != after["fingerprint"]
-
-
-def test_long_tool_output_counts_as_it_is_shown_also_after_a_compaction(store, sources):
-    result = {"type": "tool_result", "tool_use_id": "t", "content": "x" * 400_000}
-    shown = [
-        {**user("a", 20 + n, "", n), "message": {"role": "user", "content": [result]}}
-        for n in (3, 4)
-    ]
-    records = [
-        *dialogue("a", 2),
-        *shown,
-        compaction("a", 90, 5),
-        *dialogue("a", 6, first=40, minutes=6),
-    ]
-    transcript(sources, "a").write_bytes(lines(*records))
-    assert [w["trigger"] for w in windows(store, sources)] == ["compaction", "ended"]

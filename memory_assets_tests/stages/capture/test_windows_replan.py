@@ -42,18 +42,6 @@ def source_of(store: Store, session: str) -> str:
     return store.archive.resources().filter(pl.col("conversation_id") == session)["source_id"][0]
 
 
-def test_one_more_session_is_planned_alone(store: Store, sources: Path):
-    for session in ("a", "b"):
-        transcript(sources, session).write_bytes(lines(*dialogue(session, 5)))
-    changed_sources(store, sources)
-    rules = cutting_of(store)
-    before = everything(store, rules)
-    transcript(sources, "c").write_bytes(lines(*dialogue("c", 5)))
-    changed = changed_sources(store, sources)
-    assert sources_to_plan(store.tables, before, changed) == [source_of(store, "c")]
-    assert_frame_equal(again(store, rules, before, changed), everything(store, rules))
-
-
 @pytest.mark.parametrize("fork", ["A-earlier-name", "z-later-name"])
 def test_a_fork_takes_the_session_it_repeats_along(store: Store, sources: Path, fork: str):
     shared = dialogue("m", 5)
@@ -69,23 +57,6 @@ def test_a_fork_takes_the_session_it_repeats_along(store: Store, sources: Path, 
         [source_of(store, "m"), source_of(store, fork)]
     )
     assert_frame_equal(again(store, rules, before, changed), everything(store, rules))
-
-
-def test_a_fork_that_grows_leaves_the_messages_of_its_parent_alone(store: Store, sources: Path):
-    shared = dialogue("a", 5)
-    transcript(sources, "a").write_bytes(lines(*shared))
-    fork = [
-        *({**record, "sessionId": "b"} for record in shared),
-        *dialogue("b", 5, first=10, minutes=10),
-    ]
-    transcript(sources, "b").write_bytes(lines(*fork))
-    changed_sources(store, sources)
-    rules = cutting_of(store)
-    before = everything(store, rules)
-    transcript(sources, "b").write_bytes(lines(*fork, *dialogue("b", 5, first=20, minutes=400)))
-    assert_frame_equal(
-        again(store, rules, before, changed_sources(store, sources)), everything(store, rules)
-    )
 
 
 def test_a_session_that_goes_on_after_its_forks_takes_all_of_them_along(
@@ -121,28 +92,3 @@ def test_open_windows_close_as_time_passes_though_nothing_was_said(store: Store,
     before = everything(store, early)
     assert before["status"].to_list() == ["open", "open"]
     assert_frame_equal(again(store, late, before, []), everything(store, late))
-
-
-def test_nothing_new_changes_nothing(store: Store, sources: Path):
-    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
-    changed_sources(store, sources)
-    before = everything(store, cutting_of(store))
-    assert again(store, cutting_of(store), before, []) is before
-
-
-def test_a_source_that_lost_messages_gives_them_to_whoever_holds_them(store: Store, sources: Path):
-    shared = dialogue("a", 5)
-    transcript(sources, "a").write_bytes(lines(*shared))
-    transcript(sources, "b").write_bytes(
-        lines(*({**record, "sessionId": "b"} for record in shared))
-    )
-    changed_sources(store, sources)
-    rules, source = cutting_of(store), source_of(store, "a")
-    before = everything(store, rules)
-    other = pl.concat_str(pl.lit("msg_x"), pl.col("message_id").str.slice(5))
-    store.tables.write(
-        "records", source, store.tables.read("records", [source]).with_columns(message_id=other)
-    )
-    after = again(store, rules, before, [source])
-    assert after["session_id"].unique().sort().to_list() == ["a", "b"]
-    assert_frame_equal(after, everything(store, rules))
