@@ -1,9 +1,6 @@
 """The first tier that knows answers, at the price that its asker allows, and the answer says what it took."""
 
-import threading
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,11 +16,7 @@ from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall import answering
 from memory_assets.stages.recall.answering import (
     BUDGET_TOKENS,
-    LEAST,
-    MOST_IN_BUDGET,
     answer,
-    budget_penalty,
-    within_budget,
 )
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.query import AnswerDependencies, Breaker
@@ -31,9 +24,6 @@ from memory_assets.stages.recall.results import (
     Answer,
     Asker,
     Cost,
-    Recalled,
-    fit,
-    render_block,
     result_of,
 )
 from memory_assets.stages.recall.summaries import summarise
@@ -42,10 +32,6 @@ from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
-ONE = Recalled(
-    memory_id="m", kind="fact", text="Use uv.", score=1.0, confidence=0.9, category="operations", priority="high", age_days=3,
-    event_at=START, session="s", path="p", lines=(1,), project="shop",
-)  # fmt: skip
 FACTS = {
     "d1": "Deploys of shop-api go through Buildkite.",
     "d2": "A deploy needs `make check` to pass first.",
@@ -156,17 +142,6 @@ def test_where_summaries_do_not_suffice_memories_are_searched(
     assert len(searched.asked) == 1
 
 
-def test_summaries_name_no_memory_that_may_not_be_shown(searched: Searched):
-    old = summarise(searched.memories)
-    searched.memories = memories(d1={"state": "superseded"})
-    found = ask(
-        searched,
-        "what do we know about operations?",
-        dependencies=AnswerDependencies(read_summaries=lambda: old),
-    )
-    assert [one.memory_id for one in found.results] == ["d2", "o1"]
-
-
 def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: Searched):
     old = summarise(searched.memories)
     later = START + timedelta(hours=1)
@@ -185,14 +160,6 @@ def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: S
         one.memory_id
         for one in ask(searched, "what are our conventions?", dependencies=dependencies).results
     ] == ["n2"]
-
-
-def test_what_is_over_the_profile_is_named(searched: Searched):
-    found = ask(searched, "what do we know about operations?", limit=1)
-    assert (len(found.results), [one.reason for one in found.left_out]) == (
-        1,
-        ["over the cap", "over the cap"],
-    )
 
 
 # The question
@@ -234,38 +201,6 @@ def test_a_model_rewrites_in_balanced_and_deep_and_never_in_lean_or_in_budget_mo
     assert len(model.asked) == asked
 
 
-def test_without_a_model_a_vague_question_is_searched_with_what_it_leans_on(searched: Searched):
-    found = ask(searched, "hey, what about that one?", recent=RECENT)
-    assert "5433" in searched.asked[0][1]["context"].split()
-    assert (found.question, found.uses, found.cost.model_calls) == (
-        "hey, what about that one?",
-        (),
-        0,
-    )
-
-
-def test_a_hanging_model_delays_an_answer_by_no_more_than_its_deadline(searched: Searched):
-    class Hanging(ScriptedModel):
-        def ask(self, request: Any) -> Any:
-            threading.Event().wait(20)
-
-    dependencies, began = (
-        AnswerDependencies(Hanging("x"), breaker=Breaker(), deadline_seconds=0.2),
-        time.monotonic(),
-    )
-    found = ask(searched, "and which port?", dependencies=dependencies, recent=RECENT)
-    assert time.monotonic() - began < 0.2 + 0.25
-    assert found.results
-    assert (
-        found.notes[0] == "The question was not rewritten: scripted-1 did not answer within 0.2 s."
-    )
-
-
-def test_auto_says_what_it_chose(searched: Searched):
-    assert ask(searched, "which port?", profile="auto").notes[0] == "auto chose balanced."
-    assert ask(searched, "which port " * 10, profile="auto").notes[0] == "auto chose deep."
-
-
 # Several needs
 
 
@@ -290,30 +225,6 @@ def test_each_need_of_a_long_prompt_is_searched_and_the_model_is_asked_once_at_m
     )
 
 
-def test_filters_that_list_what_passes_are_asked_for_the_whole(searched: Searched):
-    ask(searched, PROMPT, category=["operations"])
-    assert len(searched.asked) == 1
-
-
-def test_a_need_is_asked_in_the_project_that_the_prompt_names(
-    searched: Searched, monkeypatch: pytest.MonkeyPatch
-):
-    projects = []
-    monkeypatch.setattr(
-        answering,
-        "search",
-        lambda *asked, **how: projects.append(asked[2].project) or searched(*asked, **how),
-    )
-    searched.memories = pl.concat(
-        [
-            searched.memories,
-            searched.memories.with_columns(id="id" + pl.col("id"), project=pl.lit("kiln")),
-        ]
-    )
-    ask(searched, f"I work on kiln today. {PROMPT}")
-    assert projects == ["shop-api", "kiln", "kiln", "kiln"]
-
-
 # Budget
 
 
@@ -329,53 +240,6 @@ def test_budget_mode_hands_out_five_within_its_tokens(
     assert len(found.results) == 5
     assert count_tokens(found.render()) <= BUDGET_TOKENS
     assert {one.reason for one in found.left_out} == {"over the budget"}
-
-
-def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
-    dear = "The long story of the deploy pipeline. " * 6
-    known = memories(d1={"text": dear, "recall_count": 5, "used_count": 0})
-    results = [
-        result_of(one, START, score=1.0 - place / 100, arms=())
-        for place, one in enumerate(known.iter_rows(named=True))
-    ]
-    found = within_budget(Answer("q", "lean", tuple(results), 3), known)
-    assert [one.memory_id for one in found.results] == ["d2", "o1", "d1"]
-    assert found.results[-1].weights == {"thrift": 0.82}
-
-
-@pytest.mark.parametrize(
-    ("changes", "counts"),
-    [
-        ({"text": "Use uv."}, 1.0),
-        ({"text": "x" * 300, "recall_count": 0}, 1.0),
-        ({"text": "x" * 300, "used_count": 1}, 1.0),
-        ({"text": "x" * 300, "recall_count": 1}, 0.9),
-        ({"text": "x" * 300, "recall_count": 5}, LEAST),
-        ({"text": "x" * 900, "recall_count": 50}, LEAST),
-    ],
-)
-def test_only_what_was_dear_handed_out_and_never_used_counts_less(
-    changes: dict[str, Any], counts: float
-):
-    assert budget_penalty(
-        row("memories", **{"recall_count": 9, "used_count": 0} | changes)
-    ) == pytest.approx(counts)
-
-
-def test_one_that_is_too_long_makes_room_for_a_shorter_one():
-    long, short = replace(ONE, text="x" * 590), replace(ONE, text="short")
-    assert fit([ONE, long, short], tokens=100, most=5) == (ONE, short)
-
-
-@given(
-    st.lists(st.builds(lambda text: replace(ONE, text=text), st.text(max_size=700)), max_size=20)
-)
-def test_a_block_of_budget_mode_stays_within_its_tokens_and_has_at_most_five(
-    results: list[Recalled],
-):
-    kept = fit(results, BUDGET_TOKENS, MOST_IN_BUDGET)
-    assert len(kept) <= MOST_IN_BUDGET
-    assert count_tokens(render_block(kept)) <= BUDGET_TOKENS
 
 
 # Through the facade

@@ -14,19 +14,14 @@ from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import (
-    NOT_IN_MEMORY,
-    PROMPT_TOKENS,
-    QUOTED,
     AnswerSource,
     CitedAnswer,
-    fitting,
     lines_about,
     parse_sentences,
     sources_of,
 )
 from memory_assets.stages.recall.query import AnswerDependencies
 from memory_assets.stages.recall.results import OtherHalf, Recalled
-from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
@@ -129,20 +124,6 @@ def test_where_nothing_holds_the_sources_speak_for_themselves():
     assert any("the answer is extractive" in note for note in found.notes)
 
 
-def test_a_model_that_finds_no_answer_in_the_sources_says_so():
-    found = ask("NOT IN MEMORY")
-    assert (found.text, found.is_known, found.citations) == (NOT_IN_MEMORY, False, ())
-    assert found.cost.model_calls == 1
-
-
-def test_what_is_not_known_is_not_asked_about():
-    model = ScriptedModel("anything [mem_0f3a5c1e0000]")
-    for sources, is_known in ((SOURCES, False), ([], True)):
-        found = answered(QUESTION, sources, is_known=is_known, model=model)
-        assert (found.text, found.is_known) == (NOT_IN_MEMORY, False)
-    assert model.asked == []
-
-
 @pytest.mark.parametrize("stop", ["refusal", "max_tokens"])
 def test_a_refused_or_cut_answer_says_what_it_can(stop: str):
     model = ScriptedModel(
@@ -172,24 +153,6 @@ def test_a_model_that_fails_or_hangs_leaves_an_extractive_answer_that_says_so():
     hung = answered(QUESTION, SOURCES, is_known=True, model=Hanging("x"), deadline_seconds=0.1)
     assert hung.notes == ("scripted-1 did not answer within 0.1 s; the answer is extractive.",)
     assert hung.text == failed.text
-
-
-def test_the_answer_tells_what_it_cost():
-    found = ask("It is 5433 [mem_0f3a5c1e0000].", price=lambda answer: answer.output_tokens / 1_000)
-    assert found.cost.model_tokens > 0
-    assert found.cost.usd > 0
-
-
-def test_the_question_to_the_model_is_bounded_and_leaves_out_the_weakest():
-    many = [
-        source(f"mem_{number:012x}", "word " * 180, score=1 - number / 1_000)
-        for number in range(200)
-    ]
-    model = ScriptedModel("x")
-    found = answered(QUESTION, many, is_known=True, model=model)
-    assert count_tokens(model.asked[0].material) < PROMPT_TOKENS + 200
-    assert "mem_000000000000" in model.asked[0].material
-    assert f"{len(many) - len(fitting(many))} of 200 sources did not fit" in found.notes[0]
 
 
 def test_sources_are_quoted_material():
@@ -291,24 +254,6 @@ def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quot
     assert found.text == "The staging port is 5433. [msg_1]"
 
 
-def test_what_says_the_same_is_quoted_once_and_only_the_first_sources():
-    again = [replace(NEW, id=f"mem_{number:012x}") for number in range(5)]
-    assert len(answered(QUESTION, again, is_known=True).citations) == 1
-    words = ("red cedar", "blue heron", "tall oak", "wet stone", "old barn", "dry well", "far hill")
-    ports = [
-        source(f"mem_{number:012x}", f"{name} listens here.") for number, name in enumerate(words)
-    ]
-    assert [one.id for one in answered(QUESTION, ports, is_known=True).citations] == [
-        one.id for one in ports[:QUOTED]
-    ]
-
-
-def test_where_recall_is_sure_the_answer_is_its_first_result_whatever_words_it_shares():
-    lunch = source("msg_1", "Lunch was good. We had soup.", "message")
-    found = answered(QUESTION, [lunch], is_known=True)
-    assert (found.is_known, found.text) == (True, "Lunch was good. [msg_1]")
-
-
 # Sources
 
 
@@ -320,19 +265,6 @@ def test_lines_of_memory_md_about_the_question_are_sources_with_their_number():
         "(2026-08-03) Never use port 5432 for the staging database.",
     )
     assert lines_about("what is for dinner?", content) == []
-
-
-def test_results_are_cited_by_short_ids():
-    one = Recalled(
-        memory_id="0f3a5c1e-0000-5000-8000-000000000001", kind="fact", text="x", score=1.0, confidence=0.9, category="operations",
-        priority="high", age_days=3, event_at=START, session="s", path="p", lines=(1,), project="shop",
-    )  # fmt: skip
-    message = replace(one, kind="message", memory_id="msg_4225a30092de0d1a350d")
-    assert [each.id for result in (one, message) for each in sources_of(result)] == [
-        "mem_0f3a5c1e0000",
-        "msg_4225a30092de",
-    ]
-    assert [each.lines for each in sources_of(one)] == [(1,)]
 
 
 def test_both_halves_of_an_exchange_are_sources_each_with_its_own_speaker():

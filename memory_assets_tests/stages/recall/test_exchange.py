@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.text_index import TextIndex
-from memory_assets.stages.recall.exchange import LOOKED_AT, show_exchanges
+from memory_assets.stages.recall.exchange import show_exchanges
 from memory_assets.stages.recall.results import Recalled, message_result
 from memory_assets_tests.factories import START, index_rows
 
@@ -113,10 +113,6 @@ def test_an_owners_message_is_shown_with_the_end_of_the_turn_that_it_began(moved
     assert moved.half(4) == ("answered by", "assistant", "It runs on leith-1.")
 
 
-def test_an_owners_message_that_nobody_answered_is_shown_with_what_it_replies_to(moved: Session):
-    assert moved.half(6) == ("answers", "assistant", "It runs on leith-1.")
-
-
 def test_an_assistants_message_is_shown_with_the_owners_that_it_answers_and_a_question_with_its_reply(
     moved: Session,
 ):
@@ -136,30 +132,11 @@ def test_a_result_has_the_records_of_the_two_messages_and_the_words_of_the_found
     )
 
 
-def test_all_results_take_two_reads_together(moved: Session):
-    moved.shown(0, 2, 3, 4)
-    assert moved.reads == 2
-
-
 def test_what_may_not_be_shown_ends_the_search_for_the_other_half(moved: Session):
     allowed = np.ones(len(moved.texts), dtype=bool)
     allowed[int(moved.texts.rows_of(["m2#0"])[0])] = False
     assert moved.half(3, allowed=allowed) == ("answered by", "Mira", "Yes, all of that.")
     assert moved.half(0, allowed=allowed) is None
-
-
-def test_what_no_longer_can_be_read_is_not_looked_past(moved: Session):
-    del moved.rows["m1#0"]
-    assert moved.half(2) is None
-
-
-def test_a_message_of_another_session_and_one_far_away_is_no_half(tmp_path: Path):
-    two = Session(
-        tmp_path / "two", (OWNER, "Ask."), (ANSWER, "Tell."), session_of=lambda line: f"s{line}"
-    )
-    assert (two.half(0), two.half(1)) == (None, None)
-    steps = [(STEP, f"step {number}") for number in range(LOOKED_AT)]
-    assert Session(tmp_path / "far", (OWNER, "Ask."), *steps, (ANSWER, "Done.")).half(0) is None
 
 
 def test_a_sub_agents_message_is_shown_alone_and_two_prompts_in_a_row_are_no_exchange(

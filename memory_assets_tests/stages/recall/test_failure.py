@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.errors import ModelError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.tables import TABLES, WHOLE
@@ -118,25 +117,6 @@ def test_with_an_embedding_model_that_is_not_there_the_vectors_of_the_index_answ
     assert answer.results[0].memory_id == ANSWER
     assert answer.degraded is None
     assert any("/no/such/model" in note for note in answer.notes)
-
-
-def test_with_an_embedder_that_fails_in_the_midst_the_words_answer(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-):
-    def fail(*_: object) -> None:
-        raise ModelError("The weights are gone.")
-
-    monkeypatch.setattr("memory_assets.adapters.local_embedder.LocalEmbedder.read_query", fail)
-    answer = agent_of(store).recall(QUESTION, probe=True)
-    assert ([one.memory_id for one in answer.results], answer.degraded) == ([ANSWER], "keyword")
-    assert "The weights are gone." in answer.notes
-
-
-def test_without_the_table_of_memories_what_was_said_answers(store: Path):
-    shutil.rmtree(store / "tables" / "memories")
-    answer = agent_of(store).recall(QUESTION, probe=True)
-    assert {one.kind for one in answer.results} == {"message"}
-    assert "heron-plumage" in answer.results[0].text
 
 
 def test_what_was_broken_is_whole_again_after_a_rebuild_of_the_indexes(store: Path):

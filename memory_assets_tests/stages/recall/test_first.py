@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.stages.recall.memory_search import FACTORS
 from memory_assets_tests.stages.recall.first import build, is_ordered, pairs
-
-
-def test_every_factor_has_pairs_and_pairs_are_about_factors():
-    assert {pair.factor for pair in pairs()} == set(FACTORS)
 
 
 def test_each_factor_that_is_on_orders_pairs_that_are_not_in_order_without_it(tmp_path: Path):

@@ -1,6 +1,5 @@
 """Laws of fusing and fading."""
 
-import itertools
 from datetime import timedelta
 
 import pytest
@@ -28,28 +27,12 @@ def test_fused_scores_lie_between_nothing_and_one_for_exactly_the_candidates(
     assert all(0.0 < score <= 1.0 for score in fused.values())
 
 
-@given(HITS)
-def test_a_retriever_alone_keeps_its_order(hits: list[Hit]):
-    fused = fuse(hits, [])
-    best_first = sorted(hits, key=lambda hit: -hit.score)
-    assert all(fused[a.id] >= fused[b.id] for a, b in itertools.pairwise(best_first))
-
-
 def test_what_both_retrievers_find_outranks_what_is_best_in_one():
     fused = fuse(
         [Hit("words", 9.0), Hit("both", 8.0), Hit("weak", 1.0)],
         [Hit("sense", 0.9), Hit("both", 0.8), Hit("far", 0.3)],
     )
     assert max(fused, key=fused.__getitem__) == "both"
-
-
-@pytest.mark.parametrize(("days", "counts"), [(0, 1.0), (70, 0.4966), (180, 0.1653)])
-def test_a_memory_fades_by_a_hundredth_a_day(days: int, counts: float):
-    assert decay(START, START + timedelta(days=days)) == pytest.approx(counts, abs=1e-4)
-
-
-def test_a_memory_from_the_future_is_no_older_than_today():
-    assert decay(START + timedelta(days=3), START) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -95,15 +78,3 @@ def test_each_factor_says_what_it_changed(changes: dict, weights: dict):
         weights_of(memory, asker, "why is this broken again, damn it!", tuple(FACTORS)) == weights
     )
     assert weights_of(memory, asker, "why is this broken again, damn it!", ()) == {}
-
-
-def test_who_asks_from_nowhere_prefers_nothing():
-    memory = row(
-        "memories",
-        state="active",
-        scope="project",
-        project="blog",
-        event_at=START,
-        sentiment="neutral",
-    )
-    assert weights_of(memory, Asker(START), "which port?", ["elsewhere"]) == {}

@@ -16,7 +16,6 @@ from memory_assets.stages.recall.message_search import (
     SearchQuery,
     adjusted,
     find_messages,
-    match_words,
     words_named,
 )
 from memory_assets_tests.factories import index_rows
@@ -71,10 +70,6 @@ def test_an_answer_is_found_by_the_words_of_the_question_before_it(texts: Texts)
     assert ids(texts, "tunnel end")[:2] == ["a1", "a2"]
 
 
-def test_without_words_the_meaning_decides(texts: Texts):
-    assert ids(texts, "", vector=np.array([1.0, 0.0], dtype=np.float32))[0][0] == "b"
-
-
 @pytest.fixture
 def told(tmp_path: Path) -> Texts:
     """Messages that the question's word finds; one that is near to them, and one that is nearer to the question, say nothing."""
@@ -108,25 +103,9 @@ def test_what_is_near_to_the_messages_found_first_is_found_without_a_word_of_the
     assert found.index("told") < found.index("far")
 
 
-def test_only_the_best_passages_are_compared_with_the_messages_found_first(
-    told: Texts, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("memory_assets.stages.recall.message_search.TURNED", FEEDBACK)
-    found = ids(told, "tunnel", vector=np.array([1.0, 0.0], dtype=np.float32))
-    assert found.index("far") < found.index("told")
-
-
 def test_what_a_fitting_memory_was_learnt_from_comes_first(texts: Texts):
     origins = [Origin("b", 9, 1.0)]
     assert ids(texts, "", origins=origins)[0] == "b9"
-
-
-def test_only_rows_that_are_allowed_come_back(texts: Texts):
-    assert ids(texts, "tunnel end", allowed=np.isin(list(texts.ids), ["a3", "b1"])) == ["a3", "b1"]
-
-
-def test_nothing_to_look_for_finds_nothing(texts: Texts):
-    assert ids(texts, "zebra") == []
 
 
 def codes(*places: int) -> np.ndarray:
@@ -152,16 +131,6 @@ def test_of_messages_alike_the_one_whose_words_mean_what_is_asked_comes_first(tm
     assert ids(texts, "tunnel", words=codes(1))[0] == "m"
 
 
-def test_each_word_that_is_asked_is_matched_with_the_word_most_like_it():
-    fits = match_words(codes(1, 2), [codes(1, 5, 2), codes(1, 7), codes(9)])
-    assert fits.tolist() == [[127**2, 127**2, 0.0], [127**2, 0.0, 0.0]]
-
-
-def test_a_text_without_codes_is_as_unlike_as_the_least_like():
-    assert match_words(codes(1), [codes(1), codes(), codes(3)])[0, 1] == 0.0
-    assert match_words(codes(1), [codes(), codes()]).tolist() == [[0.0, 0.0]]
-
-
 def coded(tmp_path: Path, *rows: tuple[str, str, list[int]]) -> Texts:
     """Messages of one session each, given by id, session and the codes of their words, which all say the same."""
     index = TextIndex(tmp_path)
@@ -174,14 +143,6 @@ def coded(tmp_path: Path, *rows: tuple[str, str, list[int]]) -> Texts:
     texts = index.open("messages")
     assert texts is not None
     return texts
-
-
-def test_a_rare_word_of_the_question_counts_more_than_a_common_one(tmp_path: Path):
-    texts = coded(
-        tmp_path, ("common", "s", [1, 7]), ("rare", "t", [2, 7]), ("neither", "u", [8, 9])
-    )
-    assert ids(texts, "tunnel", words=codes(1, 2), word_weights=np.array([1.0, 4.0]))[0] == "rare"
-    assert ids(texts, "tunnel", words=codes(1, 2), word_weights=np.array([4.0, 1.0]))[0] == "common"
 
 
 def test_of_messages_alike_the_one_that_goes_on_to_say_the_rest_comes_first(tmp_path: Path):

@@ -3,13 +3,12 @@
 import math
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.message_search import Layout, score_around, score_levels
+from memory_assets.stages.recall.message_search import Layout, score_levels
 from memory_assets_tests.factories import index_rows
 
 TURNS = [
@@ -49,32 +48,3 @@ def test_a_row_is_scored_by_itself_its_surroundings_and_its_group(texts: Texts):
     assert levels["around"].tolist() == pytest.approx(written_out([1, 1, 0, 1, 1], near))
     of_groups = written_out([1, 1], [sum(n[:3]), sum(n[3:])])
     assert levels["group"].tolist() == pytest.approx([of_groups[0]] * 3 + [of_groups[1]] * 2)
-
-
-def test_terms_add_up_by_their_weights(texts: Texts):
-    layout = Layout(texts, 2)
-    both, one, other = (
-        score_levels(layout, t)
-        for t in ({"port": 1.0, "lunch": 0.5}, {"port": 1.0}, {"lunch": 1.0})
-    )
-    assert np.allclose(both["row"], one["row"] + 0.5 * other["row"])
-    assert np.allclose(both["group"], one["group"] + 0.5 * other["group"])
-
-
-def test_means_around_stop_at_the_ends_of_a_session(texts: Texts):
-    assert Layout(texts, 1).mean_around(np.arange(5.0)).tolist() == [0.5, 1.0, 1.5, 3.5, 3.5]
-
-
-def test_an_unknown_term_scores_nothing(texts: Texts):
-    assert not score_levels(Layout(texts, 1), {"zebra": 1.0})["around"].any()
-
-
-def test_some_rows_have_the_same_scores_as_among_all(texts: Texts):
-    terms = {"port": 1.0, "done": 0.5, "zebra": 1.0}
-    for reach in (1, 2):
-        layout = Layout(texts, reach)
-        for rows in ([0], [1, 3], [2, 4], [0, 1, 2, 3, 4]):
-            assert (
-                score_around(layout, terms, np.array(rows)).tolist()
-                == score_around(layout, terms)[rows].tolist()
-            )

@@ -15,7 +15,7 @@ from memory_assets.stages.recall.needs import (
     split_needs,
 )
 from memory_assets.stages.recall.profiles import choose_profile
-from memory_assets.stages.recall.results import MESSAGE, Answer, Cost, Recalled
+from memory_assets.stages.recall.results import Answer, Cost, Recalled
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.recall import leaving_out, long_prompts
@@ -71,14 +71,6 @@ def test_a_prompt_is_split_into_its_sentences_and_one_that_asks_for_nothing_join
     )
 
 
-def test_a_long_sentence_is_split_into_clauses():
-    found = split_needs(
-        "the staging database refuses every connection since the postgres upgrade, and i need the retry policy of photo uploads "
-        "before the release, because the mobile clients lose their session tokens after fifteen minutes of idle time"
-    )
-    assert [part.split()[0] for part in found] == ["the", "and", "because"]
-
-
 @given(st.text(max_size=3_000))
 def test_any_text_has_a_bounded_number_of_needs_with_words_of_its_own(text: str):
     found = split_needs(text)
@@ -97,30 +89,6 @@ def test_each_need_gets_its_share_the_surest_first():
     assert {one.memory_id for one in found.left_out} == set("defg")
 
 
-def test_a_result_of_two_needs_and_a_message_that_another_result_shows_are_one():
-    first = answer(result("a"), result("m", MESSAGE, line=40), result("beside", MESSAGE, line=42))
-    second = answer(
-        replace(result("n", MESSAGE, line=41), lines=(41, 40)), result("a"), likelihood=0.5
-    )
-    assert ids(merge_answers(answer(), [first, second], BALANCED)) == ["a", "n", "beside"]
-
-
-def test_of_two_that_conflict_the_one_of_higher_confidence_comes_first():
-    weak = replace(result("weak"), confidence=0.4, tags=("conflict:mem_firm",))
-    firm = replace(result("firm"), tags=("conflict:mem_weak",))
-    assert ids(merge_answers(answer(), [answer(weak), answer(firm, likelihood=0.5)], BALANCED)) == [
-        "firm",
-        "weak",
-    ]
-
-
-def test_lean_has_memories_before_messages():
-    found = merge_answers(
-        answer(), [answer(result("m", MESSAGE)), answer(result("a"), likelihood=0.5)], LEAN
-    )
-    assert ids(found) == ["a", "m"]
-
-
 def test_the_answer_stays_within_the_tokens_of_the_profile_except_in_a_listing():
     long = answer(*(result(id, text=f"{id} {'word ' * 200}") for id in "abcdefg"))
     found = merge_answers(answer(), [long, replace(long, results=())], LEAN)
@@ -130,12 +98,6 @@ def test_the_answer_stays_within_the_tokens_of_the_profile_except_in_a_listing()
         len(merge_answers(answer(), [long, long], BALANCED, is_listing=True).results)
         == BALANCED.limit
     )
-
-
-def test_no_need_known_is_not_known():
-    assert not merge_answers(
-        answer(likelihood=0.01), [answer(likelihood=0.02)] * 2, BALANCED
-    ).is_known
 
 
 def test_nine_of_ten_needs_of_real_prompts_get_their_memory(tmp_path: Path):

@@ -9,7 +9,6 @@ from memory_assets.schema.requests import Filters
 from memory_assets.stages.recall.parsed_question import (
     Scope,
     in_person,
-    is_away,
     is_out,
     parse_scope,
     states_as_of,
@@ -58,21 +57,6 @@ def test_anothers_preference_is_out_unless_they_ask_or_are_named():
     assert ids(is_out(read("Which editor do I use?", person="tomasz"))) == ["mine"]
     assert ids(is_out(read("Which editor does Tomasz use?"))) == ["mine"]
     assert ids(is_out(read("Which editor?", filters=Filters(person="tomasz")))) == ["mine"]
-
-
-def test_who_is_unknown_here_sees_preferences_but_not_as_their_own():
-    assert ids(is_out(read("Which editors are in use?", person="root"))) == []
-    assert ids(is_out(read("Which editor is mine?", person="root"))) == ["mine", "his"]
-
-
-def test_another_project_is_away_unless_it_is_named():
-    assert ids(is_away(read("Which port?"))) == ["there"]
-    assert ids(is_away(read("Which port has kiln?"))) == ["here"]
-    assert ids(is_away(read("Which port?", project=None))) == []
-
-
-def test_a_name_inside_another_word_is_no_name():
-    assert not read("kilning and heron-like").is_project_named
 
 
 def test_what_was_replaced_later_stood_at_the_time_asked_about():

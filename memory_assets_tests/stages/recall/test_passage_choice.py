@@ -10,7 +10,6 @@ from pytest import MonkeyPatch
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
 from memory_assets.stages.recall import passage_choice
 from memory_assets.stages.recall.message_search import Layout, Origin, SearchQuery, find_messages
-from memory_assets.text.vectors import nearest_by_signs, signs_of
 from memory_assets_tests.factories import index_rows
 
 ROWS, SESSION, DIMENSION = 6_000, 20, 384
@@ -85,38 +84,3 @@ def test_only_allowed_passages_and_those_of_memories_are_found(texts: TextArrays
     assert learnt == first(
         texts, SearchQuery("zebra", {"zebra": 1.0}), ROWS, origins=[Origin("s0123", 0, 1.0)]
     )
-
-
-def test_a_question_without_vector_or_known_words_finds_the_same(texts: TextArrays):
-    for query in (
-        SearchQuery("word31", {"word31": 1.0, "n77": 1.0}),
-        SearchQuery("zebra", {"zebra": 1.0}),
-    ):
-        assert first(texts, query, 100)[:1] == first(texts, query, ROWS)[:1]
-
-
-def test_a_short_message_between_two_that_fit_is_chosen_by_its_words():
-    row, group, groups = (
-        np.zeros(1_000, dtype=np.float32),
-        np.zeros(10),
-        np.repeat(np.arange(10), 100),
-    )
-    row[[498, 500]] = 4.0
-    row[::50] += 0.5
-    fits = passage_choice.fit_of_words(row, group, groups, 2)
-    assert int(np.argmax(fits)) == 500 and fits[499] > np.delete(fits, [498, 499, 500]).max()
-    in_group = (
-        passage_choice.fit_of_words(row, np.where(np.arange(10) == 7, 2.0, 0.0), groups, 2) - fits
-    )
-    assert in_group == pytest.approx(np.where(groups == 7, 1.0, 0.0), abs=1e-6)
-
-
-def test_the_nearest_by_signs_hold_the_nearest(texts: TextArrays):
-    assert texts.signs.shape == (6, ROWS) and texts.signs.dtype == np.uint64
-    for row in range(0, ROWS, 997):
-        near = nearest_by_signs(texts.signs, texts.vectors[row], 600)
-        exact = np.argsort(-(texts.vectors @ texts.vectors[row]))[:5]
-        assert row in near and np.isin(exact, near).mean() >= 0.8 and 600 <= len(near) < ROWS / 4
-    odd = np.random.default_rng(1).standard_normal((7, 70))
-    assert signs_of(odd).shape == (2, 7)
-    assert sorted(nearest_by_signs(signs_of(odd), odd[3], 1)) == [3]

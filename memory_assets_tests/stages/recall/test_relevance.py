@@ -51,19 +51,6 @@ def test_what_is_far_behind_the_best_stays_out():
     assert kept(signals([0.8, 0.7, 0.4])) == [True, True, False]
 
 
-def test_when_nothing_is_near_nothing_belongs():
-    assert kept(signals([0.25, 0.2])) == [False, False]
-    assert kept(signals([])) == []
-
-
-def test_a_doubt_asks_for_more():
-    assert kept(signals([0.5]), doubt=0.25) == [False]
-
-
-def test_what_says_as_much_as_any_belongs_though_its_meaning_is_far():
-    assert kept(signals([0.5, 0.0, 0.0], [0.5, 0.5, 0.1])) == [True, True, False]
-
-
 def test_another_project_yields_to_this_one_and_answers_where_this_one_does_not():
     assert kept(signals([0.5, 0.6], away=[False, True])) == [True, False]
     assert kept(signals([0.1, 0.6], away=[False, True])) == [False, True]
@@ -72,14 +59,6 @@ def test_another_project_yields_to_this_one_and_answers_where_this_one_does_not(
 def test_who_names_the_number_leaves_its_twins_behind():
     found = signals([0.57, 0.60], [1.0, 0.4], names_exact=np.array([True, False]))
     assert kept(found) == [True, False]
-
-
-def test_a_persons_name_alone_is_no_answer():
-    assert kept(signals([0.45], is_person_named=True)) == [False]
-
-
-def test_few_memories_left_by_filters_are_looked_at_more_kindly():
-    assert kept(signals([0.2, 0.15]), filtered_to=2) == [True, True]
 
 
 @given(SHARES, SHARES, arrays.arrays(np.bool_, COUNT))
@@ -95,11 +74,6 @@ def test_the_best_of_here_is_never_left_out_for_a_lesser_one_of_here(
         for other in at_home:
             if stays[other] and relevant[one] > relevant[other] and coverage[one] > coverage[other]:
                 assert stays[one]
-
-
-@pytest.mark.parametrize(("cosine", "coverage"), [(-0.3, 0.0), (0.0, 0.0)])
-def test_relevance_is_never_below_nothing(cosine: float, coverage: float):
-    assert relevance(signals([cosine], [coverage])).tolist() == [0.0]
 
 
 # Memories
@@ -175,26 +149,9 @@ def test_what_was_said_in_the_time_named_comes_before_what_was_not(texts: Texts)
     assert judged[0].id == "port"
 
 
-def test_a_name_that_nobody_ever_said_is_told(texts: Texts):
-    assert read("How do we sign the Android app with --no-verify-ssl?", texts).unknown_names == (
-        "Android",
-        "--no-verify-ssl",
-    )
-    assert read("Does Postgres listen?", texts).unknown_names == ()
-
-
-def test_no_candidates_are_no_judgements(texts: Texts):
-    assert judge_memories(read("anything", texts), memories().clear(), texts, {}) == []
-
-
 # Whether the answer is known
 
 SHARE, TEXTS = st.floats(0, 1), st.integers(0, 10**6)
-
-
-@given(st.floats(0, 2), SHARE, TEXTS)
-def test_it_is_a_probability(relevance: float, uncovered: float, texts: int):
-    assert 0 <= answerability(relevance, uncovered, texts) <= 1
 
 
 @given(st.floats(0, 1.5), SHARE, TEXTS)

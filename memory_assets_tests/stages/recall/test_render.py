@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from memory_assets.harnesses.human_words import strip_memories
 from memory_assets.stages.recall.results import (
-    LONGEST_LINE,
     OtherHalf,
     one_line,
     render_block,
@@ -85,10 +84,6 @@ def test_the_block_as_it_stands_in_front_of_a_prompt():
     ]
 
 
-def test_no_memories_give_an_empty_block():
-    assert render_block([]) == ""
-
-
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
@@ -113,11 +108,6 @@ def test_no_memories_give_an_empty_block():
 )
 def test_what_a_memory_says_stays_on_its_line_and_opens_nothing(said: str, shown: str):
     assert one_line(said) == shown
-
-
-def test_a_long_text_is_cut():
-    assert len(one_line("word " * 1_000)) <= LONGEST_LINE
-    assert one_line("word " * 1_000).endswith("…")
 
 
 @given(st.lists(LINES, max_size=40))

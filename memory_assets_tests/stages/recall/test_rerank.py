@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
-from memory_assets.errors import ModelError
-from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.recall.query import AnswerDependencies, Breaker
-from memory_assets.stages.recall.rerank import RERANKED, Reranker, parse_order
+from memory_assets.stages.recall.rerank import Reranker
 from memory_assets.stages.recall.results import Recalled
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.models import ScriptedModel
-from memory_assets_tests.stages.recall.test_query import Hanging
 
 
 def result(id: str, text: str = "", project: str = "shop") -> Recalled:
@@ -65,34 +62,6 @@ def test_an_answer_that_names_anything_else_leaves_the_order_and_its_cost_counts
     )
 
 
-def test_a_cut_answer_is_not_used():
-    assert parse_order(ModelAnswer("<order>2</order>", "m", 1, 1, "max_tokens"), 4) is None
-
-
-def test_a_model_that_fails_or_hangs_leaves_the_order():
-    failing, hanging = reranker(ScriptedModel(ModelError("down"))), Hanging("<order>2</order>")
-    late, began = reranker(hanging, seconds=0.2), time.monotonic()
-    assert (ranked(failing), ranked(late)) == ("abcd", "abcd")
-    assert time.monotonic() - began < Hanging.SECONDS / 2
-    hanging.go.set()
-    assert "could not be asked (ModelError)" in (failing.note or "")
-    assert "did not answer within" in (late.note or "")
-
-
-def test_no_model_is_asked_after_the_deadline_or_after_failures_in_a_row():
-    model = ScriptedModel("<order>2</order>")
-    late, broken = reranker(model, seconds=0.0), Breaker()
-    for _ in range(3):
-        broken.note(time.monotonic(), is_failure=True)
-    resting = reranker(model, breaker=broken)
-    assert (ranked(late), ranked(resting), model.asked) == ("abcd", "abcd", [])
-    assert (late.cost.model_calls, late.note) == (
-        0,
-        "The results were not reranked: scripted-1 has no time left.",
-    )
-    assert "left alone" in (resting.note or "")
-
-
 def test_no_model_is_asked_without_one_where_it_is_off_or_about_a_single_result():
     model = ScriptedModel("<order>2</order>")
     found = [reranker(None), reranker(model, reranks=False)]
@@ -112,13 +81,6 @@ def test_a_result_of_a_project_that_may_not_be_sent_keeps_its_place_unseen():
     ]
     assert ranked(reranker(model, may_send=lambda project: project != "closed"), found) == "cxba"
     assert "secret" not in model.asked[0].material
-
-
-def test_only_the_first_thirty_are_shown():
-    model = ScriptedModel("<order>30</order>")
-    found = reranker(model).rank([result(f"m{number}") for number in range(40)])
-    assert [one.memory_id for one in found[:2]] == ["m29", "m0"]
-    assert (len(found), f"[{RERANKED + 1}]" in model.asked[0].material) == (40, False)
 
 
 def test_results_and_question_are_sent_fenced_and_without_secrets():

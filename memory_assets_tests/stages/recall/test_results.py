@@ -1,7 +1,6 @@
 """What a result says of itself: whether to trust it, and which of two that cannot both hold is surer."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -53,15 +52,3 @@ def test_of_two_that_conflict_both_are_marked_and_the_surer_comes_first():
     assert [one.memory_id for one in in_order([weak, other, sure])] == [IDS[1], IDS[2], IDS[0]]
     assert in_order([sure, other, weak]) == [sure, other, weak]
     assert weak.tags and sure.tags and not other.tags
-
-
-def test_of_two_equally_sure_ones_that_conflict_the_newer_comes_first():
-    old, new = (result(id, 0.9, conflicts_with=[other]) for id, other in (IDS[:2], IDS[1::-1]))
-    new = replace(new, event_at=START + timedelta(days=1))
-    assert in_order([old, new]) == in_order([new, old]) == [new, old]
-
-
-def test_a_replaced_memory_comes_after_the_one_that_replaced_it():
-    old, new = (result(id, 0.9) for id in IDS[:2])
-    assert in_order([old, new], {IDS[0]: IDS[1]}) == [new, old]
-    assert in_order([new, old], {IDS[0]: IDS[1]}) == [new, old]

@@ -156,12 +156,6 @@ def test_a_question_about_nothing_known_gets_no_answer(corpus: Corpus):
     assert ask(far, "sourdough hydration of rye").results == ()
 
 
-@pytest.mark.parametrize("question", ["", "   ", "\0\n\t"])
-def test_an_empty_question_gets_no_answer_and_a_note(corpus: Corpus, question: str):
-    answer = ask(corpus, question)
-    assert (answer.results, answer.notes) == ((), ("The question is empty.",))
-
-
 def test_of_two_alike_the_fresher_one_comes_first(corpus: Corpus):
     aged = memories(uv={"event_at": NOW - timedelta(days=300)})
     assert ids(ask(replace(corpus, memories=aged)))[0] == "blog"
@@ -181,24 +175,6 @@ def test_without_vectors_the_words_answer_and_the_answer_says_so(corpus: Corpus,
     assert (ids(answer), answer.degraded) == (["uv"], "keyword")
 
 
-def test_each_index_is_asked_once_for_memories_and_for_where_they_were_learnt(spoken: Corpus):
-    vectors = Vectors(Hit("uv", 0.6), Hit("blog", 0.5))
-    answer = ask(replace(spoken, vectors=vectors))  # type: ignore[arg-type]
-    assert (len(vectors.limits), answer.cost.index_queries) == (1, 3)
-
-
-def test_with_vectors_nothing_is_degraded(corpus: Corpus):
-    assert ask(corpus).degraded is None
-
-
-def test_a_failure_of_the_words_is_noted_and_meaning_answers(corpus: Corpus, tmp_path: Path):
-    for file in (tmp_path / "texts").rglob("rows.npy"):
-        file.write_bytes(b"broken" * 1000)
-    answer = ask(replace(corpus, vectors=Vectors(Hit("uv", 0.7))))  # type: ignore[arg-type]
-    assert ids(answer) == ["uv"]
-    assert "memory data rebuild --indexes" in answer.notes[0]
-
-
 def test_what_the_observer_did_not_keep_is_found_among_the_messages(corpus: Corpus):
     (result,) = ask(corpus, "tailscale tunnel").results
     assert (result.kind, result.memory_id, result.session, result.lines) == (
@@ -209,28 +185,6 @@ def test_what_the_observer_did_not_keep_is_found_among_the_messages(corpus: Corp
     )
     assert "we chose tailscale" in result.text
     assert len(result.text) <= 600
-
-
-def test_the_same_text_is_shown_once(corpus: Corpus):
-    twice = memories(blog={"text": TEXTS["uv"].upper()})
-    assert len(ask(replace(corpus, memories=twice)).results) == 1
-
-
-def test_an_answer_tells_where_each_memory_comes_from(corpus: Corpus):
-    (first, *_) = ask(corpus, project="shop").results
-    assert (first.age_days, first.lines, first.arms, first.project) == (
-        10,
-        (4, 5),
-        ("keyword",),
-        "shop",
-    )
-
-
-def test_the_block_has_one_line_a_memory(corpus: Corpus):
-    assert (
-        ask(corpus, "postgres").render()
-        == f"~ {TEXTS['port']} (0.50, 10d, {memories()['category'][0]})"
-    )
 
 
 @given(
@@ -269,11 +223,6 @@ def test_filters_exclude(corpus: Corpus, filters: Filters, found: list[str]):
 def test_a_filter_that_nothing_can_pass_is_refused_with_the_words_that_exist(wrong: dict):
     with pytest.raises(QuestionError, match="must be one of"):
         Filters(**wrong)
-
-
-def test_a_range_that_ends_before_it_begins_is_refused():
-    with pytest.raises(QuestionError, match="must be later than since"):
-        Filters(since=NOW, until=START.replace(tzinfo=None))
 
 
 @pytest.mark.parametrize(
@@ -364,26 +313,6 @@ def test_the_small_block_for_a_prompt_has_memories_alone(spoken: Corpus):
     assert "tailscale" in ask(unknown, "tailscale tunnel").render()
 
 
-def test_a_memory_comes_before_the_message_that_it_was_learnt_from(spoken: Corpus):
-    found = ids(ask(spoken, "where does tailscale keep the keys of its tunnel"))
-    assert found.index("port") < found.index("m3")
-
-
-def test_a_message_that_says_no_more_than_its_memory_is_left_out(spoken: Corpus):
-    same = replace(spoken, memories=spoken.memories.with_columns(text=pl.lit(SPOKEN["m3"][1])))
-    answer = ask(same, "tailscale tunnel keys")
-    assert "m3" not in ids(answer)
-    assert ("m3", "says the same") in [(one.memory_id, one.reason) for one in answer.left_out]
-
-
-@pytest.mark.parametrize("profile", ["lean", "balanced", "deep"])
-def test_the_corpus_memories_has_no_message_in_any_profile(spoken: Corpus, profile: str):
-    assert {
-        one.kind
-        for one in ask(spoken, "tailscale tunnel", profile=profile, corpora="memories").results
-    } == {"fact"}
-
-
 @pytest.mark.parametrize(("profile", "most"), [("lean", 500), ("balanced", 1_200)])
 def test_an_answer_has_at_most_the_tokens_of_its_profile(corpus: Corpus, profile: str, most: int):
     long = memories(
@@ -391,9 +320,3 @@ def test_an_answer_has_at_most_the_tokens_of_its_profile(corpus: Corpus, profile
     )
     near = replace(corpus, memories=long, vectors=Vectors(*(Hit(id, 0.9) for id in TEXTS)))  # type: ignore[arg-type]
     assert 0 < count_tokens(ask(near, "tunnel of the reactor", profile=profile).render()) <= most
-
-
-def test_a_message_of_another_project_is_left_out_beside_what_this_one_knows(spoken: Corpus):
-    blog = replace(spoken, memories=spoken.memories.with_columns(project=pl.lit("blog")))
-    assert ids(ask(blog, "tailscale tunnel", project="blog")) == ["port"]
-    assert "m3" in ids(ask(blog, "tailscale tunnel"))

@@ -2,8 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.recall.message_search import adjusted, words_named
-from memory_assets.stages.recall.speakers import author_of, is_pasted, said_by
+from memory_assets.stages.recall.speakers import is_pasted, said_by
 
 PASTE = "The cache of the build is never invalidated, so stale objects are linked."
 TURN = f"can you look at this review of the cache?\n\nFrom: Maria\nSubject: build\n\n{PASTE}\n\nRegards\nMaria"
@@ -49,14 +48,3 @@ def test_a_passage_is_pasted_if_most_of_it_is_not_the_owners(turn: str, span: st
 )
 def test_a_result_names_who_said_it(author: str, person: str, expected: str):
     assert said_by({"author": author, "person": person}) == expected
-
-
-def test_a_pasted_passage_gets_no_bonus_for_the_person_who_pasted_it():
-    own, pasted = passage(TURN, "can you look at this review of the cache?"), passage(TURN, PASTE)
-    named = words_named("what did ann say about the cache")
-    assert (author_of(own), author_of(pasted)) == ("owner", "pasted")
-    assert adjusted(own, 0.5, named) > adjusted(pasted, 0.5, named) == 0.5
-
-
-def test_what_an_assistant_wrote_is_never_pasted():
-    assert author_of(passage(TURN, PASTE, "assistant")) == "assistant"

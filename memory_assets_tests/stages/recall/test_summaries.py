@@ -1,10 +1,8 @@
 """Category summaries: active facts as they were said, the strongest distinct ones, within bounds, each cited."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
-import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +10,7 @@ from memory_assets.schema.frames import checks_of
 from memory_assets.stages.recall.summaries import (
     MOST_FACTS,
     MOST_TOKENS,
-    pages_to_delete,
     render_page,
-    replaced_page_of,
     summarise,
 )
 from memory_assets_tests.factories import START, frame, row
@@ -55,12 +51,6 @@ def test_the_strongest_facts_come_first_and_name_their_memories():
     assert found["memory_ids"].to_list() == [["b" * 12, "c" * 12, "a" * 12]]
 
 
-def test_only_active_facts_are_summarised():
-    states = ("held", "superseded", "stale", "archived", "cold", "forgotten")
-    rows = [fact(state, f"The {state} one.", state=state) for state in states]
-    assert summarise(frame("memories", *rows, fact("n", "A story.", kind="narrative"))).is_empty()
-
-
 def test_projects_people_and_categories_are_kept_apart():
     found = summarise(
         frame(
@@ -98,46 +88,6 @@ def test_what_says_the_same_takes_up_one_line():
     )
     assert found["memory_ids"].to_list() == [["1"]]
     assert found["fact_count"].to_list() == [2]
-
-
-def test_a_changed_category_leaves_the_summaries_of_the_others_as_they_are():
-    before = [
-        fact("1", "Deploys go through Buildkite."),
-        fact("2", "Never push to main.", category="rules-conventions"),
-    ]
-    after = [
-        before[0],
-        {**before[1], "state": "superseded"},
-        fact("3", "Always push to main.", category="rules-conventions"),
-    ]
-    old, new = summarise(frame("memories", *before)), summarise(frame("memories", *after))
-    assert old.filter(pl.col("category") == "operations").equals(
-        new.filter(pl.col("category") == "operations")
-    )
-    assert new.filter(pl.col("category") == "rules-conventions")["memory_ids"].to_list() == [["3"]]
-
-
-def test_of_replaced_pages_all_of_today_are_kept_and_of_days_before_the_last():
-    kept = ("20260901T220500Z", "20260902T101500Z", "20260902T120000Z")
-    gone = ("20260831T230000Z", "20260901T080000Z")
-    names = [f"summaries/operations.{stamp}.md" for stamp in (*kept, *gone)]
-    found = pages_to_delete(names, date(2026, 9, 2), ZoneInfo("Europe/London"))
-    assert found == [f"summaries/operations.{stamp}.md" for stamp in gone]
-
-
-def test_two_pages_that_were_replaced_in_one_second_keep_two_names():
-    at = datetime(2026, 9, 2, 8, 30, tzinfo=UTC)
-    names: list[str] = []
-    for _ in range(11):
-        names.append(replaced_page_of("operations", at, names))
-    assert names[:2] == [
-        "summaries/operations.20260902T083000Z.md",
-        "summaries/operations.20260902T083000Z-2.md",
-    ]
-    assert len(set(names)) == 11
-    zone = ZoneInfo("UTC")
-    assert pages_to_delete(reversed(names), date(2026, 9, 2), zone) == []
-    assert pages_to_delete(reversed(names), date(2026, 9, 3), zone) == names[:-1]
 
 
 def test_a_contradiction_changes_only_its_category():

@@ -8,7 +8,6 @@ import pytest
 from memory_assets.stages.recall.summaries import summarise
 from memory_assets.stages.recall.tiers import (
     MEMORIES,
-    MOST_SUMMARIES,
     SUMMARIES,
     choose_tier,
     find_summarised,
@@ -100,13 +99,6 @@ def test_a_question_for_something_in_particular_is_not(question: str):
     assert choose_tier(question, PROJECTS).tier == MEMORIES, choose_tier(question, PROJECTS)
 
 
-def test_where_the_asker_stands_is_meant_unless_another_project_is_named():
-    assert choose_tier("what are our conventions", PROJECTS, "blog").project == "blog"
-    assert (
-        choose_tier("what are the conventions of shop-api", PROJECTS, "blog").project == "shop-api"
-    )
-
-
 # What the summaries hold
 
 
@@ -154,36 +146,5 @@ def test_a_summary_that_holds_too_little_about_the_topic_does_not_suffice():
     assert ask("what do we know about the deployment of the blog") is None
 
 
-def test_a_summary_of_another_project_is_no_answer():
-    assert ask("what are the conventions of the blog") is None
-    assert ask("what are our conventions", project="blog") is None
-    assert ask("what are our conventions", project="shop-api") == ["r1"]
-    assert ask("what are our conventions") == ["r1"]
-
-
-def test_another_persons_preferences_stay_theirs():
-    assert ask("what are my preferences?") == ["p1"]
-    assert ask("what are my preferences?", person="carol") is None
-
-
 def test_an_overview_of_a_project_takes_from_each_category_in_turn_and_not_what_follows_a_person():
     assert ask("overview of shop-api") == ["d1", "r1", "d2", "o1"]
-
-
-def test_what_is_no_longer_shown_is_left_out_of_an_old_summary():
-    memories = frame("memories", *FACTS)
-    choice = choose_tier("what do we know about operations", PROJECTS, "shop-api")
-    found = find_summarised(
-        choice, summarise(memories), {"o1": "Backups of the orders database run at night."}, "ann"
-    )
-    assert found == ["o1"]
-
-
-def test_of_many_summaries_three_are_taken():
-    many = [
-        fact(
-            f"m{n}", f"Rule number {n} of the house.", category="rules-conventions", project=f"p{n}"
-        )
-        for n in range(9)
-    ]
-    assert len(ask("what are our conventions", *many) or []) == MOST_SUMMARIES

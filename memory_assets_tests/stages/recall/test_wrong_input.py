@@ -60,20 +60,6 @@ def test_an_odd_question_gets_an_answer(agent: MemoryAgent, question: str, profi
     check(agent.recall(question, profile=profile, recent=[question], probe=True))
 
 
-@pytest.mark.parametrize("question", BLANK, ids=ascii)
-def test_a_blank_question_gets_no_results_and_a_note(agent: MemoryAgent, question: str):
-    answer = agent.recall(question, probe=True)
-    assert (answer.results, answer.is_known) == ((), False)
-    assert answer.notes == ("The question is empty.",)
-
-
-@pytest.mark.parametrize(
-    "question", [ODD["stop words"], ODD["punctuation"], ODD["emoji"], ODD["numbers"]]
-)
-def test_a_question_that_says_nothing_gets_nothing(agent: MemoryAgent, question: str):
-    assert agent.recall(question, probe=True).results == ()
-
-
 def test_syntax_in_a_question_is_words_and_lets_nothing_out_that_is_held(agent: MemoryAgent):
     for question in (
         "state:held redis OR state:superseded",
@@ -131,28 +117,6 @@ def test_what_does_not_exist_is_refused_with_what_does(
         agent.recall("Which port?", **wrong, probe=True)
 
 
-@pytest.mark.parametrize(("profile", "most"), [("lean", 3), ("balanced", 10), ("deep", 15)])
-def test_more_than_a_profile_allows_are_never_given(agent: MemoryAgent, profile: str, most: int):
-    assert len(agent.recall("heron", profile=profile, limit=most, probe=True).results) <= most
-
-
-def test_moments_without_a_zone_are_utc(agent: MemoryAgent):
-    naive, aware = datetime(2026, 10, 1), datetime(2026, 10, 1, tzinfo=UTC)
-    asked = [
-        agent.recall("Postgres port in staging", since=at, probe=True) for at in (naive, aware)
-    ]
-    assert [one.memory_id for one in asked[0].results] == [
-        one.memory_id for one in asked[1].results
-    ]
-
-
-@pytest.mark.parametrize(
-    "at", [datetime(2026, 11, 1), datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
-)
-def test_any_moment_can_be_now(agent: MemoryAgent, at: datetime):
-    check(agent.recall("What broke in the last two weeks, and since March?", now=at, probe=True))
-
-
 @pytest.mark.parametrize(
     "name", ["", "no such place", "'; --", "../..", "\x00", "*", "(", "\ud83d"]
 )
@@ -201,27 +165,3 @@ def test_the_command_line_answers_too_or_says_what_is_wrong(
     out, err = capsys.readouterr()
     assert (code, err) == (0, "")
     assert json.loads(out)["ok"] is True
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--profile", "huge"],
-        ["--limit", "0"],
-        ["--limit", "many"],
-        ["--category", "gossip"],
-        ["--since", "soon"],
-    ],
-)
-def test_a_wrong_option_is_named_and_nothing_is_printed(
-    options: list[str],
-    agent: MemoryAgent,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-):
-    monkeypatch.setenv("MEMORY_DATA", str(agent.settings.data))
-    code = cli.main(["recall", *options, "Which port?"])
-    out, err = capsys.readouterr()
-    assert code != 0
-    assert (out, "Traceback" in err) == ("", False)
-    assert options[1] in err or options[0] in err
