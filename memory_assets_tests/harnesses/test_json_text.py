@@ -62,38 +62,6 @@ def test_an_item_is_appended_and_cut_again(value: list[Any], style: dict[str, An
     assert cut(added, longer, len(value)) == text
 
 
-@given(OBJECTS, STYLES, st.data())
-def test_cutting_any_member_leaves_the_others(
-    value: dict[str, Any], style: dict[str, Any], data: st.DataObject
-):
-    if not value:
-        return
-    text = json.dumps(value, **style)
-    key = data.draw(st.sampled_from(sorted(value)))
-    root = parse(text)
-    left = cut(text, root, root.keys.index(key))
-    assert json.loads(left) == {name: one for name, one in value.items() if name != key}
-
-
-def test_a_value_knows_where_it_stands():
-    text = ' {"a": [1, {"b": "}"}], "a": 2}'
-    root = parse(text)
-    assert (root.keys, root.value) == (("a", "a"), {"a": 2})
-    last = root.child("a")
-    assert last is not None
-    assert text[last.start : last.end] == "2"
-    assert [text[child.begin : child.end] for child in root.children] == [
-        '"a": [1, {"b": "}"}]',
-        '"a": 2',
-    ]
-
-
-def test_what_is_added_is_indented_as_the_file_is():
-    text = '{\n\t"model": "opus"\n}\n'
-    added = apply(text, [insert_members(text, parse(text), {"hooks": {"Stop": []}})])
-    assert added == '{\n\t"model": "opus",\n\t"hooks": {\n\t\t"Stop": []\n\t}\n}\n'
-
-
 @pytest.mark.parametrize("text", ["", "{", "{'a': 1}", "{} {}", '{"a": 1,}'])
 def test_what_is_no_json_is_refused(text: str):
     with pytest.raises(ValueError):

@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.schema import frames as tables
 from memory_assets.stages.brief.briefing import (
     BUDGET_TOKENS,
     ActiveProject,
     render_briefing,
-    render_session,
 )
 from memory_assets.stages.brief.due import Trigger
-from memory_assets.stages.triage.memory_md import NEW_FILE
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.factories import START, frame, row
 
@@ -117,14 +114,6 @@ def test_what_sessions_of_the_project_left_open_has_its_day_branch_state_and_nex
     assert "Sell." not in text
 
 
-def test_a_continued_session_is_told_what_was_in_progress():
-    row = {"fact_count": 1, "told_count": 1, "session_id": "s", "text": "- 🔴 Use uv."}
-    assert render_session(row, SHIP).endswith(
-        "- 🔴 Use uv.\nIn progress: Ship v0.3.0. Committed, not pushed. Next: Write the notes.\n"
-    )
-    assert "In progress" not in render_session(row)
-
-
 def test_rules_come_first_then_the_owner_then_the_rest_then_what_is_open_and_facts():
     text = briefing(MEMORY_MD, memory(), tasks=[{**SHIP, "state": ""}], pending=5)
     assert (
@@ -153,11 +142,6 @@ What every session should know.
     )
 
 
-def test_without_pending_proposals_nobody_is_nudged():
-    assert "📋" not in briefing()
-    assert "📋 1 pending memory proposal in REVIEW.md" in briefing(pending=1)
-
-
 def test_proposals_that_expire_soon_are_named():
     assert "review when ready. 1 of them expires by 2026-08-21." in briefing(
         pending=3, expiring=[date(2026, 8, 21)]
@@ -167,13 +151,6 @@ def test_proposals_that_expire_soon_are_named():
         pending=3, expiring=soon
     )
     assert "expire" not in briefing(pending=3)
-
-
-def test_an_empty_memory_makes_a_briefing_of_one_line():
-    assert (
-        render_briefing("", tables.empty("memories"), pending=0, owner="mira", as_of=None)
-        == "# Memory briefing\n"
-    )
 
 
 def test_facts_are_the_newest_high_ones_that_memory_md_does_not_hold():
@@ -189,18 +166,6 @@ def test_facts_are_the_newest_high_ones_that_memory_md_does_not_hold():
     assert text.partition("## Recent facts\n")[2].splitlines() == [
         "- 🔴 (2026-08-05) Tide tables come from `tides.csv`.",
         "- (2026-08-04) The API listens on port 7000.",
-    ]
-
-
-def test_of_a_day_what_says_what_to_do_comes_first():
-    text = briefing(
-        "",
-        memory("Anchors are listed in `gear.toml`."),
-        memory("Gauges must be sealed, otherwise they leak."),
-    )
-    assert text.partition("## Recent facts\n")[2].splitlines() == [
-        "- (2026-08-03) Gauges must be sealed, otherwise they leak.",
-        "- (2026-08-03) Anchors are listed in `gear.toml`.",
     ]
 
 
@@ -221,12 +186,6 @@ def test_a_fact_that_leans_on_others_or_only_reports_is_no_recent_fact(text: str
     assert "Recent facts" not in briefing("", memory(text))
 
 
-def test_of_a_fact_what_was_done_is_cut():
-    assert "- (2026-08-03) Charts live in `charts/`.\n" in briefing(
-        "", memory("Charts live in `charts/`; maps/ was removed.")
-    )
-
-
 def test_a_newer_fact_hides_the_one_that_it_contradicts_and_an_open_task_the_one_that_repeats_it():
     text = briefing(
         "", memory("Redis runs on port 6380.", 1), memory("Redis runs on port 6381.", 2)
@@ -236,11 +195,6 @@ def test_a_newer_fact_hides_the_one_that_it_contradicts_and_an_open_task_the_one
     assert "Recent facts" not in briefing(
         "", memory("Publish five tide gauges as a draft PR."), tasks=[open_task]
     )
-
-
-def test_known_up_to_is_never_before_the_newest_line():
-    assert "(known up to 2026-08-19)" in briefing(tasks=[SHIP], as_of=date(2026, 8, 1))
-    assert "(known up to 2026-08-19)" in briefing(tasks=[SHIP], as_of=None)
 
 
 def test_the_full_briefing_has_all_facts_by_priority_and_last_use():
@@ -266,17 +220,6 @@ def test_the_full_briefing_has_all_facts_by_priority_and_last_use():
     ]
     assert [line[2] for line in shown if line] == ["🟡", "🔴", "🔴", "🟡", "🟢"]
     assert "Recent facts" not in text
-
-
-def test_a_fact_that_a_reflection_kept_counts_more_but_less_than_a_month_of_use():
-    """ln 1.3 is 26 of the 100 days of the half-life."""
-    facts = [memory("other", 20), memory("kept", 0), memory("used lately", 30)]
-    shown = (
-        briefing("", *facts, reflected={"m-kept"}, is_full=True)
-        .partition("## What is known\n")[2]
-        .splitlines()
-    )
-    assert [line.split(") ")[1] for line in shown if line] == ["used lately", "kept", "other"]
 
 
 def test_in_a_folder_of_no_project_the_active_ones_are_named():
@@ -345,16 +288,6 @@ def test_at_most_five_recent_facts_are_shown_and_none_that_triage_refused():
     ]
 
 
-def test_a_lesson_that_triage_refused_is_not_shown():
-    lessons = [
-        row("lessons", text=text, project="tidewatch")
-        for text in ("Never dredge at night.", "Use uv, never pip.")
-    ]
-    assert "## Lessons\n- Use uv, never pip.\n" in briefing(
-        "", lessons=lessons, refused=["Never dredge at night."]
-    )
-
-
 def test_facts_older_than_a_month_are_not_recent():
     text = briefing("", memory("Ferries use gate A.", -15), memory("Buoys use gate B.", 0))
     assert "gate B" in text and "gate A" not in text
@@ -379,11 +312,6 @@ def test_the_labels_of_a_models_tasks_are_replaced(task: str, shown: str):
     assert f"- (2026-08-19) {shown}\n" in briefing(
         tasks=[{**SHIP, "task": task, "branch": "", "state": "", "next_step": ""}]
     )
-
-
-def test_the_hint_for_people_in_a_new_file_is_left_out():
-    assert briefing(NEW_FILE) == "# Memory briefing: tidewatch (known up to 2026-08-20)\n"
-    assert "Mine." in briefing(f"{NEW_FILE}\nMine.\n")
 
 
 def test_a_lesson_or_fact_that_a_line_says_in_other_words_is_shown_once():
@@ -417,10 +345,6 @@ def test_no_line_opens_or_closes_markup_or_hides_characters(where: str):
     assert not {"\u202e", "\x1b", "<"} & {*text} and "```" not in text
 
 
-def test_the_indentation_of_a_line_stays():
-    assert "\n- a\n  - b\n" in briefing("## Rules\n- a\n  - b\n")
-
-
 def test_what_is_cut_is_named_and_rules_are_cut_last():
     long = MEMORY_MD.replace(
         "- (2026-08-03) Redis", "- (2026-08-03) " + "x" * 500 + "\n- (2026-08-03) Redis"
@@ -430,23 +354,6 @@ def test_what_is_cut_is_named_and_rules_are_cut_last():
     assert "xxx" not in text
     assert "_Cut to fit: Patterns." in text
     assert len(text) <= 120 * CHARS_A_TOKEN
-
-
-def test_a_byte_order_mark_and_windows_line_endings_change_nothing():
-    assert briefing("\ufeff" + MEMORY_MD.replace("\n", "\r\n")) == briefing()
-
-
-def test_of_many_sections_that_were_cut_a_few_are_named():
-    text = briefing("".join(f"## Section {n}\n{'x' * 600}\n" for n in range(20)))
-    assert "Section 12, Section 13, Section 14, Section 15 and 4 more." in text
-
-
-def test_long_names_of_what_was_cut_find_room_behind_short_ones_of_what_was_not():
-    short, full = "".join(f"## S{n}\n- ok\n" for n in range(4)), "## Full\n" + "- y\n" * 2_000
-    long = "".join(f"## {'T' * 39}{n}\n{'x' * 9_000}\n" for n in range(5))
-    text = briefing(short + full + long)
-    assert len(text) <= BUDGET_TOKENS * CHARS_A_TOKEN
-    assert f"_Cut to fit: Full, {'T' * 39}0, {'T' * 39}1, {'T' * 39}2 and 2 more." in text
 
 
 LINES = st.lists(

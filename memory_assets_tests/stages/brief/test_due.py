@@ -2,8 +2,6 @@
 
 from datetime import date, timedelta
 
-import polars as pl
-
 from memory_assets.stages.brief.briefing import render_briefing
 from memory_assets.stages.brief.due import Trigger, find_due
 from memory_assets_tests.factories import START, frame, row
@@ -47,19 +45,6 @@ def test_what_was_past_at_capture_never_comes_up():
     assert due(trigger(state="past")) == due(trigger(state="past"), is_all=True) == []
 
 
-def test_all_that_is_ahead_is_listed_the_earliest_first():
-    later = trigger("trg_2", trigger_on=FRIDAY + timedelta(days=30))
-    assert [(one.trigger_id, one.state) for one in due(later, trigger(), is_all=True)] == [
-        ("trg_1", "due"),
-        ("trg_2", "waiting"),
-    ]
-
-
-def test_present_memories_are_recalled_with_it_and_nothing_forgotten_or_held():
-    (one,) = due(trigger())
-    assert (one.memory_ids, one.memories) == (("m1",), ("Keys are rotated with make rotate.",))
-
-
 def test_a_message_that_carries_what_is_forgotten_comes_up_no_more():
     assert due(trigger(), hidden=["msg-trg_1"]) == []
 
@@ -76,20 +61,3 @@ def test_the_briefing_tells_it_first_with_what_to_recall():
         "  - Keys are rotated with make rotate.",
         "",
     ]
-
-
-def test_the_briefing_is_the_same_on_both_days_and_without_anything_due():
-    before, on_the_day = (
-        briefing(*due(trigger(), today=FRIDAY - timedelta(days=away))) for away in (1, 0)
-    )
-    assert before == on_the_day
-    assert "Coming up" not in briefing()
-
-
-def test_only_the_projects_own_come_up_in_its_briefing():
-    assert "Coming up" not in briefing(*due(trigger()), project="tide")
-    assert "Coming up" in briefing(*due(trigger()), project="shop")
-
-
-def test_without_triggers_nothing_is_looked_up():
-    assert find_due(frame("triggers"), pl.DataFrame(schema=MEMORIES.schema), today=FRIDAY) == ()

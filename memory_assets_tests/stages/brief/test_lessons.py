@@ -2,10 +2,8 @@
 
 from datetime import timedelta
 
-import polars as pl
-
 from memory_assets.stages.brief.briefing import render_briefing
-from memory_assets.stages.brief.lessons import active_lessons, lesson_lines, render_lessons
+from memory_assets.stages.brief.lessons import active_lessons, render_lessons
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -42,11 +40,6 @@ def test_a_later_contrary_takes_a_lesson_back_in_its_project_alone():
     assert texts(UV, {**PIP, "project": "harbor"}) == ["Use pip, not uv.", "Use uv, not pip."]
 
 
-def test_what_is_anothers_or_forgotten_is_not_told():
-    assert texts({**UV, "person": "priya"}) == []
-    assert texts(UV, hidden=("m1",)) == []
-
-
 def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_memory_md_does():
     memory_md = (
         "# MEMORY.md\n\n## Projects\n\n- Harbor.\n\n## Hard Rules\n\n- Never commit to main\n"
@@ -69,16 +62,6 @@ def test_the_briefing_tells_lessons_after_the_rules_and_before_the_rest_unless_m
     assert told.count("Never commit to main") == 1 and "- Use uv, not pip." in told
 
 
-def test_a_lesson_that_was_taught_twice_is_one_line():
-    again = [
-        lesson(number, text)
-        for number, text in enumerate(
-            ["Always use uv, not pip!", "Use uv, not pip.", "Use pip, not uv."]
-        )
-    ]
-    assert lesson_lines(again, []) == ["- Always use uv, not pip!", "- Use pip, not uv."]
-
-
 def test_the_file_tells_where_each_lesson_was_taught():
     assert render_lessons([]) == ""
     told = render_lessons(active_lessons(frame("lessons", UV), "mira"))
@@ -86,7 +69,3 @@ def test_the_file_tells_where_each_lesson_was_taught():
         "## shop" in told
         and "- (2026-08-04) Use uv, not pip. <!-- les_1: session x, record 0 -->" in told
     )
-
-
-def test_an_empty_table_teaches_nothing():
-    assert active_lessons(pl.DataFrame(schema=frame("lessons").schema), "mira") == []

@@ -12,9 +12,7 @@ import pytest
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import (
     APPROVED,
-    COMPACTION_PENDING,
     ENDED,
-    REJECTED,
     TURN_COMPLETED,
 )
 from memory_assets.stages.deliver.inbox import (
@@ -80,13 +78,6 @@ def test_an_event_becomes_a_line_of_the_ledger(tmp_path: Path):
     assert event.payload == told
 
 
-def test_reading_again_adds_nothing(tmp_path: Path):
-    send(tmp_path)
-    read(tmp_path)
-    assert read(tmp_path) == SpoolReport()
-    assert len(ledger_of(tmp_path).events()) == 1
-
-
 def test_a_process_killed_before_it_noted_how_far_it_read_doubles_nothing(tmp_path: Path):
     send(tmp_path)
     put(tmp_path, b"half an eve")
@@ -96,20 +87,6 @@ def test_a_process_killed_before_it_noted_how_far_it_read_doubles_nothing(tmp_pa
     again = read(tmp_path)
     assert (again.events, again.put_aside) == (0, 0)
     assert (ledger_of(tmp_path).events(), aside(tmp_path)) == before
-
-
-def test_a_line_that_somebody_copied_counts_once(tmp_path: Path):
-    put(tmp_path, line(), line())
-    assert read(tmp_path).events == 1
-
-
-def test_events_of_one_reading_keep_their_order(tmp_path: Path):
-    for number in range(12):
-        send(tmp_path, sessionId=f"s{number:02d}", at=NOON + number)
-    read(tmp_path)
-    assert [event.target for event in ledger_of(tmp_path).events()] == [
-        f"s{number:02d}" for number in range(12)
-    ]
 
 
 def test_a_turn_leaves_no_line_in_the_ledger(tmp_path: Path):
@@ -212,34 +189,3 @@ def test_the_file_of_a_past_day_goes_once_all_of_it_was_taken_in(tmp_path: Path)
     read(tmp_path, now=datetime.fromtimestamp(NOON + 13.5 * 3_600, UTC))
     assert spool.sizes(str(tmp_path)) == {}
     assert (tmp_path / "spool" / "read.txt").read_text() == ""
-
-
-def test_a_huge_line_is_kept_whole(tmp_path: Path):
-    content = b'{"name": "' + b"a " * 4_000_000 + b'"}'
-    put(tmp_path, content, line())
-    taken = read(tmp_path)
-    assert (taken.events, taken.put_aside) == (1, 1)
-    assert aside(tmp_path) == [content + b"\n"]
-
-
-def test_the_first_of_two_decisions_is_the_first_in_the_ledger(tmp_path: Path):
-    send(tmp_path, REJECTED, proposalId="p-20260803-001", reason="only that once")
-    send(tmp_path, APPROVED, at=NOON + 1, proposalId="p-20260803-001")
-    read(tmp_path)
-    assert [event.kind for event in ledger_of(tmp_path).events()] == [
-        "proposal.rejected",
-        "proposal.approved",
-    ]
-
-
-def test_fields_that_no_event_has_are_left_out(tmp_path: Path):
-    send(
-        tmp_path,
-        COMPACTION_PENDING,
-        sessionId="s",
-        tokensBefore=150_000,
-        messages="[User] the password is hunter2",
-    )
-    read(tmp_path)
-    (event,) = ledger_of(tmp_path).events()
-    assert event.payload == {"tokensBefore": 150_000, "sent_at": "2026-08-10T12:00:00.000000Z"}

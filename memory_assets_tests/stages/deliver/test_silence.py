@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_assets.stages.deliver import silence, spool
+from memory_assets.stages.deliver import silence
 from memory_assets.stages.deliver.hook import run
 from memory_assets.store.ready import WAITING
 
@@ -35,11 +35,6 @@ def root(tmp_path: Path) -> str:
     return str(store)
 
 
-def test_before_the_deadline_nothing_is_said_or_started(root: str, started: list):
-    assert silence.alarm(root, NOW - 1) is None
-    assert (silence.ask_for_run(root, NOW - 1), started) == (False, [])
-
-
 def test_a_silent_memory_is_asked_for_once_an_hour_and_the_caller_does_not_wait(
     root: str, started: list
 ):
@@ -50,18 +45,6 @@ def test_a_silent_memory_is_asked_for_once_an_hour_and_the_caller_does_not_wait(
     assert how["start_new_session"]
     assert {how[name] for name in ("stdin", "stdout", "stderr")} == {subprocess.DEVNULL}
     assert how["env"]["MEMORY_DATA"] == root
-
-
-def test_events_that_nothing_reads_are_asked_for_too(root: str, started: list):
-    Path(root, WAITING).unlink()
-    spool.append(root, "memory/friction.requested", {}, version=1, at=NOW - 3 * 3_600)
-    assert silence.ask_for_run(root, NOW)
-    assert len(started) == 1
-
-
-def test_a_folder_without_a_store_is_left_alone(root: str, started: list):
-    Path(root, "VERSION").unlink()
-    assert (silence.ask_for_run(root, NOW + 1), started) == (False, [])
 
 
 def test_a_session_start_asks_and_other_hooks_do_not(

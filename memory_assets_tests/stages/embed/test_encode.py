@@ -11,11 +11,9 @@ import pytest
 from memory_assets.errors import ModelError
 from memory_assets.stages.embed import encode
 from memory_assets.stages.embed.encode import (
-    BATCH,
     COOL_DOWN,
     encode_passages,
     make_passages,
-    matrix_of,
     retry_at,
 )
 from memory_assets_tests.factories import START, ReadsWhole, frame, message, row
@@ -134,12 +132,6 @@ def test_high_priority_and_newest_come_first():
     assert embedder.asked == ["new", "old", "newer", "older"]
 
 
-def test_texts_before_a_breakdown_keep_their_vectors():
-    texts = [f"text {n:04d}" for n in range(BATCH + 10)]
-    vectors, failures, _ = failing(texts, bad=frozenset(texts[BATCH:]))
-    assert (len(vectors), len(failures)) == (BATCH, 10)
-
-
 def test_a_passage_that_cannot_be_encoded_is_found_by_its_words():
     said = [message("one", message_id="a"), message("bad", 1, message_id="b")]
     messages = frame("messages", *said)
@@ -150,14 +142,6 @@ def test_a_passage_that_cannot_be_encoded_is_found_by_its_words():
     assert found.rows() == [("a", True), ("b", False)]
 
 
-def test_a_text_that_occurs_twice_is_encoded_once():
-    embedder = CountingEmbedder()
-    made = embeddings_of(DAY, observed("longer", "ab", "longer"), embedder)
-    assert sorted(embedder.asked) == ["ab", "longer"]
-    assert made["text_hash"].to_list() == ["h-ab", "h-longer"]
-    assert made["vector"].to_list() == [[1.0, 2.0], [1.0, 6.0]]
-
-
 def test_a_known_vector_is_not_made_again():
     first = CountingEmbedder()
     known = embeddings_of(DAY, observed("one"), first)
@@ -165,25 +149,3 @@ def test_a_known_vector_is_not_made_again():
     made = embeddings_of(DAY, observed("one", "three"), second, known)
     assert second.asked == ["three"]
     assert made.equals(embeddings_of(DAY, observed("three", "one"), CountingEmbedder()))
-
-
-def test_vectors_of_other_weights_are_made_again():
-    known = embeddings_of(DAY, observed("one"), CountingEmbedder(version="1"))
-    embedder = CountingEmbedder(version="2")
-    assert embeddings_of(DAY, observed("one"), embedder, known)["model_version"].to_list() == ["2"]
-    assert embedder.asked == ["one"]
-
-
-def test_a_day_without_observations_asks_nothing():
-    embedder = CountingEmbedder()
-    assert embeddings_of(DAY, observed(), embedder).is_empty()
-    assert embedder.asked == []
-
-
-def test_a_text_without_a_vector_is_a_row_of_zeros():
-    made = embeddings_of(DAY, observed("one"), CountingEmbedder())
-    assert matrix_of(pl.Series(["h-one", "h-unknown", "h-one"]), made).tolist() == [
-        [1.0, 3.0],
-        [0.0, 0.0],
-        [1.0, 3.0],
-    ]

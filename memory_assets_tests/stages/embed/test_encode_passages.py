@@ -7,10 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.schema.protocols import Read
 from memory_assets.stages.embed.encode import (
-    HAS_VECTOR,
-    MOST_VECTORS,
     PASSAGE_CHARS,
     cut_messages,
     cut_spans,
@@ -46,11 +43,6 @@ def test_passages_are_short_in_order_and_leave_out_nothing_but_space(text: str):
     assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
 
 
-def test_neighbouring_paragraphs_stay_together_as_long_as_they_fit():
-    text = "\n\n".join(["One. " * 40, "Two. " * 40, "Three. " * 40])
-    assert [text[a:b][:3] for a, b in cut_spans(text)] == ["One", "Thr"]
-
-
 def test_only_what_was_said_in_words_is_cut_and_steps_are_told_from_answers():
     said = frame(
         "messages",
@@ -77,26 +69,3 @@ def test_each_text_gets_a_vector_once_and_known_ones_are_taken_over():
     assert sorted(embedder.asked) == ["Never pip.", "Use uv."]
     assert encode_passages(DAY, said, embedder, first).equals(first)
     assert len(embedder.asked) == 2
-
-
-class WordsToo(Lengths):
-    """Has one code for each word."""
-
-    def read(self, texts: list[str]) -> list[Read]:
-        return [
-            Read(one.vector, np.full((len(text.split()), 48), 3, dtype=np.int8))
-            for one, text in zip(super().read(texts), texts, strict=True)
-        ]
-
-
-def test_the_codes_of_the_words_are_kept_beside_the_vector():
-    said = frame("messages", message("Use uv.", 0), message("Never pip.", 1))
-    assert encode_passages(DAY, said, WordsToo())["words"].to_list() == [b"\x03" * 96] * 2
-    assert encode_passages(DAY, said, Lengths())["words"].to_list() == [b""] * 2
-
-
-def test_the_end_of_an_endless_paste_has_words_but_no_vector():
-    said = frame("messages", message("\n\n".join(f"{n} " + "x " * 245 for n in range(30)), 0))
-    passages, vectors = make_passages(DAY, said), encode_passages(DAY, said, Lengths())
-    assert passages.filter(HAS_VECTOR)["number"].to_list() == [*range(MOST_VECTORS)]
-    assert set(vectors["text_hash"]) == set(passages.filter(HAS_VECTOR)["text_hash"])

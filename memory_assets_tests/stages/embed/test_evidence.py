@@ -4,22 +4,17 @@ import random
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.embed.evidence import (
     allowed_facts,
-    families_of,
-    find_conflicts,
     plan_evidence,
-    weigh_evidence,
 )
 from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.memories import fold_memories
-from memory_assets.stages.embed.merge import find_roots
-from memory_assets.store.ledger import CONFIRMED, CONTRADICTED, Event, Planned
+from memory_assets.store.ledger import CONFIRMED, Event, Planned
 from memory_assets_tests.factories import START, frame, row
 
 
@@ -115,42 +110,10 @@ def test_the_same_session_its_forks_a_shared_message_and_what_was_held_confirm_n
     assert plan([said("1"), said("2", **again)], [edge("2", "1")], families=families) == []
 
 
-def test_a_fork_goes_back_to_the_session_that_nothing_was_forked_from():
-    links = [("b", "a"), ("c", "b"), ("a", None), ("x", "y"), ("y", "x")]
-    windows = frame(
-        "windows",
-        *(row("windows", session_id=one, parent_session_id=parent) for one, parent in links),
-    )
-    assert {
-        session: root for session, root in families_of(windows).items() if session in "abc"
-    } == {"b": "a", "c": "a"}
-
-
 def test_an_echo_of_a_memory_confirms_and_contradicts_nothing():
     rows = [said("1"), said("2", author="assistant")]
     assert plan(rows, [edge("2", "1")], echoes={"2"}) == []
     assert plan(rows, [edge("2", "1", "conflict")], echoes={"2"}) == []
-
-
-def test_each_source_is_heard_once_and_names_the_nearest_of_another_source():
-    rows = [said("1"), said("2"), said("3", session_id="s2"), said("4")]
-    edges = [
-        edge("2", "1"),
-        edge("3", "2", similarity=0.99),
-        edge("4", "1"),
-        edge("4", "3", similarity=0.95),
-    ]
-    assert pairs(plan(rows, edges)) == [("confirmed", "1", "2"), ("confirmed", "3", "4")]
-
-
-def test_what_the_ledger_holds_is_not_planned_again():
-    rows, edges = (
-        [said("1"), said("2"), said("3")],
-        [edge("2", "1"), edge("3", "1", "conflict"), edge("3", "2", "conflict")],
-    )
-    first = plan(rows, edges)
-    assert pairs(first) == [("confirmed", "1", "2"), ("contradicted", "1", "3")]
-    assert plan(rows, edges, heard(first)) == []
 
 
 def test_an_older_session_that_arrives_late_adds_what_it_adds_and_doubles_nothing():
@@ -162,16 +125,6 @@ def test_an_older_session_that_arrives_late_adds_what_it_adds_and_doubles_nothin
     all_at_once = memories(rows, edges, heard(plan(rows, edges)))
     assert memories(rows, edges, [*before, *heard(late, 1)]) == all_at_once
     assert (all_at_once["1"]["confidence"], all_at_once["1"]["confirmed_count"]) == (0.7, 2)
-
-
-def test_an_older_part_of_the_same_session_that_arrives_late_takes_back_what_the_session_said_to_itself():
-    rows, edges = [said("5"), said("6", session_id="s0")], [edge("6", "5")]
-    before = heard(plan(rows, edges))
-    rows, edges = [said("1", session_id="s0"), *rows], [*edges, edge("5", "1")]
-    assert (
-        memories(rows, edges, [*before, *heard(plan(rows, edges, before))])["1"]["confirmed_count"]
-        == 1
-    )
 
 
 def test_events_move_with_their_messages_when_observations_are_worded_anew():
@@ -272,25 +225,3 @@ def test_folding_in_portions_again_and_in_any_order_gives_the_same_memories(
     folded = memories(rows, facts, events)
     assert folded == memories(rows, facts, at_once)
     assert all(0 <= memory["confidence"] <= 1 for memory in folded.values())
-
-
-def test_conflicts_within_one_memory_are_none():
-    rows, edges = (
-        [said("1"), said("2"), said("3")],
-        [edge("2", "1"), edge("3", "2"), edge("3", "1", "conflict")],
-    )
-    merges, observations = frame("merges", *edges), frame("observations", *rows)
-    roots = find_roots([one["id"] for one in rows], merges)
-    conflicts = find_conflicts(allowed_facts(observations), merges, roots)
-    assert conflicts == []
-    assert weigh_evidence(allowed_facts(observations), conflicts, roots, []).contradicted == {}
-
-
-def test_the_order_of_events_is_that_in_which_the_newer_sides_spoke():
-    rows = [said("1"), said("2"), said("3"), said("4")]
-    planned = plan(rows, [edge("4", "1"), edge("3", "2", "conflict")])
-    assert [one.kind for one in planned] == [CONTRADICTED, CONFIRMED]
-    assert isinstance(
-        families_of(pl.DataFrame(schema={"session_id": pl.String, "parent_session_id": pl.String})),
-        dict,
-    )

@@ -7,7 +7,7 @@ import pytest
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.embed import mentions as mentions_module
-from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
+from memory_assets.stages.embed.graph import build_entities, build_relations
 from memory_assets.stages.embed.mentions import read_mentions
 from memory_assets_tests.factories import START, frame, row
 
@@ -65,11 +65,6 @@ def test_other_names_are_one_entity_and_its_aliases():
     assert (row["first_event_at"], row["event_at"]) == (START, START + timedelta(days=2))
 
 
-def test_project_and_person_of_a_memory_are_entities():
-    entities, _ = graph(memories("Ship on Fridays.", "Write it down."))
-    assert (names(entities, "project"), names(entities, "person")) == ({"shop": 2}, {"mira": 2})
-
-
 def test_a_bare_file_name_is_the_one_file_that_ends_so():
     entities, _ = graph(
         memories(
@@ -89,13 +84,6 @@ def test_a_bare_file_name_is_the_one_file_that_ends_so():
     assert names(entities, "file") == {"a/total.go": 1, "b/total.go": 1, "total.go": 1}
 
 
-def test_a_file_of_another_project_is_another_file():
-    entities, _ = graph(
-        memories("See `app/main.go`.", {"text": "See `app/main.go`.", "project": "tide"})
-    )
-    assert sorted(entities.filter(pl.col("kind") == "file")["project"]) == ["shop", "tide"]
-
-
 def test_a_telling_project_name_means_the_project_and_a_plain_word_does_not():
     elsewhere = {"text": "The `git-sync` tool is fast, the `shop` is slow.", "project": "tide"}
     entities, _ = graph(
@@ -104,21 +92,11 @@ def test_a_telling_project_name_means_the_project_and_a_plain_word_does_not():
     assert names(entities, "project") == {"git-sync": 2, "shop": 1, "tide": 1}
 
 
-def test_held_and_forgotten_memories_name_nothing():
-    held, forgotten = ({"text": "Use Redis.", "state": state} for state in ("held", "forgotten"))
-    assert graph(memories(held, forgotten))[0].is_empty()
-
-
 def test_two_memories_or_a_short_one_put_things_together():
     names = " ".join(f"`nameNumber{letter}`" for letter in "ABCDEF")
     assert told(memories(names), "mentioned_together") == set()
     assert len(told(memories(names, names), "mentioned_together")) == 15
     assert len(told(memories("Redis holds sessions of `checkoutFlow`."), "mentioned_together")) == 1
-
-
-def test_a_list_of_many_things_says_nothing_of_how_they_stand():
-    many = " ".join(f"`nameNumber{letter}`" for letter in "ABCDEFGHIJKLM")
-    assert told(memories(many, many), "mentioned_together") == set()
 
 
 @pytest.mark.parametrize(
@@ -153,11 +131,6 @@ def test_a_path_lies_in_the_folder_that_memories_name():
     }
 
 
-def test_what_supersedes_names_what_replaced_the_one_thing_of_its_kind():
-    old = {"text": "Sessions live in Memcached.", "state": "superseded", "superseded_by": "m1"}
-    assert told(memories(old, "Sessions live in Redis."), "replaced_by") == {("Memcached", "Redis")}
-
-
 def test_only_memories_whose_words_changed_are_read_again(monkeypatch: pytest.MonkeyPatch):
     before = memories("Use Redis.", "Use Kafka.")
     known = read_mentions(before, tables.empty("mentions"))
@@ -181,18 +154,3 @@ def test_reading_again_or_in_another_order_gives_the_same_graph():
     assert once[0].equals(again[0]) and once[1].equals(again[1])
     said = read_mentions(found, tables.empty("mentions"))
     assert read_mentions(found, said).equals(said)
-
-
-def test_the_picture_is_the_same_each_time_and_quotes_names():
-    entities, relations = graph(
-        memories("`git push --mirror` overwrites `a/<b>.go`.", "`git push --mirror` it is.")
-    )
-    picture = render_picture(entities, relations)
-    assert picture == render_picture(entities, relations)
-    assert ">git push</text>" in picture and "<b>" not in picture
-
-
-def test_a_picture_of_nothing_says_so():
-    assert "Nothing is named together yet" in render_picture(
-        tables.empty("entities"), tables.empty("relations")
-    )

@@ -12,7 +12,6 @@ from memory_assets.schema.vocabulary import Harness
 from memory_assets.stages.embed.harness_memories import (
     CONFIDENCE,
     MemoryFile,
-    frame_of,
     parse_items,
     rows_of,
 )
@@ -98,25 +97,6 @@ def test_a_fact_keeps_its_id_when_it_moves_and_gets_another_when_it_is_reworded(
     assert of("The staging database listens on port 5434.\n")[0]["id"] != first[0]["id"]
 
 
-def test_a_fact_that_stands_twice_is_one():
-    assert (
-        frame_of(
-            of("Deploy with make deploy, always.\n\n- Deploy with make deploy, always.\n")
-        ).height
-        == 1
-    )
-
-
-def test_a_fact_is_as_old_as_its_file_in_the_owners_day():
-    (row,) = of(
-        "The release train leaves on Thursday.\n", mtime=datetime(2026, 8, 3, 23, 30, tzinfo=UTC)
-    )
-    assert (row["event_at"], row["day"].isoformat()) == (
-        datetime(2026, 8, 3, 23, 30, tzinfo=UTC),
-        "2026-08-04",
-    )
-
-
 @pytest.mark.parametrize(
     "mtime", [datetime(1999, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC)]
 )
@@ -130,8 +110,3 @@ def test_secrets_are_masked():
     key = "sk-ant-api03-" + "Zx9" * 31 + "AA"
     (row,) = of(f"The key of staging is {key} for now.\n")
     assert key not in row["text"]
-
-
-def test_what_belongs_to_no_project_concerns_everyone():
-    (row,) = of("The release train leaves on Thursday.\n", harness="codex", project="")
-    assert (row["scope"], row["project"]) == ("everyone", "")

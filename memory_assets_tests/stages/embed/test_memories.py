@@ -108,14 +108,6 @@ def test_a_merge_without_a_message_of_its_own_adds_nothing(again: dict):
     assert fold([said("1"), said("2", **again)], [edge("2", "1")])["1"]["confidence"] == 0.5
 
 
-def test_a_session_that_confirms_nothing_does_not_raise_the_confidence_by_repeating_it():
-    rows = [said("1"), said("2", session_id="echo"), said("3", session_id="echo")]
-    memory = fold_memories(
-        frame("observations", *rows), frame("merges", edge("2", "1"), edge("3", "1")), []
-    )
-    assert memory["confidence"].to_list() == [0.5]
-
-
 def test_a_memory_has_the_tags_of_what_may_be_kept_each_once_and_older_rows_have_none():
     rows = [
         said("1", tags=["decision"]),
@@ -125,33 +117,6 @@ def test_a_memory_has_the_tags_of_what_may_be_kept_each_once_and_older_rows_have
     ]
     memory = fold(rows, [edge(str(n), "1") for n in (2, 3, 4)])["1"]
     assert memory["tags"] == ["decision", "result"]
-
-
-def test_a_held_repetition_neither_shows_nor_strengthens():
-    rows = [said("1"), said("2", gate="hold", author="assistant", confidence=1.0, priority="high")]
-    memory = fold(rows, [edge("2", "1")])["1"]
-    assert (memory["state"], memory["text"], memory["confidence"], memory["author"]) == (
-        "active",
-        "wording 1",
-        0.5,
-        "owner",
-    )
-    assert memory["wordings"] == ["wording 1", "wording 2"]
-
-
-def test_what_was_only_ever_held_is_a_held_memory():
-    assert fold([said("1", gate="hold")])["1"]["state"] == "held"
-
-
-def test_an_observation_joins_the_one_it_is_most_similar_to():
-    folded = fold(
-        [said("1"), said("2"), said("3")],
-        [edge("3", "1", similarity=0.86), edge("3", "2", similarity=0.97)],
-    )
-    assert {id: memory["observation_ids"] for id, memory in folded.items()} == {
-        "1": ["1"],
-        "2": ["2", "3"],
-    }
 
 
 def test_what_the_owner_says_later_replaces_what_it_contradicts():
@@ -208,31 +173,6 @@ def test_what_the_gate_held_contradicts_nothing(changes: dict):
     )
 
 
-def test_a_conflict_within_one_session_is_the_owners_to_make():
-    rows = [said("1", author="assistant"), said("2", author="assistant", session_id="s1")]
-    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == [
-        "active",
-        "active",
-    ]
-    rows = [said("1"), said("2", session_id="s1")]
-    assert [memory["state"] for memory in fold(rows, [against("2", "1")]).values()] == [
-        "superseded",
-        "active",
-    ]
-
-
-def test_what_the_owner_says_again_after_replacing_it_stands_and_settles_the_conflict():
-    edges = [against("2", "1"), edge("3", "1"), against("3", "2")]
-    folded = fold([said("1"), said("2"), said("3")], edges)
-    assert (folded["1"]["state"], folded["1"]["superseded_by"], folded["1"]["conflicts_with"]) == (
-        "active",
-        None,
-        [],
-    )
-    assert (folded["2"]["state"], folded["2"]["superseded_by"]) == ("superseded", "1")
-    assert (folded["1"]["confidence"], folded["1"]["confirmed_count"]) == (0.4, 1)
-
-
 @pytest.mark.parametrize(("author", "state"), [("owner", "active"), ("assistant", "superseded")])
 def test_what_a_change_replaced_holds_again_when_the_owner_returns_to_it(author: str, state: str):
     returning = row(
@@ -243,19 +183,6 @@ def test_what_a_change_replaced_holds_again_when_the_owner_returns_to_it(author:
     assert (folded["2"]["state"], folded["3"]["state"]) == (
         ("superseded", "active") if author == "owner" else ("active", "held")
     )
-
-
-def test_what_an_assistant_repeats_does_not_bring_back_what_the_owner_replaced():
-    folded = fold(
-        [said("1"), said("2"), said("3", author="assistant")],
-        [against("2", "1"), edge("3", "1"), against("3", "2")],
-    )
-    assert (folded["1"]["state"], folded["2"]["state"]) == ("superseded", "active")
-
-
-def test_the_latest_replacement_counts():
-    folded = fold([said("1"), said("2"), said("3")], [against("2", "1"), against("3", "1")])
-    assert folded["1"]["superseded_by"] == "3"
 
 
 @given(
@@ -298,20 +225,6 @@ def test_supersession_has_no_cycles_even_at_equal_times(
         while following := folded[seen[-1]]["superseded_by"]:
             assert following not in seen
             seen.append(following)
-
-
-def test_what_the_owner_said_last_holds_at_equal_times_too():
-    """Of two statements of one time the one with the later id is the last."""
-    rows = [said("1"), said("2", event_at=START + timedelta(hours=1))]
-    folded = fold(rows, [against("2", "1")])
-    assert (folded["1"]["superseded_by"], folded["2"]["state"]) == ("2", "active")
-
-
-def test_every_voice_counts_from_where_the_ones_before_it_left_the_confidence():
-    """Three confirmations of 0.9 reach 1.0, and one contradiction afterwards is seen."""
-    rows = [*(said(str(n), confidence=0.9) for n in range(4)), said("4", author="assistant")]
-    memory = fold(rows, [edge("1", "0"), edge("2", "0"), edge("3", "0"), against("4", "0")])["0"]
-    assert memory["confidence"] == 0.8
 
 
 def test_recalls_of_any_observation_of_the_cluster_count_for_it():

@@ -1,6 +1,5 @@
 """Notes in the fold and over it: told is known at once, the next fold says the same, and the order of arrival is no matter."""
 
-import random
 from datetime import timedelta
 from typing import Any
 
@@ -108,19 +107,6 @@ def test_a_note_is_a_memory_in_the_owners_voice_with_no_transcript_behind_it():
     assert overlay(fold([], []), [told]).to_dicts() == [memory]
 
 
-def test_a_note_that_says_what_an_observation_says_joins_its_memory():
-    told = note(1, "wording 1 again")
-    (memory,) = fold([said("1")], [told], (edge(note_id(told), "1"),)).to_dicts()
-    assert (memory["id"], memory["text"], memory["observation_ids"]) == (
-        "1",
-        "wording 1 again",
-        ["1", note_id(told)],
-    )
-    assert overlay(pl.DataFrame([memory], schema=fold([], []).schema), [told]).to_dicts() == [
-        memory
-    ]
-
-
 def test_a_correction_replaces_the_old_wording_and_keeps_its_evidence():
     old = said("1", "The port is 5432.")
     told = correct(1, "The port is 5433.", old)
@@ -132,15 +118,6 @@ def test_a_correction_replaces_the_old_wording_and_keeps_its_evidence():
     assert states(folded) == expected
     assert states(overlay(fold([old], []), [told])) == expected
     assert folded.filter(pl.col("id") == "1")["observation_ids"].to_list() == [["1"]]
-
-
-def test_what_the_owner_says_again_after_correcting_it_stands():
-    old, again = said("1"), said("2", event_at=LATER + timedelta(days=1))
-    told = correct(1, "otherwise", old)
-    assert states(fold([old, again], [told], (edge("2", "1"),))) == {
-        "1": ("active", "wording 2", None),
-        note_id(told): ("superseded", "otherwise", "1"),
-    }
 
 
 def test_of_two_corrections_of_one_memory_the_last_stands():
@@ -193,13 +170,6 @@ def test_what_is_noted_again_after_it_was_forgotten_is_there_again():
     assert states(overlay(fold([old], events[:1]), events)) == expected
 
 
-def test_a_forgotten_memory_holds_no_other_back():
-    rows = [said("1", author="assistant"), said("2", author="assistant")]
-    assert (
-        states(fold(rows, [forget(1, rows[0])], (edge("2", "1", "conflict"),)))["2"][0] == "active"
-    )
-
-
 def test_messages_that_carry_what_is_forgotten_are_hidden_with_it():
     told = forget(1, said("1"), messages=["m1", "m7"], segments=["seg"])
     assert hidden_sources([note(2), told]) == {"m1", "m7", "seg"}
@@ -235,10 +205,3 @@ def test_laying_over_and_folding_say_the_same_whatever_arrived_before(
     laid = overlay(fold(OLD, held), events)
     assert states(laid.sort("id")) == states(fold(OLD, events))
     assert overlay(laid, events).equals(laid)
-
-
-@settings(max_examples=60, deadline=None)
-@given(events=ledgers(), seed=st.integers(0, 99))
-def test_the_order_of_arrival_is_no_matter(events: list[Event], seed: int):
-    shuffled = random.Random(seed).sample(events, len(events))
-    assert fold(OLD, shuffled).equals(fold(OLD, events))

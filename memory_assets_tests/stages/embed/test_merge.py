@@ -60,10 +60,6 @@ def pairs(found: pl.DataFrame) -> list[tuple[str, str]]:
     return found.filter(pl.col("relation") != DOUBTFUL).select("newer_id", "older_id").rows()
 
 
-def test_the_later_of_a_pair_is_the_newer_one():
-    assert pairs(edges([said("7"), said("3", TEXTS[1], "b")])) == [("7", "3")]
-
-
 @given(
     st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from("abcd")), min_size=1, max_size=9),
     st.randoms(use_true_random=False),
@@ -77,15 +73,6 @@ def test_edges_do_not_depend_on_the_order_or_the_portions_of_arrival(said_, rand
     first = rows[:cut]
     in_portions = edges(rows, edges(first) if first else None, [r["id"] for r in first])
     assert in_portions.equals(whole)
-
-
-def test_an_edge_goes_with_either_of_its_ends():
-    rows = [said("1"), said("2"), said("3")]
-    assert pairs(edges(rows[:2], edges(rows), ["1", "2", "3"])) == [("2", "1")]
-
-
-def test_what_is_less_alike_than_the_threshold_is_not_compared():
-    assert pairs(edges([said("1"), said("2", "Do run make check first.", "d")])) == []
 
 
 def test_a_change_of_state_is_compared_with_what_names_the_old_state_however_far_apart_the_two_are():
@@ -123,22 +110,6 @@ def test_a_change_of_state_is_compared_with_what_names_the_old_state_however_far
 )
 def test_only_what_concerns_the_same_project_or_person_merges(older: Row, newer: Row, merges: bool):
     assert bool(pairs(edges([said("1", **older), said("2", **newer)]))) is merges
-
-
-def test_a_near_pair_that_the_rules_leave_open_is_in_doubt_within_one_scope():
-    rows = [said("1"), said("2", "The docs come first.", "b")]
-    assert edges(rows).select("relation", "similarity").rows() == [(DOUBTFUL, 0.96)]
-    assert edges([rows[0], rows[1] | {"scope": "person"}]).is_empty()
-
-
-def test_narratives_merge_with_the_very_same_text_alone():
-    rows = [
-        said("1", kind="narrative"),
-        said("2", kind="narrative"),
-        said("3", TEXTS[1], kind="narrative"),
-        said("4"),
-    ]
-    assert pairs(edges(rows)) == [("2", "1")]
 
 
 @pytest.mark.parametrize(

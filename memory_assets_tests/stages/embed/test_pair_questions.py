@@ -55,15 +55,6 @@ def relations(*answers: StoredAnswer, relation: str = "doubtful") -> list[tuple[
     )
 
 
-def test_only_pairs_in_doubt_are_asked_about(tmp_path: Path):
-    assert plan(AnswerStore(tmp_path), [edge()]) == [(OLDER, NEWER)]
-    assert (
-        plan(AnswerStore(tmp_path), [edge("same")])
-        == plan(AnswerStore(tmp_path), [edge("conflict")])
-        == []
-    )
-
-
 def test_two_texts_are_asked_about_once_whichever_model_answered(tmp_path: Path):
     answers = AnswerStore(tmp_path)
     again = [said("3", OLDER), said("4", NEWER)]
@@ -106,15 +97,3 @@ def test_a_verdict_decides_a_pair_in_doubt(verdict: str, relation: str, reason: 
 )
 def test_without_a_usable_answer_the_rules_decision_stands(unusable: StoredAnswer):
     assert relations(unusable) == relations() == [("doubtful", "near")]
-
-
-def test_an_answer_never_overrules_the_rules():
-    assert relations(answered("<verdict>different</verdict>"), relation="same") == [
-        ("same", "near")
-    ]
-
-
-def test_the_question_fences_both_facts_in_order():
-    request = PairQuestion(OLDER, NEWER, "large").request()
-    assert request.material.index(OLDER) < request.material.index(NEWER)
-    assert request.material.count("=== quoted") == 4

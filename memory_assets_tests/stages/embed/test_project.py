@@ -5,9 +5,7 @@ import pytest
 
 from memory_assets.stages.embed.project import (
     changes_of,
-    hashes_of,
     hashes_of_heads,
-    plan_texts,
     plan_vectors,
     rows_named,
 )
@@ -37,10 +35,6 @@ def test_new_and_changed_memories_go_in_and_vanished_ones_out():
     assert plan.deletes == ["3"]
 
 
-def test_what_is_published_already_plans_nothing():
-    assert plan_vectors(memories({"id": "1", "text_hash": "h1"}), KNOWN, {"1": "h1"}).is_empty
-
-
 def test_a_forgotten_memory_leaves_the_index_and_what_can_be_asked_for_stays():
     found = memories(
         {"id": "1", "text_hash": "h1", "state": "forgotten"},
@@ -48,10 +42,6 @@ def test_a_forgotten_memory_leaves_the_index_and_what_can_be_asked_for_stays():
     )
     plan = plan_vectors(found, KNOWN, {"1": "h1", "2": "h2"})
     assert (plan.upserts.height, plan.deletes) == (0, ["1"])
-
-
-def test_a_memory_whose_text_has_no_vector_yet_waits():
-    assert plan_vectors(memories({"id": "1", "text_hash": "h9"}), KNOWN, {}).upserts.is_empty()
 
 
 def test_no_text_goes_to_the_vector_index():
@@ -66,31 +56,6 @@ def test_every_wording_of_a_memory_is_found_by_words():
     assert rows.select("id", "corpus", "text").rows() == [
         ("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies package manager")
     ]
-
-
-def test_passages_stand_in_the_order_of_their_session():
-    said = passages(("m2", 7, 0), ("m1", 3, 1), ("m1", 3, 0))
-    rows = text_rows(memories(), said).sort("order")
-    assert rows.select("id", "parent", "group").rows() == [
-        ("m1#0", "m1", "s1"),
-        ("m1#1", "m1", "s1"),
-        ("m2#0", "m2", "s1"),
-    ]
-
-
-def test_a_second_plan_after_publishing_the_first_is_empty():
-    rows = text_rows(memories({"id": "1", "wordings": ["Use uv."]}), passages(("m1", 0, 0)))
-    assert plan_texts(rows, {}).upserts.equals(rows)
-    assert plan_texts(rows, hashes_of(rows)).is_empty
-
-
-def test_changed_words_go_in_and_vanished_ones_out():
-    before = text_rows(
-        memories({"id": "1", "wordings": ["Use uv."]}, {"id": "2", "wordings": ["x"]}), NO_PASSAGES
-    )
-    after = text_rows(memories({"id": "1", "wordings": ["Use uv!"]}), NO_PASSAGES)
-    plan = plan_texts(after, hashes_of(before))
-    assert (plan.upserts["id"].to_list(), plan.deletes) == (["1"], ["2"])
 
 
 @pytest.mark.parametrize(
@@ -119,12 +84,6 @@ def test_a_passage_is_read_and_put_in_again_once_anything_about_it_changed(
     assert changes_of(hashes_of_heads(changed), published) == (["messages/m1#0"], [])
     assert changes_of(hashes_of_heads(heads.head(1)), published) == ([], ["m1#1"])
     assert rows_named(heads, ["messages/m1#0", "memories/m1#1"])["id"].to_list() == ["m1#0"]
-
-
-def test_a_passage_of_another_model_is_put_in_again():
-    rows = text_rows(memories(), passages(("m1", 0, 0)))
-    other = rows.with_columns(vector=pl.Series([[0.5, 0.5]], dtype=pl.List(pl.Float32)))
-    assert plan_texts(other, hashes_of(rows)).upserts["id"].to_list() == ["m1#0"]
 
 
 def passages(*places: tuple[str, int, int]) -> pl.DataFrame:

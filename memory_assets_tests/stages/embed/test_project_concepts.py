@@ -12,11 +12,3 @@ def test_a_tool_brings_the_words_that_people_ask_with():
 
 def test_a_word_that_only_contains_a_tools_name_brings_none():
     assert concept_words("The pipeline is unflyable and yarnless.") == ""
-
-
-def test_several_tools_bring_their_words_once():
-    assert concept_words("psql against Postgres, then pytest") == "database storage run tests test"
-
-
-def test_a_tool_of_two_words_is_one_tool():
-    assert concept_words("GitHub Actions runs it.") == "continuous integration pipeline"

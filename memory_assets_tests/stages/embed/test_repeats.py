@@ -68,15 +68,6 @@ def test_other_numbers_another_polarity_or_other_words_are_no_repeat(one: str, o
     assert pairs({"text": one}, {"text": other}) == []
 
 
-def test_four_fifths_repeat_and_a_word_less_does_not():
-    five, four, three = (
-        "alpha beta gamma delta epsilon",
-        "alpha beta gamma delta",
-        "alpha beta gamma",
-    )
-    assert pairs({"text": five}, {"text": four}, {"text": three}) == [("m0", "m1")]
-
-
 @pytest.mark.parametrize(
     ("other", "repeats"),
     [
@@ -90,25 +81,6 @@ def test_four_fifths_repeat_and_a_word_less_does_not():
 )
 def test_only_allowed_facts_of_one_scope_are_compared(other: dict, repeats: bool):
     assert bool(pairs({"text": SAID}, {"text": SAID, **other})) is repeats
-
-
-def test_what_a_person_says_of_their_own_repeats_in_any_project():
-    personal = {"text": SAID, "scope": "person"}
-    assert pairs(personal, {**personal, "project": "blog"}) == [("m0", "m1")]
-    assert pairs(personal, {**personal, "person": "bob"}) == []
-
-
-def test_the_share_is_pairs_for_each_allowed_memory():
-    found = find_repeats(
-        memories(
-            {"text": SAID},
-            {"text": SAID},
-            {"text": "Other words."},
-            {"text": "Held.", "state": "held"},
-        )
-    )
-    assert (found.share, found.allowed) == (1 / 3, 3)
-    assert find_repeats(memories()).share == 0.0
 
 
 @given(

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.memories import fold_memories
-from memory_assets.stages.embed.uses import boosts, plan_uses, sessions_shown, uses_memory
+from memory_assets.stages.embed.uses import boosts, plan_uses, uses_memory
 from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
-from memory_assets_tests.factories import START, frame, row
+from memory_assets_tests.factories import START
 
 IDS = [f"0f3a5c1e-0000-5000-8000-{number:012d}" for number in range(3)]
 WORDINGS = {
@@ -104,20 +103,6 @@ def test_what_was_said_before_it_was_shown_is_no_use_of_it():
     )
 
 
-def test_a_session_that_did_not_go_on_ignores_nothing():
-    assert plan([shown(10)], spoken(ASKED, QUOTED)) == {}
-    assert plan([shown(10)], spoken(ASKED, QUOTED, (12, "owner", "Thanks."))) == {}
-
-
-def test_a_session_in_which_no_person_spoke_proves_nothing():
-    assert plan([shown()], spoken(QUOTED)) == {}
-
-
-def test_a_recall_outside_any_session_proves_nothing():
-    assert plan([shown(session=None)], spoken(ASKED, QUOTED)) == {}
-    assert sessions_shown([shown(session=None), shown(session="s2", ids=()), shown()]) == {"s1"}
-
-
 def test_a_later_use_outweighs_that_it_was_ignored_at_first_and_feedback_outweighs_both():
     first = written(
         plan_uses([shown(ids=IDS[:1])], WORDINGS, spoken(ASKED, (2, "assistant", "Looking.")))
@@ -139,13 +124,6 @@ def test_a_later_use_outweighs_that_it_was_ignored_at_first_and_feedback_outweig
     assert boosts([told, *first, *then], {IDS[0]: "root"}) == {"root": -0.05}
 
 
-def test_answers_of_models_that_a_memory_informed_are_no_boost():
-    informed = Event(
-        "u", START, "observer", USED, "answer", {"memory_ids": [IDS[0]], "at": START.isoformat()}
-    )
-    assert boosts([informed], {IDS[0]: IDS[0]}) == {}
-
-
 @given(st.lists(st.tuples(st.sampled_from(IDS), st.booleans()), max_size=30), st.randoms())
 def test_a_boost_is_bounded_and_does_not_depend_on_the_order(
     said: list[tuple[str, bool]], random: Any
@@ -165,29 +143,3 @@ def test_a_boost_is_bounded_and_does_not_depend_on_the_order(
     assert all(-0.3 <= boost <= 0.3 for boost in found.values())
     random.shuffle(events)
     assert boosts(events, {id: id for id in IDS}) == found
-
-
-def test_a_boost_moves_no_date():
-    fact = row(
-        "observations",
-        id=IDS[0],
-        text=WORDINGS[IDS[0]][0],
-        gate="allow",
-        kind="fact",
-        author="owner",
-        event_at=START,
-    )
-    told = Event(
-        "f",
-        START + timedelta(days=9),
-        "mira",
-        FEEDBACK,
-        "all",
-        {"memory_ids": [IDS[0]], "used": True, "session": ""},
-    )
-    before, after = (
-        fold_memories(frame("observations", fact), frame("merges"), events)
-        for events in ([], [told])
-    )
-    assert after["boost"].to_list() == [0.1]
-    assert after.drop("boost").equals(before.drop("boost"))

@@ -60,7 +60,3 @@ def test_what_was_shown_of_the_memory_and_is_said_again_is_an_echo(text: str, au
 )
 def test_what_the_project_itself_says_and_what_nobody_was_shown_is_a_source(message_: dict):
     assert echoes(message_) == frozenset()
-
-
-def test_the_owners_own_words_are_never_an_echo():
-    assert echoes(shown(RULE), author="owner") == frozenset()

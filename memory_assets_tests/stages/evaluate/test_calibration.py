@@ -7,11 +7,9 @@ import polars as pl
 import pytest
 
 from memory_assets.stages.evaluate.calibration import (
-    OUTCOMES,
     ReviewHistory,
     calibrate,
     find_outcomes,
-    interval_of,
     line_proposals,
     sum_up,
 )
@@ -136,12 +134,6 @@ def test_what_rules_left_to_people_is_told_by_what_it_lacked_and_judged_by_what_
     assert ruled["version"] == TRIAGE_VERSION
 
 
-def test_rulings_of_rules_carry_the_version_that_made_them(world: World):
-    promoted_by_rules(world)
-    (ruled,) = calibration(world).filter(pl.col("judge") == "rules").to_dicts()
-    assert (ruled["verdict"], ruled["version"], ruled["waiting"]) == ("promoted", TRIAGE_VERSION, 1)
-
-
 def test_people_are_asked_about_what_the_gate_allowed_and_never_see_the_rest(world: World):
     (id,) = asked_about(world)
     world.tick(id)
@@ -203,27 +195,3 @@ def test_confidence_is_set_beside_what_people_wanted_by_tenths(world: World):
     assert tenths["brier"].to_list() == pytest.approx([0.42**2, 0.1**2])
     (whole,) = sum_up(tenths, ["judge"]).to_dicts()
     assert whole["brier"] == pytest.approx((0.42**2 + 2 * 0.1**2) / 3)
-
-
-def test_every_row_has_one_outcome_however_it_is_added_up(world: World):
-    promoted_by_rules(world)
-    first, _ = asked_about(world, 2)
-    world.tick(first)
-    world.triage()
-    every = calibration(world)
-    for table in (every, sum_up(every, ["judge", "verdict"]), sum_up(every, ["judge", "category"])):
-        assert (table.select(pl.sum_horizontal(*OUTCOMES)).to_series() == table["count"]).all()
-        assert table.filter(pl.col("judge") == "rules")["count"].sum() == 3
-
-
-def test_an_interval_stays_honest_where_few_were_counted():
-    low, high = interval_of(3, 3)
-    assert (round(low, 2), high) == (0.53, 1.0)
-    assert interval_of(0, 3) == (0.0, pytest.approx(1 - low))
-    wide, narrow = interval_of(5, 10), interval_of(500, 1000)
-    assert wide[0] < narrow[0] < 0.5 < narrow[1] < wide[1]
-
-
-def test_nothing_decided_and_nothing_proposed_is_an_empty_table(world: World):
-    world.tables.write("decisions", "all", frame("decisions"))
-    assert calibration(world).is_empty()

@@ -8,10 +8,8 @@ from memory_assets.stages.evaluate.faults import (
     copies,
     faults_of,
     is_dangling,
-    is_question,
     speaks_for_owner,
     states_unnamed_change,
-    support,
 )
 
 OWNER = EvidenceMessage(
@@ -21,16 +19,6 @@ AGENT = EvidenceMessage(
     "The export failed at 14:05 because /srv/exports was mounted read-only after the reboot.",
     is_owners=False,
 )
-
-
-def test_a_fact_in_the_words_of_its_source_has_no_fault():
-    assert faults_of("Use uv, never pip, to install packages.", "owner", [OWNER]) == []
-    assert (
-        faults_of(
-            "The export failed because /srv/exports was mounted read-only.", "assistant", [AGENT]
-        )
-        == []
-    )
 
 
 def test_a_fact_of_which_most_words_stand_nowhere_is_ungrounded():
@@ -44,16 +32,6 @@ def test_what_the_owner_typed_in_haste_supports_what_was_made_readable():
     )
     text = "The owner corrected: “no they're not going to have access to the local demo, that's just for me”"
     assert "ungrounded" not in faults_of(text, "owner", [said])
-
-
-def test_evidence_is_what_all_sources_hold_together():
-    text = "Packages are installed with uv; exports failed on a read-only mount."
-    assert support(text, [OWNER]) < support(text, [OWNER, AGENT])
-    assert "ungrounded" not in faults_of(text, "assistant", [OWNER, AGENT])
-
-
-def test_without_a_source_everything_is_ungrounded():
-    assert faults_of("Use uv, never pip.", "assistant", []) == ["ungrounded"]
 
 
 @pytest.mark.parametrize(
@@ -129,24 +107,6 @@ def test_a_fact_that_begins_as_a_turn_of_a_conversation_is_told(text: str):
 @pytest.mark.parametrize(
     "text",
     [
-        "I/O errors are retried.",
-        "Notes are kept in docs/notes.md.",
-        "Runners need 8 GB.",
-        "No-op pushes are skipped.",
-    ],
-)
-def test_a_fact_that_begins_like_one_is_not(text: str):
-    assert "conversational" not in faults_of(text, "assistant", [])
-
-
-def test_more_than_three_hundred_characters_are_several_facts():
-    text = "use uv never pip to install packages in this repository " * 6
-    assert faults_of(text, "owner", [OWNER]) == ["long"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         "The owner prefers uv.",
         "The user has decided on uv.",
         "Use uv: the developer's preference for packages.",
@@ -157,14 +117,6 @@ def test_who_speaks_for_the_owner_needs_the_owners_words(text: str):
     pasted = EvidenceMessage("uv packages preference: prefer, decided", is_owners=False)
     assert faults_of(text, "assistant", [pasted]) == ["owner_unheard"]
     assert "owner_unheard" not in faults_of(text, "assistant", [pasted, OWNER])
-
-
-def test_a_fact_that_is_ascribed_to_the_owner_needs_them_too():
-    assert faults_of(
-        "Use uv for packages.", "owner", [EvidenceMessage("Use uv for packages.", is_owners=False)]
-    ) == ["owner_unheard"]
-    assert not speaks_for_owner("The owner of the file is root.", "assistant")
-    assert not speaks_for_owner("It breaks where the owner's error says it does.", "assistant")
 
 
 @pytest.mark.parametrize(
@@ -199,11 +151,6 @@ def test_a_passage_of_tool_output_is_no_fact_and_a_sentence_about_it_is():
     assert not copies("Use uv here.", "Use uv here.")  # too short to be a passage
 
 
-def test_only_what_tools_print_counts_as_output():
-    said = "Commit subjects are lowercase, imperative, and at most seventy two characters long."
-    assert "copied_output" not in faults_of(said, "owner", [EvidenceMessage(said, is_owners=True)])
-
-
 def test_a_high_priority_fact_needs_more_than_a_question():
     asked = EvidenceMessage("Should the importer use Postgres?", is_owners=True)
     answered = EvidenceMessage(
@@ -218,19 +165,6 @@ def test_a_high_priority_fact_needs_more_than_a_question():
     assert faults(asked, priority="medium") == []
     assert faults(asked, answered) == []
     assert faults(asked, quote="The importer should use Postgres.") == []
-
-
-@pytest.mark.parametrize(
-    ("words", "asks"),
-    [
-        ("can we drop Python 3.10", True),
-        ("Why is it slow?", True),
-        ("We drop it, ok.", False),
-        ("Is fine. Ship it.", False),
-    ],
-)
-def test_questions_are_known_without_their_mark(words: str, asks: bool):
-    assert is_question(words) == asks
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from memory_assets.errors import LabelsError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.stages.evaluate.gold import Evaluation, Shown, evaluate
 from memory_assets.store.store import Store
@@ -105,14 +104,6 @@ def test_labels_of_a_session_with_the_day_in_front_of_its_id_count(store: Store,
     assert found.against.counts.recall == 1.0
 
 
-def test_with_no_session_in_the_store_the_way_out_is_told(store: Store, tmp_path: Path):
-    with pytest.raises(
-        LabelsError,
-        match="None of the 1 labelled sessions in .* Name the folder of their transcripts",
-    ):
-        evaluate(store.tables, labelled(tmp_path, PORT, session="elsewhere"))
-
-
 @pytest.mark.parametrize(
     ("observed", "why"),
     [
@@ -167,27 +158,6 @@ def test_facts_that_are_wrong_or_noise_are_told(
     assert found.shown[-1].why == "noise: question"
 
 
-def test_facts_of_another_extractor_are_scored_beside(store: Store, labels: Path, tmp_path: Path):
-    others = tmp_path / "others.jsonl"
-    others.write_text(
-        json.dumps({"session": "session-1", "text": "The moon is full.", "lines": [3]}) + "\n\n",
-        "utf-8",
-    )
-    found = evaluate(store.tables, labels, against=others)
-    assert found.against is not None
-    assert (found.score.counts.recall, found.against.counts.recall) == (1.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    "line", ["{", "[]", '{"session": "s"}', '{"session": "s", "text": "t", "lines": ["x"]}']
-)
-def test_a_line_that_is_no_fact_is_named(store: Store, labels: Path, tmp_path: Path, line: str):
-    others = tmp_path / "others.jsonl"
-    others.write_text(f"\n{line}\n", "utf-8")
-    with pytest.raises(LabelsError, match=r"others\.jsonl, line 2, as a fact"):
-        evaluate(store.tables, labels, against=others)
-
-
 def test_what_falls_short_is_named(store: Store, tmp_path: Path):
     found = evaluate(store.tables, labelled(tmp_path, PORT))
     assert found.failed == ("recall", "recall_owner_rules", "precision")
@@ -203,20 +173,6 @@ def test_the_command_prints_the_figures_and_lists_what_was_missed(
     assert "recall, by priority    0.750" in out
     assert f"F2  {PORT['text']}\n   records 5; low fact of the assistant: " in out
     assert "Session elsewhere is not in this store and is not counted." in err
-
-
-def test_the_command_gives_programs_every_figure(
-    store: Store, labels: Path, capsys: pytest.CaptureFixture[str]
-):
-    assert cli.main(["lab", "eval", str(labels), "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)["data"]
-    assert data["measures"] == {
-        "recall": 1.0, "recall_high": 1.0, "recall_owner_rules": 1.0, "precision": 1.0, "noise": 0.0, "f1": 1.0,
-    }  # fmt: skip
-    assert data["intervals_90"]["recall"] == [1.0, 1.0]
-    assert [(one["session"], one["allowed"], one["want"]) for one in data["per_session"]] == [
-        ("session-1", 1, 3)
-    ]
 
 
 def test_without_a_folder_the_setting_is_taken_and_without_both_the_way_is_told(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import LabelsError
-from memory_assets.stages.evaluate.labels import hash_of_labels, read_labels
+from memory_assets.stages.evaluate.labels import read_labels
 from memory_assets_tests.conftest import REPOSITORY
 
 FACT = {"text": "Use uv, never pip.", "priority": "high", "evidence": [3]}
@@ -19,31 +19,6 @@ def folder(tmp_path: Path, **files: Any) -> Path:
         text = content if isinstance(content, str) else json.dumps(content)
         (tmp_path / f"{name}.json").write_text(text, "utf-8")
     return tmp_path
-
-
-def test_what_is_left_out_has_plain_values(tmp_path: Path):
-    (labels,) = read_labels(folder(tmp_path, a={"session": "s1", "facts": [FACT, FACT]}))
-    assert [
-        (fact.id, fact.gate, fact.kind, fact.said_by, fact.key_terms) for fact in labels.facts
-    ] == [
-        ("0", "allow", "fact", "assistant", ()),
-        ("1", "allow", "fact", "assistant", ()),
-    ]
-    assert labels.noise == ()
-
-
-def test_fields_that_nobody_reads_may_be_there(tmp_path: Path):
-    (labels,) = read_labels(
-        folder(tmp_path, a={"session": "s1", "repo": "shop", "facts": [{**FACT, "mood": "calm"}]})
-    )
-    assert labels.session == "s1"
-
-
-def test_files_are_read_in_order_of_their_names(tmp_path: Path):
-    labels = read_labels(
-        folder(tmp_path, b={"session": "s2", "facts": [FACT]}, a={"session": "s1", "facts": [FACT]})
-    )
-    assert [one.session for one in labels] == ["s1", "s2"]
 
 
 @pytest.mark.parametrize(
@@ -76,27 +51,11 @@ def test_a_file_that_cannot_be_used_is_named_with_the_place_and_the_remedy(
     assert "docs/operating.md" in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_told_by_their_place(tmp_path: Path):
-    (tmp_path / "wrong.json").write_bytes(b'{"session": "\xff"}')
-    with pytest.raises(LabelsError, match="byte 13 is not UTF-8"):
-        read_labels(tmp_path)
-
-
 def test_an_error_never_repeats_what_was_labelled(tmp_path: Path):
     secret = {**FACT, "priority": "the landlord's number"}
     with pytest.raises(LabelsError) as caught:
         read_labels(folder(tmp_path, wrong={"session": "s1", "facts": [secret]}))
     assert "landlord" not in str(caught.value)
-
-
-def test_of_many_faults_the_first_few_are_told(tmp_path: Path):
-    with pytest.raises(LabelsError, match="and 7 more"):
-        read_labels(
-            folder(
-                tmp_path,
-                wrong={"session": "s1", "facts": [{**FACT, "priority": 1} for _ in range(10)]},
-            )
-        )
 
 
 @pytest.mark.parametrize("again", ["s1", "2026-04-12-s1"])
@@ -118,12 +77,6 @@ def test_a_folder_without_labels_is_told_apart_from_none(tmp_path: Path, name: s
     (tmp_path / "empty").mkdir()
     with pytest.raises(LabelsError, match=told):
         read_labels(tmp_path / name)
-
-
-def test_changed_labels_have_another_hash(tmp_path: Path):
-    before = hash_of_labels(folder(tmp_path, a={"session": "s1", "facts": [FACT]}))
-    assert hash_of_labels(tmp_path) == before
-    assert hash_of_labels(folder(tmp_path, a={"session": "s1", "facts": []})) != before
 
 
 def test_the_example_in_the_docs_can_be_read(tmp_path: Path):

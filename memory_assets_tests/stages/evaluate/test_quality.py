@@ -7,31 +7,17 @@ import polars as pl
 import pytest
 
 from memory_assets.schema.frames import check
-from memory_assets.stages.distill.standards import GateLimits
-from memory_assets.stages.distill.write_gate import LESS_USEFUL, evaluate_rules
 from memory_assets.stages.evaluate.quality import (
-    JUNK,
     count_of,
     find_faulty,
     find_repeated,
-    loosely_read,
     measure_day,
     share_of,
 )
 from memory_assets_tests.factories import START, frame, message, row
-from memory_assets_tests.stages.distill.test_write_gate import BASE
 
 DAY = START.date()
 SAID = "Use uv, never pip, to install packages. The database listens on port 5433."
-SPARED = {
-    "only the owner's words make rules and preferences",
-    "a narrative, for looking up",
-    "overturned later in the session",
-    "the observer holds it",
-    "no verdict from the observer",
-    "more important facts fill the 8,000 tokens of the answer",
-}
-"""Reasons of the gate that do not call a candidate junk."""
 
 
 def fact(id: str, text: str = "Use uv, never pip.", **changes: Any) -> dict[str, Any]:
@@ -71,14 +57,6 @@ def counts(quality: pl.DataFrame, measure: str) -> dict[str, tuple[int, int]]:
     }
 
 
-def test_every_reason_of_the_gate_is_junk_or_spared():
-    """A rule that is added to the gate is a decision about this measure, too."""
-    rules = evaluate_rules(BASE, "projects", GateLimits())
-    reasons = {reason for *_, reason in rules if not reason.startswith(LESS_USEFUL)}
-    assert reasons - JUNK - SPARED == set()
-    assert JUNK.isdisjoint(SPARED)
-
-
 def test_the_rows_fit_their_table_and_shares_add_up():
     found = measured(
         [fact("a"), fact("b", gate="hold")],
@@ -89,11 +67,6 @@ def test_the_rows_fit_their_table_and_shares_add_up():
         assert found.filter(pl.col("measure") == measure)["share"].sum() == pytest.approx(1.0)
     assert counts(found, "verdict") == {"allow": (1, 3), "discard": (1, 3), "hold": (1, 3)}
     assert counts(found, "reason") == {"an opinion": (2, 3), "durable, with evidence": (1, 3)}
-
-
-def test_priorities_and_categories_are_those_of_allowed_facts():
-    found = measured([fact("a", priority="high"), fact("b", priority="low", gate="hold")], [])
-    assert counts(found, "priority") == {"high": (1, 1)}
 
 
 def test_junk_is_what_was_stopped_for_what_it_is_among_candidates_that_are_no_narratives():
@@ -122,22 +95,6 @@ def test_faults_are_counted_apart_for_what_is_allowed_and_held():
     assert counts(found, "invented_time") == {"allow": (0, 2), "hold": (1, 1)}
 
 
-def test_the_facts_with_faults_are_named():
-    facts = frame(
-        "observations",
-        fact("c", "It is made of green cheese."),
-        fact("n", "It is odd.", kind="narrative"),
-    )
-    messages = frame(
-        "messages", message(SAID, message_id="m1"), message("green cheese", 1, message_id="m2")
-    )
-    found = find_faulty(facts, messages)
-    assert found.select("id", "day", "gate", "fault").rows() == [
-        ("c", DAY, "allow", "ungrounded"),
-        ("c", DAY, "allow", "dangling"),
-    ]
-
-
 def test_pasted_text_in_a_turn_of_the_owners_is_told_by_the_message_alone():
     tool = message(SAID, message_id="m1", author="tool", is_user_turn=False)
     found = find_faulty(frame("observations", fact("a")), frame("messages", tool))
@@ -161,16 +118,6 @@ def test_an_allowed_fact_repeats_allowed_ones_alone_within_day_and_scope():
     ]
 
 
-def test_loosely_read_is_what_came_in_another_form_than_asked_for():
-    verdicts = [
-        verdict("a", parse_path="segments"),
-        verdict("b", parse_path="flat"),
-        verdict("c", parse_path="raw"),
-    ]
-    assert loosely_read(measured([], verdicts)) == pytest.approx(2 / 3)
-    assert loosely_read(measured([], [verdict("a")])) == 0.0
-
-
 def test_shares_of_several_days_weigh_each_day_by_its_rows():
     one = measured([fact("a")], [verdict("a")])
     other = measured(
@@ -181,13 +128,3 @@ def test_shares_of_several_days_weigh_each_day_by_its_rows():
     assert share_of(both, "junk", "candidates") == pytest.approx(2 / 3)
     assert share_of(both, "ungrounded", "allow") == 0.0
     assert count_of(both, "verdict") == 3
-
-
-def test_a_day_without_candidates_has_no_rows_and_shares_of_nothing():
-    """Which idle days lie within a run depends on where runs begin and end, and that on kills."""
-    found = measured([], [])
-    assert found.is_empty()
-    assert share_of(found, "junk", "candidates") is None
-    assert share_of(found, "verdict", "allow") is None
-    assert loosely_read(found) is None
-    check("quality", found)

@@ -5,12 +5,11 @@ import pytest
 
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.standards import plan_allowances
-from memory_assets.stages.evaluate.quality import find_faulty, find_repeated
+from memory_assets.stages.evaluate.quality import find_faulty
 from memory_assets.store.store import Store
 
 NEVER = ("ungrounded", "invented_time", "long", "owner_unheard")
 MOST_ADRIFT = 0.1
-MOST_REPEATED = 0.02
 
 pytestmark = pytest.mark.slow
 
@@ -38,9 +37,3 @@ def test_no_allowed_fact_is_ungrounded_or_tells_a_clock_time_of_its_own(
     assert faulty.filter(pl.col("fault").is_in(NEVER)).select("id", "fault").rows() == []
     adrift = faulty.filter(pl.col("fault").is_in(["dangling", "conversational"]))["id"].n_unique()
     assert adrift / allowed.height <= MOST_ADRIFT
-
-
-def test_few_allowed_facts_of_a_day_say_the_same(observed: tuple[Store, pl.DataFrame]):
-    _, observations = observed
-    allowed = observations.filter(pl.col("gate") == "allow")
-    assert find_repeated(allowed).height / allowed.height <= MOST_REPEATED

@@ -18,7 +18,7 @@ from memory_assets.stages.evaluate.labels import (
     Line,
     read_labels,
 )
-from memory_assets.stages.evaluate.score import Counts, Fact, Score, pair, score
+from memory_assets.stages.evaluate.score import Fact, Score, pair, score
 from memory_assets_tests.conftest import REPOSITORY
 
 SHARED = REPOSITORY.parent / "shared"
@@ -51,11 +51,6 @@ def test_the_same_words_elsewhere_in_the_session_are_wrong():
     assert outcomes(session(label()), fact(UV, 14)) == ["wrong"]
 
 
-def test_a_fact_that_points_at_thirteen_records_points_at_nothing():
-    assert outcomes(session(label()), fact(UV, *range(10, 23))) == ["wrong"]
-    assert outcomes(session(label()), fact(UV, *range(10, 22))) == ["right"]
-
-
 def test_a_repeat_is_neither_right_nor_wrong_once_and_wrong_after_that():
     labels = session(label())
     assert sorted(outcomes(labels, fact(), fact(), fact())) == ["repeat", "right", "wrong"]
@@ -68,32 +63,10 @@ def test_a_held_label_is_neither_wanted_nor_wrong():
     assert (paired.counts.judged, paired.counts.want, paired.counts.got) == (0, 3, 0)
 
 
-@pytest.mark.parametrize(
-    ("labelled", "captured"), [("2026-04-12-s1", "s1"), ("s1", "2026-04-12-s1")]
-)
-def test_a_session_counts_without_the_day_in_front_of_its_id(labelled: str, captured: str):
-    labels = LabelledSession(session=labelled, facts=(label(),))
-    assert score([labels], [fact(session=captured)]).counts.recall == 1.0
-    assert score([labels], [fact(session=f"other-{captured}")]).counts.recall == 0.0
-
-
-def test_held_facts_do_not_count():
-    assert outcomes(session(label()), fact(gate="hold")) == []
-
-
 def test_labels_weigh_as_much_as_their_priority():
     labels = session(label(), label(PORT, priority="low", evidence=(40,)))
     counts = pair(labels, [fact(PORT, 40)]).counts
     assert (counts.want, counts.got, counts.recall) == (4, 1, 0.25)
-
-
-def test_only_what_the_owner_says_counts_among_the_owners_rules():
-    labels = session(
-        label(kind="rule", said_by="owner"),
-        label(PORT, kind="rule", said_by="assistant", evidence=(40,)),
-    )
-    counts = pair(labels, [fact()]).counts
-    assert (counts.rules_want, counts.rules_got) == (1, 1)
 
 
 def test_noise_is_what_a_noise_label_says_and_what_resembles_it_on_the_same_records():
@@ -103,28 +76,6 @@ def test_noise_is_what_a_noise_label_says_and_what_resembles_it_on_the_same_reco
     near = "The launch plan publishes its demo after review of the notes"
     assert outcomes(labels, fact(near, 20)) == ["noise"]
     assert outcomes(labels, fact(near, 21)) == ["wrong"]
-
-
-def test_what_was_missed_is_told():
-    port = label(PORT, id="F2", evidence=(40,))
-    assert pair(session(label(), port), [fact()]).missed == (port,)
-
-
-def test_counts_of_sessions_add_up():
-    assert Counts(want=3, got=1) + Counts(want=1, got=1, allowed=4) == Counts(
-        want=4, got=2, allowed=4
-    )
-
-
-def test_without_facts_every_share_is_zero_and_the_session_stands_at_zero():
-    found = score([session(label())], [])
-    assert (found.counts.recall, found.counts.precision, found.counts.noise, found.counts.f1) == (
-        0,
-        0,
-        0,
-        0,
-    )
-    assert found.at_zero == ("s1",)
 
 
 @given(st.lists(st.sampled_from([UV, PORT, "Nothing of the kind was said."]), max_size=6))

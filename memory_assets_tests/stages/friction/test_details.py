@@ -1,15 +1,13 @@
 """Small rules of the detectors that a whole week would hide."""
 
-import numpy as np
 import pytest
 
 from memory_assets.stages.friction.commands import parse_steps
 from memory_assets.stages.friction.drift import restarted
-from memory_assets.stages.friction.failures import error_line, find_failures, signature_of
-from memory_assets.stages.friction.groups import cluster
+from memory_assets.stages.friction.failures import error_line, find_failures
 from memory_assets.stages.friction.misuse import forbidden_in
 from memory_assets.stages.friction.skills import title_of
-from memory_assets.stages.friction.stale import MemoryLine, corrected, find_stale
+from memory_assets.stages.friction.stale import MemoryLine, find_stale
 from memory_assets.stages.friction.week import SessionInfo, ToolCall, Utterance, Week, read_week
 from memory_assets_tests.factories import START, frame, message
 from memory_assets_tests.stages.friction.test_weeks import Light
@@ -44,10 +42,6 @@ from memory_assets_tests.stages.friction.test_weeks import Light
 )
 def test_the_line_that_tells_is_found_and_work_tells_nothing(output: str, line: str | None):
     assert error_line(output) == line
-
-
-def test_numbers_and_paths_make_no_other_failure():
-    assert signature_of("lock /tmp/a1/x held by 4711") == signature_of("lock /var/b/y held by 12")
 
 
 @pytest.mark.parametrize(
@@ -86,16 +80,6 @@ def test_a_rule_names_what_is_ruled_out_and_plain_words_name_no_program(
 )
 def test_a_restart_names_its_service(command: str, service: str | None):
     assert restarted(parse_steps(command)[0]) == service
-
-
-def test_a_stale_line_keeps_its_words_around_the_new_value():
-    assert corrected(
-        "Photos are stored in MinIO.", "we moved from MinIO to Garage last weekend", "replaced"
-    ) == ("Photos are stored in Garage.")
-    assert (
-        corrected("It listens on port 8090.", "It listens on port 9090.", "other value")
-        == "It listens on port 9090."
-    )
 
 
 @pytest.mark.parametrize(
@@ -216,26 +200,6 @@ def test_what_worked_is_the_same_call_if_it_was_tried_again(
     assert problem.new.startswith(remedy)
 
 
-def test_like_errors_that_the_same_got_past_are_one_failure():
-    def session(error: str) -> tuple[tuple[str, str], ...]:
-        return ("pnpm test", f"!{error}"), ("docker compose up -d redis", ""), ("pnpm test", "")
-
-    errors = (
-        "Error: connect refused redis",
-        "Error: connect refused redis by host",
-        "Retries: connect refused redis",
-    )
-    (problem,) = find_failures(ran(*map(session, errors)), Light())
-    assert len(problem.session_ids) == 3 and "`docker compose up -d redis`" in problem.new
-
-
-def test_groups_are_joined_while_their_mean_is_near():
-    likeness = np.array([[1, 0.9, 0.5, 0], [0.9, 1, 0.1, 0], [0.5, 0.1, 1, 0], [0, 0, 0, 1]])
-    assert cluster(likeness, 0.4) == [[0, 1], [2], [3]]
-    assert cluster(likeness, 0.3) == [[0, 1, 2], [3]]
-    assert cluster(np.zeros((0, 0)), 0.3) == []
-
-
 def test_results_belong_to_the_calls_of_their_tool_in_order():
     said = [
         ("assistant", "tool_call", '[toolCall Bash({"command":"one"})]', False),
@@ -270,10 +234,3 @@ def test_a_missing_skill_is_proposed_with_its_own_steps_or_the_request():
     assert title_of("Publish the tide tables of all harbors.", []) == (
         "Keep this request as a skill, instead of typing it each time: “Publish the tide tables of all harbors”"
     )
-
-
-def test_a_redirection_is_no_step():
-    assert [step.text for step in parse_steps("go test ./... 2>&1 | tee log")] == [
-        "go test ./...",
-        "tee log",
-    ]

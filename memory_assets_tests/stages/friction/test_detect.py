@@ -64,18 +64,6 @@ def ids(
     return [id for id, _ in own], [id for id, _ in new]
 
 
-def test_the_same_day_made_again_gives_the_same_numbers():
-    _, new = number(DAY, [finding(), finding("run npm", messages=("m3", "m4"))], [], UTC)
-    assert [id for id, _ in new] == ["f-20260810-001", "f-20260810-002"]
-    again = ids(DAY, [finding("run npm", messages=("m3", "m4")), finding()], given(new))
-    assert again == (["f-20260810-002", "f-20260810-001"], [])
-
-
-def test_seen_again_on_the_next_day_it_belongs_to_the_first():
-    _, new = number(DAY, [finding()], [], UTC)
-    assert ids(DAY + timedelta(days=1), [finding(messages=("m2", "m9"))], given(new)) == ([], [])
-
-
 def test_counts_and_evidence_follow_later_sessions_and_the_words_stay():
     numbered, _ = number(DAY, [finding(), finding("run npm", messages=("m8", "m9"))], [], UTC)
     later = [
@@ -127,29 +115,6 @@ def test_after_a_decision_it_is_raised_again_only_where_nobody_said_no(
     assert ids(DAY + timedelta(days=6), [later], events) == ([], [])
     assert ids(DAY + timedelta(days=7), [later], events)[1] == (
         ["f-20260817-001"] if is_raised else []
-    )
-
-
-def test_severity_is_sessions_times_minutes():
-    frame = rows_of(
-        DAY,
-        [("f-20260810-001", finding())],
-        session_count=9,
-        entries={},
-        observed={"m1": "o1"},
-        zone=UTC,
-    )
-    (row,) = frame.to_dicts()
-    assert (row["session_count"], row["minutes"], row["severity"], row["week_session_count"]) == (
-        2,
-        3.0,
-        6.0,
-        9,
-    )
-    assert (row["text"], row["observation_ids"], row["folder"]) == (
-        "Use uv.",
-        ["o1"],
-        "/home/mira/code/shop",
     )
 
 

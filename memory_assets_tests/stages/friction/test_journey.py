@@ -5,17 +5,14 @@ import subprocess
 from pathlib import Path
 
 import dagster as dg
-import polars as pl
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.instance import open_instance
-from memory_assets.runs.staleness import stale_days
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import write_atomically
-from memory_assets_tests.once import only_whole
 from memory_assets_tests.stages.friction.weeks import store_of, week_named
 
 pytestmark = pytest.mark.slow
@@ -52,24 +49,6 @@ def test_every_friction_waits_in_a_section_of_its_own(store: Store):
         assert row["proposal_id"] in waiting
         assert f"- [ ] `{row['proposal_id']}`" in review(store)
         assert f"  Target: `{row['target']}`" in review(store)
-
-
-def test_evidence_resolves_to_archived_records(store: Store):
-    for row in frictions(store).values():
-        explained = MemoryAgent(store.settings).explain(row["proposal_id"])
-        assert {step.facts["message"] for step in explained.records} == set(row["message_ids"])
-        assert explained.is_verified
-
-
-def test_found_again_it_keeps_its_number(store: Store):
-    before = store.tables.read("friction")
-    numbered = len(store.ledger.events(["proposal.numbered"]))
-    for day in {row["day"] for row in before.iter_rows(named=True)}:
-        store.tables.drop("friction", day.isoformat())
-    assert stale_days(store, "find_friction")
-    launch.ingest(store)
-    assert store.tables.read("friction").sort("proposal_id").equals(before.sort("proposal_id"))
-    assert len(store.ledger.events(["proposal.numbered"])) == numbered
 
 
 def test_approved_a_line_of_memory_md_is_replaced_and_the_commit_can_be_taken_back(store: Store):
@@ -133,15 +112,3 @@ def test_too_little_to_look_at_finds_nothing_and_says_so(store: Store, tmp_path:
         event = instance.get_latest_materialization_event(dg.AssetKey("friction"))
     assert event is not None and event.asset_materialization is not None
     assert "looked for from 100 on" in str(event.asset_materialization.metadata["skipped"].value)
-
-
-@only_whole("test_weeks.py holds that nothing is found in a clean week")
-def test_a_clean_week_asks_nothing(tmp_path: Path):
-    store = store_of(week_named("ordinary"), tmp_path)
-    launch.ingest(store)
-    assert store.tables.read("friction").is_empty()
-    assert (
-        not store.tables.read("decisions")
-        .filter(pl.col("proposal_id").str.starts_with("f-"))
-        .height
-    )

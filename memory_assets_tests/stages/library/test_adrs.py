@@ -4,8 +4,7 @@ from datetime import date
 
 import pytest
 
-from memory_assets.schema.vocabulary import ADR_STATUSES
-from memory_assets.stages.library.adrs import Adr, number_of, parse_adr, read_folder
+from memory_assets.stages.library.adrs import Adr, parse_adr, read_folder
 
 MADR = """---
 status: accepted
@@ -83,20 +82,6 @@ def test_a_record_with_a_section_status_is_read_with_its_relation():
     assert found.problems == ()
 
 
-def test_only_the_last_of_a_chain_is_in_force():
-    found = read_folder({"0001-sqlite.md": NYGARD, "0002-postgres.md": MADR})
-    assert [(one.number, one.is_in_force, one.problems) for one in found] == [
-        (1, False, ()),
-        (2, True, ()),
-    ]
-
-
-@pytest.mark.parametrize("status", ADR_STATUSES)
-def test_each_of_the_six_statuses_is_valid(status: str):
-    found = parse_adr("0001-a.md", madr(status.title()))
-    assert (found.status, found.problems) == (status, ())
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -133,26 +118,6 @@ def test_dangling_and_one_sided_supersession_is_named():
         ],
         "0003-c.md": ["is superseded, and superseded-by is missing"],
     }
-
-
-def test_numbers_are_decimal_and_taken_from_links():
-    found = parse_adr(
-        "0030-a.md", madr("accepted", supersedes='["0021", "[ADR-0017 — Old](0017-old.md)"]')
-    )
-    assert found.supersedes == (21, 17)
-
-
-def test_other_files_are_no_records():
-    names = [
-        "README.md",
-        "template.md",
-        "0001-a.md",
-        "adr-0002-b.md",
-        "3.md",
-        "0004-a.txt",
-        "2026 notes.md",
-    ]
-    assert [number_of(name) for name in names] == [None, None, 1, 2, 3, None, 2026]
 
 
 def test_secrets_are_masked_and_code_is_no_heading():

@@ -2,34 +2,14 @@
 
 from pathlib import Path
 
-from memory_assets.schema.frames import schema_of
-from memory_assets.schema.tables import table_names
 from memory_assets.stages.maintain.checks import (
     check_secrets,
     secrets_in_files,
-    secrets_in_tables,
-    text_columns,
 )
 from memory_assets_tests.factories import message
 from memory_assets_tests.small_store import DAY, WINDOW, small_store, write
 
 TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
-
-
-def test_every_column_that_can_hold_text_is_looked_at():
-    for table in table_names():
-        others = {
-            name: dtype
-            for name, dtype in schema_of(table).items()
-            if name not in text_columns(table)
-        }
-        assert not [name for name, dtype in others.items() if "String" in str(dtype)], table
-
-
-def test_a_whole_store_has_none():
-    store = small_store()
-    check = check_secrets(store.tables, store.root)
-    assert (check.passed, list(secrets_in_tables(store.tables))) == (True, [])
 
 
 def test_a_secret_in_a_table_is_named_by_part_and_column_and_never_shown():

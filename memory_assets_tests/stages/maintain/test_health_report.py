@@ -182,15 +182,6 @@ def test_what_is_overdue_and_what_stayed_unread_is_named():
     assert section(report, "States and categories").text[1].endswith("left unread: 2.")
 
 
-def test_a_new_store_has_a_report_too():
-    report = build_report(NOTHING)
-    assert section(report, "Recall").text == ["No question was asked in the last half year."]
-    assert section(report, "Cost").text == ["No model was paid."]
-    assert report.figures["answered"] == "–"
-    assert ElementTree.fromstring(section(report, "Growth").charts[0].svg) is not None
-    assert "<svg" in render_html(report)
-
-
 @pytest.mark.parametrize("given", [NOTHING, inputs()])
 def test_the_page_needs_no_other_file_and_the_markdown_names_its_pictures(given: HealthInputs):
     report = build_report(given)
@@ -201,11 +192,3 @@ def test_the_page_needs_no_other_file_and_the_markdown_names_its_pictures(given:
     assert re.findall(r"\]\((.*?)\)", text) == [f"2026-08/{chart.name}.svg" for chart in charts]
     assert "](" not in render_markdown(report)
     assert render_html(build_report(given)) == page, "equal tables give equal pages"
-
-
-def test_half_a_year_is_shown_at_most():
-    long_ago = inputs().sessions.with_columns(day=pl.lit(date(2020, 1, 1)))
-    (first, *_, last) = points(
-        section(build_report(replace(inputs(), sessions=long_ago)), "Growth").charts[0].svg
-    )[:26]
-    assert (first, last) == ("all, 9 Mar: 0", "all, 31 Aug: 4")

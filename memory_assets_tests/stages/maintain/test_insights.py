@@ -3,11 +3,10 @@
 import hashlib
 from datetime import timedelta
 
-import numpy as np
 import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
-from memory_assets.stages.maintain.insights import NEAR, Cluster, find_insights, group, render_page
+from memory_assets.stages.maintain.insights import find_insights, render_page
 from memory_assets_tests.factories import START, frame, row
 
 PORT, VERSION, BACKUP = (
@@ -65,16 +64,6 @@ def test_facts_about_one_thing_are_one_sentence_with_all_their_ids():
     )
 
 
-def test_a_fact_like_no_other_is_said_as_it_is():
-    (found,) = insights_of(archived(PORT)).to_dicts()
-    assert found["text"] == f"{PORT} (2026-08) [mem_000000000000]"
-    assert (found["project"], found["category"], found["memory_ids"]) == (
-        "shop",
-        "operations",
-        [found["memory_ids"][0]],
-    )
-
-
 def test_cold_facts_count_and_what_is_recalled_does_not():
     both = pl.concat([archived(PORT, state="cold"), archived(VITE, PNPM, state="stale")[1:]])
     assert insights_of(both)["memory_count"].to_list() == [1]
@@ -106,25 +95,6 @@ def test_a_group_that_grows_keeps_its_id_whenever_the_new_fact_was_said():
     assert find_insights(facts.reverse(), known, weeks).equals(after), (
         "the order of the table does not matter"
     )
-
-
-def test_a_fact_without_a_vector_is_a_group_of_its_own():
-    facts = archived(PORT, VERSION)
-    found = find_insights(facts, vectors(facts.head(1)), {})
-    assert found["memory_count"].to_list() == [1, 1]
-
-
-def test_a_fact_joins_the_nearest_of_several_groups():
-    rows = archived(PORT, VITE, PNPM).to_dicts()
-    found = group(rows, np.array([[1, 0, 0], [0, 1, 0], [0.5, NEAR + 0.1, 0.3]], dtype=np.float32))
-    assert [[row["text"] for row in one.rows] for one in found] == [[PORT], [VITE, PNPM]]
-
-
-def test_the_middle_is_the_fact_nearest_to_all_others():
-    cluster = Cluster()
-    for name, vector in (("left", [1.0, 0.0]), ("middle", [0.7, 0.7]), ("right", [0.0, 1.0])):
-        cluster.add({"text": name}, np.array(vector))
-    assert cluster.middle()["text"] == "middle"
 
 
 def test_the_page_lists_the_insights_by_project():

@@ -33,14 +33,6 @@ def test_a_stale_memory_is_archived_after_90_days_without_access(days: int, ids:
     assert all((one.kind, one.target) == (ARCHIVED, "weekly") for one in planned)
 
 
-def test_access_counts_like_saying_it_again():
-    used = frame(
-        "memories", row("memories", id="a", state="stale", event_at=START, last_used_at=at(60))
-    )
-    assert moved(plan_archive(used, [], at(149))) == []
-    assert moved(plan_archive(used, [], at(151))) == ["a"]
-
-
 def test_only_stale_memories_are_archived_so_age_alone_never_suffices():
     others = memories(a="active", b="held", c="superseded", d="archived", e="cold", f="forgotten")
     assert plan_archive(others, [], at(2_000)) == []
@@ -51,22 +43,6 @@ def test_six_months_without_access_are_cold():
     assert moved(plan_cold(archived, since, [], at(182))) == []
     (planned,) = plan_cold(archived, since, [], at(183))
     assert (planned.kind, planned.target, planned.payload["memory_ids"]) == (COLD, "monthly", ["a"])
-
-
-def test_what_was_stale_for_half_a_year_is_cold_too():
-    stale = memories(a="stale")
-    assert moved(plan_cold(stale, {"a": at(91)}, [], at(270))) == []
-    assert moved(plan_cold(stale, {"a": at(91)}, [], at(272))) == ["a"]
-
-
-def test_planning_again_is_the_same_event_and_a_later_return_another():
-    (first,), (again,) = (
-        plan_archive(memories(a="stale", b="stale"), [], at(day)) for day in (91, 98)
-    )
-    assert (first.id, first.payload["memory_ids"]) == (again.id, ["a", "b"])
-    returned = memories(a="stale", b="stale").with_columns(last_used_at=pl.lit(at(100)))
-    (later,) = plan_archive(returned, [], at(200))
-    assert later.id != first.id
 
 
 def test_a_restored_memory_has_90_days_again_and_can_be_archived_again():

@@ -1,7 +1,7 @@
 """The states of memories: stale needs age and exposure, every state is reversible, and nothing is stored but events."""
 
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.maintain.states import EXPOSED_FOR, exposed_days, fold_states, next_change
+from memory_assets.stages.maintain.states import fold_states, next_change
 from memory_assets.store.ledger import ARCHIVED, COLD, RESTORED, Event
 from memory_assets.store.settings import TTL_DAYS
 from memory_assets_tests.factories import START, frame, row
@@ -112,29 +112,6 @@ def test_each_category_has_its_ttl(category: str, last_day: int):
     ]
 
 
-def test_rules_never_become_stale_by_age():
-    assert state(499, DAILY, category="rules-conventions") == "active"
-
-
-def test_a_fact_that_was_recalled_or_said_again_starts_again():
-    assert state(100, DAILY, last_used_at=START + timedelta(days=50)) == "active"
-    assert state(141, DAILY, last_used_at=START + timedelta(days=50)) == "stale"
-    assert state(100, DAILY, event_at=START + timedelta(days=50)) == "active"
-
-
-def test_another_ttl_applies_at_once():
-    assert [state(50, DAILY, ttls={"projects": ttl}) for ttl in (90, 40, 0)] == [
-        "active",
-        "stale",
-        "active",
-    ]
-
-
-@pytest.mark.parametrize("kept", ["held", "superseded", "forgotten"])
-def test_other_states_are_kept(kept: str):
-    assert state(400, DAILY, [moved(ARCHIVED, 300)], state=kept) == kept
-
-
 def test_the_chain_and_its_way_back():
     events: list[Event] = []
     seen = [state(95, DAILY, events)]
@@ -154,17 +131,6 @@ def test_what_is_recalled_or_said_after_it_was_archived_is_active(kind: str):
     assert state(102, DAILY, events) == {ARCHIVED: "archived", COLD: "cold"}[kind]
     assert state(102, DAILY, events, last_used_at=later) == "active"
     assert state(102, DAILY, events, event_at=later) == "active"
-
-
-def test_a_memory_that_was_merged_since_is_moved_as_part_of_the_other():
-    merged = memory("root") | {"observation_ids": ["root", "m"]}
-    assert states(merged, recalls=DAILY, day=102, events=[moved(ARCHIVED, 100, "m")]) == {
-        "root": "archived"
-    }
-
-
-def test_events_after_the_moment_of_the_fold_are_not_read():
-    assert state(91, queried(*range(500)), [moved(ARCHIVED, 100)]) == "stale"
 
 
 def test_since_and_reason_say_when_and_why():
@@ -207,12 +173,3 @@ def test_the_announced_change_is_never_later_than_the_first_one(days: set[int], 
         assert announced is not None
         assert now.date() < announced.date()
         assert announced.date() <= START.date() + timedelta(days=first)
-
-
-def test_a_query_exposes_seven_days():
-    today = date(2026, 8, 31)
-    assert exposed_days([date(2026, 8, 3)], today) == [
-        date(2026, 8, 3) + timedelta(days=day) for day in range(7)
-    ]
-    assert exposed_days([today], today) == [today]
-    assert timedelta(days=7) == EXPOSED_FOR

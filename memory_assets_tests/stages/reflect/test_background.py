@@ -23,13 +23,3 @@ def test_a_problem_that_came_back_after_the_solution_stays():
 
 def test_a_problem_nobody_solved_stays_beside_the_solution_of_another():
     assert find_resolved(facts("The release build hangs on Windows.", SOLUTION)) == {}
-
-
-def test_a_root_cause_stays():
-    cause = "The gauge poller crashes because gauges.py ignores the tz header."
-    assert find_resolved(facts(cause, SOLUTION)) == {}
-
-
-def test_a_rule_and_what_the_owner_insists_on_are_no_problems():
-    assert find_resolved(facts(PROBLEM, SOLUTION, category="rules-conventions")) == {}
-    assert find_resolved(facts(PROBLEM, SOLUTION, author="owner", priority="high")) == {}

@@ -33,10 +33,3 @@ def test_what_is_rendered_is_parsed_again(bullets: list[Bullet]):
         list(parse_bullets(render(ordered), [id for bullet in ordered for id in bullet.ids]))
         == ordered
     )
-
-
-def test_a_fact_of_several_lines_is_written_in_one():
-    bullet = Bullet(
-        "operations", "high", "Deploy\n  with make.", ("0f3a5c1e-9abc-5000-8000-000000000001",)
-    )
-    assert bullet.line == "- 🔴 Deploy with make. [mem_0f3a5c1e9abc]"

@@ -129,14 +129,6 @@ def test_what_a_later_day_replaced_or_solved_goes_and_says_where():
     ]
 
 
-def test_a_week_keeps_one_line_however_small_it_is():
-    observations = frame(
-        "observations", fact(1, "Port 6380.", priority="high"), fact(2, "Port 6381.")
-    )
-    (week,) = distil(WEEK, MONDAY, reflect(observations), observations, NOTHING_KNOWN).to_dicts()
-    assert week["text"] == "**operations**\n- 🔴 Port 6380. [mem_000000010000]"
-
-
 def test_a_thousand_observations_over_ninety_days_grow_shorter_with_age_and_none_is_lost():
     random = Random(7)
     words = (

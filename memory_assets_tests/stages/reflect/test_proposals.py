@@ -11,7 +11,6 @@ from memory_assets.stages.reflect.proposals import (
     NUMBERED,
     Claims,
     Numbers,
-    following_number,
     propose,
 )
 from memory_assets.store.ledger import Event
@@ -103,16 +102,6 @@ def test_a_proposal_says_where_it_belongs_and_what_it_rests_on():
     assert numbers == [("p-20260803-001", {"key": "uv", "claim": claim, "day": "2026-08-03"})]
 
 
-def test_preferences_go_to_the_owners_section():
-    frame, _ = proposals_of(memory(category="preferences"))
-    assert frame["section"].to_list() == ["mira"]
-
-
-def test_an_entry_is_dated_by_the_owners_calendar():
-    frame, _ = proposals_of(memory(event_at=datetime(2026, 8, 3, 23, 30, tzinfo=UTC)))
-    assert frame["event_on"].to_list() == [date(2026, 8, 4)]
-
-
 def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
     frame, _ = proposals_of(
         memory("a", "high"),
@@ -129,11 +118,6 @@ def test_what_is_worth_a_line_is_high_or_medium_and_said_twice():
     assert texts(frame) == ["high", "medium twice"]
 
 
-def test_only_what_the_days_reflections_cite_is_proposed():
-    frame, _ = proposals_of(memory("a", "cited"), memory("b", "left out"), cited=["a"])
-    assert texts(frame) == ["cited"]
-
-
 def test_another_persons_preferences_are_theirs_but_rules_and_facts_of_a_project_are_everybodys():
     frame, _ = proposals_of(
         memory("a", "priya's wish", person="priya", category="preferences"),
@@ -143,41 +127,11 @@ def test_another_persons_preferences_are_theirs_but_rules_and_facts_of_a_project
     assert texts(frame) == ["priya's rule", "a fact"]
 
 
-def test_a_durable_statement_of_the_owner_is_proposed_though_it_was_said_once():
-    said = (
-        "I want answers in German",
-        "Redis runs in Docker on port 6380",
-        "Our API is versioned by header (ADR-0012)",
-    )
-    plain = {"priority": "medium", "category": "operations"}
-    frame, _ = proposals_of(
-        *(memory(f"m{n}", text, **plain) for n, text in enumerate(said)),
-        memory("a", "The daemon listens on port 6380", author="assistant", **plain),
-    )
-    assert sorted(texts(frame)) == sorted(said)
-
-
 def test_a_day_made_again_proposes_under_the_same_numbers():
     first, numbers = proposals_of(memory("a", "one"), memory("b", "two"))
     again, more = proposals_of(memory("b", "two"), memory("a", "one"), events=numbered(numbers))
     assert again.equals(first)
     assert more == []
-
-
-def test_a_new_fact_of_the_same_day_gets_the_next_number_and_takes_nobody_elses():
-    _, numbers = proposals_of(memory("b", "two"))
-    frame, more = proposals_of(memory("a", "one"), memory("b", "two"), events=numbered(numbers))
-    assert frame.select("proposal_id", "text").rows() == [
-        ("p-20260803-001", "two"),
-        ("p-20260803-002", "one"),
-    ]
-    assert [id for id, _ in more] == ["p-20260803-002"]
-
-
-def test_what_was_proposed_on_another_day_is_not_proposed_again():
-    _, numbers = proposals_of(memory())
-    frame, more = proposals_of(memory(), day=DAY + timedelta(1), events=numbered(numbers))
-    assert (frame.height, more) == (0, [])
 
 
 def test_a_backfilled_older_day_takes_no_proposal_away():
@@ -212,34 +166,6 @@ def test_a_memory_whose_id_changed_keeps_its_number_also_on_another_day():
     assert (again.equals(frame), none) == (True, [])
 
 
-def test_numbers_of_an_earlier_release_are_found_by_the_claims_in_the_table():
-    events, claims = (
-        numbered([("p-20260803-001", {"key": "old", "day": "2026-08-03"})]),
-        Claims(b"key", {"new"}),
-    )
-    known = Claims(
-        b"key", {"new"}, {"p-20260803-001": claims.of("Use uv, never pip.", "tidewatch")}
-    )
-    assert proposals_of(memory("new"), events=events, claims=known)[0]["proposal_id"].to_list() == [
-        "p-20260803-001"
-    ]
-    assert proposals_of(memory("new"), events=events, claims=claims)[0][
-        "proposal_id"
-    ].to_list() == ["p-20260803-002"]
-
-
-def test_what_is_said_again_or_in_another_project_is_a_proposal_of_its_own():
-    """Its predecessor is there still (it was replaced in between), or it was about another project."""
-    _, numbers = proposals_of(memory("old"))
-    again, _ = proposals_of(
-        memory("new"), events=numbered(numbers), claims=Claims(present={"old", "new"})
-    )
-    elsewhere, _ = proposals_of(
-        memory("new", project="rivers"), events=numbered(numbers), claims=Claims(present={"new"})
-    )
-    assert {*again["proposal_id"], *elsewhere["proposal_id"]} == {"p-20260803-002"}
-
-
 @given(batches=st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1), min_size=1, max_size=5))
 def test_numbers_are_unique_and_permanent_however_a_day_grows(batches):
     events: list[Event] = []
@@ -253,11 +179,3 @@ def test_numbers_are_unique_and_permanent_however_a_day_grows(batches):
         assert all(found[name] == known[name] for name in found if name in known)
         known |= found
     assert len(set(known.values())) == len(known)
-
-
-def test_folders_that_share_a_store_number_in_a_thousand_of_their_own():
-    numbers = ["p-20260408-002", "p-20260408-1007", "p-20260409-1009", "f-20260408-1020"]
-    day = date(2026, 4, 8)
-    assert following_number(day, numbers) == 3
-    assert following_number(day, numbers, first=1001) == 1008
-    assert following_number(day, numbers, first=2001) == 2001

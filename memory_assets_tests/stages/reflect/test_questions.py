@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.schema.vocabulary import MARKS
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.questions import (
@@ -114,13 +113,6 @@ def test_the_facts_to_tell_are_shown_with_their_ids_and_the_rest_apart(subject: 
     assert "quoted MEMORY.md" in asked and asked.endswith(f"into at most {subject.room} tokens.")
 
 
-def test_what_memory_md_holds_makes_no_answer_worthless(subject: Subject):
-    assert (
-        Question(subject, "scripted-1", memory_md="- Use uv.").key
-        == Question(subject, "scripted-1").key
-    )
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -150,21 +142,6 @@ def test_lines_merge_and_a_high_fact_of_a_day_is_told_even_if_the_model_leaves_i
     assert [
         bullet.text for bullet in parse_answer_bullets(short_answer(), replace(subject, span=WEEK))
     ] == [port.text]
-
-
-def test_citations_inside_a_line_are_moved_to_its_end(subject: Subject):
-    line = f"- Port 6380 is taken {cite(6380)}, and they said “port 6381 {cite(6381)} too”. {cite(6382)}"
-    (found, *_) = parse_answer_bullets(line, replace(subject, span=WEEK))
-    assert found.line.endswith(f"and they said “port 6381 too”. {cite(6380, 6381, 6382)}")
-    assert found.line.count("[") == 1
-
-
-@pytest.mark.parametrize("mark", ["", *MARKS.values(), "✅"])
-def test_a_mark_is_no_part_of_the_fact_and_does_not_raise_its_priority(subject: Subject, mark: str):
-    (found, *_) = parse_answer_bullets(
-        f"* {mark} Port 6380 is taken. {cite(6380)}", replace(subject, span=WEEK)
-    )
-    assert (found.text, found.priority) == ("Port 6380 is taken.", "medium")
 
 
 def test_an_answer_that_is_too_long_is_asked_for_again_with_growing_pressure_and_no_more_than_twice(
@@ -217,32 +194,3 @@ def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(
         2,
         "no answer was smaller than the facts",
     )
-
-
-def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(
-    subject: Subject, answers: AnswerStore
-):
-    question = Question(subject, "scripted-1")
-    for level in range(len(PRESSURES)):
-        say(answers, replace(question, level=level), "I would rather not.")
-    told = condensed_by_model(question, answers, lambda _: None)
-    assert told is not None and (told.bullets, told.problem) == (
-        subject.bullets,
-        "no line of the answer holds",
-    )
-
-
-def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(
-    subject: Subject, answers: AnswerStore
-):
-    question = Question(subject, "scripted-1")
-    say(answers, question, "", stop="refusal")
-    assert open_question(question, answers) is None
-    assert condensed_by_model(question, answers, lambda _: None) is None
-
-
-def test_a_cut_answer_is_asked_for_again_shorter(subject: Subject, answers: AnswerStore):
-    question = Question(subject, "scripted-1")
-    say(answers, question, short_answer(), stop="max_tokens")
-    again = open_question(question, answers)
-    assert again is not None and again.level == 1

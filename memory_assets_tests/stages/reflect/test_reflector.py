@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import condense_subjects
 from memory_assets.stages.reflect.subjects import DAY as DAY_SPAN
-from memory_assets.stages.reflect.subjects import SMALL_TOKENS, subjects_of_day
-from memory_assets.text.short_ids import short_id
+from memory_assets.stages.reflect.subjects import subjects_of_day
 from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START, frame, row
 
@@ -177,13 +176,6 @@ def test_under_pressure_the_owners_words_stay_longest_and_every_high_fact_stays(
     assert 0.65 < found["output_tokens"] / found["input_tokens"] <= DAY_SPAN.limit
 
 
-def test_of_two_equal_facts_the_one_that_more_sessions_said_stays():
-    facts, last = plain_facts(300), ids(299)[0]
-    (found,) = reflect(*facts, memories=(memory(299, session_ids=["s1", "s2", "s3"]),)).to_dicts()
-    assert last in found["observation_ids"]
-    assert last not in reflect(*facts)["observation_ids"].item().to_list()
-
-
 def test_of_two_equal_facts_the_more_exact_for_its_length_stays():
     vague = [
         observation(
@@ -196,47 +188,6 @@ def test_of_two_equal_facts_the_more_exact_for_its_length_stays():
     )
     (found,) = reflect(*vague, exact).to_dicts()
     assert found["dropped_ids"] and exact["id"] in found["observation_ids"]
-
-
-def test_under_the_highest_pressure_high_facts_are_cut_to_their_first_sentence():
-    facts = [
-        observation(n, f"Redis number {n} runs on a port of its own. " + "And so on. " * 9)
-        for n in range(60)
-    ]
-    (found,) = reflect(*facts).to_dicts()
-    assert found["level"] == 2
-    assert (
-        found["text"].splitlines()[1]
-        == "- 🔴 Redis number 0 runs on a port of its own. [mem_000000000000]"
-    )
-    assert (found["dropped_ids"], found["output_tokens"] < found["fact_tokens"]) == ([], True)
-
-
-def test_a_small_day_passes_through():
-    (found,) = reflect(observation(1, "Ok.", priority="medium", author="assistant")).to_dicts()
-    assert found["output_tokens"] > found["input_tokens"]
-    assert (found["level"], found["observation_ids"], found["dropped_ids"]) == (0, ids(1), [])
-
-
-def test_a_day_is_small_as_a_whole_and_not_by_its_projects():
-    projects = [
-        {**fact, "project": f"project {number % 4}"} for number, fact in enumerate(plain_facts(160))
-    ]
-    found = reflect(*projects)
-    assert (found["fact_tokens"] < SMALL_TOKENS).all() and found["fact_tokens"].sum() > SMALL_TOKENS
-    assert found["output_tokens"].sum() < found["fact_tokens"].sum()
-
-
-def test_where_no_pressure_helps_everything_notable_is_kept():
-    facts = plain_facts(300, priority="high")
-    (found,) = reflect(*facts).to_dicts()
-    assert found["fact_tokens"] > SMALL_TOKENS
-    assert (found["level"], found["dropped_ids"]) == (2, [])
-    assert len(found["observation_ids"]) == 300
-
-
-def test_an_id_is_shown_by_its_first_twelve_digits():
-    assert short_id("0f3a5c1e-9abc-5000-8000-000000000001") == "mem_0f3a5c1e9abc"
 
 
 FACTS = st.lists(

@@ -7,11 +7,9 @@ import polars as pl
 import pytest
 
 from memory_assets.schema import frames as tables
-from memory_assets.stages.distill.write_gate import NO_SHARE
 from memory_assets.stages.reflect.background import Background
 from memory_assets.stages.reflect.reflector import (
     MOST_TOKENS,
-    RESUMED_WITHIN,
     long_sessions,
     reflect_on_sessions,
     session_target,
@@ -124,12 +122,6 @@ def test_every_line_ends_with_ids_that_are_its_own_and_lines_stand_in_order_of_t
         assert line.endswith(f"[mem_{id.replace('-', '')[:12]}]")
 
 
-def test_what_is_little_is_told_whole():
-    facts = [fact(number, text="word " * 12 + str(number)) for number in range(5)]
-    told = reflected(compacted(10), facts)[LONG]
-    assert (told["told_count"], told["fact_count"]) == (5, 5)
-
-
 @pytest.mark.parametrize(
     ("chars", "is_told"), [(int(CONTEXT * 0.325 * CHARS_A_TOKEN), True), (259_996, False)]
 )
@@ -141,39 +133,6 @@ def test_a_session_is_long_past_0_325_of_the_context(chars: int, is_told: bool):
         window(2, status="open", day=None),
     )
     assert (LONG in reflected(windows, [fact(0)])) == is_told
-
-
-def test_another_session_changes_nothing_and_is_told_nothing_of_it():
-    facts, others = (
-        [fact(number) for number in range(60)],
-        [fact(number, OTHER) for number in range(60)],
-    )
-    both = pl.concat([compacted(10), compacted(10, OTHER)])
-    alone, together = reflected(compacted(10), facts), reflected(both, [*facts, *others])
-    assert together[LONG] == alone[LONG]
-    assert set(together[OTHER]["observation_ids"]) <= {one["id"] for one in others}
-    short = frame("windows", *compacted(10).to_dicts(), window(0, OTHER, chars=1_000))
-    assert reflected(short, [*facts, *others]) == alone
-
-
-def test_what_says_the_same_is_one_line_in_the_newest_words_with_all_ids():
-    first, again = fact(1, text="Deploy with make."), fact(9, text="Deploy with `make deploy`.")
-    told = reflected(
-        compacted(2), [first, fact(5), again], [memory(first, again), memory(fact(5))]
-    )[LONG]
-    assert (
-        told["text"].splitlines()[0]
-        == "- 🟡 Deploy with `make deploy`. [mem_000000010001, mem_000000090001]"
-    )
-    assert told["fact_count"] == 2
-
-
-def test_that_a_session_may_leave_only_so_many_facts_to_others_keeps_none_from_itself():
-    early, late = fact(1), fact(2, gate="hold", gate_reason=NO_SHARE)
-    assert reflected(compacted(10), [early, late])[LONG]["observation_ids"] == [
-        early["id"],
-        late["id"],
-    ]
 
 
 @pytest.mark.parametrize(
@@ -193,14 +152,6 @@ def test_what_nobody_may_be_told_or_no_longer_holds_is_not_in_it(
     told = reflected(compacted(10), [gone, stays], [memory(gone, **memory_changes), memory(stays)])
     assert told[LONG]["observation_ids"] == [stays["id"]]
     assert reflected(compacted(10), [gone], [memory(gone, **memory_changes)]) == {}
-
-
-def test_nobody_resumes_a_session_whose_transcript_is_gone():
-    late = START + timedelta(hours=9) + RESUMED_WITHIN
-    assert long_sessions(compacted(10), context_tokens=CONTEXT, now=late).height == 1
-    assert long_sessions(
-        compacted(10), context_tokens=CONTEXT, now=late + timedelta(seconds=1)
-    ).is_empty()
 
 
 def test_an_eleventh_compaction_condenses_the_observations_again_and_not_the_block():

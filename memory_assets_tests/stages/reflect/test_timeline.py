@@ -8,7 +8,6 @@ import polars as pl
 from memory_assets.schema.frames import check
 from memory_assets.stages.reflect.timeline import (
     build_timeline,
-    commits_in,
     name_of_chapter,
     render_chapter,
 )
@@ -113,44 +112,6 @@ def test_a_citation_is_never_inside_a_quotation():
         f"The owner: “Use uv. Never pip! Is that clear?” {cite} Switched to uv. {cite} "
         f'It said "no lock. Run uv lock." and stopped. {cite}\n'
     )
-
-
-def test_every_sentence_cites():
-    two = condense_subjects(
-        observed(1, "Packages were moved to uv. The lock file is new."), printed=""
-    )
-    assert two.select("text", "observation_ids").rows() == [
-        ("Packages were moved to uv.", [observed(1, "")["id"]]),
-        ("The lock file is new.", [observed(1, "")["id"]]),
-    ]
-    found = condense_subjects(
-        *(observed(n, f"Topic {n} was worked on", days=n % 3) for n in range(12))
-    )
-    cites = found["observation_ids"].list.len() + found["commits"].list.len()
-    assert cites.min() == 1
-    assert found["on"].is_sorted()
-
-
-def test_of_a_long_day_the_longest_conversations_are_told_in_order_of_time():
-    found = condense_subjects(
-        *(observed(n, f"Topic {n}.") for n in range(5)),
-        printed="",
-        lengths={"s0": 9, "s1": 1, "s2": 2, "s3": 8, "s4": 7},
-    )
-    assert found["text"].to_list() == ["Topic 0.", "Topic 3.", "Topic 4."]
-
-
-def test_many_commits_are_one_sentence_that_cites_them_all():
-    printed = "\n".join(f"[main abcdef{n}] Step {n}" for n in range(7))
-    (sentence,) = condense_subjects(printed=printed).to_dicts()
-    assert sentence["text"].endswith("“Step 4” and 2 more.")
-    assert len(sentence["commits"]) == 7
-
-
-def test_only_what_git_prints_is_a_commit():
-    assert list(commits_in("[wip] notes\n[main (root-commit) 1a2b3c4] Begin\n - [x] 1a2b3c4")) == [
-        ("1a2b3c4", "Begin")
-    ]
 
 
 def test_a_quiet_week_has_no_chapter_and_weeks_are_named_as_calendars_do():
