@@ -8,7 +8,6 @@ from itertools import count
 from pathlib import Path
 
 import polars as pl
-import pyarrow.dataset as ds
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -16,7 +15,7 @@ from memory_assets.schema.frames import key_of, partitioned_by, record_of, schem
 from memory_assets.schema.tables import table_names
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.factories import frame, message, row
-from memory_assets_tests.readers import READERS, polars
+from memory_assets_tests.readers import READERS
 
 DAYS = ("2026-08-03", "2026-08-04", "2026-08-05")
 PARTS = {
@@ -86,20 +85,6 @@ def test_rebuilt_empty_and_dropped_parts_count_once_or_not_at_all(
     assert_read_alike(tables, "observations", reader)
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
-def test_a_table_whose_parts_are_all_empty_has_its_columns(
-    tables: ParquetTables, reader: Callable[[Path, str], pl.DataFrame]
-):
-    tables.write("observations", DAYS[0], frame("observations"))
-    assert_read_alike(tables, "observations", reader)
-
-
-def test_pyarrow_reads_days_as_text_where_it_is_not_told_their_type(tables: ParquetTables):
-    tables.write("observations", DAYS[0], rows_of("observations", DAYS[0]))
-    found = ds.dataset(tables.root / "observations", partitioning="hive").to_table()
-    assert found["day"].unique().to_pylist() == [DAYS[0]]
-
-
 @contextmanager
 def rebuilt(tables: ParquetTables) -> Iterator[Callable[[], bool]]:
     """Rebuilds the days of `messages` again and again, and gives a function that says whether that was often enough.
@@ -164,15 +149,3 @@ def test_no_read_fails_while_parts_are_rebuilt_and_each_part_is_its_old_or_its_n
             assert_whole(found)
             seen.update(found["text"].unique())
     assert len(seen) > len(DAYS)
-
-
-def test_a_query_that_polars_planned_long_ago_reads_the_parts_of_now(tables: ParquetTables):
-    with rebuilt(tables) as is_enough:
-        planned = pl.scan_parquet(f"{tables.root}/messages/**/*.parquet", hive_partitioning=True)
-        planned.collect_schema()
-        scanned = tables.scan("messages")
-        before = polars(tables.root, "messages")
-        while not is_enough():
-            assert_whole(planned.collect())
-            assert_whole(scanned.collect())
-        assert not planned.collect().equals(before)

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +54,6 @@ def test_changes_and_deletions_build_on_the_generation_before(index: ChromaIndex
     assert found(index, 0.0, 1.0)[0] == "east"
 
 
-def test_an_open_reader_moves_on_to_what_another_one_published(tmp_path: Path, index: ChromaIndex):
-    assert "west" not in found(index, 1.0, 0.0)
-    writer = ChromaIndex(tmp_path)
-    for n in range(3):
-        writer.update(rows(west=[-1.0, 0.1 * n]), [])
-    assert found(index, -1.0, 0.0)[0] == "west"
-
-
 @pytest.mark.parametrize("count", [3, 1_500])
 def test_the_files_of_the_graph_hold_no_uninitialised_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
@@ -93,75 +85,6 @@ def test_the_files_of_the_graph_hold_no_uninitialised_memory(
     index.close()
 
 
-@pytest.mark.parametrize(
-    "read", [lambda index: index.ids(), lambda index: found(index, 1.0, 0.0), ChromaIndex.close]
-)
-def test_what_chroma_writes_when_an_index_is_read_holds_none_either(
-    tmp_path: Path,
-    index: ChromaIndex,
-    monkeypatch: pytest.MonkeyPatch,
-    read: Callable[[ChromaIndex], object],
-):
-    """It writes the files of the graph again when it opens them, with what is in the memory of the process."""
-    said, get = b"a text that the process had in memory ", chroma_index._client
-    monkeypatch.setattr(chroma_index, "COMPARED_ROWS", 0)
-    index.ids()
-    found(index, 1.0, 0.0)
-    index.close()
-
-    def open_and_leak(folder: Path) -> Any:
-        client = get(folder)
-        for path in (*folder.glob("*/data_level0.bin"), *folder.glob("*/length.bin")):
-            path.write_bytes((said * 2_000)[: path.stat().st_size])
-        return client
-
-    monkeypatch.setattr(chroma_index, "_client", open_and_leak)
-    if read is ChromaIndex.close:
-        folder = index.published()
-        assert folder is not None
-        index._collection(folder)
-    read(index)
-    files = [path for path in tmp_path.rglob("*.bin") if path.stat().st_size]
-    assert files
-    assert [path.name for path in files if said[:8] in path.read_bytes()] == []
-
-
-@pytest.mark.skipif(
-    not Path("/proc/self/fd").is_dir(), reason="the open files are listed in /proc only"
-)
-def test_an_update_and_a_closed_reader_leave_no_file_open(tmp_path: Path, index: ChromaIndex):
-    def open_files() -> int:
-        return sum(
-            Path(link).resolve().is_relative_to(tmp_path)
-            for link in Path("/proc/self/fd").iterdir()
-        )
-
-    index.ids()
-    assert open_files() > 0
-    index.update(rows(west=[-1.0, 0.0]), [])
-    index.close()
-    for _ in range(100):  # Chroma closes files in its own threads
-        if not open_files():
-            return
-        time.sleep(0.05)
-    pytest.fail(f"{open_files()} files of the index are still open after 5 s")
-
-
-def test_a_rebuild_forgets_what_was_there(index: ChromaIndex):
-    index.update(rows(only=[1.0, 0.0]), [], rebuild=True)
-    assert index.ids() == {"only"}
-
-
-def test_an_index_never_built_answers_nothing(tmp_path: Path):
-    index = ChromaIndex(tmp_path / "none")
-    assert (index.generation(), found(index, 1.0, 0.0), index.ids()) == (None, [], set())
-
-
-def test_an_index_with_everything_deleted_answers_nothing(index: ChromaIndex):
-    index.update(rows(), ["east", "north", "between"])
-    assert found(index, 1.0, 0.0) == []
-
-
 def test_a_broken_generation_is_moved_aside_and_the_next_build_starts_anew(
     tmp_path: Path, index: ChromaIndex
 ):
@@ -175,29 +98,6 @@ def test_a_broken_generation_is_moved_aside_and_the_next_build_starts_anew(
     ]
     index.update(rows(again=[1.0, 0.0]), [])
     assert index.ids() == {"again"}
-
-
-def test_vectors_of_another_dimension_are_a_broken_generation(index: ChromaIndex):
-    with pytest.raises(IndexFailedError, match="keywords"):
-        index.find(np.array([1.0, 0.0, 0.0], dtype=np.float32), 1)
-    assert index.generation() is None
-
-
-def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_starts_from_nothing(
-    tmp_path,
-):
-    vector = [1.0, 0.0, 0.0]
-    rows = pl.DataFrame(
-        {"id": ["a"], "vector": [vector]}, schema={"id": pl.String, "vector": pl.List(pl.Float32)}
-    )
-    index = ChromaIndex(tmp_path)
-    name = index.update(rows, [])
-    (tmp_path / "vectors" / name / "chroma.sqlite3").write_bytes(b"no database")
-    with pytest.raises(IndexFailedError, match="moved to"):
-        index.update(rows, [])
-    assert index.generation() is None
-    index.update(rows, [])
-    assert index.ids() == {"a"}
 
 
 CHROMA_FINDS = 0.95
@@ -237,19 +137,6 @@ def test_comparing_with_every_vector_is_exact_and_asking_chroma_nearly_so(
     index.close()
 
 
-def test_a_question_needs_no_chroma(tmp_path: Path, index: ChromaIndex):
-    ask = f"""if True:
-        import sys, pathlib, numpy
-        from memory_assets.adapters import chroma_index
-        chroma_index.COMPARED_ROWS = 0
-        index = chroma_index.ChromaIndex(pathlib.Path({str(tmp_path)!r}))
-        for _ in range(2):
-            print(index.find(numpy.array([1.0, 0.0]), 1)[0].id, "chromadb" in sys.modules)
-    """
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["east False", "east False"]
-
-
 @pytest.mark.parametrize(
     "content",
     [b"CHROMA_SERVER_HTTP_PORT=none\n", b"CHROMA_OTEL_SERVICE_NAME=theirs\n", b"A=\xff\n"],
@@ -266,19 +153,6 @@ def test_a_file_of_variables_in_the_working_folder_sets_nothing(tmp_path: Path, 
         [sys.executable, "-P", "-c", ask], cwd=tmp_path / "clone", capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (0, "chromadb\n"), done.stderr
-
-
-def test_a_generation_without_the_array_is_asked_through_chroma(tmp_path: Path, index: ChromaIndex):
-    (tmp_path / "vectors" / str(index.generation()) / "vectors.npy").unlink()
-    assert found(index, 1.0, 0.0)[0] == "east"
-
-
-def test_a_cut_array_is_a_broken_generation(tmp_path: Path, index: ChromaIndex):
-    file = tmp_path / "vectors" / str(index.generation()) / "vectors.npy"
-    file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(IndexFailedError, match="memory data rebuild --indexes"):
-        found(index, 1.0, 0.0)
-    assert index.generation() is None
 
 
 def test_threads_that_ask_while_another_publishes_see_each_generation(

@@ -61,19 +61,6 @@ def collections(address: str, index: ChromaServerIndex) -> list[str]:
     )
 
 
-def test_the_nearest_come_first_with_their_cosine_and_nothing_but_labels_is_sent(
-    index: ChromaServerIndex, address: str
-):
-    hits = index.find(np.array([1.0, 0.0], dtype=np.float32), 2)
-    assert [hit.id for hit in hits] == ["east", "between"]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, 0.6], abs=1e-6)
-    assert index.model() == "a model"
-    (name,) = collections(address, index)
-    kept = connect(address).get_collection(name).get()
-    assert kept["documents"] == [None] * 3
-    assert kept["metadatas"] == [{"category": "operations"}] * 3
-
-
 def test_answers_equal_those_from_files(tmp_path: Path, index: ChromaServerIndex):
     vectors = np.random.default_rng(7).normal(size=(2_000, 16)).astype(np.float32)
     many = rows(**{f"n{n}": vector.tolist() for n, vector in enumerate(vectors)})
@@ -86,19 +73,6 @@ def test_answers_equal_those_from_files(tmp_path: Path, index: ChromaServerIndex
         assert [hit.score for hit in there] == pytest.approx([hit.score for hit in here], abs=1e-5)
     assert index.ids() == local.ids()
     local.close()
-
-
-def test_changes_and_deletions_build_on_the_generation_before_and_old_collections_go(
-    index: ChromaServerIndex, address: str
-):
-    for turn in range(3):
-        index.update(rows(east=[0.0, 1.0], west=[-1.0, 0.1 * turn]), ["north"])
-    assert index.ids() == {"east", "between", "west"}
-    assert found(index, 0.0, 1.0)[0] == "east"
-    assert index.model() == "a model"
-    assert [name.rpartition("-")[2] for name in collections(address, index)] == ["000003", "000004"]
-    index.keep_published_only()
-    assert [name.rpartition("-")[2] for name in collections(address, index)] == ["000004"]
 
 
 def test_a_reader_never_finds_nothing_while_another_one_publishes(
@@ -155,32 +129,6 @@ def test_a_server_that_is_down_is_named_and_costs_no_generation(tmp_path: Path):
         assert found(index, 1.0, 0.0)[0] == "east"
 
 
-def test_a_wrong_address_is_named_before_the_index_in_files_is_given_up(tmp_path: Path):
-    local = ChromaIndex(tmp_path)
-    local.update(rows(**AXES), [])
-    index = ChromaServerIndex(tmp_path, f"http://127.0.0.1:{free_port()}", "memory-wrong")
-    with pytest.raises(IndexFailedError, match="does not answer"):
-        index.update(rows(**AXES), [])
-    assert found(local, 1.0, 0.0)[0] == "east"
-
-
-def test_a_collection_that_the_server_lost_is_filled_again(index: ChromaServerIndex, address: str):
-    (name,) = collections(address, index)
-    connect(address).delete_collection(name)
-    with pytest.raises(IndexFailedError, match="memory ingest"):
-        found(index, 1.0, 0.0)
-    assert index.generation() is None
-    index.update(rows(**AXES), [])
-    assert index.ids() == set(AXES)
-
-
-def test_missing_rows_are_a_fault(index: ChromaServerIndex, address: str):
-    (name,) = collections(address, index)
-    connect(address).get_collection(name).delete(["east"])
-    assert index.faults() == []
-    assert index.faults(is_deep=True) == [f"{name}: 2 vectors instead of 3"]
-
-
 def test_back_in_files_the_collections_on_the_server_are_deleted(
     tmp_path: Path, index: ChromaServerIndex, address: str
 ):
@@ -191,11 +139,6 @@ def test_back_in_files_the_collections_on_the_server_are_deleted(
     assert delete_left(left) == []
     assert collections(address, index) == []
     assert found(local, 1.0, 0.0)[0] == "east"
-
-
-def test_a_collection_on_a_server_that_is_gone_is_a_warning():
-    (warning,) = delete_left({"memory-x-000001": f"http://127.0.0.1:{free_port()}"})
-    assert "memory-x-000001 is still on the Chroma server" in warning
 
 
 def test_erasing_leaves_other_stores_alone(tmp_path: Path, index: ChromaServerIndex, address: str):

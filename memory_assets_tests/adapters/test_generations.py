@@ -1,12 +1,10 @@
 """Readers see whole generations only; a killed writer, a failed one and a broken generation leave the rest alone."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from memory_assets.adapters.generations import Generations
-from memory_assets.errors import IndexFailedError
 
 
 def publish(generations: Generations, text: str, *, rebuild: bool = False) -> Path:
@@ -24,20 +22,11 @@ def names(generations: Generations) -> list[str]:
     return sorted(path.name for path in generations.folder.iterdir())
 
 
-def test_nothing_is_published_at_first(generations: Generations):
-    assert generations.published() is None
-
-
 def test_a_generation_starts_from_the_one_before_and_leaves_it_unchanged(generations: Generations):
     first, second = publish(generations, "a"), publish(generations, "b")
     assert (first / "file").read_text() == "a"
     assert (second / "file").read_text() == "ab"
     assert generations.published() == second
-
-
-def test_a_rebuild_starts_from_nothing(generations: Generations):
-    publish(generations, "a")
-    assert (publish(generations, "b", rebuild=True) / "file").read_text() == "b"
 
 
 def test_the_last_two_generations_stay(generations: Generations):
@@ -58,15 +47,6 @@ def test_a_failed_build_publishes_nothing_and_the_next_one_removes_what_it_left(
     assert len(names(generations)) == 3
 
 
-def test_a_full_disk_says_what_to_do(generations: Generations):
-    with (
-        pytest.raises(IndexFailedError, match="No space left.*memory data rebuild --indexes"),
-        generations.build(rebuild=False),
-    ):
-        raise OSError(28, "No space left on device")
-    assert generations.published() is None
-
-
 def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_again(
     generations: Generations,
 ):
@@ -78,14 +58,6 @@ def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_aga
     assert publish(generations, "b").name > broken.name
 
 
-def test_a_generation_published_meanwhile_is_not_moved_for_the_failure_of_an_older_one(
-    generations: Generations,
-):
-    old, new = publish(generations, "a"), publish(generations, "b")
-    assert generations.quarantine(old) is None
-    assert generations.published() == new
-
-
 def test_a_generation_that_is_replaced_and_removed_after_its_name_was_read_is_not_taken_for_none(
     generations: Generations, monkeypatch: pytest.MonkeyPatch
 ):
@@ -93,8 +65,3 @@ def test_a_generation_that_is_replaced_and_removed_after_its_name_was_read_is_no
     read = iter(["000000", newest.name, newest.name])
     monkeypatch.setattr(generations, "_pointer", lambda: next(read))
     assert generations.published() == newest
-
-
-def test_a_pointer_to_nothing_publishes_nothing(generations: Generations, tmp_path: Path):
-    shutil.rmtree(publish(generations, "only"))
-    assert generations.published() is None

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.git_remote import GitRemote
-from memory_assets.errors import StoreError
 
 MEMORY = "MEMORY.md"
 
@@ -64,16 +63,6 @@ def test_lines_of_two_machines_are_both_kept_and_the_same_line_once(tmp_path: Pa
     assert "<<<<" not in text_of(one)
 
 
-def test_machines_that_began_at_once_are_merged(tmp_path: Path, remote: str):
-    one, two = workspace(tmp_path / "one"), workspace(tmp_path / "two")
-    committed(one, "# Memory\n\n- of one\n")
-    committed(two, "# Memory\n\n- of two\n")
-    assert one.exchange(remote) is None and two.exchange(remote) is None
-    assert text_of(two).count("# Memory") == 1 and {"- of one", "- of two"} <= {
-        *text_of(two).splitlines()
-    }
-
-
 def test_a_rendered_file_stays_ours_and_a_deleted_one_that_the_other_changed_is_kept(
     tmp_path: Path, remote: str
 ):
@@ -115,11 +104,3 @@ def test_a_merge_that_was_killed_before_its_commit_is_repeated(
     assert (
         text_of(two) == "- of two\n- a\n- of one\n" and two.at_head(MEMORY) == text_of(two).encode()
     )
-
-
-def test_a_remote_that_cannot_be_read_is_one_line(tmp_path: Path):
-    one = workspace(tmp_path / "one")
-    with pytest.raises(StoreError, match="cannot be read from") as refused:
-        one.fetch(str(tmp_path / "nowhere.git"))
-    assert "\n" not in str(refused.value)
-    assert "cannot be read" in (one.exchange(str(tmp_path / "nowhere.git")) or "")

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import StoreError
 from memory_assets.stages.triage.promote import lost_lines
-from memory_assets_tests.dirty import is_dirty
 
 
 @pytest.fixture
@@ -25,38 +23,6 @@ def test_a_commit_holds_exactly_the_bytes_on_disk(workspace: GitWorkspace):
     (workspace.root / "MEMORY.md").write_bytes(content)
     workspace.commit("add", ["MEMORY.md"])
     assert workspace.at_head("MEMORY.md") == content
-
-
-def test_a_file_is_read_as_it_stood_at_a_moment(workspace: GitWorkspace):
-    git = [
-        "git",
-        "-C",
-        str(workspace.root),
-        "-c",
-        "user.name=mira",
-        "-c",
-        "user.email=mira@localhost",
-    ]
-    for day in (4, 6):
-        (workspace.root / "MEMORY.md").write_text(f"{day}\n")
-        subprocess.run([*git, "add", "MEMORY.md"], check=True)
-        subprocess.run(
-            [*git, "commit", "--quiet", "--message=x", f"--date=2026-08-0{day}T12:00:00Z"],
-            check=True,
-        )
-    stood = [
-        workspace.as_of("MEMORY.md", datetime(2026, 8, day, 23, tzinfo=UTC))
-        for day in (1, 4, 5, 6, 7)
-    ]
-    assert stood == [b"4\n", b"4\n", b"4\n", b"6\n", b"6\n"]
-    assert workspace.as_of("REVIEW.md", datetime(2026, 8, 7, tzinfo=UTC)) is None
-
-
-def test_committing_without_a_change_makes_no_commit(workspace: GitWorkspace):
-    (workspace.root / "MEMORY.md").write_text("one\n")
-    first = workspace.commit("add", ["MEMORY.md"])
-    assert workspace.commit("again", ["MEMORY.md", "REVIEW.md"]) is None
-    assert workspace.head() == first
 
 
 def test_what_was_written_by_hand_is_committed_in_the_owners_name(workspace: GitWorkspace):
@@ -105,51 +71,6 @@ def test_the_users_settings_and_hooks_are_left_out(
     assert workspace.history("MEMORY.md")[0].author == "memory_assets"
 
 
-def test_the_users_ignore_rules_and_attributes_are_left_out(
-    workspace: GitWorkspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    folder = tmp_path / "config" / "git"
-    folder.mkdir(parents=True)
-    (folder / "ignore").write_text("*.md\n")
-    (folder / "attributes").write_text("*.md text eol=crlf\n")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    (workspace.root / "MEMORY.md").write_bytes(b"one\r\ntwo\n")
-    assert workspace.commit("add", ["MEMORY.md"]) is not None
-    assert workspace.at_head("MEMORY.md") == b"one\r\ntwo\n"
-
-
-def test_what_is_committed_is_what_was_given_whatever_lies_on_disk(workspace: GitWorkspace):
-    path = workspace.root / "MEMORY.md"
-    path.write_text("ours\nthen theirs\n")
-    workspace.commit_content("p-1: add", {"MEMORY.md": b"ours\n"})
-    assert (workspace.at_head("MEMORY.md"), path.read_text()) == (b"ours\n", "ours\nthen theirs\n")
-    assert is_dirty(workspace, "MEMORY.md")
-    workspace.commit_by_hand(["MEMORY.md"], "mira")
-    assert not is_dirty(workspace, "MEMORY.md")
-    assert [commit.is_ours for commit in workspace.history("MEMORY.md")] == [False, True]
-
-
-def test_a_deleted_file_is_a_change_like_any_other(workspace: GitWorkspace):
-    (workspace.root / "REVIEW.md").write_text("one\n")
-    workspace.commit("add", ["REVIEW.md"])
-    (workspace.root / "REVIEW.md").unlink()
-    assert workspace.missing() == ["REVIEW.md"]
-    workspace.commit_by_hand(["REVIEW.md"], "mira")
-    assert workspace.at_head("REVIEW.md") is None
-    assert workspace.missing() == []
-
-
-def test_a_line_that_is_not_committed_yet_has_no_commit(workspace: GitWorkspace):
-    path = workspace.root / "MEMORY.md"
-    path.write_text("ours\n")
-    ours = workspace.commit("p-1: add", ["MEMORY.md"])
-    path.write_text("theirs\nours\n")
-    assert workspace.commit_of_line("MEMORY.md", 1) is None
-    found = workspace.commit_of_line("MEMORY.md", 2)
-    assert found is not None
-    assert found.id == ours
-
-
 def test_a_wiped_working_tree_comes_back_from_the_history(workspace: GitWorkspace):
     for name, content in (("MEMORY.md", b"one\r\n"), ("memory/2026-08-03.md", b"log \xff\n")):
         (workspace.root / name).parent.mkdir(exist_ok=True)
@@ -173,10 +94,6 @@ def test_a_folder_inside_another_repository_is_never_taken_for_it(tmp_path: Path
     assert inner.commit_of_line("MEMORY.md", 1) is None
 
 
-def test_a_folder_that_is_not_there_has_no_history(tmp_path: Path):
-    assert GitWorkspace(tmp_path / "nowhere").history("MEMORY.md") == []
-
-
 def test_a_lock_that_a_killed_process_left_behind_is_removed(workspace: GitWorkspace):
     for name in ("index.lock", "memory_assets.index.lock", "refs/heads/main.lock", "HEAD.lock"):
         lock = workspace.root / ".git" / name
@@ -184,19 +101,6 @@ def test_a_lock_that_a_killed_process_left_behind_is_removed(workspace: GitWorks
         os.utime(lock, (0, 0))
     (workspace.root / "MEMORY.md").write_text("one\n")
     assert workspace.commit("add", ["MEMORY.md"]) is not None
-
-
-def test_a_persons_own_git_sees_a_clean_tree(workspace: GitWorkspace):
-    (workspace.root / "MEMORY.md").write_text("one\n")
-    workspace.commit("add", ["MEMORY.md"])
-    status = subprocess.run(
-        ["git", "status", "--porcelain"],
-        cwd=workspace.root,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert status.stdout == ""
 
 
 def test_a_commit_cut_short_by_a_kill_is_mended_by_the_next_one(
@@ -239,13 +143,6 @@ def test_a_machine_without_git_is_told_to_install_it(
         GitWorkspace(tmp_path / "workspace").prepare()
 
 
-def test_a_broken_repository_is_named(workspace: GitWorkspace):
-    subprocess.run(["rm", "-rf", str(workspace.root / ".git" / "objects")], check=True)
-    (workspace.root / "MEMORY.md").write_text("one\n")
-    with pytest.raises(StoreError, match="Fix the repository"):
-        workspace.commit("add", ["MEMORY.md"])
-
-
 def remote_beside(workspace: GitWorkspace) -> Path:
     remote = workspace.root.parent / "remote.git"
     subprocess.run(
@@ -265,13 +162,6 @@ def log_of(folder: Path) -> list[str]:
     return shown.stdout.splitlines()
 
 
-def test_the_history_is_pushed_to_a_remote(workspace: GitWorkspace):
-    remote = remote_beside(workspace)
-    workspace.commit_content("p-1: add", {"MEMORY.md": b"a\n"})
-    assert workspace.push(str(remote)) is None
-    assert log_of(remote) == ["p-1: add", "Begin the workspace"]
-
-
 def test_a_remote_with_another_history_is_neither_pulled_nor_overwritten(
     workspace: GitWorkspace, tmp_path: Path
 ):
@@ -287,12 +177,6 @@ def test_a_remote_with_another_history_is_neither_pulled_nor_overwritten(
     assert "could not be pushed" in problem
     assert (workspace.head(), workspace.at_head("MEMORY.md")) == (before, b"ours\n")
     assert log_of(remote)[0] == "theirs"
-
-
-def test_a_remote_that_is_not_there_is_a_warning(workspace: GitWorkspace, tmp_path: Path):
-    problem = workspace.push(str(tmp_path / "nowhere"))
-    assert problem is not None
-    assert "could not be pushed" in problem
 
 
 def test_the_lines_that_commits_changed_are_named_with_number_and_commit(workspace: GitWorkspace):

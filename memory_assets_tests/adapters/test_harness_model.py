@@ -1,19 +1,16 @@
 """A client of a harness: alone, in an empty folder, without a session around it; it ends with its question and with its asker."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memory_assets.adapters import client_guard
 from memory_assets.adapters.harness_model import OF_A_SESSION, ClientOutput, HarnessModel
-from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
+from memory_assets.errors import ModelBusyError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
 from memory_assets_tests.conftest import REPOSITORY
@@ -71,24 +68,6 @@ def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
     assert call["environ"]["MEMORY_HOOKS_OFF"] == "1"
     assert not set(OF_A_SESSION) & set(call["environ"])
     assert not list(tmp_path.glob("memory-model-*"))
-
-
-def test_a_client_that_is_not_installed_is_named_with_its_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(
-        ModelSetupError, match="Plain is not installed: there is no command `plain`"
-    ):
-        model(tmp_path).ask(REQUEST)
-
-
-def test_a_killed_client_is_named_with_its_signal(client: FakeClient, tmp_path: Path):
-    client.does(signal=int(signal.SIGKILL))
-    with pytest.raises(
-        ModelBusyError, match=r"Plain was killed \(signal 9\); the next run asks again"
-    ):
-        model(tmp_path).ask(REQUEST)
 
 
 def is_running(pid: int) -> bool:
@@ -149,53 +128,9 @@ def test_the_client_and_its_folder_do_not_outlive_the_process_that_asks_however_
     assert not list(tmp_path.glob("memory-model-*"))
 
 
-def test_the_guard_ends_after_the_whole_folder_is_deleted(tmp_path: Path):
-    folder = tmp_path / "scratch"
-    (folder / "empty").mkdir(parents=True)
-    for name in ("question.txt", *(f"{number}.txt" for number in range(5_000))):
-        (folder / name).touch()
-    command = [
-        sys.executable,
-        client_guard.__file__,
-        str(folder),
-        sys.executable,
-        "-c",
-        "import time; time.sleep(600)",
-    ]
-    guard = subprocess.Popen(command, stdin=subprocess.PIPE)
-    time.sleep(0.5)
-    guard.communicate(timeout=60)
-    assert not folder.exists()
-
-
 def test_two_questions_are_asked_one_after_the_other(client: FakeClient, tmp_path: Path):
     client.does(out="said", seconds=0.3)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda _: model(tmp_path).ask(REQUEST), range(2)))
     starts, ends = [call["at"] for call in client.calls()], client.ends()
     assert ends[0] <= starts[1]
-
-
-def test_a_question_does_not_wait_for_ever_behind_another(client: FakeClient, tmp_path: Path):
-    client.does(out="said", seconds=3)
-    with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(model(tmp_path).ask, REQUEST)
-        while not client.calls():
-            time.sleep(0.05)
-        with pytest.raises(ModelBusyError, match="Another process is still asking Plain"):
-            model(tmp_path, timeout=0.2).ask(REQUEST)
-        assert first.result().text == "said"
-
-
-def test_a_harness_answers_no_batches(tmp_path: Path):
-    asked = model(tmp_path)
-    for call in (
-        lambda: asked.submit({"a": REQUEST}),
-        lambda: asked.batch("b"),
-        lambda: asked.batches(datetime.now(UTC)),
-        lambda: asked.results("b"),
-    ):
-        with pytest.raises(
-            ModelError, match="Plain answers no batches. Set MEMORY_MODEL_BATCHES=auto or never"
-        ):
-            call()

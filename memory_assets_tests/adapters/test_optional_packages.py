@@ -23,13 +23,3 @@ def test_from_a_wheel_the_installed_package_gets_the_extra(
 ):
     monkeypatch.setattr(optional_packages, "CHECKOUT", tmp_path)
     assert install_command("scaling") == f'{sys.executable} -m pip install "memory_assets[scaling]"'
-
-
-def test_in_an_environment_without_pip_uv_installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(optional_packages, "CHECKOUT", tmp_path)
-    monkeypatch.setattr(optional_packages, "find_spec", lambda name: None)
-    monkeypatch.setattr(sys, "executable", "/opt/my tools/bin/python")
-    assert (
-        install_command("models")
-        == 'uv pip install --python "/opt/my tools/bin/python" "memory_assets[models]"'
-    )

@@ -12,15 +12,6 @@ from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import DocumentError
 
 
-def test_a_file_is_read_by_another_process(tmp_path: Path):
-    (tmp_path / "a.md").write_text("# Tides\nHigh water.\n")
-    found = read_document(tmp_path / "a.md")
-    assert (found.title, found.sections[0].chapter) == ("Tides", "Tides")
-    (tmp_path / "a.md").write_bytes(b"\0")
-    with pytest.raises(DocumentError, match=r"Cannot add .*a\.md\. Its name says markdown"):
-        read_document(tmp_path / "a.md")
-
-
 def test_a_folder_a_missing_file_and_a_large_one_are_refused(tmp_path: Path):
     with pytest.raises(DocumentError, match="it is a folder"):
         process.check_file(tmp_path)
