@@ -9,7 +9,6 @@ import pytest
 from memory_assets.assets.automation import new_transcripts, next_requests
 from memory_assets.definitions import assemble
 from memory_assets.runs import due
-from memory_assets.runs.days import STARTED_BY
 from memory_assets.runs.launch import Runner
 from memory_assets.runs.staleness import stale_days
 from memory_assets.store.settings import read_settings
@@ -43,25 +42,6 @@ def test_captured_days_are_asked_for_as_one_range(store: Store, tmp_path: Path):
     assert day.isoformat() == "2026-08-03"
     assert not due.memories_are_stale(store)
     assert not due.review_is_stale(store)
-
-
-def test_the_same_state_is_asked_for_under_the_same_key(store: Store):
-    first, second = (
-        next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) for _ in range(2)
-    )
-    assert [request.run_key for request in first] == [request.run_key for request in second]
-
-
-def test_a_request_names_the_days_of_its_range(store: Store):
-    with Runner(store) as runner:
-        runner.run("capture")
-    (request,) = next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
-    assert request.job_name == "process_days"
-    assert (request.partition_key_range.start, request.partition_key_range.end) == (
-        "2026-08-03",
-        "2026-08-03",
-    )
-    assert request.tags[STARTED_BY] == "new_transcripts"
 
 
 @pytest.mark.parametrize(

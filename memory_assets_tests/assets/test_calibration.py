@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from memory_assets.runs.steps.quality import precision_of
-from memory_assets.schema.tables import tables_in
 from memory_assets.stages.evaluate.calibration import ENOUGH
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
@@ -22,24 +21,6 @@ def metadata(store: Store) -> dict[str, Any]:
     result = run_assets(store, "calibration")
     assert all(check.passed for check in result.get_asset_check_evaluations())
     return metadata_of(result, "calibration")
-
-
-def test_every_triage_makes_it_after_the_lines_that_it_looks_at():
-    for job in ("triage", "review"):
-        names = [table.name for table in tables_in(job)]
-        assert names.index("calibration") > names.index("entries")
-
-
-def test_what_nobody_decided_has_no_precision(store: Store):
-    assert not [
-        name for name in metadata(store) if name.startswith(("precision", "percent", "brier"))
-    ]
-    rows = (
-        store.tables.read("calibration")
-        .select("judge", "verdict", "count", "waiting", "precision")
-        .rows()
-    )
-    assert ("rules", "left to a person", 1, 1, None) in rows
 
 
 def test_what_a_person_decided_is_a_figure_of_the_run(store: Store):

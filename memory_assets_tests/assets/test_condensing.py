@@ -13,12 +13,11 @@ from memory_assets.runs.steps.condensing import Condenser
 from memory_assets.schema.protocols import Model
 from memory_assets.services.models.open_models import open_model
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.reflect.reflector import REFLECTOR
 from memory_assets.stages.reflect.subjects import DAY
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import START, row
-from memory_assets_tests.messages_api import KEY, Fault, MessagesApi, Said, serve
+from memory_assets_tests.messages_api import KEY, MessagesApi, serve
 from memory_assets_tests.small_store import write
 
 MODEL = "claude-haiku-4-5"
@@ -108,20 +107,6 @@ def test_a_model_that_will_not_shrink_is_asked_three_times_and_nothing_is_lost(s
     )
 
 
-def test_where_the_model_refuses_the_rules_stand_in(store: Store):
-    with serve(lambda _: Said("", stop_reason="refusal")) as refusing:
-        found = ask(with_url(store, refusing.url))
-    assert (found["reflector"], found["answers"], found["prompt_hash"]) == (REFLECTOR, [], None)
-    assert found["observation_ids"]
-
-
-def test_a_question_that_cannot_be_answered_is_told_and_the_rules_stand_in(store: Store):
-    with serve(lambda _: Fault(400, "invalid_request_error", "This is too much.")) as broken:
-        found = ask(with_url(store, broken.url))
-    assert "rejects a request" in str(found["problems"][0])
-    assert (found["reflector"], found["answers"]) == (REFLECTOR, [])
-
-
 def test_nothing_is_asked_beyond_the_budget(
     store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
 ):
@@ -136,29 +121,3 @@ def test_nothing_is_asked_beyond_the_budget(
 
 def with_url(store: Store, url: str) -> Store:
     return open_store(store.settings.model_copy(update={"model_url": url}))
-
-
-def test_a_project_that_may_not_be_sent_is_condensed_by_rules(
-    store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_MODEL_PROJECTS", "other")
-    store = open_store(read_settings())
-    assert Condenser(store, DAY).questions(ON) == []
-    model = open_model(store, "reflector")
-    assert model is not None
-    assert Condenser(store, DAY).ask(model, [ON]) == {}
-    assert api.questions() == []
-
-
-def test_the_reflector_is_asked_and_not_the_observer(
-    store: Store, api: MessagesApi, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_REFLECTOR_MODEL", "claude-sonnet-4-5")
-    store = open_store(read_settings())
-    model = open_model(store, "reflector")
-    assert model is not None
-    Condenser(store, DAY).ask(model, [ON])
-    assert {body["model"] for body in api.questions()} == {"claude-sonnet-4-5"}
-    assert Condenser(store, DAY).rows(ON)["reflector"].unique().to_list() == [
-        "claude-sonnet-4-5-20251001"
-    ]

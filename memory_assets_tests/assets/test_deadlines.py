@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from memory_assets.assets.automation import SCHEDULES, overdue_jobs, overdue_requests
+from memory_assets.assets.automation import overdue_jobs, overdue_requests
 from memory_assets.assets.deadlines import confirmations, deadlines
 from memory_assets.definitions import assemble
 from memory_assets.runs.days import STARTED_BY
-from memory_assets.runs.record import note_builds, note_slot
-from memory_assets.schema.tables import JOBS, TABLES, tables_in
+from memory_assets.runs.record import note_builds
+from memory_assets.schema.tables import JOBS, tables_in
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import EARLY
 from memory_assets_tests.simulated import at_moment
@@ -32,16 +32,6 @@ def reported(instance: dg.DagsterInstance, *names: str) -> None:
         instance.report_runless_asset_event(
             dg.AssetMaterialization(name, tags=tags, metadata={"dagster/row_count": 3})
         )
-
-
-def test_every_asset_has_its_deadline_as_a_policy(store: Store):
-    graph = assemble(store.settings, EARLY, store).resolve_asset_graph()
-    for name, table in TABLES.items():
-        policy = graph.get(dg.AssetKey(name)).freshness_policy_or_from_metadata
-        assert isinstance(policy, dg.FreshnessPolicy), name
-        assert policy == dg.FreshnessPolicy.time_window(
-            fail_window=table.deadline, warn_window=table.deadline / 2
-        ), name
 
 
 def test_an_asset_is_confirmed_with_its_data_version_once_a_quarter_of_its_deadline_passed():
@@ -87,12 +77,6 @@ def asked_for(store: Store) -> list[str | None]:
         return [request.job_name for request in overdue_requests(instance, store)]
 
 
-def test_a_new_store_has_missed_nothing(store: Store):
-    assert asked_for(store) == []
-    ran(store, NOON, "capture")
-    assert asked_for(store) == []
-
-
 def test_what_three_days_without_a_daemon_missed_is_requested_once_and_in_run_order(store: Store):
     ran(store, NOON - timedelta(days=3), *JOBS)
     assert set(asked_for(store)) == {
@@ -104,19 +88,6 @@ def test_what_three_days_without_a_daemon_missed_is_requested_once_and_in_run_or
     assert {"weekly", "monthly", "brief"} <= set(rest)
     ran(store, NOON, *JOBS)
     assert asked_for(store) == []
-
-
-def test_a_time_of_a_schedule_at_which_nothing_was_due_is_not_missed(store: Store):
-    ran(store, NOON - timedelta(days=3), *JOBS)
-    for name, *_ in SCHEDULES:
-        note_slot(store, name, NOON)
-    assert asked_for(store) == []
-
-
-def test_in_the_first_minutes_after_its_time_the_schedule_itself_starts_the_run(store: Store):
-    ran(store, NOON - timedelta(minutes=29), *JOBS)
-    assert asked_for(at_moment(store, NOON + timedelta(minutes=9))) == []
-    assert asked_for(at_moment(store, NOON + timedelta(minutes=10))) == ["review"]
 
 
 def test_the_sensor_waits_while_a_run_is_in_progress(store: Store):

@@ -8,14 +8,13 @@ import dagster as dg
 import pytest
 
 from memory_assets.assets.automation import event_requests, spooled_events
-from memory_assets.runs.due import events_wait, review_is_stale
 from memory_assets.services.health.surroundings import check_dead_letters, check_spool
 from memory_assets.stages.deliver import spool
-from memory_assets.stages.deliver.events import ACCUMULATED, APPROVED, ENDED, REFLECTED
+from memory_assets.stages.deliver.events import ACCUMULATED, ENDED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import run_assets
-from memory_assets_tests.small_store import DAY, PROPOSAL, bring_up_to_date, small_store
+from memory_assets_tests.small_store import DAY, small_store
 from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
@@ -78,20 +77,6 @@ def test_a_session_that_ended_is_taken_in_and_closed_by_one_run(
     assert check_dead_letters(store.root).passed
 
 
-def test_a_proposal_that_was_approved_elsewhere_is_decided_by_the_next_triage():
-    store = small_store()
-    send(store.root, APPROVED, proposalId=PROPOSAL)
-    take_in(store)
-    assert not events_wait(store)
-    assert review_is_stale(store)
-    (event,) = store.ledger.events(["proposal.approved"])
-    assert (event.target, event.payload["surface"], event.actor) == (
-        PROPOSAL,
-        "event",
-        store.settings.owner,
-    )
-
-
 def test_observations_that_accumulated_are_reflected_on_once():
     store = small_store()
     store.tables.drop("proposals", DAY.isoformat())
@@ -101,21 +86,6 @@ def test_observations_that_accumulated_are_reflected_on_once():
     assert request.job_name == "reflect"
     assert request.partition_key_range == dg.PartitionKeyRange(DAY.isoformat(), DAY.isoformat())
     assert [again.run_key for again in event_requests(store, busy=False)] == [request.run_key]
-
-
-def test_a_day_nobody_asked_for_is_not_reflected_on_before_its_time():
-    store = small_store()
-    store.tables.drop("proposals", DAY.isoformat())
-    assert jobs(store) == []
-
-
-def test_a_reflection_that_was_told_of_asks_for_a_triage():
-    store = small_store()
-    bring_up_to_date(store)
-    assert not review_is_stale(store)
-    send(store.root, REFLECTED, date=DAY.isoformat(), proposalCount=3)
-    take_in(store)
-    assert review_is_stale(store)
 
 
 def tick(store: Store, cursor: str | None = None) -> dg.SensorResult:

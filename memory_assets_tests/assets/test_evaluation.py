@@ -2,18 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
 
-from memory_assets.assets.automation import next_requests
-from memory_assets.runs import due
 from memory_assets.runs.staleness import is_stale
-from memory_assets.stages.distill.standards import DISTILL_VERSION
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.dagster_runs import metadata_of, run_assets
+from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.small_store import FACT, small_store
 
 PORT = "The staging database listens on port 5433."
@@ -40,25 +36,6 @@ def label(tmp_path: Path, text: str, session: str = "session-1") -> Path:
 
 def run(store: Store) -> dg.ExecuteInProcessResult:
     return run_assets(store, "evaluation")
-
-
-def metadata(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
-    return metadata_of(result, "evaluation")
-
-
-def test_figures_stand_in_metadata_with_what_made_them(store: Store):
-    found = metadata(run(store))
-    assert (found["recall"], found["recall_interval_low"], found["precision"], found["noise"]) == (
-        1.0,
-        1.0,
-        1.0,
-        0.0,
-    )
-    assert (found["distill_version"], found["observer"], found["sessions"]) == (
-        DISTILL_VERSION,
-        "x",
-        1,
-    )
 
 
 def test_the_table_holds_the_figures_of_each_session_and_of_all(store: Store):
@@ -94,33 +71,6 @@ def test_it_is_due_when_labels_or_observations_changed_and_never_without_labels(
     assert is_stale(store, ["evaluation"])
     monkeypatch.delenv("MEMORY_GOLD")
     assert not is_stale(open_store(read_settings()), ["evaluation"])
-
-
-def test_the_sensor_asks_for_it_last(store: Store, monkeypatch: pytest.MonkeyPatch):
-    for job in ("capture", "rebuild_memories", "brief"):
-        monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
-    monkeypatch.setattr(due, "stale_days", lambda store, job: {})
-    assert [
-        request.job_name
-        for request in next_requests(dg.DagsterInstance.ephemeral(), store, busy=False)
-    ] == ["evaluate"]
-    run(store)
-    assert next_requests(dg.DagsterInstance.ephemeral(), store, busy=False) == []
-
-
-def test_without_labels_it_says_so(monkeypatch: pytest.MonkeyPatch):
-    store = small_store()
-    assert (
-        metadata(run(store))["labels"] == "no labelled sessions: name their folder in MEMORY_GOLD"
-    )
-    assert store.tables.read("evaluation").is_empty()
-
-
-def test_labels_of_other_sessions_are_no_reason_to_fail(store: Store, tmp_path: Path):
-    label(tmp_path, FACT, session="elsewhere")
-    result = run(store)
-    assert "none of those in" in metadata(result)["labels"]
-    assert all(check.passed for check in result.get_asset_check_evaluations())
 
 
 def test_labels_that_cannot_be_used_fail_the_run_at_once(store: Store, labels: Path):

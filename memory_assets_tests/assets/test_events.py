@@ -5,12 +5,9 @@ from datetime import date, timedelta
 import dagster as dg
 import pytest
 
-from memory_assets.runs.days import STARTED_BY
-from memory_assets.runs.materialise import data_version
-from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import run_assets
-from memory_assets_tests.small_store import DAY, FACT, small_store, write
+from memory_assets_tests.small_store import DAY, FACT, small_store
 
 LATER = DAY + timedelta(days=2)
 
@@ -34,21 +31,6 @@ def events(
         return [one.asset_materialization for one in records if one.asset_materialization]
 
 
-def test_one_of_several_tables_of_a_step_is_chosen_alone_and_the_others_are_recorded_too(
-    store: Store,
-):
-    found = events(store, "segments", "observations", days=(DAY, DAY))
-    assert [one.partition for one in found] == [DAY.isoformat()]
-    assert found[0].tags["dagster/data_version"] == data_version(
-        store, TABLES["segments"], [DAY.isoformat()]
-    )
-    assert found[0].tags["dagster/code_version"].startswith(TABLES["segments"].version)
-    assert (
-        found[0].metadata["dagster/partition_row_count"].value
-        == store.tables.read("segments").height
-    )
-
-
 def test_a_run_of_one_table_of_a_step_needs_no_configuration_and_passes_its_checks(store: Store):
     result = run_assets(store, "verdicts", days=(DAY, DAY))
     checked = {
@@ -64,41 +46,6 @@ def test_the_latest_event_is_that_of_the_last_day_with_rows(store: Store):
     ]
     assert found[0].partition == DAY.isoformat()
     assert found[0].metadata["dagster/row_count"].value == store.tables.read("segments").height > 0
-
-
-def test_a_run_of_empty_days_alone_leaves_the_last_day_with_rows_on_top(store: Store):
-    assert [
-        one.partition for one in events(store, "segments", "segments", days=(LATER, LATER))
-    ] == [
-        DAY.isoformat(),
-        LATER.isoformat(),
-    ]
-
-
-def test_a_run_of_earlier_days_that_was_not_started_in_the_ui_leaves_the_last_day_with_rows_on_top(
-    store: Store,
-):
-    write(
-        store,
-        "segments",
-        LATER.isoformat(),
-        *store.tables.read("segments").drop("day").with_columns(day=LATER).to_dicts(),
-    )
-    assert events(store, "segments", "segments", days=(DAY, DAY))[0].partition == DAY.isoformat()
-    started = {STARTED_BY: "command line"}
-    assert [
-        one.partition
-        for one in events(store, "segments", "segments", days=(DAY, DAY), tags=started)
-    ] == [
-        LATER.isoformat(),
-        DAY.isoformat(),
-    ]
-
-
-def test_a_run_whose_last_day_has_rows_is_recorded_once(store: Store):
-    assert [one.partition for one in events(store, "segments", "segments", days=(DAY, DAY))] == [
-        DAY.isoformat()
-    ]
 
 
 def test_memory_md_shows_the_structure_of_its_files_and_no_words(store: Store):

@@ -1,19 +1,10 @@
 """What Dagster is told: the stages in order, documented tables, day partitions in the owner's zone, nothing heavy to load."""
 
-import subprocess
-import sys
-from datetime import date
-from graphlib import TopologicalSorter
-from typing import get_args
-
 import dagster as dg
 import pytest
 
-from memory_assets.assets.factory import GROUPS
 from memory_assets.definitions import assemble
-from memory_assets.runs.scopes import SCOPE
-from memory_assets.schema.tables import JOBS, TABLES, table_names, tables_in
-from memory_assets.schema.vocabulary import Category
+from memory_assets.schema.tables import TABLES, table_names
 from memory_assets.stages.distill.model import questions
 from memory_assets.stages.reflect import questions as reflect_questions
 from memory_assets.store.settings import Settings
@@ -41,51 +32,12 @@ def specs() -> dict[str, dg.AssetSpec]:
     return {spec.key.to_user_string(): spec for spec in assembled().resolve_all_asset_specs()}
 
 
-def test_importing_the_definitions_loads_no_model_and_no_index():
-    code = (
-        "import sys, warnings; warnings.simplefilter('ignore');"
-        "from memory_assets.definitions import assemble; from memory_assets.store.settings import Settings;"
-        "assemble(Settings(timezone='UTC'));"
-        "print([name for name in ('torch', 'sentence_transformers', 'chromadb', 'anthropic') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_every_table_is_an_asset_with_its_documented_columns(specs: dict[str, dg.AssetSpec]):
     for table in table_names():
         schema = specs[table].metadata["dagster/column_schema"]
         assert [(column.name, column.description) for column in schema.columns] == [
             (n, d) for n, _, d in columns_of(table)
         ]
-
-
-def test_every_asset_has_a_group_an_owner_a_kind_a_version_and_one_sentence(
-    specs: dict[str, dg.AssetSpec],
-):
-    for name, spec in specs.items():
-        assert spec.group_name == GROUPS[TABLES[name].stage], name
-        assert spec.tags["stage"] == TABLES[name].stage and spec.tags["started_by"], name
-        assert spec.owners, name
-        assert spec.kinds, name
-        assert spec.code_version, name
-        assert spec.description, name
-        assert spec.description.strip().count("\n") == 0, name
-
-
-def test_groups_are_sorted_by_name_in_the_order_of_the_journey():
-    assert set(GROUPS) == {table.stage for table in TABLES.values()}
-    assert sorted(GROUPS.values()) == list(GROUPS.values())
-    numbers = {stage: number for number, stage in enumerate(GROUPS)}
-    journey = ["deliver", "capture", "distill", "embed", "reflect", "triage", "brief"]
-    assert sorted(journey, key=numbers.__getitem__) == journey
-
-
-def test_groups_form_a_graph_without_circles():
-    sources = {table.stage: set[str]() for table in TABLES.values()}
-    for table in TABLES.values():
-        sources[table.stage] |= {TABLES[name].stage for name in table.made_from} - {table.stage}
-    assert list(TopologicalSorter(sources).static_order())[-1] in ("brief", "maintain", "library")
 
 
 def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str, dg.AssetSpec]):
@@ -105,18 +57,6 @@ def test_day_tables_are_cut_in_the_owners_zone_and_today_exists(specs: dict[str,
         days = specs[name].partitions_def
         assert isinstance(days, dg.DailyPartitionsDefinition)
         assert (days.timezone, days.end_offset) == ("Europe/Berlin", 1)
-
-
-def test_summaries_are_cut_by_category(specs: dict[str, dg.AssetSpec]):
-    categories = specs["category_summaries"].partitions_def
-    assert categories is not None
-    assert set(categories.get_partition_keys()) == set(get_args(Category))
-
-
-def test_memory_md_and_the_briefing_are_cut_by_scope(specs: dict[str, dg.AssetSpec]):
-    for name in ("memory_md", "briefing"):
-        scopes = specs[name].partitions_def
-        assert isinstance(scopes, dg.DynamicPartitionsDefinition) and scopes.name == SCOPE
 
 
 def test_weeks_and_months_are_cut_in_the_owners_zone_and_made_from_their_days(
@@ -156,10 +96,6 @@ def test_another_model_or_prompt_marks_answers_as_stale_and_nothing_else(
     assert {name for name in asked if asked[name] != changed[name]} == REFLECTING
 
 
-def test_every_asset_is_in_a_job(specs: dict[str, dg.AssetSpec]):
-    assert {table.name for job in JOBS for table in tables_in(job)} == set(specs) == set(TABLES)
-
-
 @pytest.mark.parametrize(
     ("name", "blocks"), [("schema_and_unique_keys", True), ("no_secrets", False)]
 )
@@ -173,27 +109,6 @@ def test_every_table_has_a_check_of_its_schema_that_blocks_and_one_for_secrets_t
         if spec.name == name and spec.blocking == blocks
     }
     assert checked == set(table_names())
-
-
-def test_the_definitions_can_be_loaded_as_one_repository():
-    dg.Definitions.validate_loadable(assembled())
-
-
-def test_partitions_begin_with_the_first_day_and_weeks_and_months_hold_it():
-    definitions = assemble(Settings(timezone="UTC"), date(2026, 8, 5))
-    found = {
-        spec.key.to_user_string(): spec.partitions_def
-        for spec in definitions.resolve_all_asset_specs()
-    }
-    first = {
-        name: found[name].get_first_partition_key()
-        for name in ("messages", "weekly_distillates", "monthly_distillates")
-    }
-    assert first == {
-        "messages": "2026-08-05",
-        "weekly_distillates": "2026-08-03",
-        "monthly_distillates": "2026-08-01",
-    }
 
 
 def test_another_setting_changes_the_code_version_of_what_declares_it_and_of_nothing_else():

@@ -62,17 +62,6 @@ def test_a_run_makes_the_tables_and_the_picture_and_every_check_passes(store: St
     assert not stale(store)
 
 
-def test_the_graph_is_behind_when_a_memory_or_an_alias_changes(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    run(store)
-    monkeypatch.setenv("MEMORY_ALIASES", '{"harbor": ["hb"]}')
-    assert stale(open_store(read_settings()))
-    monkeypatch.delenv("MEMORY_ALIASES")
-    write(store, "memories", "all", row("memories", id="m1", state="active", superseded_by=None))
-    assert stale(store)
-
-
 @pytest.mark.parametrize(
     ("table", "name", "change"),
     [

@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.assets.automation import next_requests
-from memory_assets.runs import due, launch
-from memory_assets.runs.steps.brief import lessons_md
+from memory_assets.runs import launch
 from memory_assets.services.search.brief_inputs import lessons_of
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.settings import read_settings
@@ -68,17 +65,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def test_a_lesson_that_nobody_was_told_asks_for_a_briefing(
-    small: Store, monkeypatch: pytest.MonkeyPatch
-):
-    assert [run.job for run in due.due_runs(small, "brief")] == ["brief"]
-    for job in ("capture", "rebuild_memories"):
-        monkeypatch.setitem(due.DUE, job, (lambda store: False, due.triage_state))
-    monkeypatch.setattr(due, "stale_days", lambda store, job: {})
-    (request,) = next_requests(dg.DagsterInstance.ephemeral(), small, busy=False)
-    assert request.job_name == "brief"
-
-
 def test_what_is_forgotten_or_replaced_is_no_lesson_any_more(small: Store):
     assert [one["text"] for one in lessons_of(small)] == ["Use uv, not pip."]
     observed = row("observations", id="o1", day=DAY, message_ids=["m1"])
@@ -93,14 +79,3 @@ def test_what_is_forgotten_or_replaced_is_no_lesson_any_more(small: Store):
     write(small, "memories", "all")
     small.ledger.append(FORGOTTEN, "o1", {"messages": ["m1"]}, actor="mira")
     assert lessons_of(small) == []
-
-
-def test_lessons_that_a_person_wrote_are_committed_in_their_name_before_the_file_is_written(
-    small: Store,
-):
-    (small.workspace / "lessons.md").write_text("# Lessons of mine\n")
-    lessons_md(small, None)  # pyright: ignore[reportArgumentType]
-    assert "Use uv, not pip." in (small.workspace / "lessons.md").read_text()
-    ours, theirs = GitWorkspace(small.workspace).history("lessons.md")
-    assert (ours.is_ours, theirs.author) == (True, "mira")
-    assert GitWorkspace(small.workspace)._content(theirs.id, "lessons.md") == b"# Lessons of mine\n"

@@ -5,30 +5,26 @@ import os
 import re
 from datetime import date, timedelta
 from pathlib import Path
-from typing import get_args
 from zoneinfo import ZoneInfo
 
 import dagster as dg
-import polars as pl
 import pytest
 
 from memory_assets.assets import automation
 from memory_assets.definitions import assemble
-from memory_assets.runs.days import Stretch, tags_of
+from memory_assets.runs.days import Stretch
 from memory_assets.runs.due import DueRun, due_runs, memories_are_stale, night_runs
-from memory_assets.runs.inputs import summaries_are_stale
 from memory_assets.runs.launch import Runner
 from memory_assets.runs.record import begin_night, begun_night
 from memory_assets.runs.staleness import stale_days
-from memory_assets.schema.tables import TABLES, table_names, tables_in
-from memory_assets.schema.vocabulary import Category
+from memory_assets.schema.tables import table_names
 from memory_assets.store.ledger import BOOSTED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.assets.checks.outcomes import passes
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import message, row
-from memory_assets_tests.small_store import FACT, bring_up_to_date, small_store, write
+from memory_assets_tests.small_store import FACT, small_store, write
 from memory_assets_tests.stages.capture.sessions import (
     START,
     assistant,
@@ -39,7 +35,6 @@ from memory_assets_tests.stages.capture.sessions import (
 )
 
 DAY, RULE = START.date(), "Always use uv instead of pip to install packages in this repository."
-CATEGORIES = get_args(Category)
 
 
 def session(id: str) -> bytes:
@@ -138,35 +133,6 @@ def test_the_steps_of_a_night_change_nothing_when_they_run_again(store: Store):
     assert passes(store, "nightly_stats", "nothing_stays_missed", [str(DAY)])
 
 
-def test_a_past_day_is_counted_as_it_ended(store: Store):
-    later = DAY + timedelta(2)
-    write(store, "observations", str(DAY), said("1", DAY, RULE))
-    write(
-        store,
-        "observations",
-        str(later),
-        said("2", later, "The staging database listens on port 5433."),
-    )
-    run_assets(store, "nightly_stats", days=(DAY, later))
-    assert store.tables.read("nightly_stats").select("day", "total").rows() == [
-        (DAY, 1),
-        (DAY + timedelta(1), 1),
-        (later, 2),
-    ]
-
-
-def test_summaries_of_other_memories_are_rebuilt():
-    small = small_store()
-    bring_up_to_date(small)
-    assert not summaries_are_stale(small)
-    small.tables.write(
-        "memories", "all", small.tables.read("memories").with_columns(boost=pl.lit(0.1))
-    )
-    assert summaries_are_stale(small)
-    run_assets(small, "category_summaries", days=(CATEGORIES[0], CATEGORIES[-1]))
-    assert not summaries_are_stale(small)
-
-
 def test_a_night_that_was_killed_begins_again_with_the_same_day(store: Store):
     begin_night(store, DAY - timedelta(3))
     assert night_runs(store, DAY)[0].stretch == Stretch(DAY - timedelta(3), DAY)
@@ -202,18 +168,6 @@ def test_a_night_begins_with_the_earliest_unread_day_and_older_ones_have_their_o
     assert due_runs(store, "nightly") == [], "the clock alone starts it"
 
 
-def test_nights_that_were_missed_are_counted_by_the_next_one(store: Store):
-    write(store, "nightly_stats", str(DAY), row("nightly_stats", day=DAY))
-    assert night_runs(store, DAY + timedelta(1))[-1].stretch == Stretch(
-        DAY + timedelta(1), DAY + timedelta(1)
-    )
-    store = Store(store.settings.model_copy(update={"sources": ""}), store.root)
-    assert night_runs(store, DAY + timedelta(4))[-1].stretch == Stretch(
-        DAY + timedelta(1), DAY + timedelta(4)
-    )
-    assert night_runs(store, DAY)[-1].stretch == Stretch(DAY, DAY)
-
-
 def test_the_health_report_is_a_page_with_pictures_and_a_preview_in_the_ui():
     small = small_store()
     made = metadata_of(run_assets(small, "health_report"), "health_report")
@@ -231,63 +185,6 @@ def test_the_health_report_is_a_page_with_pictures_and_a_preview_in_the_ui():
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
     everything = "".join(content.decode() for content in before.values())
     assert FACT not in everything and "uv" not in re.findall(r"\w+", everything)
-
-
-def test_the_monthly_job_runs_on_the_first_and_holds_the_memories_and_their_indexes():
-    (monthly,) = [
-        one for one in automation.make_schedules("Europe/Berlin") if one.name == "monthly"
-    ]
-    assert (monthly.cron_schedule, monthly.execution_timezone, monthly.job_name) == (
-        "0 3 1 * *",
-        "Europe/Berlin",
-        "monthly",
-    )
-    assert {"health_report", "memories", "vector_index", "text_index"} <= {
-        table.name for table in tables_in("monthly")
-    }
-
-
-def test_the_weekly_job_runs_on_sunday_and_archives_before_memories_and_summaries_are_built():
-    (weekly,) = [one for one in automation.make_schedules("Europe/Berlin") if one.name == "weekly"]
-    assert (weekly.cron_schedule, weekly.execution_timezone, weekly.job_name) == (
-        "0 1 * * 0",
-        "Europe/Berlin",
-        "weekly",
-    )
-    names = [table.name for table in tables_in("weekly")]
-    order = ("archivals", "memories", "category_summaries", "insights")
-    assert sorted(order, key=names.index) == list(order)
-    assert (
-        "archivals" in TABLES["memories"].made_from
-        and "category_summaries" in TABLES["insights"].made_from
-    )
-
-
-def test_summaries_by_category_and_insights_are_built_in_one_run():
-    small = small_store()
-    small.tables.write(
-        "memories", "all", small.tables.read("memories").with_columns(state=pl.lit("archived"))
-    )
-    result = run_assets(
-        small, "category_summaries", "insights", tags=tags_of("weekly", started_by="weekly")
-    )
-    assert metadata_of(result, "insights")["insights"] == 1
-    assert FACT in (small.workspace / "summaries" / "insights.md").read_text()
-
-
-def test_the_nightly_job_holds_the_tables_of_its_jobs_with_days_or_without_partitions():
-    names = {table.name for table in tables_in("nightly")}
-    assert {
-        "missed",
-        "boosts",
-        "nightly_stats",
-        "resources",
-        "observations",
-        "memories",
-        "vector_index",
-    } <= names
-    assert {TABLES[name].grain for name in names} == {"whole", "source", "day"}
-    assert "category_summaries" not in names, "a run has one kind of partitions"
 
 
 def test_the_schedule_starts_the_night_at_two_in_the_owners_zone(store: Store):

@@ -18,11 +18,6 @@ def opened(**how: str) -> Path:
     return StoreResource(**how).create_resource(dg.build_init_resource_context()).root
 
 
-def test_the_store_of_the_settings_is_opened_and_made_where_there_is_none():
-    assert opened() == read_settings().data
-    assert (read_settings().data / "VERSION").is_file()
-
-
 def test_a_run_of_a_store_in_a_bucket_needs_it_and_a_sensor_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -34,9 +29,3 @@ def test_a_run_of_a_store_in_a_bucket_needs_it_and_a_sensor_does_not(
     assert opened() == root
     with pytest.raises(ObjectStoreError, match="does not answer"):
         StoreResource().create_resource(cast(dg.InitResourceContext, SimpleNamespace(run=object())))
-
-
-def test_another_folder_can_be_named(tmp_path: Path):
-    other = tmp_path / "other"
-    assert opened(data=str(other)) == other
-    assert (other / "VERSION").is_file() and not (read_settings().data / "VERSION").exists()

@@ -1,6 +1,5 @@
 """A step that fails for a while is tried again, with waits in between, and says how often."""
 
-import dagster as dg
 import pytest
 
 from memory_assets.assets import factory
@@ -30,19 +29,6 @@ def test_a_busy_model_is_asked_again_and_the_ui_shows_how_often(
     failing(monkeypatch, *[ModelBusyError("It is busy.", retry_after_seconds=0.01)] * count)
     result = run_assets(store, "observer_answers", days=(DAY, DAY))
     assert metadata_of(result, "observer_answers")["retries"] == count
-
-
-def test_waits_grow_from_one_retry_to_the_next():
-    policy = factory.RETRY
-    assert (policy.max_retries, policy.backoff) == (2, dg.Backoff.EXPONENTIAL)
-    assert [policy.calculate_delay(attempt) for attempt in (1, 2)] == [5, 15]
-
-
-def test_another_step_that_had_to_be_tried_again_says_so_too(monkeypatch: pytest.MonkeyPatch):
-    store = small_store()
-    assert "retries" not in metadata_of(run_assets(store, "mentions"), "mentions")
-    failing(monkeypatch, ModelBusyError("It is busy.", retry_after_seconds=0.01))
-    assert metadata_of(run_assets(store, "mentions"), "mentions")["retries"] == 1
 
 
 def test_a_damaged_file_is_no_reason_to_try_the_same_step_again(monkeypatch: pytest.MonkeyPatch):

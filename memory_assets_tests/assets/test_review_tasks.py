@@ -11,12 +11,12 @@ from memory_assets.assets.automation import review_changes
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.instance import open_instance
-from memory_assets.services.review.open_triage import read_task_snapshot, sync_task_list, tasks_of
+from memory_assets.services.review.open_triage import read_task_snapshot, tasks_of
 from memory_assets.services.settings.which_store import sample_settings
 from memory_assets.stages.reflect.proposals import NUMBERED
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import DAY, FACT, PROPOSAL, small_store
-from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, serve
+from memory_assets_tests.todoist_api import TOKEN, TodoistApi, serve
 
 
 @pytest.fixture
@@ -94,21 +94,6 @@ def test_a_wrong_token_is_named_and_review_md_goes_on(
     assert FACT in (store.workspace / "projects/shop.md").read_text() and api.tasks == {}
 
 
-def test_while_todoist_is_down_nothing_is_lost(store: Store, api: TodoistApi):
-    launch.triage(store)
-    api.complete(api.named(FACT))
-    api.fault = lambda method, path: Fault(503)
-    (reason,) = asked(store)
-    assert reason is not None and "is not available (503); the next triage tries again" in reason
-    launch.triage(store)
-    assert "is not available (503)" in problem(store)
-    assert store.tables.read("decisions")["state"].to_list() == ["pending"]
-    api.fault = lambda method, path: None
-    launch.triage(store)
-    assert problem(store) == "none"
-    assert FACT in (store.workspace / "projects/shop.md").read_text()
-
-
 def test_without_a_token_nobody_is_called(
     store: Store, api: TodoistApi, monkeypatch: pytest.MonkeyPatch
 ):
@@ -137,19 +122,6 @@ def test_a_review_begins_with_what_was_decided_there(store: Store, api: TodoistA
     assert [one.proposal_id for one in agent.pending()] == [PROPOSAL]
     agent.apply_review_edits()
     assert agent.pending() == ()
-
-
-def test_two_processes_do_not_make_the_same_task(store: Store, api: TodoistApi):
-    other = Store(store.settings, store.root)
-    seen = []
-
-    def meanwhile(method: str, path: str) -> None:
-        if method == "POST":
-            seen.append(sync_task_list(other, {}))
-
-    api.fault = meanwhile
-    assert sync_task_list(store, {}) == ({"add": 1}, "")
-    assert seen == [({}, "")] and len(api.tasks) == 1
 
 
 def test_what_is_forgotten_is_not_read_from_a_task(store: Store, api: TodoistApi):

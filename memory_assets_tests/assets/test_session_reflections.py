@@ -1,6 +1,5 @@
 """A session that goes on is told what it established: from transcripts to the file that its harness hands out."""
 
-import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.dagster_runs import run_check
 from memory_assets_tests.factories import row
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, small_store, write
+from memory_assets_tests.small_store import FACT, MEMORY, small_store, write
 from memory_assets_tests.stages.capture.sessions import (
     START,
     assistant,
@@ -143,19 +142,6 @@ def test_a_block_that_is_long_or_cites_another_session_is_red():
     assert failed(store) == ["short_enough"]
 
 
-def test_the_block_says_what_had_no_room_and_how_it_is_found(capsys: pytest.CaptureFixture[str]):
-    store = small_store()
-    told(store)
-    assert keep_sessions(store) == 1
-    more = "_2 more: `memory recall QUESTION --session session-1 --include held` finds them._"
-    block = f"\n{THIS_SESSION}\n- 🔴 {FACT} [mem_0f3a5c1e0000]\n{more}\n"
-    assert briefed(capsys, "--session", "session-1") == f"# Briefing\n\n- Use uv.\n{block}"
-    assert briefed(capsys, "--session", "session-2") == briefed(capsys)
-    assert fast.main(["brief", "--session", "session-1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["data"]["text"].endswith(block)
-    assert DAY.isoformat() not in block
-
-
 def test_a_file_is_written_where_it_says_something_else_and_goes_with_its_row():
     store = small_store()
     told(store)
@@ -172,11 +158,3 @@ def test_a_file_is_written_where_it_says_something_else_and_goes_with_its_row():
     assert keep_sessions(store) == 0
     assert not file.exists()
     assert not full.exists()
-
-
-def test_what_a_session_is_told_is_among_what_forgetting_searches():
-    store = small_store()
-    told(store)
-    keep_sessions(store)
-    kinds = {place.kind for place in MemoryAgent().forget("never pip").found.places}
-    assert {"briefing", "table session_reflections"} <= kinds

@@ -2,15 +2,10 @@
 
 from datetime import timedelta
 
-import dagster as dg
 import pytest
 
-from memory_assets.assets import automation
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs import launch
-from memory_assets.runs.due import DueRun, due_runs
-from memory_assets.runs.staleness import stale_partitions
-from memory_assets.schema.tables import TABLES, tables_in
+from memory_assets.runs.due import due_runs
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import run_assets, run_check
@@ -41,13 +36,6 @@ def find(store: Store) -> dict[str, bool]:
 def at(now: str, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("MEMORY_NOW", now)
     return open_store(read_settings())
-
-
-def test_a_day_is_read_once_and_its_checks_pass(store: Store):
-    assert DAY in stale_partitions(store, TABLES["triggers"])
-    checks = find(store)
-    assert checks and all(checks.values())
-    assert stale_partitions(store, TABLES["triggers"]) == []
 
 
 def test_a_day_before_its_message_fails_the_check(store: Store):
@@ -97,28 +85,3 @@ def test_the_briefing_follows_the_calendar_without_new_transcripts(
 
 def run_brief(store: Store) -> None:
     run_assets(store, "briefing")
-
-
-def test_a_schedule_checks_every_day_in_the_owners_zone():
-    (daily,) = [
-        one for one in automation.make_schedules("Europe/Berlin") if one.name == "briefing_daily"
-    ]
-    assert (daily.cron_schedule, daily.execution_timezone, daily.job_name) == (
-        "5 0 * * *",
-        "Europe/Berlin",
-        "brief",
-    )
-    assert daily.default_status == dg.DefaultScheduleStatus.RUNNING
-    assert [table.name for table in tables_in("brief")] == ["lessons_md", "briefing"]
-
-
-def test_ingest_renders_the_briefing_when_something_comes_up(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(
-        launch, "due_runs", lambda store, job: [DueRun(job, None, "")] if job == "brief" else []
-    )
-    ran: list[str] = []
-    monkeypatch.setattr(launch.Runner, "run", lambda self, job, *_: ran.append(job))
-    launch.ingest(store)
-    assert ran == ["brief"]

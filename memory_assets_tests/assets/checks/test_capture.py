@@ -3,7 +3,7 @@
 import pytest
 import zstandard
 
-from memory_assets.assets.checks.capture import coverage, messages_of_windows, turns_complete
+from memory_assets.assets.checks.capture import coverage, turns_complete
 from memory_assets.store.archive import range_id
 from memory_assets.store.store import Store
 from memory_assets_tests.assets.checks.outcomes import failing
@@ -30,28 +30,10 @@ def messages(*turns: int, **changes: object) -> list[dict]:
     ]
 
 
-def test_a_complete_day_passes(store: Store):
-    assert (
-        failing(store, "messages")
-        == failing(store, "messages", [ON])
-        == failing(store, "resources")
-        == []
-    )
-
-
 def test_a_lost_message_fails(store: Store):
     write(store, "messages", ON, *messages(0, 1, 2, 3))
     assert failing(store, "messages", [ON]) == ["coverage"]
     assert failing(store, "messages", ["2026-08-04"]) == []
-
-
-def test_a_message_of_another_window_fails(store: Store):
-    write(store, "messages", ON, *messages(0, 1, 2, 3), *messages(4, window_id="x" * 64))
-    assert failing(store, "messages") == ["coverage"]
-    assert coverage(store, [ON]).select("message_id", "problem").rows() == [
-        (IDS[4], "missing"),
-        (IDS[4], "in no window"),
-    ]
 
 
 def test_a_message_in_two_windows_fails(store: Store):
@@ -76,17 +58,6 @@ def test_changed_bytes_fail(store: Store):
     (path,) = (store.root / "resources").rglob("*.zst")
     path.write_bytes(zstandard.compress(b"other bytes"))
     assert failing(store, "resources") == ["archived_bytes_unchanged"]
-
-
-def test_messages_of_windows_are_those_of_the_days_and_the_status(store: Store):
-    open_one = row("windows", window_id="y" * 64, status="open", day=None, message_ids=["later"])
-    write(store, "windows", "all", *store.tables.read("windows").to_dicts(), open_one)
-    assert messages_of_windows(store, None)["message_id"].to_list() == IDS
-    assert messages_of_windows(store, [ON], status="observed")["window_id"].unique().to_list() == [
-        WINDOW
-    ]
-    assert messages_of_windows(store, ["2026-08-04"]).is_empty()
-    assert messages_of_windows(store, None, status="skipped").is_empty()
 
 
 def test_turns_that_are_missing_or_share_a_message_fail(store: Store):

@@ -1,6 +1,5 @@
 """Checks of one asset run in one step and stay checks of their own: each has a result, can be run alone, and may block."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
@@ -12,7 +11,6 @@ from memory_assets.assets.checks.common import (
     TableCheck,
     one_step_per_asset,
     settled_days,
-    written_since,
 )
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
@@ -63,17 +61,6 @@ def steps(result: dg.ExecuteInProcessResult) -> list[str | None]:
     return [event.step_key for event in result.all_events if event.is_step_success]
 
 
-def test_each_check_has_its_result_and_an_asset_has_one_step(tmp_path: Path):
-    checks = [
-        check("first", "whole", passes=True),
-        check("second", "true", passes=True),
-        check("first", "known", passes=True),
-    ]
-    result = run(definitions(tmp_path, *checks))
-    assert passed(result) == {"whole": True, "known": True, "true": True}
-    assert sorted(map(str, steps(result))) == ["first", "first_checks", "second", "second_checks"]
-
-
 @pytest.mark.parametrize(("level", "follows"), [("block", False), ("error", True), ("warn", True)])
 def test_a_check_that_blocks_stops_what_comes_after_and_the_others_are_judged(
     tmp_path: Path, level: Level, follows: bool
@@ -86,11 +73,6 @@ def test_a_check_that_blocks_stops_what_comes_after_and_the_others_are_judged(
     assert passed(result) == {"whole": False, "known": True}
     assert ("second" in steps(result)) is follows
     assert result.success is follows
-
-
-def test_a_check_can_be_run_alone(tmp_path: Path):
-    checks = [check("first", "whole", passes=True), check("first", "known", passes=True)]
-    assert passed(run(definitions(tmp_path, *checks), "alone")) == {"whole": True}
 
 
 def test_a_day_that_another_machine_made_stale_is_judged_after_the_next_run(
@@ -110,12 +92,3 @@ def test_a_day_that_another_machine_made_stale_is_judged_after_the_next_run(
     assert settled_days(store, "observations", [day]) == [day], (
         "nobody else writes a store in a folder"
     )
-
-
-def test_of_transcripts_those_that_the_run_read_are_judged_and_all_where_only_the_checks_run():
-    store = small_store()
-    first, *_ = store.tables.parts("records")
-    assert written_since(store, "records", datetime.now(UTC)) is None
-    began = datetime.now(UTC)
-    store.tables.write("records", first, store.tables.read("records", [first]), inputs="again")
-    assert written_since(store, "records", began) == [first]

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_assets.stages.distill.model import questions, short_sessions
+from memory_assets.stages.distill.model import short_sessions
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.assets.checks.outcomes import failing, passes
@@ -41,10 +41,6 @@ def failing_rules(store: Store) -> list[str]:
     return [name for name in names if not passes(store, "observations", name, [ON])]
 
 
-def test_a_fact_with_its_evidence_passes(store: Store):
-    assert failing_rules(store) == failing(store, "verdicts") == failing(store, "segments") == []
-
-
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
@@ -65,12 +61,6 @@ def test_an_allowed_fact_without_evidence_is_named_by_its_id_and_its_text_is_not
     found = run_check(store, "observations", "evidence_of_allowed_facts")
     shown = str(found.metadata["examples"].value)
     assert not found.passed and FACT["id"] in shown and "never npm" not in shown
-
-
-def test_a_held_fact_may_quote_what_nobody_said(store: Store):
-    observed(store, gate="hold", quote="never npm")
-    assert failing_rules(store) == []
-    assert failing(store, "verdicts") == ["every_observation_has_its_verdict"]
 
 
 @pytest.mark.parametrize("ids", [IDS[:4], [*IDS, "elsewhere"], [*IDS, IDS[0]]])
@@ -106,22 +96,6 @@ def test_a_cut_answer_warns_and_without_a_model_no_window_waits_for_one(store: S
     assert failing(store, "observer_answers") == ["every_call_was_answered"]
 
 
-def test_a_window_that_the_present_model_was_not_asked_about_warns(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
-    asked = open_store(read_settings())
-    assert failing(asked, "observer_answers", [ON]) == ["of_the_present_prompt"]
-    own = {"window_id": WINDOW, "model": "claude-haiku-4-5", "state": "answered"}
-    write(
-        store,
-        "observer_answers",
-        ON,
-        row("observer_answers", **own, prompt_hash=questions.prompt_hash()),
-    )
-    assert failing(asked, "observer_answers", [ON]) == []
-
-
 @pytest.mark.parametrize(("turns", "found"), [(1, ["of_the_present_prompt"]), (0, [])])
 def test_a_short_session_with_a_turn_of_its_owner_is_asked_about_too(
     turns: int, found: list[str], store: Store, monkeypatch: pytest.MonkeyPatch
@@ -139,9 +113,3 @@ def test_a_short_session_with_a_turn_of_its_owner_is_asked_about_too(
         row("observer_answers", **own, prompt_hash=short_sessions.prompt_hash()),
     )
     assert failing(asked, "observer_answers", [ON]) == []
-
-
-def test_days_before_the_asked_ones_do_not_warn(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_MODEL", "claude-haiku-4-5")
-    asked = open_store(read_settings())
-    assert failing(asked, "observer_answers", ["2026-08-04"]) == []

@@ -1,7 +1,6 @@
 """Merging and folding as assets: the ledger is written once, a rebuild gives the same memories, and checks name pairs by id."""
 
 import hashlib
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,16 +11,11 @@ import pytest
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.checks.common import REGISTERED
 from memory_assets.runs.steps import embed as steps
-from memory_assets.schema.requests import RememberRequest
-from memory_assets.schema.tables import TABLES
-from memory_assets.services.notes.remember import remember
-from memory_assets.stages.embed.encode import encode_day
 from memory_assets.stages.embed.evidence import EVIDENCE
-from memory_assets.stages.embed.notes import note_rows
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
-from memory_assets_tests.factories import START, frame, message, row
+from memory_assets_tests.factories import START, message, row
 from memory_assets_tests.small_store import write
 
 DAY = START.date().isoformat()
@@ -124,14 +118,6 @@ def test_a_question_that_replaces_a_statement_is_named(store: Store):
     assert judged.run(store, None).passed
 
 
-def test_a_memory_that_a_session_was_shown_does_not_confirm_itself(store: Store):
-    learn(store, said("1", CHECK), said("2", CHECK), said("3", CHECK))
-    briefing = message(f"# Memory briefing\n- {CHECK}\n", author="injected", session_id="s2")
-    write(store, "messages", DAY, briefing)
-    assert fold(store)["confirmed"] == 1
-    assert [event.payload["sources"] for event in store.ledger.events(EVIDENCE)] == [["s1", "s3"]]
-
-
 def test_a_conflict_warns_with_both_ids_until_the_owner_settles_it(store: Store):
     doubtful = [said("1", PORT), said("2", OTHER_PORT)]
     learn(store, *doubtful)
@@ -155,46 +141,6 @@ def test_repeats_that_merging_left_are_named_without_their_words(store: Store):
     assert found.metadata["share"].value == 0.5
     assert "| 1 | 2 | 0.8" in found.metadata["examples"].value
     assert "make" not in str(found.metadata)
-
-
-def test_an_event_whose_messages_are_gone_is_named(store: Store):
-    learn(store, said("1", PORT), said("2", PORT))
-    assert fold(store)["events_have_a_home"].passed
-    learn(store, said("1", PORT))
-    found = fold(store)["events_have_a_home"]
-    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert "| memory.confirmed | 1 |" in found.metadata["examples"].value
-
-
-def test_edges_are_judged_anew_when_the_rules_changed_and_kept_otherwise(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    learn(store, said("1", PORT), said("2", PORT))
-    fold(store)
-    write_back = store.tables.read("merges").with_columns(pl.lit("kept").alias("reason"))
-    store.tables.write(
-        "merges", "all", write_back, inputs=store.tables.parts("merges")["all"].inputs
-    )
-    fold(store)
-    assert store.tables.read("merges")["reason"].to_list() == ["kept"]
-    monkeypatch.setitem(TABLES, "merges", replace(TABLES["merges"], version="merge/other"))
-    fold(store)
-    assert store.tables.read("merges")["reason"].to_list() == ["same words"]
-
-
-def test_recalls_and_uses_refresh_a_memory(store: Store):
-    learn(store, said("1", PORT))
-    at = START + timedelta(days=2)
-    store.ledger.append(
-        "memory.used",
-        "answer",
-        {"memory_ids": ["1", "unknown"], "at": at.isoformat()},
-        actor="observer",
-    )
-    fold(store)
-    found = store.tables.read("memories", columns=["recall_count", "used_count", "last_used_at"])
-    assert found.rows() == [(0, 1, at)]
-    assert frame("memories").schema["used_count"] == pl.Int64()
 
 
 def test_what_a_session_was_shown_and_took_up_is_noted_once(store: Store):
@@ -228,18 +174,6 @@ def test_what_a_session_was_shown_and_took_up_is_noted_once(store: Store):
     told = fold(store)
     assert (told["used"], told["ignored"]) == (0, 0)
     assert store.tables.read("memories", columns=columns).rows() == boosted
-
-
-def test_a_note_is_part_of_one_memory_with_what_says_the_same(store: Store):
-    learn(store, said("1", PORT, scope="project", author="owner"))
-    noted = remember(store, RememberRequest(text=PORT, category="operations", project="shop"))
-    other = remember(store, RememberRequest(text="Herons nest beside the reactor."))
-    notes = note_rows(store.ledger.events())
-    vectors = encode_day(notes["day"][0], notes, LocalEmbedder(), now=START)["embeddings"]
-    store.tables.write("embeddings", notes["day"][0].isoformat(), vectors)
-    fold(store)
-    found = dict(store.tables.read("memories", columns=["id", "observation_ids"]).iter_rows())
-    assert found == {"1": ["1", *noted.memory_ids], other.memory_ids[0]: list(other.memory_ids)}
 
 
 def test_a_text_that_cannot_be_encoded_is_named_and_gets_its_vector_once_the_model_is_repaired(

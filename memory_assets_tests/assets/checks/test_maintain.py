@@ -18,10 +18,6 @@ def red_nights(store: Store) -> list[list[dict[str, str]]]:
     return [rows for rows in found if rows]
 
 
-def test_a_whole_store_is_green_every_night():
-    assert red_nights(small_store()) == []
-
-
 def test_a_flipped_byte_of_the_archive_is_red_in_one_night_of_the_month_and_no_place_is_told():
     store = small_store()
     (path,) = (store.root / "resources").rglob("*.zst")

@@ -8,7 +8,6 @@ import dagster as dg
 import pytest
 
 from memory_assets.runs.staleness import stale_days
-from memory_assets.runs.steps.quality import NO_BREAK
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import message, row
@@ -103,30 +102,6 @@ def test_each_day_of_a_run_has_its_own_numbers(store: Store):
     )
 
 
-def test_the_days_of_a_run_stand_in_one_table(store: Store):
-    write_day(store, DAY, {}, {"text": "It is never pip here: use uv to install packages."})
-    write_day(store, NEXT, {}, reason="a passing state")
-    told = numbers(measure(store, last=NEXT))[DAY.isoformat()]["by_day"]
-    assert told.replace(NO_BREAK, "-").splitlines() == [
-        "| day | candidates | allowed | junk | faults of allowed facts |",
-        "|---|---:|---:|---:|---|",
-        "| 2026-08-03 | 2 | 2 | 0% | 1 dangling |",
-        "| 2026-08-04 | 1 | 1 | 100% |  |",
-    ]
-
-
-def test_a_day_with_nothing_to_count_has_no_figures(store: Store):
-    write_day(store, DAY)
-    (found,) = numbers(measure(store)).values()
-    assert found["dagster/partition_row_count"] == 0
-    assert not [name for name in found if name == "candidates" or name.endswith("_share")]
-
-
-def test_metadata_holds_no_text_of_observations(store: Store):
-    write_day(store, DAY, {"text": "It is 17:45, the moon is made of green cheese."})
-    assert "cheese" not in str(numbers(measure(store))) + str(checks(measure(store)))
-
-
 def test_a_measured_day_is_due_again_only_when_what_it_was_measured_from_changed(store: Store):
     write_day(store, DAY, {})
     measure(store)
@@ -177,33 +152,3 @@ def test_a_broken_promise_turns_its_check_red_and_a_kept_one_green(
     assert found.severity == (
         dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN
     )
-
-
-def test_a_check_names_the_offending_facts(store: Store):
-    write_day(store, DAY, {}, {"text": "The moon is made of green cheese."})
-    found = checks(measure(store))["allowed_facts_are_grounded"]
-    assert found.metadata["offending_rows"].value == 1
-    assert f"{DAY}-1" in str(found.metadata["examples"].value)
-
-
-def test_a_fact_that_only_repeats_the_output_of_a_tool_is_named(store: Store):
-    text = "resolved 12 packages in 3 ms, installed uv 0.8 to the environment of this project"
-    write_day(store, DAY, {"text": text, "author": "tool"})
-    write(
-        store,
-        "messages",
-        DAY.isoformat(),
-        message(f"$ uv sync\n{text}\n", message_id="m1", day=DAY, author="tool"),
-    )
-    found = checks(measure(store))["no_copied_tool_output"]
-    assert not found.passed
-    assert f"{DAY}-0" in str(found.metadata["examples"].value)
-    write_day(store, DAY, {})
-    assert checks(measure(store))["no_copied_tool_output"].passed
-
-
-def test_held_facts_break_no_promise(store: Store):
-    write_day(
-        store, DAY, {"gate": "hold", "text": "It was at 14:05 that the moon turned to cheese."}
-    )
-    assert all(found.passed for found in checks(measure(store)).values())

@@ -48,24 +48,6 @@ def metadata(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any]:
     return metadata_of(result, asset)
 
 
-def test_a_changed_fact_rewrites_only_the_summaries_of_its_category(store: Store):
-    deploy, rule = (
-        fact("1", "Deploys go through Buildkite."),
-        fact("2", "Never push to main.", category="rules-conventions"),
-    )
-    write(store, "memories", "all", deploy, rule)
-    assert metadata(materialise(store), "category_summaries")["categories_written"] == 2
-    before = store.tables.parts("category_summaries")
-    write(store, "memories", "all", deploy, {**rule, "text": "Always push to main."})
-    assert metadata(materialise(store), "category_summaries")["categories_written"] == 1
-    after = store.tables.parts("category_summaries")
-    assert before["operations"] == after["operations"]
-    assert before["rules-conventions"] != after["rules-conventions"]
-    write(store, "memories", "all", deploy)
-    materialise(store)
-    assert list(store.tables.parts("category_summaries")) == ["operations"]
-
-
 def pages(store: Store) -> dict[str, str]:
     return {path.name: path.read_text() for path in (store.workspace / "summaries").iterdir()}
 
@@ -120,14 +102,6 @@ def test_the_chart_shows_the_share_of_each_tier_and_of_unknowns(store: Store):
     ]
     assert "| 2026-09-01 | 4 | 25% | 50% | 0% | 25% | 0% |" in found["by_day"]
     assert "heron" not in str(found)
-
-
-def test_metadata_holds_no_text_of_memories(store: Store):
-    write(store, "memories", "all", fact("1", "The moon is made of green cheese."))
-    result = materialise(store)
-    assert "cheese" not in str(metadata(result, "category_summaries")) + str(
-        result.get_asset_check_evaluations()
-    )
 
 
 def test_a_summary_that_cites_what_is_gone_is_red(store: Store):

@@ -1,13 +1,12 @@
 """Reflection as assets: days, then weeks and months from them, made anew when their days change; checks red and green once."""
 
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import dagster as dg
 import pytest
 
-from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.assets.automation import accumulated_requests
 from memory_assets.runs import due
 from memory_assets.runs.due import days_accumulated
@@ -104,21 +103,6 @@ def test_days_become_a_week_and_a_month_and_every_fact_is_told_or_listed(store: 
     ]
 
 
-def test_a_finished_week_is_a_chapter_of_the_owner_under_git(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_OWNER", "mira")
-    own = open_store(read_settings())
-    reflect_days(own)
-    distil(own)
-    chapter = GitWorkspace(own.workspace).at_head("timeline/2026-W32.md")
-    assert (
-        chapter
-        and b"**Monday, 2026-08-03, harbor.**" in chapter
-        and b"[mem_a00000000000]" in chapter
-    )
-
-
 def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_changes(
     store: Store, monkeypatch
 ):
@@ -149,14 +133,6 @@ def test_a_finished_week_is_due_until_it_is_distilled_and_again_when_a_day_chang
     assert list(stale_days(store, "distil_weeks")) == []
     write(store, "segments", MONDAY.isoformat(), row("segments", segment_id="s1"))
     assert list(stale_days(store, "distil_weeks")) == [MONDAY]
-
-
-def test_a_week_that_is_not_over_waits(store: Store, monkeypatch: pytest.MonkeyPatch):
-    reflect_days(store)
-    monkeypatch.setenv("MEMORY_NOW", "2026-08-09T23:00:00+00:00")
-    assert list(stale_days(open_store(read_settings()), "distil_weeks")) == []
-    monkeypatch.setenv("MEMORY_NOW", "2026-08-10T00:00:00+00:00")
-    assert list(stale_days(open_store(read_settings()), "distil_weeks")) == [MONDAY]
 
 
 def test_a_very_full_day_is_reflected_on_at_once_and_once_a_day(
@@ -228,10 +204,3 @@ def test_a_broken_promise_is_named(
 def judge(store: Store, check: str) -> dg.AssetCheckEvaluation:
     """Runs one check alone, on the tables as they lie."""
     return run_check(store, *check.split("."))
-
-
-def test_a_day_that_is_gone_leaves_no_dropped_facts_behind(store: Store):
-    reflect_days(store)
-    store.tables.drop("reflections", MONDAY.isoformat())
-    run(store, "dropped_facts", first=MONDAY, last=MONDAY + timedelta(days=1))
-    assert store.tables.read("dropped_facts").is_empty()

@@ -3,8 +3,7 @@
 import pytest
 
 from memory_assets.services.review.open_triage import workspace_of
-from memory_assets.stages.triage.memory_md import MOST_BYTES
-from memory_assets.stages.triage.promote import MOVED, PROMOTED, RETIRED
+from memory_assets.stages.triage.promote import MOVED, PROMOTED
 from memory_assets.store.store import Store
 from memory_assets_tests.assets.checks.outcomes import failing, passes
 from memory_assets_tests.factories import row
@@ -45,16 +44,6 @@ def test_a_promoted_decision_needs_its_entry(store: Store):
 def test_an_entry_needs_evidence_in_the_archive(store: Store, evidence: list[dict]):
     promoted(store, evidence=evidence)
     assert not passes(store, "memory_md", "promotions_are_there")
-
-
-def test_a_note_and_a_removed_line_need_no_evidence(store: Store):
-    promoted(store, RETIRED, evidence=[])
-    assert passes(store, "memory_md", "promotions_are_there")
-
-
-def test_a_large_file_warns(store: Store):
-    (store.workspace / "MEMORY.md").write_text("x" * (MOST_BYTES + 1))
-    assert failing(store, "memory_md") == ["is_small"]
 
 
 def test_a_line_that_our_commit_dropped_fails_unless_it_was_replaced(store: Store):
