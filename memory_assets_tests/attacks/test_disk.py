@@ -3,11 +3,8 @@
 import errno
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
-import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -17,9 +14,9 @@ from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.attacks.kill_points import failing_behind
 from memory_assets_tests.conftest import NOW
-from memory_assets_tests.once import SEED, TEST_ALL, sampled
+from memory_assets_tests.once import SEED, sampled
 from memory_assets_tests.stages.capture.pipeline import capture, state
-from memory_assets_tests.stages.capture.sessions import assistant, dialogue, lines, transcript, user
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
 
 DISKS = {
     "full": errno.ENOSPC,
@@ -166,87 +163,3 @@ def test_a_session_that_is_rewritten_in_the_middle_is_read_again(tmp_path: Path,
     texts = store.tables.read("messages")["text"].to_list()
     assert ("a: please stop at point 10" if kept else "a: look at point 10") in texts
     assert "a: point 42 is done" in texts
-
-
-@pytest.mark.parametrize(
-    ("zone", "day", "hours"),
-    [
-        ("Europe/Berlin", "2026-03-29", 23),
-        ("Europe/Berlin", "2025-10-26", 25),
-        ("America/New_York", "2026-03-08", 23),
-    ],
-)
-def test_on_the_day_of_a_change_of_the_clocks_every_session_belongs_to_its_local_day(
-    tmp_path: Path, zone: str, day: str, hours: int
-):
-    """A session in each half hour of UTC around the day: 23 or 25 hours of them are its own."""
-    sources, store = tmp_path / "sources", opened(tmp_path / "store", timezone=zone)
-    noon = datetime.fromisoformat(f"{day}T12:00:00").replace(tzinfo=UTC)
-    start = (noon - datetime(2026, 8, 3, 9, tzinfo=UTC)).total_seconds() / 60
-    for half in range(-40, 41):
-        turns = [
-            user(f"s{half}", 0, "A question", start + 30 * half),
-            assistant(f"s{half}", 1, "An answer", start + 30 * half),
-        ]
-        transcript(sources, f"s{half}").write_bytes(lines(*turns))
-    capture(store, sources)
-    windows = store.tables.read("windows")
-    for row in windows.select("day", "ended_at").iter_rows(named=True):
-        assert row["day"] == row["ended_at"].astimezone(ZoneInfo(zone)).date()
-    assert windows.filter(pl.col("day").cast(pl.String) == day).height == 2 * hours
-
-
-def test_a_line_of_a_few_megabytes_is_one_message_and_harms_no_other(tmp_path: Path):
-    _capture_long_line(tmp_path, 3)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not TEST_ALL,
-    reason="a line of 50 MB, a file of 200 MB and 5,000 sessions take minutes; `make test-all`",
-)
-@pytest.mark.timeout(1800)
-class TestSizes:
-    """Sizes that no harness writes on a usual day."""
-
-    def test_a_line_of_fifty_megabytes(self, tmp_path: Path):
-        _capture_long_line(tmp_path, 50)
-
-    def test_a_file_of_two_hundred_megabytes(self, tmp_path: Path):
-        sources, store = tmp_path / "sources", opened(tmp_path / "store")
-        big = "".join(f"line {n} of the output\n" for n in range(4_000))
-        with transcript(sources, "a").open("wb") as file:
-            for turn in range(2_200):
-                file.write(
-                    lines(
-                        user("a", 2 * turn, f"Turn {turn}", turn / 10),
-                        assistant("a", 2 * turn + 1, big, turn / 10),
-                    )
-                )
-        assert transcript(sources, "a").stat().st_size > 200_000_000
-        capture(store, sources)
-        assert store.tables.read("messages", columns=["message_id"]).height == 4_400
-
-    def test_five_thousand_small_sessions(self, tmp_path: Path):
-        sources, store = tmp_path / "sources", opened(tmp_path / "store")
-        for number in range(5_000):
-            transcript(sources, f"s{number}").write_bytes(
-                lines(*dialogue(f"s{number}", 1, minutes=number % 1_000))
-            )
-        capture(store, sources)
-        assert store.tables.read("windows")["session_id"].n_unique() == 5_000
-        assert store.tables.read("messages", columns=["message_id"]).height == 10_000
-        before = datetime.now(UTC)
-        assert capture(store, sources).new_ranges == 0
-        assert datetime.now(UTC) - before < timedelta(minutes=2)
-
-
-def _capture_long_line(root: Path, megabytes: int) -> None:
-    sources, store = root / "sources", opened(root / "store")
-    long = [user("a", 0, "x " * (megabytes * 500_000), 0), *dialogue("a", 5, first=1, minutes=1)]
-    transcript(sources, "a").write_bytes(lines(*long))
-    transcript(sources, "b").write_bytes(lines(*dialogue("b", 5)))
-    capture(store, sources)
-    messages = store.tables.read("messages", columns=["session_id", "text_chars"])
-    assert messages["session_id"].value_counts().sort("session_id").rows() == [("a", 11), ("b", 10)]
-    assert messages.filter(pl.col("text_chars") >= megabytes * 999_999).height == 1

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import MemoryAssetsError
-from memory_assets.interfaces import verbs
 from memory_assets.interfaces.envelope import answered, to_json
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import Run
@@ -36,8 +35,6 @@ from memory_assets_tests.stages.triage.world import World
 TOKEN = "ghp_" + "k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
 HIDDEN = TOKEN[:9] + "\u200b" + TOKEN[9:]
 UV = "Always use `uv`, never `pip`."
-BASES = (requests.QuestionRequest, requests.Filters)
-"""Requests of no verb."""
 
 REQUESTS: dict[type[Request], tuple[str, list[dict[str, Any]]]] = {
     requests.RecallRequest: ("recall", [{"question": "uv"}]),
@@ -77,13 +74,6 @@ REQUESTS: dict[type[Request], tuple[str, list[dict[str, Any]]]] = {
 
 QUESTIONS = (requests.QuestionRequest, requests.ExplainRequest, requests.SearchDocumentsRequest)
 """Their answers repeat the question to who asks it."""
-
-
-def requests_of_verbs() -> set[type[Request]]:
-    declared = {
-        one for one in vars(requests).values() if isinstance(one, type) and issubclass(one, Request)
-    }
-    return declared - {Request, *BASES}
 
 
 def texts_of(model: type[Request]) -> list[str]:
@@ -153,11 +143,6 @@ def holding(root: Path) -> list[Path]:
         for path, content in contents(root)
         if any(form.lower() in content.lower() for form in wanted)
     ]
-
-
-def test_every_request_of_a_verb_is_sent_through() -> None:
-    assert requests_of_verbs() == REQUESTS.keys()
-    assert {verb.request for verb in (*verbs.VERBS, *verbs.COMMANDS)} <= REQUESTS.keys()
 
 
 @pytest.mark.parametrize("token", [TOKEN, HIDDEN], ids=["plain", "with an invisible letter"])
@@ -234,20 +219,6 @@ def test_a_token_typed_into_review_md_is_masked_in_the_file_the_ledger_and_git(
     )
     assert "My own note: ****" in world.review_md.read_text()
     assert holding(world.root) == []
-
-
-def test_a_review_md_that_is_saved_again_while_it_is_masked_decides_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    edited = world.review_md.read_text().replace(UV, f"Pass {TOKEN}.")
-    world.review_md.write_text(edited)
-    monkeypatch.setattr("memory_assets.stages.triage.run.replace_if_same", lambda *_: False)
-    applied = world.hear()
-    assert applied.warnings == [
-        "REVIEW.md is being edited; what it says is read at the next triage."
-    ]
-    assert world.ledger.events(["proposal.edited"]) == []
-    assert world.review_md.read_text() == edited
 
 
 def test_a_token_in_an_event_that_a_harness_sends_is_masked_in_spool_and_ledger(

@@ -39,21 +39,6 @@ def test_an_address_that_could_run_something_is_refused_and_runs_nothing(
     assert not ran.exists()
 
 
-@pytest.mark.parametrize(
-    "remote",
-    [
-        "https://git.acme.dev/m.git",
-        "ssh://git@git.acme.dev:22/m.git",
-        "git@git.acme.dev:ann/m.git",
-        "/srv/m.git",
-        "file:///srv/m",
-        "../m",
-    ],
-)
-def test_usual_addresses_are_accepted(remote: str) -> None:
-    check_remote(remote)
-
-
 def test_neither_hooks_nor_filters_nor_monitors_of_the_user_run_and_an_alias_of_an_address_runs_no_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

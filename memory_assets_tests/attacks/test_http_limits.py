@@ -90,33 +90,6 @@ def test_only_what_is_meant_for_this_server_is_answered(
         assert status == 200 or json.loads(answered[2])["ok"] is False
 
 
-PROGRAMS = {
-    "curl": {"user_agent": "curl/7.88.1", "accept": "*/*"},
-    "wget": {
-        "user_agent": "Wget/1.21.3",
-        "accept": "*/*",
-        "accept_encoding": "identity",
-        "connection": "Keep-Alive",
-    },
-    "httpx": {
-        "user_agent": "python-httpx/0.28.1",
-        "accept": "*/*",
-        "accept_encoding": "gzip, deflate",
-        "connection": "keep-alive",
-    },
-    "node": {
-        "user_agent": "node",
-        "accept": "*/*",
-        "accept_language": "*",
-        "sec_fetch_mode": "cors",
-    },
-    "mcp": {
-        "user_agent": "node",
-        "accept": "application/json, text/event-stream",
-        "content_type": "application/json",
-    },
-}
-
 BROWSERS = {
     "user agent": {
         "user_agent": "Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) AppleWebKit/605.1.15",
@@ -137,11 +110,6 @@ BROWSERS = {
     "client hint": {"sec_ch_ua_mobile": "?0"},
     "navigation": {"upgrade_insecure_requests": "1"},
 }
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_programs_are_answered_as_they_are(program: str) -> None:
-    assert asyncio.run(ask(Guard(echo, "127.0.0.1"), None, **PROGRAMS[program]))[0] == 200
 
 
 @pytest.mark.parametrize("sign", BROWSERS)

@@ -7,22 +7,19 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-import zstandard
 
-from memory_assets.errors import TranscriptError
 from memory_assets.interfaces.cli.app import main
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.services.health.deep import NIGHTS, deep_checks, is_in_share
 from memory_assets.services.search.corpus import open_texts
-from memory_assets.stages.capture.index import index_sources
 from memory_assets.stages.distill.model.answers import AnswerKey, AnswerStore, StoredAnswer
 from memory_assets.stages.embed.project import memory_rows
 from memory_assets.stages.maintain.checks import Check
 from memory_assets.store.archive import Archive
 from memory_assets.store.store import Store
-from memory_assets_tests.attacks.broken_stores import KEPT, cut, flip, flip_rows, noise, spoil_line
+from memory_assets_tests.attacks.broken_stores import KEPT, cut, flip, flip_rows, noise
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.small_store import DAY, small_store
 from memory_assets_tests.stages.capture.pipeline import capture
@@ -65,29 +62,6 @@ def test_a_damaged_range_is_named_with_its_transcript_and_bytes(
     assert "backup" in check.remedy
 
 
-def test_what_a_damaged_range_still_holds_is_indexed_and_the_rest_of_the_source_too(
-    store: Store, tmp_path: Path
-):
-    path = captured(store, tmp_path / "sources")
-    whole = store.tables.read("records").height
-    content = zstandard.ZstdDecompressor().decompress(path.read_bytes())
-    writer = zstandard.ZstdCompressor(level=3).compressobj()
-    half = writer.compress(content[: len(content) // 2]) + writer.flush(
-        zstandard.COMPRESSOBJ_FLUSH_BLOCK
-    )
-    path.write_bytes(half + writer.compress(content[len(content) // 2 :])[:10])
-    (source,) = store.tables.parts("records")
-    store.tables.drop("records", source)
-    with pytest.raises(TranscriptError):
-        Archive(store.archive.root).read(source, 0, 0, len(content))
-    take()
-    index_sources(Archive(store.archive.root), store.tables)
-    found = store.tables.read("records")
-    assert whole // 2 - 2 <= found.height < whole
-    assert set(found["status"]) == {"message"}
-    assert [line.partition(":")[0] for line in take()] == ["A range of the archive is damaged"]
-
-
 @pytest.mark.parametrize("line", [b'{"v":3,"id":7}', b"[3]", b"\xff\xfe", b'{"v":3,"id":"x"]'])
 def test_a_damaged_line_of_the_catalog_is_named_and_the_others_are_read(
     store: Store, tmp_path: Path, line: bytes
@@ -100,14 +74,6 @@ def test_a_damaged_line_of_the_catalog_is_named_and_the_others_are_read(
     assert archive.resources().height == 1
     assert [one.partition(":")[0] for one in archive.damaged_lines()] == ["catalog.jsonl, line 1"]
     assert take() != []
-
-
-def test_a_torn_line_of_the_catalog_is_no_damage(store: Store, tmp_path: Path):
-    captured(store, tmp_path / "sources")
-    catalog = store.archive.root / "catalog.jsonl"
-    catalog.write_bytes(catalog.read_bytes()[:100] + b"\n" + catalog.read_bytes())
-    archive = Archive(store.archive.root)
-    assert (archive.resources().height, archive.damaged_lines()) == (1, [])
 
 
 def test_an_answer_that_cannot_be_read_is_named(store: Store):
@@ -185,10 +151,3 @@ def test_the_doctor_names_damage_of_the_ledger(name: str):
     (check,) = [check for check in MemoryAgent().health().checks if check.name == "ledger"]
     assert (check.passed, check.found.splitlines()[0]) == (False, "1 cannot")
     assert "line 1" in check.found
-
-
-def test_a_spoiled_line_is_one_line(tmp_path: Path):
-    path = tmp_path / "lines"
-    path.write_bytes(b'{"one": "long enough to spoil"}\n{"two": 2}\n')
-    spoil_line(path)
-    assert path.read_bytes().count(b"\n") == 2

@@ -165,13 +165,6 @@ def test_a_result_whose_tool_is_unknown_is_not_the_owners():
     assert typed([block], toolUseResult=f"Error: {text}").author == "tool"
 
 
-def test_answers_of_other_tools_are_not_the_owners():
-    outcome = {"answers": {"How do we test?": ORDER}}
-    assert [result(tool, ANSWERED, outcome).author for tool in SERVER_TOOLS] == ["tool"] * 2
-    assert result("mcp__x__AskUserQuestion", ANSWERED, outcome).author == "tool"
-    assert result("AskUserQuestion", ANSWERED, {"answers": [ORDER]}).author == "tool"
-
-
 def test_a_text_beside_a_result_is_the_owners_unless_the_harness_marks_it():
     assert result("Bash", "ok", beside="use uv").text == "use uv"
     marks: list[dict[str, Any]] = [
@@ -227,24 +220,6 @@ BROKEN_OUT = [
 def test_output_in_a_wrapper_does_not_leave_it(text: str):
     assert [typed(text).author, typed([{"type": "text", "text": text}]).author] == ["injected"] * 2
     assert local(text).author is None
-
-
-def test_a_command_is_the_owners():
-    found = [
-        typed(COMMAND),
-        local(COMMAND),
-        typed(f"<command-message>goal</command-message>\n{COMMAND}"),
-    ]
-    assert {(parsed.author, parsed.text, parsed.is_user_turn) for parsed in found} == {
-        ("owner", f"/goal {ORDER}", True)
-    }
-    assert [
-        typed("<bash-input>git status</bash-input>").text,
-        typed("<user-memory-input>use uv</user-memory-input>").text,
-    ] == [
-        "! git status",
-        "use uv",
-    ]
 
 
 def test_a_wrapper_inside_pasted_text_is_no_command():

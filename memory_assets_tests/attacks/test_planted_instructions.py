@@ -128,10 +128,6 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def test_the_suite_has_sixty_of_each() -> None:
-    assert (len(set(PLANTED)) >= 60, len({text for _, text, _ in PASTES}) >= 60) == (True, True)
-
-
 @pytest.mark.parametrize("line", PLANTED)
 def test_a_planted_instruction_needs_a_person(line: str) -> None:
     assert sensitive_reason(line) is not None

@@ -21,7 +21,6 @@ from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.recall.results import one_line
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
-from memory_assets.text.masking.redact import rules_of
 from memory_assets.text.visible import INVISIBLE
 from memory_assets_tests.conftest import NOW
 from memory_assets_tests.stages.capture.pipeline import capture
@@ -139,14 +138,6 @@ def test_a_row_that_keeps_its_secret_is_put_aside_and_named_with_the_rule(
     assert "m2" in warning and "text: tokens" in warning and TOKEN not in warning
 
 
-def test_rows_that_only_masking_gives_the_same_key_are_one() -> None:
-    other = TOKEN[:-1] + "8"
-    frame = pl.DataFrame({"message_id": [f"use {TOKEN}", f"use {other}"], "text": ["a", "b"]})
-    assert materialise._without_secrets(TABLES["messages"], materialise.Report(), frame)[
-        "text"
-    ].to_list() == ["a"]
-
-
 def test_the_check_names_row_and_rule_but_no_value_and_blocks_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -165,9 +156,3 @@ def test_the_check_names_row_and_rule_but_no_value_and_blocks_nothing(
     assert (result.passed, check.spec.blocking) == (False, False)
     assert "m2" in shown and "text: " in shown and "tokens" in shown
     assert TOKEN not in shown and "Xk9#mQ2v!Lp7" not in shown
-
-
-def test_rules_are_named_for_what_is_wrapped_as_well() -> None:
-    assert rules_of("nothing") == []
-    assert "tokens" in rules_of(f"use {TOKEN}")
-    assert rules_of("".join(f"%{ord(letter):02x}" for letter in f"token={TOKEN}")) != []
