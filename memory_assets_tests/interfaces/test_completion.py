@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.interfaces import completion
 from memory_assets.interfaces.completion import COMMANDS, INSTRUCTION, complete, words_of, zsh
 from memory_assets.services.search.completions import find_words
 from memory_assets_tests.generated import describe_commands
-from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
+from memory_assets_tests.small_store import DAY, MEMORY, PROPOSAL, index, small_store, write
 
 ID = "mem_0f3a5c1e0000"
 ENTRY = "import sys; from memory_assets.interfaces.entry import main; sys.exit(main())"
@@ -79,19 +78,6 @@ def test_commands_options_and_fixed_words_are_completed(line: str, wanted: list[
 def test_ids_projects_and_days_come_from_the_store(line: str, wanted: list[str]):
     index(small_store())
     assert words(line) == wanted
-
-
-def test_an_id_is_shown_with_its_text():
-    small_store()
-    assert find_words("memory", "") == [(ID, FACT)]
-    assert find_words("proposal", "") == [(PROPOSAL, FACT)]
-
-
-def test_a_memory_that_restore_takes_is_completed_for_it():
-    store = small_store()
-    (row,) = store.tables.read("memories").to_dicts()
-    write(store, "memories", "all", row | {"state": "archived"})
-    assert words("restore ") == [ID]
 
 
 def damaged() -> Iterator[str]:
@@ -162,27 +148,6 @@ def test_a_shell_that_waits_imports_nothing_slow():
         f" {name}\n" in done.stderr
         for name in ("typer", "pydantic", "rich", "polars", "pandas", "memory_assets.memory")
     )
-
-
-def test_the_store_of_the_option_is_the_one_that_is_completed(tmp_path: Path):
-    root = small_store().root.rename(tmp_path / "other")
-    line = f"memory --store {root} explain mem_"
-    done = complete_in_a_process(
-        {INSTRUCTION: "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "4"}
-    )
-    assert done.stdout == f"{ID}\n"
-
-
-def test_fish_asks_first_whether_there_is_anything(capsys: pytest.CaptureFixture[str]):
-    environ = {
-        INSTRUCTION: "complete_fish",
-        "_TYPER_COMPLETE_FISH_ACTION": "is-args",
-        "_TYPER_COMPLETE_ARGS": "memory rec",
-    }
-    assert completion.main(environ) == 0
-    assert completion.main(environ | {"_TYPER_COMPLETE_ARGS": "memory zzz"}) == 1
-    assert completion.main(environ | {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}) == 0
-    assert capsys.readouterr().out.startswith("recall\tAnswer a question")
 
 
 HOSTILE = "it's \\$(touch {0}) `touch {0}` \"$(touch {0})\" '; touch {0}; ' !! a:b"

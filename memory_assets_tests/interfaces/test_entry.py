@@ -11,11 +11,11 @@ import pytest
 from memory_assets.interfaces import entry as fast
 from memory_assets.interfaces.cli.app import main as full
 from memory_assets.schema.frames import partitioned_by
-from memory_assets.services.health.status import keep_status, render_status
+from memory_assets.services.health.status import keep_status
 from memory_assets.stages.deliver.events import ENDED
 from memory_assets.stages.deliver.spool import append
 from memory_assets.store.ledger import FEEDBACK
-from memory_assets_tests.small_store import DAY, MEMORY, index, small_store, write
+from memory_assets_tests.small_store import DAY, MEMORY, small_store, write
 
 OURS = {
     "memory_assets",
@@ -50,13 +50,6 @@ def test_brief_prints_the_briefing_that_lies_ready():
     assert (done.returncode, done.stdout, done.stderr) == (0, "# Briefing\n\n- Use uv.\n", "")
 
 
-def test_without_a_briefing_stdout_stays_empty_and_the_hint_goes_to_stderr():
-    """A harness puts stdout in front of the model."""
-    done = run("brief")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "memory up" in done.stderr
-
-
 def test_the_full_briefing_is_printed_as_fast_and_with_the_full_summary_of_a_session(
     capsys: pytest.CaptureFixture[str],
 ):
@@ -73,26 +66,10 @@ def test_the_full_briefing_is_printed_as_fast_and_with_the_full_summary_of_a_ses
     assert json.loads(capsys.readouterr().out)["data"]["path"] == str(folder / "briefing.md")
 
 
-def test_brief_as_json_is_the_envelope():
-    store = small_store()
-    reply = json.loads(run("brief", "--json").stdout)
-    assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
-    assert reply["data"]["text"] == "# Briefing\n\n- Use uv.\n"
-    assert reply["data"]["path"] == str(store.workspace / "briefing.md")
-
-
 def test_the_status_line_tells_memories_and_what_waits(capsys: pytest.CaptureFixture[str]):
     small_store()
     assert fast.main(["status", "--line"]) == 0
     assert capsys.readouterr().out.startswith("memory: 1 memories · 1 to review · ")
-
-
-def test_the_status_kept_ready_is_printed_word_for_word(capsys: pytest.CaptureFixture[str]):
-    store = small_store()
-    text = render_status(keep_status(store))
-    assert fast.main(["status"]) == 0
-    assert capsys.readouterr().out == f"{text}\n"
-    assert "1 of 1 proposals" in text
 
 
 def test_the_quick_and_the_full_command_print_the_same(capsys: pytest.CaptureFixture[str]):
@@ -110,35 +87,6 @@ def test_a_status_older_than_a_table_is_made_anew(table: str):
     assert fast.status(str(store.root)) == 0
     write(store, table, DAY.isoformat() if partitioned_by(table) else "all")
     assert fast.status(str(store.root)) is None
-
-
-def test_a_store_that_was_moved_has_no_status_ready(tmp_path: Path):
-    store = small_store()
-    keep_status(store)
-    moved = store.root.rename(tmp_path / "moved")
-    assert fast.status(str(moved)) is None
-
-
-def test_rows_are_read_from_the_footer_of_a_table_without_a_parser(tmp_path: Path):
-    store = small_store()
-    (tmp_path / "other").write_bytes(b"PAR1 of somebody else PAR1")
-    assert fast.read_row_count(str(store.root / fast.MEMORIES)) == 1
-    assert fast.read_row_count(str(tmp_path / "other")) is None
-    assert fast.read_row_count(str(tmp_path / "missing")) is None
-
-
-def test_a_ticked_box_no_longer_waits():
-    assert (
-        fast.count_pending(
-            "- [ ] `p-20260803-001` **a**\n- [x] `p-20260803-002` **b**\n- [-] `p-20260803-003` **c**\n"
-        )
-        == 1
-    )
-
-
-def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):
-    assert fast.main(["status", "--line"]) == 0
-    assert capsys.readouterr().out == "memory: empty\n"
 
 
 def wait_for_hours(root: Path) -> None:
@@ -188,22 +136,6 @@ def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(
     assert "nothing was sent" in capsys.readouterr().err
 
 
-def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
-    words = [
-        "send",
-        "memory/session.ended",
-        "--session",
-        "s1",
-        "--data",
-        '{"userMessageCount": 7}',
-        "--store",
-    ]
-    fast.main([*words, str(tmp_path / "quick")])
-    full([*words, str(tmp_path / "full")])
-    files = [next((tmp_path / which / "spool").glob("*.jsonl")) for which in ("quick", "full")]
-    assert len({json.dumps(json.loads(file.read_text())["data"]) for file in files}) == 1
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -229,35 +161,6 @@ def test_the_quick_way_imports_nothing_but_the_standard_library(words: tuple[str
     assert foreign - {"sitecustomize", "_distutils_hack", "coloredlogs"} <= OURS
 
 
-SLOW_TO_IMPORT = {
-    "polars",
-    "numpy",
-    "pyarrow",
-    "pydantic_settings",
-    "dagster",
-    "chromadb",
-    "filelock",
-    "uvicorn",
-}
-
-
-@pytest.mark.parametrize(
-    ("words", "needed"),
-    [
-        (("--help",), set()),
-        (("data", "--help"), set()),
-        (("data", "feedback", MEMORY, "--used"), {"pydantic_settings"}),
-        (("recall", "how do we deploy", "--probe"), {"polars", "pydantic_settings", "numpy"}),
-    ],
-)
-def test_a_command_imports_of_what_is_slow_only_what_it_needs(
-    words: tuple[str, ...], needed: set[str]
-):
-    index(small_store())
-    done = run(*words, after="import json; print('\\n' + json.dumps(sorted(sys.modules)))")
-    assert SLOW_TO_IMPORT & set(json.loads(done.stdout.splitlines()[-1])) == needed, done.stderr
-
-
 @pytest.mark.parametrize(
     "words",
     [(MEMORY, "--used"), ("--unused", MEMORY, "--json"), ("mem_0f3a5c",), ("mem_123456", "--used")],
@@ -275,25 +178,7 @@ def test_the_quick_and_the_full_command_rate_the_same(
     assert len(store.ledger.events([FEEDBACK])) == (2 if answers[0][0] == 0 else 0)
 
 
-def test_a_rating_imports_no_parser_of_words_and_no_views():
-    small_store()
-    done = run(
-        "data",
-        "feedback",
-        MEMORY,
-        "--used",
-        after="import json; print('\\n' + json.dumps(sorted(sys.modules)))",
-    )
-    assert done.stdout.startswith("Recorded: mem_0f3a5c1e0000 helped.")
-    assert not {"typer", "rich"} & set(json.loads(done.stdout.splitlines()[-1]))
-
-
 def test_importing_the_package_imports_nothing_heavy():
     code = "import sys, memory_assets; print([n for n in ('polars', 'pydantic', 'typing', 'dagster') if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_everything_else_goes_to_the_full_command_line(capsys: pytest.CaptureFixture[str]):
-    assert fast.main(["status"]) == 0
-    assert "There is no memory in" in capsys.readouterr().out

@@ -11,23 +11,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from memory_assets.errors import (
-    IndexFailedError,
-    LedgerError,
-    MemoryAssetsError,
-    MemoryGoneError,
-    ModelBusyError,
-    NoteError,
-    QuestionError,
-    ReviewError,
-    SettingsError,
-    StoreBusyError,
-    StoreError,
-    TableError,
-    UnknownIdError,
-    UnknownMemoryError,
-)
-from memory_assets.interfaces.http import LONGEST_BODY, application, status_of
+from memory_assets.interfaces.http import LONGEST_BODY, application
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, small_store
 
 
@@ -51,17 +35,6 @@ def test_a_question_is_answered_by_query_and_by_body_alike():
     assert list(by_query.json()) == ["v", "ok", "data", "warnings"]
     assert by_query.json()["data"]["results"] == by_body.json()["data"]["results"]
     assert by_query.json()["data"]["results"][0]["text"] == FACT
-
-
-def test_every_verb_that_reads_has_an_address():
-    small_store()
-    with client() as http:
-        assert http.get("/status").json()["data"]["rows"]["facts"] == 1
-        assert http.get("/brief").json()["data"]["text"].startswith("# Briefing")
-        assert [one["proposal_id"] for one in http.get("/review").json()["data"]["pending"]] == [
-            PROPOSAL
-        ]
-        assert http.get("/explain", params={"target": PROPOSAL}).json()["ok"] is True
 
 
 @pytest.mark.parametrize(
@@ -125,41 +98,6 @@ def test_what_goes_wrong_has_a_status_and_the_words_of_the_command_line(
         answer = http.request(method, path, **sent)
     assert (answer.status_code, answer.json()["ok"], answer.json()["data"]) == (status, False, None)
     assert told in answer.json()["error"]["message"]
-
-
-def test_without_a_memory_the_answer_is_that_there_is_none_yet():
-    with client() as http:
-        answer = http.get("/recall", params={"question": "q"})
-    assert (answer.status_code, "Run `memory up`" in answer.json()["error"]["message"]) == (
-        503,
-        True,
-    )
-
-
-@pytest.mark.parametrize(
-    ("error", "status"),
-    [
-        (QuestionError("x"), 400),
-        (TableError("x"), 400),
-        (UnknownIdError("x"), 404),
-        (UnknownMemoryError("x"), 404),
-        (MemoryGoneError("x"), 409),
-        (NoteError("x"), 400),
-        (ReviewError("x"), 409),
-        (StoreBusyError("x"), 409),
-        (StoreError("x"), 503),
-        (SettingsError("x"), 503),
-        (IndexFailedError("x"), 503),
-        (ModelBusyError("x"), 503),
-        (LedgerError("x"), 500),
-        (ZeroDivisionError("x"), 500),
-    ],
-)
-def test_each_kind_of_failure_has_its_status_however_it_is_wrapped(error: Exception, status: int):
-    wrapped = RuntimeError("Error occurred while executing op")
-    wrapped.__cause__ = error
-    assert (status_of(error), status_of(wrapped)) == (status, status)
-    assert isinstance(error, MemoryAssetsError | ZeroDivisionError)
 
 
 def test_what_is_told_over_http_is_recalled_at_once():

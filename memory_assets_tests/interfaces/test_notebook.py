@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,31 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from memory_assets.adapters.optional_packages import install_command
-from memory_assets.errors import StoreError
 from memory_assets.interfaces import notebook
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.small_store import small_store
-
-
-def test_the_owner_gets_a_copy_and_changes_to_it_stay(tmp_path: Path):
-    path = notebook.own_copy(tmp_path)
-    assert (
-        path.read_bytes() == notebook.bundled().read_bytes()
-        and path.stat().st_mode & 0o777 == 0o600
-    )
-    path.write_text("mine")
-    assert notebook.own_copy(tmp_path).read_text() == "mine"
-
-
-def test_without_jupyter_the_command_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.setattr(notebook, "find_spec", lambda name: None)
-    with pytest.raises(
-        StoreError, match=re.escape(f"not installed. Run `{install_command('notebook')}`")
-    ):
-        notebook.command(tmp_path / "memory.ipynb", 8888, opens_browser=True)
 
 
 def test_jupyter_serves_the_folder_of_the_notebook_to_this_machine_alone(
@@ -66,11 +43,6 @@ def test_a_notebook_is_saved_without_outputs_and_other_files_as_they_are():
     text = {"type": "file", "content": "what was said"}
     notebook.without_outputs(text)
     assert text["content"] == "what was said"
-
-
-def test_the_hook_is_found_by_its_name():
-    module, _, name = notebook.HOOK.rpartition(".")
-    assert getattr(sys.modules[module], name) is notebook.without_outputs
 
 
 @pytest.mark.skipif(

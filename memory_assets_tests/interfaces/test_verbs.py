@@ -17,10 +17,8 @@ from memory_assets.interfaces.http import application
 from memory_assets.interfaces.mcp import protocol
 from memory_assets.interfaces.mcp.protocol import Protocol
 from memory_assets.interfaces.verbs import COMMANDS, VERBS, Verb
-from memory_assets.interfaces.views.registry import VIEWS
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
-from memory_assets.stages.recall.profiles import PROFILES
 from memory_assets_tests.bench.doors import MOST_OF_DEFINITIONS, definition_tokens
 from memory_assets_tests.generated import describe
 from memory_assets_tests.small_store import small_store
@@ -40,25 +38,6 @@ def options_of(verb: Verb) -> dict[str, Any]:
     for word in PLACES.get(verb.name, verb.name).split():
         command = command.commands[word]
     return {one.name: one for one in command.params}
-
-
-def test_the_profiles_that_can_be_asked_for_exist():
-    assert set(verbs.RECALL.parameters["profile"]["enum"]) == {*PROFILES, "auto"} - {"budget"}
-
-
-def test_each_verb_has_a_method_of_the_facade_and_a_view():
-    names = [verb.name for verb in (*VERBS, *COMMANDS)]
-    assert [name for name in names if not callable(getattr(MemoryAgent, name, None))] == []
-    assert set(names) == set(VIEWS)
-
-
-def test_a_tool_is_named_after_its_verb():
-    assert verbs.BRIEF.tool == "memory_brief"
-
-
-@pytest.mark.parametrize("verb", [*VERBS, *COMMANDS], ids=lambda verb: verb.name)
-def test_every_example_is_a_valid_request(verb: Verb):
-    assert set(verb.request(**verb.example).model_fields_set) == set(verb.example)
 
 
 @pytest.mark.parametrize(
@@ -101,18 +80,6 @@ def test_tools_and_http_have_the_parameters_of_the_request_with_the_same_bounds(
     if not verb.is_writing:
         query = {one["name"]: one["schema"] for one in path["get"].get("parameters", ())}
         assert query == dict(verb.parameters)
-
-
-def test_verbs_of_the_command_line_are_no_tools_and_have_no_address():
-    assert {verb.tool for verb in COMMANDS}.isdisjoint(
-        one["name"] for one in Protocol(is_writing=True).tools()["tools"]
-    )
-    with TestClient(
-        application("127.0.0.1", is_writing=True), base_url="http://127.0.0.1"
-    ) as client:
-        assert [
-            client.post(f"/{verb.name}", json=dict(verb.example)).status_code for verb in COMMANDS
-        ] == [404] * len(COMMANDS)
 
 
 def test_the_definitions_of_all_tools_take_at_most_nine_hundred_tokens():

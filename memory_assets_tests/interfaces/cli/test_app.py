@@ -1,6 +1,5 @@
 """The command line: one JSON object with --json, one clean message on failure, exit codes, no colour in a pipe."""
 
-import errno
 import io
 import json
 import re
@@ -15,7 +14,6 @@ import pytest
 import typer
 
 from memory_assets import __version__
-from memory_assets.errors import StoreError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.entry import main as entry
 from memory_assets.memory import MemoryAgent
@@ -25,7 +23,6 @@ from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.status import status_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
-from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store, write
 
 Run = Callable[..., tuple[int, str, str]]
@@ -46,27 +43,7 @@ def names_of(app: typer.Typer, before: tuple[str, ...] = ()) -> list[tuple[str, 
     ]
 
 
-TOKEN = "ghp_" + "Zq7Wm2Xc9Vb4Nn6Lk1Jh8Gf5Dd3Ss0Aa" + "q1W2"
 COMMANDS = [name for name in names_of(cli.make_app()) if name != ("send",)]
-
-
-def test_the_names_that_others_call_are_there():
-    wanted = {"up", "recall", "remember", "review", "explain", "forget", "status", "brief"}
-    wanted |= {
-        "hooks",
-        "model",
-        "config",
-        "ingest",
-        "doctor",
-        "restore",
-        "data",
-        "lab",
-        "library",
-        "serve",
-        "service",
-    }
-    wanted |= {"uninstall"}
-    assert wanted == {name[0] for name in COMMANDS}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -77,46 +54,10 @@ def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str
     assert "--json" in out
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_arguments_are_words_in_capitals_and_no_types_of_python(command: tuple[str, ...], run: Run):
-    _, out, _ = run(*command, "--help")
-    usage = (
-        out.splitlines()[0]
-        .removeprefix(f"Usage: memory {' '.join(command)}")
-        .replace("COMMAND [ARGS]...", "")
-    )
-    assert re.fullmatch(r"( \[?[A-Z]+(\.\.\.)?\]?)* ?", usage)
-    assert not re.search(r"<(str|int|path|list)", out)
-
-
-@pytest.mark.parametrize("words", [(), ("data",), ("hooks",)])
-def test_without_a_command_the_help_is_printed_and_no_error(words: tuple[str, ...], run: Run):
-    code, out, errors = run(*words)
-    assert code == 2
-    assert "Usage: memory" in out
-    assert errors == ""
-
-
 def test_the_version_is_printed_also_in_front_of_a_command(run: Run):
     assert (
         run("--version") == run("--version", "status") == (0, f"memory_assets {__version__}\n", "")
     )
-
-
-def test_the_help_tells_the_exit_codes(run: Run):
-    code, out, _ = run("--help")
-    assert code == 0
-    assert "Exit codes: 0 done, 1 failed" in out
-
-
-def test_json_is_one_object_and_nothing_else(run: Run):
-    small_store()
-    code, out, err = run("status", "--json")
-    reply = json.loads(out)
-    assert (code, err, out.count("\n")) == (0, "", 1)
-    assert list(reply) == ["v", "ok", "data", "warnings"]
-    assert (reply["v"], reply["ok"], reply["warnings"]) == (1, True, [])
-    assert reply["data"]["rows"]["facts"] == 1
 
 
 def test_what_a_library_prints_does_not_spoil_json(run: Run, monkeypatch: pytest.MonkeyPatch):
@@ -147,18 +88,6 @@ def test_without_a_memory_the_way_to_one_is_told_and_none_is_made(
     assert (code, out) == (1, "")
     assert "Run `memory up`" in err
     assert not (tmp_path / "store").exists()
-
-
-def test_an_error_as_json_has_type_and_message(run: Run):
-    code, out, _ = run("doctor", "--json")
-    reply = json.loads(out)
-    assert (code, reply["ok"], reply["data"], reply["error"]["type"]) == (
-        1,
-        False,
-        None,
-        "StoreError",
-    )
-    assert reply["error"]["message"].startswith("There is no memory in")
 
 
 @pytest.mark.parametrize(
@@ -195,68 +124,11 @@ def test_the_doctor_fails_where_a_promise_is_broken(run: Run):
     assert "chmod" in out
 
 
-def test_the_doctor_as_json_keeps_its_report_when_it_fails(run: Run):
-    store = small_store()
-    index(store)
-    (store.root / "tables").chmod(0o755)
-    code, out, _ = run("doctor", "--json")
-    reply = json.loads(out)
-    assert (code, reply["ok"], reply["data"]["is_well"]) == (1, False, False)
-    assert [check["name"] for check in reply["data"]["checks"] if not check["passed"]] == [
-        "permissions"
-    ]
-
-
 def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
     small_store()
     assert cli.main(["data", "export", "observations", "--format", "jsonl"]) == 0
     (line,) = capfdbinary.readouterr().out.splitlines()
     assert json.loads(line)["text"] == FACT
-
-
-def test_export_to_a_file_says_how_many_rows(run: Run, tmp_path: Path):
-    small_store()
-    code, out, _ = run(
-        "data", "export", "observations", "--format", "csv", "-o", str(tmp_path / "out.csv")
-    )
-    assert (code, out) == (0, f"1 rows in {tmp_path / 'out.csv'}\n")
-
-
-@pytest.mark.parametrize(
-    "words", [("data", "export"), ("data", "export", "observations", "--all", "there")]
-)
-def test_export_takes_a_table_or_a_folder_for_everything(words: tuple[str, ...], run: Run):
-    small_store()
-    code, _, err = run(*words)
-    assert code == 2
-    assert "Name a table, or give --all FOLDER." in err
-
-
-def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(
-    run: Run, tmp_path: Path
-):
-    small_store()
-    code, out, _ = run("data", "backup", str(tmp_path / "b.tar.zst"))
-    assert code == 0
-    assert f"`memory data restore {tmp_path / 'b.tar.zst'} --store FOLDER`" in " ".join(out.split())
-    code, out, _ = run("data", "export", "--all", str(tmp_path / "all"), "--json")
-    assert (code, json.loads(out)["data"]["path"]) == (0, str(tmp_path / "all"))
-
-
-@pytest.mark.parametrize("words", [("data", "restore", "none.tar.zst"), ("data", "import", "none")])
-def test_a_backup_or_export_that_does_not_exist_is_named_and_no_store_is_made(
-    words: tuple[str, ...], run: Run, tmp_path: Path
-):
-    code, out, err = run(*words)
-    assert (code, out) == (1, "")
-    assert "none" in err
-    assert not (tmp_path / "store").exists()
-
-
-def test_export_as_json_holds_the_rows(run: Run):
-    small_store()
-    _, out, _ = run("data", "export", "observations", "--json")
-    assert [found["id"] for found in json.loads(out)["data"]["rows"]] == [MEMORY]
 
 
 def test_show_prints_rows_of_a_day(run: Run):
@@ -273,26 +145,6 @@ def test_show_prints_every_field_on_request_and_as_json(run: Run):
     assert "schema_version" in run("data", "show", "observations", "--all")[1]
     (row,) = json.loads(run("data", "show", "observations", "--json")[1])["data"]["rows"]
     assert list(row) == store.tables.read("observations").columns
-
-
-def test_a_table_that_does_not_exist_is_not_understood(run: Run):
-    small_store()
-    code, out, err = run("data", "show", "notes")
-    assert (code, out, "There is no table 'notes'. The tables are: events," in err) == (2, "", True)
-
-
-def test_show_of_a_day_without_rows_names_the_days_there_are(run: Run):
-    small_store()
-    code, _, err = run("data", "show", "observations", "--day", "2026-08-04")
-    assert code == 1
-    assert "has no part '2026-08-04'; it has 2026-08-03" in err
-
-
-def test_the_same_seed_draws_the_same_rows(run: Run):
-    small_store()
-    assert run("data", "sample", "3", "--seed", "abc", "--table", "messages") == run(
-        "data", "sample", "3", "--seed", "abc", "--table", "messages"
-    )
 
 
 def test_branches_are_listed_compared_and_dropped(run: Run):
@@ -359,38 +211,6 @@ def test_what_cannot_be_tried_is_told(run: Run, words: tuple[str, ...], code: in
     assert (found, says in err) == (code, True), err
 
 
-def test_review_lists_what_waits_with_the_reason(run: Run):
-    small_store()
-    code, out, _ = run("review")
-    assert code == 0
-    assert f"{PROPOSAL} → projects/shop.md, Hard Rules\n   {FACT}\n" in out
-    assert "a rule needs a person" in out
-    assert run("review", "list")[1] == out
-
-
-@pytest.mark.parametrize("color", ["", "1"])
-def test_a_pipe_gets_no_colour(run: Run, color: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("NO_COLOR", color)
-    small_store()
-    for words in (("status",), ("review",), ("doctor",), ("recall", "--help"), ("remembr",)):
-        _, out, err = run(*words)
-        assert "\x1b" not in out + err
-
-
-def test_a_wrong_setting_is_told_without_a_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_TIMEZONE", "Atlantis")
-    code, _, err = run("status")
-    assert code == 1
-    assert "MEMORY_TIMEZONE" in err
-    assert "use a name such as Europe/Berlin" in err
-    assert "Traceback" not in err
-
-
-def test_a_traceback_is_shown_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_DEBUG", "1")
-    assert "Traceback" in run("doctor")[2]
-
-
 @pytest.mark.parametrize(
     "words", [("--debug", "doctor"), ("doctor", "--debug"), ("doctor", "--deep", "--debug")]
 )
@@ -402,35 +222,6 @@ def test_the_option_debug_shows_a_traceback_wherever_it_stands(
     assert "Traceback" not in capsys.readouterr().err
     assert entry(words) == 1
     assert "Traceback" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_a_full_disk_is_told_in_words(wrapped: bool, run: Run, monkeypatch: pytest.MonkeyPatch):
-    def fail(*_: Any) -> None:
-        try:
-            raise OSError(errno.ENOSPC, "No space left on device", "/data/store/lock")
-        except OSError as error:
-            if wrapped:
-                raise RuntimeError("Error occurred while executing op") from error
-            raise
-
-    monkeypatch.setattr(MemoryAgent, "status", fail)
-    code, _, err = run("status")
-    assert code == 1
-    assert "The disk is full" in err
-    assert "run the same command again" in err
-
-
-def test_a_failed_run_is_told_by_its_cause(run: Run, monkeypatch: pytest.MonkeyPatch):
-    """Dagster wraps what an asset raises; people read what was raised."""
-
-    def fail(*_: Any) -> None:
-        raise RuntimeError("Error occurred while executing op") from StoreError(
-            "Cannot write table 'messages'."
-        )
-
-    monkeypatch.setattr(MemoryAgent, "status", fail)
-    assert run("status")[2] == "✗ Cannot write table 'messages'.\n"
 
 
 def test_a_fault_of_ours_says_so_and_hides_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch):
@@ -452,28 +243,12 @@ def test_an_interrupted_command_says_that_it_can_go_on(run: Run, monkeypatch: py
     assert "Run the same command again" in err
 
 
-def test_the_page_of_commands_names_each_of_them():
-    page = (REPOSITORY / "docs" / "commands.md").read_text("utf-8")
-    assert [" ".join(name) for name in COMMANDS if f"`memory {' '.join(name)}" not in page] == []
-
-
 def test_a_sample_is_allowed_facts_that_can_be_read_alone(run: Run):
     small_store()
     code, out, _ = run("data", "sample", "20", "--seed", "7aec271")
     assert code == 0
     assert out == (
         f"1. {FACT}\n   {MEMORY}  🔴 high, rules-conventions\n   said by the owner on 2026-08-03, in x\n1 of 1 allowed facts\n"
-    )
-
-
-def test_a_sample_as_json_leads_back_to_the_session(run: Run):
-    small_store()
-    (found,) = json.loads(run("data", "sample", "--json")[1])["data"]["rows"]
-    assert (found["id"], found["text"], found["session_id"], found["lines"]) == (
-        MEMORY,
-        FACT,
-        "session-1",
-        [3],
     )
 
 
@@ -518,23 +293,6 @@ def test_the_block_is_what_goes_in_front_of_a_prompt_and_nothing_else(run: Run):
     assert run("recall", "zebra crossings of Ulaanbaatar", "--block")[1] == ""
 
 
-@pytest.mark.parametrize("question", ["", "  ", "x" * 100_000, "a\x00b\x1b[31mc", "\udcff"])
-def test_a_strange_question_is_answered(question: str, run: Run):
-    small_store()
-    code, out, err = run("recall", question)
-    assert (code, "\x1b" in out + err, "Traceback" in err) == (0, False, False)
-
-
-def test_a_filter_that_nothing_can_have_is_not_understood(run: Run):
-    small_store()
-    code, _, err = run("recall", "q", "--category", "cooking")
-    assert (code, err) == (
-        2,
-        "✗ category must be one of preferences, rules-conventions, system-architecture, operations, memory-system, projects, "
-        "people-relationships, health, hobbies, not 'cooking'.\n",
-    )
-
-
 def test_what_is_remembered_corrected_and_forgotten_is_answered_with_its_id(run: Run):
     small_store()
     code, out, _ = run(
@@ -574,38 +332,6 @@ def test_words_that_no_memory_holds_are_explained_by_the_stage_that_stopped_them
     assert (found["stage"], found["memory_id"]) == ("not captured", None)
 
 
-def test_words_that_are_recalled_are_explained_by_where_they_come_from(run: Run):
-    index(small_store())
-    code, out, _ = run("explain", "use uv never pip to install packages")
-    assert (code, out.splitlines()[:2]) == (0, [f"memory {MEMORY}", f"text: {FACT}"])
-
-
-def test_a_question_that_does_not_return_the_words_is_explained(run: Run):
-    index(small_store())
-    code, out, _ = run("explain", FACT, "--question", FACT)
-    assert (code, out.splitlines()[:2]) == (
-        0,
-        ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"],
-    )
-    assert run("explain", FACT, "--question", "how do herons nest")[1].startswith("out-ranked: ")
-
-
-def test_an_answer_takes_no_option_that_only_a_recall_has(run: Run):
-    small_store()
-    code, _, err = run("recall", "q", "--answer", "-n", "3")
-    assert (code, err) == (2, "✗ --answer cannot be combined with --limit.\n")
-
-
-def test_shortcuts_stand_for_the_options_that_they_name(run: Run):
-    index(small_store())
-    for short, long in ((["--deep"], ["--profile", "deep"]), (["--held"], ["--include", "held"])):
-        answers = [
-            json.loads(run("recall", "pip", "--probe", "--json", *words)[1])["data"]
-            for words in (short, long)
-        ]
-        assert len({json.dumps({**answer, "cost": None}) for answer in answers}) == 1
-
-
 def test_settings_are_shown_with_their_default_and_origin(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
@@ -624,11 +350,6 @@ def test_settings_are_shown_with_their_default_and_origin(
     assert found["review_days"]["origin"] == "default"
     code, _, err = run("config", "colour")
     assert (code, "There is no setting 'colour'" in err) == (2, True)
-
-
-def test_a_secret_in_an_address_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_REMOTE", f"https://ada:{TOKEN}@git.example/notes.git")
-    assert TOKEN not in run("config", "remote")[1]
 
 
 def settings_in(folder: Path) -> dict[str, Any]:
@@ -681,60 +402,6 @@ def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_unti
         "reflector_model": "",
         "model_projects": ["x", "y"],
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "projects"),
-    [(("--all-projects",), ["*"]), (("--project", "x"), ["x"]), ((), ["x"])],
-)
-def test_the_projects_can_be_chosen_with_the_model(
-    options: tuple[str, ...], projects: list[str], run: Run
-):
-    store = small_store()
-    run("model", "use", "qwen3:30b", "--url", "http://127.0.0.1:11434", *options)
-    assert settings_in(store.root) == {
-        "model": "qwen3:30b",
-        "model_url": "http://127.0.0.1:11434",
-        "model_projects": projects,
-    }
-    run("model", "use", "claude-haiku-4-5", "--url", "default", *options)
-    assert settings_in(store.root) == {
-        "model": "claude-haiku-4-5",
-        "model_url": "",
-        "model_projects": projects,
-    }
-
-
-def test_a_model_whose_questions_are_not_billed_is_given_the_price_of_nothing(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-):
-    store = small_store()
-    code, _, err = run("model", "use", "gpt-9")
-    assert (code, "No price is known for gpt-9" in err) == (2, True)
-    assert not (store.root / "memory.toml").exists()
-    monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "1")
-    assert "No price is known for gpt-9" in run("model", "use", "codex", "--reflector", "gpt-9")[2]
-    assert "No price is known for codex" in run("model", "use", "codex")[2]
-    (store.root / "memory.toml").unlink()
-    code, out, err = run("model", "use", "codex", "--reflector", "gpt-9", "--free")
-    assert (code, "No price" in out + err) == (0, False)
-    free = {"input": 0.0, "output": 0.0}
-    assert settings_in(store.root)["model_prices"] == {"codex": free, "gpt-9": free}
-    assert "for $0.00" in run("model", "cost")[1]
-
-
-def test_the_overview_of_models_fits_on_one_screen(run: Run):
-    small_store()
-    code, out, _ = run("model")
-    assert (code, len(out.splitlines()) <= 24) == (0, True)
-    for text in (
-        "No model is used (default)",
-        "claude-code",
-        "codex",
-        "Due: 3 questions",
-        "memory model cost",
-    ):
-        assert text in out
 
 
 def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(

@@ -42,21 +42,6 @@ def json_settings(run: Run) -> list[dict[str, object]]:
     return json.loads(run("config", "--json")[1])["data"]["settings"]
 
 
-def test_one_setting_shows_its_meaning_its_variable_the_file_and_the_line(run: Run):
-    code, out, _ = run("config", "least_useful")
-    assert code == 0
-    assert out.startswith("least_useful: Usefulness below which the write gate holds a fact.\n")
-    for line in (
-        "value     0.7",
-        "from      default",
-        "variable  MEMORY_LEAST_USEFUL",
-        "line      least_useful = 0.7",
-    ):
-        assert line in "\n".join(map(str.rstrip, out.splitlines()))
-    assert user_settings_file() in out
-    assert run("config", "show", "least_useful") == (code, out, "")
-
-
 @pytest.mark.parametrize(
     ("name", "value", "found"),
     [
@@ -96,14 +81,6 @@ def test_an_embedding_model_that_cannot_be_used_is_not_written(
     assert run("config", "set", "embedding_model", str(model))[0] == 0
 
 
-def test_a_relative_path_is_written_as_an_absolute_one(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    run("config", "set", "gold", "labels")
-    assert written() == {"gold": str(tmp_path / "labels")}
-
-
 def test_comments_and_other_entries_are_kept_and_unset_removes_one(run: Run):
     file = user_settings("# mine\nport = 4000  # busy\n[ttl_days]\nprojects = 30\n")
     code, out, _ = run("config", "set", "ttl_days.operations", "20")
@@ -141,14 +118,6 @@ def test_what_cannot_be_set_is_an_error_and_nothing_is_written(
     code, out, err = run("config", *words)
     assert (code, out, says in err) == (2, "", True), err
     assert not Path(user_settings_file()).exists()
-
-
-def test_a_variable_that_overrides_the_file_is_named(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_PORT", "5000")
-    _, out, err = run("config", "set", "port", "4000")
-    assert "port: unchanged" in out
-    assert "MEMORY_PORT overrides" in err
-    assert written() == {"port": 4000}
 
 
 def test_a_deployment_is_shown_then_written_and_says_what_each_process_needs(run: Run):

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.stages.triage.world import World, observed_id
+from memory_assets_tests.stages.triage.world import World
 
 UV, DATES, GAUGE = (
     "Always use `uv`, never `pip`.",
@@ -85,30 +84,11 @@ def test_the_evidence_is_on_the_screen(world: World):
     assert "you said it in one session, on 2026-08-03, expires 2026-08-11" in shown
 
 
-def test_a_key_that_means_nothing_decides_nothing(world: World):
-    sit("x", "\x1b[A", "\n", "v")
-    assert decided(world) == []
-
-
 def test_a_rewording_is_shown_again_and_still_waits(world: World):
     shown = sit("e", "a", lines=("Use uv alone.",))
     assert "+ Use uv alone." in shown
     assert decided(world) == [("edited", "001"), ("approved", "001")]
     assert world.ledger.events(["proposal.approved"])[0].payload["text"] == "Use uv alone."
-
-
-def test_an_empty_rewording_leaves_it_and_the_wording_is_there_to_be_edited(world: World):
-    began: list[str] = []
-    sit("e", "e", lines=("  ", UV), began=began)
-    assert (decided(world), began) == ([], [UV, UV])
-
-
-def test_a_line_is_in_its_file_before_the_next_proposal_is_shown(world: World):
-    shown = sit("a", "r")
-    line = f"- (2026-08-03) {UV}"
-    assert shown.index(f"projects/tidewatch.md: {line}") < shown.index(f"+ {DATES}")
-    assert world.entries() == [line]
-    assert world.commits()[-1] == ("memory_assets", "p-20260803-001: add to Hard Rules")
 
 
 def test_the_last_decision_can_be_taken_back_and_made_again(world: World):
@@ -147,64 +127,6 @@ def test_at_the_end_the_lines_that_changed_are_listed_with_their_files_and_commi
     assert "No line of MEMORY.md or of a project's file changed." in sit("r")
 
 
-def test_a_line_that_was_replaced_is_listed_as_removed_and_added(world: World):
-    sit("a")
-    world.reopen()
-    world.triage()
-    world.replace("p-20260803-001", "Use `uv` for everything but the old widget, never `pip`.")
-    world.triage()
-    shown = sit("a")
-    assert f"- - (2026-08-03) {UV}" in shown
-    assert "but the old widget, never `pip`." in shown.partition("+ - (2026-08-0")[2]
-
-
-def test_the_proposals_of_a_project_follow_each_other(world: World):
-    one, two, three = MemoryAgent().pending()
-    elsewhere = replace(two, path="projects/bakery.md", project="bakery")
-    everywhere = replace(three, path="MEMORY.md")
-    console = Console(record=True, width=60, file=open(os.devnull, "w"))  # noqa: SIM115
-    session = ReviewSession(Person(), console, lambda: "q", lambda *_: "")
-    asked = []
-    left = [one, elsewhere, everywhere, replace(one, proposal_id="p-20260803-009")]
-    while left:
-        left.remove(found := session._next(left))
-        asked.append(found.proposal_id[-3:])
-    assert asked == ["001", "009", "002", "003"]
-    heads = re.findall(r"(\b\w[\w ]*: \d proposals?)", console.export_text())
-    assert heads == ["tidewatch: 2 proposals", "bakery: 1 proposal", "all projects: 1 proposal"]
-
-
-def test_a_replacement_that_is_taken_back_brings_the_old_line_again(world: World):
-    sit("a")
-    world.reopen()
-    world.triage()
-    world.replace("p-20260803-001", "Use `uv` for everything but the old widget, never `pip`.")
-    world.triage()
-    line = f"- (2026-08-03) {UV}"
-    shown = sit("a", "u")
-    assert f"- {line.removeprefix('- ')}" in shown
-    assert world.entries() == [line]
-
-
-def test_an_interrupted_review_goes_on_where_it_stopped(world: World):
-    sit("a", "\x03")
-    assert "p-20260803-002  add to projects/tidewatch.md, Hard Rules   2 left" in sit()
-
-
-def test_review_md_follows_a_correction_at_once(world: World):
-    Person().remember(
-        "Use uv for everything but the old widget.",
-        instead_of=observed_id("p-20260803-001", "s1-0"),
-    )
-    assert (
-        "`p-20260803-001` **Use uv for everything but the old widget.**"
-        in world.review_md.read_text()
-    )
-    assert decided(world) == [("edited", "001")]
-    Person().forget(observed_id("p-20260803-002", "s2-0"), apply=True)
-    assert "p-20260803-002" not in world.review_md.read_text()
-
-
 def test_what_was_decided_elsewhere_meanwhile_is_not_decided_twice(world: World):
     def key() -> str:
         if not decided(world):
@@ -234,23 +156,6 @@ def test_lines_that_vanished_at_once_are_asked_about(world: World):
     sit("r")
     assert decided(world) == [("rejected", "002"), ("rejected", "003")]
     assert "at once" not in sit()
-
-
-def test_lines_that_vanished_can_be_put_back(world: World):
-    before = world.review_md.read_text()
-    lose_all_but_one(world)
-    assert "3 left" in sit("p")
-    world.triage()
-    assert (decided(world), world.review_md.read_text()) == ([], before)
-
-
-def test_bytes_that_are_no_text_stay_when_lines_are_put_back(world: World):
-    lose_all_but_one(world)
-    note = b"\nFr\xfchst\xfcck by hand\n"
-    world.review_md.write_bytes(note + world.review_md.read_bytes())
-    sit("p")
-    content = world.review_md.read_bytes()
-    assert content.startswith(note) and content.count(b"- [ ] `p-") == 3
 
 
 @contextmanager
@@ -307,31 +212,3 @@ def test_keys_of_a_real_terminal_become_lines_of_memory_md(world: World):
     world.reopen()
     assert world.entries() == [f"- (2026-08-03) {UV}"]
     assert "p-20260803-003" in world.review_md.read_text()
-
-
-@pytest.mark.slow
-def test_keys_typed_ahead_are_kept_and_a_line_can_be_edited(world: World):
-    with terminal("review") as (ours, process):
-        os.write(ours, b"rs\x1b[Ae")
-        read_until(ours, "New wording")
-        os.write(
-            ours, b"\x7f" * len("lags by one hour.") + b"is laat\x7f\x7fte.\nq"
-        )  # what is edited stands there already
-        read_until(ours, "p-20260803-003")
-        assert process.wait(timeout=60) == 0
-    world.reopen()
-    assert decided(world) == [("rejected", "001"), ("edited", "003")]
-    assert world.ledger.events(["proposal.edited"])[0].payload["text"] == "The gauge feed is late."
-
-
-@pytest.mark.slow
-def test_without_a_terminal_it_lists(world: World):
-    command = [sys.executable, "-W", "ignore", "-m", "memory_assets.interfaces.entry", "review"]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        check=True,
-    )
-    assert done.stdout.count("→ projects/tidewatch.md, Hard Rules") == 3

@@ -9,7 +9,6 @@ import pytest
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.cli.uninstall import CONFIRMATION
 from memory_assets.services import login_service
-from memory_assets.services.forget.whole_store import entries_of
 from memory_assets.store.store import Store
 from memory_assets_tests.services.transfer.stores import everything_below
 from memory_assets_tests.small_store import small_store
@@ -46,12 +45,6 @@ def test_hooks_and_service_go_and_the_memory_stays(
     assert cli.main(["uninstall"]) == 0  # again: nothing to do, no error
 
 
-def test_a_dry_run_removes_nothing(store: Store):
-    before = everything_below(Path.home()), everything_below(store.root)
-    assert cli.main(["uninstall", "--dry-run", "--erase"]) == 0
-    assert (everything_below(Path.home()), everything_below(store.root)) == before
-
-
 @pytest.mark.parametrize("typed", ["", "yes\n", "ERASE\n"])
 def test_without_the_words_nothing_at_all_is_removed(
     store: Store, monkeypatch: pytest.MonkeyPatch, typed: str
@@ -72,16 +65,3 @@ def test_with_the_words_the_store_goes_and_files_of_others_stay(
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["erased"]["left"] == ["notes of mine.txt"]
     assert everything_below(store.root) == ["notes of mine.txt"]
-
-
-def test_an_empty_folder_goes_too(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{CONFIRMATION}\n"))
-    assert cli.main(["uninstall", "--erase"]) == 0
-    assert not store.root.exists()
-
-
-def test_every_entry_of_a_store_is_known_and_what_makes_it_a_store_goes_first(store: Store):
-    assert {path.name for path in store.root.iterdir()} == {
-        path.name for path in entries_of(store.root)
-    }
-    assert entries_of(store.root)[0].name == "VERSION"

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from memory_assets.interfaces.mcp.protocol import SAMPLE, VERSIONS, Protocol
-from memory_assets.interfaces.mcp.stdio import LONGEST_LINE
 from memory_assets_tests.mcp_process import PATIENCE, STARTED, McpProcess
 from memory_assets_tests.small_store import FACT, PROPOSAL, index, made_the_sample, small_store
 
@@ -110,41 +109,6 @@ def test_only_tools_that_read_are_offered_unless_asked_for(server: McpProcess):
     assert "`memory serve mcp --write`" in refused["content"][0]["text"]
 
 
-def test_with_write_decisions_are_offered_and_hinted_as_writing():
-    with McpProcess("--write") as server:
-        tools = {
-            one["name"]: one["annotations"] for one in server.ask("tools/list")["result"]["tools"]
-        }
-    assert tools["memory_decide"]["readOnlyHint"] is False
-    assert tools["memory_recall"]["readOnlyHint"] is True
-    assert (
-        tools["memory_remember"]["destructiveHint"],
-        tools["memory_forget"]["destructiveHint"],
-    ) == (False, True)
-
-
-def test_what_an_agent_notes_is_recalled_in_the_same_breath():
-    index(small_store())
-    with McpProcess("--write", "--structured") as server:
-        noted = server.call("memory_remember", text="Herons nest beside the reactor.")["result"][
-            "structuredContent"
-        ]["data"]
-        found = server.call("memory_recall", question="where do herons nest")["result"][
-            "structuredContent"
-        ]["data"]["results"]
-        assert [one["memory_id"] for one in found][:1] == noted["memory_ids"]
-        preview = server.call("memory_forget", target="herons nest")["result"]
-        assert "Nothing was changed" in preview["content"][0]["text"]
-
-
-def test_a_call_answers_in_words_alone_for_the_model(server: McpProcess):
-    said = server.call("memory_recall", question="how do we install packages")["result"]
-    assert (set(said), said["isError"]) == ({"content", "isError"}, False)
-    assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
-    assert "mem_0f3a5c1e0000" in said["content"][0]["text"]
-    assert not any("outputSchema" in tool for tool in server.ask("tools/list")["result"]["tools"])
-
-
 def test_for_programs_a_call_also_answers_as_the_envelope(structured: McpProcess):
     said = structured.call("memory_recall", question="how do we install packages")["result"]
     assert said["content"][0]["text"].startswith(f"1. {FACT}\n   ")
@@ -155,49 +119,6 @@ def test_for_programs_a_call_also_answers_as_the_envelope(structured: McpProcess
     assert all(
         tool["outputSchema"]["required"] for tool in structured.ask("tools/list")["result"]["tools"]
     )
-
-
-def test_a_parameter_that_a_tool_does_not_list_is_taken_all_the_same(structured: McpProcess):
-    def found(**filters: object) -> list[str]:
-        said = structured.call("memory_recall", question="how do we install packages", **filters)[
-            "result"
-        ]
-        return [one["text"] for one in said["structuredContent"]["data"]["results"]]
-
-    (recall,) = (
-        one
-        for one in structured.ask("tools/list")["result"]["tools"]
-        if one["name"] == "memory_recall"
-    )
-    assert not {"kind", "person"} & set(recall["inputSchema"]["properties"])
-    assert found(kind=["fact"]) == [FACT]
-    assert found(person="nobody") == []
-
-
-def test_an_agent_gets_few_memories_unless_it_asks_for_more_each_with_its_project_and_date(
-    structured: McpProcess,
-):
-    few = structured.call("memory_recall", question="how do we install packages")["result"]
-    more = structured.call(
-        "memory_recall", question="how do we install packages", profile="balanced"
-    )["result"]
-    assert [one["structuredContent"]["data"]["profile"] for one in (few, more)] == [
-        "lean",
-        "balanced",
-    ]
-    first = few["structuredContent"]["data"]["results"][0]
-    assert f"in {first['project']} on {first['event_at'][:10]}" in few["content"][0]["text"]
-
-
-def test_resources_are_the_files_as_they_lie(server: McpProcess):
-    listed = server.ask("resources/list")["result"]["resources"]
-    assert [one["uri"] for one in listed] == [
-        "memory://MEMORY.md",
-        "memory://briefing",
-        "memory://review",
-    ]
-    (read,) = server.ask("resources/read", {"uri": "memory://briefing"})["result"]["contents"]
-    assert (read["text"], read["mimeType"]) == ("# Briefing\n\n- Use uv.\n", "text/markdown")
 
 
 @pytest.mark.parametrize(
@@ -236,56 +157,6 @@ def test_every_mistake_gets_its_error_and_the_server_lives_on(line: bytes, code:
         assert server.ask("ping", request_id="alive")["result"] == {}
 
 
-def test_wrong_arguments_are_a_result_that_the_model_can_read(server: McpProcess):
-    said = server.call("memory_recall", question="q", limit=99)["result"]
-    assert said["isError"] is True
-    assert said["content"] == [{"type": "text", "text": "limit must be between 1 and 15, not 99."}]
-
-
-def test_without_a_memory_the_way_to_one_is_told():
-    with McpProcess() as server:
-        assert (
-            "Run `memory up`"
-            in server.call("memory_recall", question="q")["result"]["content"][0]["text"]
-        )
-        assert (
-            "Run `memory up`"
-            in server.ask("resources/read", {"uri": "memory://MEMORY.md"})["error"]["message"]
-        )
-
-
-def test_a_message_that_is_far_too_long_is_skipped(server: McpProcess):
-    server.write(
-        b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"'
-        + b"x" * (2 * LONGEST_LINE)
-        + b'"}}'
-    )
-    assert "longer than" in server.next()["error"]["message"]
-    assert server.ask("ping")["result"] == {}
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "x" * 100_000,
-        "how\x00do\x1b[31m we \x07install\u2028 packages",
-        "\ud83d install packages",
-        "  ",
-        '"uv" OR * NEAR(',
-    ],
-)
-def test_a_strange_question_gets_an_answer(question: str, server: McpProcess):
-    said = server.call("memory_recall", question=question)["result"]
-    assert said["isError"] is False
-    assert "\x1b" not in said["content"][0]["text"]
-
-
-def test_a_notification_and_a_stray_answer_are_not_answered(server: McpProcess):
-    server.send("notifications/roots/list_changed")
-    server.write(b'{"jsonrpc":"2.0","id":5,"result":{}}')
-    assert server.ask("ping", request_id="next")["id"] == "next"
-
-
 NOISY = """
 import ctypes, os, sys
 from memory_assets.interfaces import dispatcher
@@ -315,15 +186,6 @@ def test_stdout_holds_nothing_but_the_protocol_whoever_prints():
         "a child speaks",
     ):
         assert words in errors
-
-
-def test_a_server_without_a_stderr_serves_all_the_same():
-    small_store()
-    command = f"""exec '{sys.executable}' -c "from memory_assets.interfaces.mcp.stdio import serve; serve()" 2>&-"""
-    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_status"}}\n'
-    done = subprocess.run(["sh", "-c", command], input=asked, stdout=subprocess.PIPE)
-    (line,) = done.stdout.splitlines()
-    assert (done.returncode, json.loads(line)["result"]["isError"]) == (0, False)
 
 
 SLOW = """
@@ -359,13 +221,6 @@ def test_a_cancelled_call_is_not_answered():
         server.send("notifications/cancelled", {"requestId": ["strange"]})
         server.send("tools/call", {"name": "memory_recall", "arguments": {"question": "1.5"}}, id=2)
         assert server.next()["id"] == 2
-
-
-def test_who_hangs_up_after_asking_still_gets_the_answers(server: McpProcess):
-    for number in range(6):
-        server.send("tools/call", {"name": "memory_status"}, id=number)
-    code, rest, _ = server.hang_up()
-    assert (code, sorted(answer["id"] for answer in rest)) == (0, list(range(6)))
 
 
 def test_a_client_that_is_gone_ends_the_server():

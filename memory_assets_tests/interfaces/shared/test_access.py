@@ -78,15 +78,6 @@ def test_a_request_without_a_valid_token_is_401(store: Store):
                 )
 
 
-def test_two_authorization_headers_are_none(store: Store):
-    token = token_of(MIRA)
-    with client() as http:
-        answer = http.get(
-            "/status", headers=[("Authorization", f"Bearer {token}"), ("Authorization", "Bearer x")]
-        )
-    assert answer.status_code == 401
-
-
 def test_a_revoked_token_is_401_on_the_running_server_at_once(store: Store):
     token = token_of(MIRA)
     with client(token) as http:
@@ -260,29 +251,6 @@ def call(url: str, token: str, tool: str, **arguments: Any) -> httpx.Response:
     return httpx.post(f"{url}/mcp", json=message, headers=headers, timeout=30)
 
 
-def test_tokens_scopes_and_limits_hold_over_mcp(store: Store):
-    bo = token_of(BO, "blog", ["write"])
-    with served(mcp_application(writes=2)) as url:
-        assert call(url, "", "memory_status").status_code == 401
-        assert call(url, bo, "memory_recall", question="uv").status_code == 403
-        assert [
-            call(url, bo, "memory_remember", text=f"The attic has beam {n}.").status_code
-            for n in (1, 2, 3)
-        ] == [
-            200,
-            200,
-            429,
-        ]
-        access_tokens.revoke(MemoryAgent().store, f"laptop of {BO}", now=store.settings.clock())
-        assert call(url, bo, "memory_remember", text="One beam more.").status_code == 401
-        assert (
-            httpx.get(
-                f"{url}/mcp", headers={**bearing(token_of(MIRA)), "Accept": "text/event-stream"}
-            ).status_code
-            == 405
-        )
-
-
 TOOL_CALL = (
     '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "%s", "arguments": %s}}'
 )
@@ -386,30 +354,6 @@ def test_no_form_of_a_body_gives_a_token_more_than_its_scopes(store: Store):
     assert ("remember", 200) not in audited(store) and ("remember", 403) in audited(store)
 
 
-def test_no_form_of_a_body_writes_past_the_limit_or_the_log(store: Store):
-    token, before = token_of(MIRA, scopes=["write"]), saved()
-    with served(mcp_application(writes=len(BODIES))) as url:
-        for number, write in enumerate(BODIES.values()):
-            sent(
-                url, token, write("memory_remember", {"text": f"The attic has the beam {number}."})
-            )
-        executed = audited(store).count(("remember", 200))
-        assert saved() - before == executed > 4, "each is logged, each is counted"
-        for number in range(len(BODIES) - executed):
-            assert (
-                call(
-                    url, token, "memory_remember", text=f"The cellar has the door {number}."
-                ).status_code
-                == 200
-            )
-        statuses = [
-            sent(url, token, write("memory_remember", NOTE)).status_code
-            for write in BODIES.values()
-        ]
-    assert saved() - before == len(BODIES)
-    assert audited(store).count(("remember", 429)) == statuses.count(429) == executed
-
-
 @pytest.mark.parametrize(
     "form",
     ["NaN", "Infinity", "NaN in the arguments", "NaN in the meta", "UTF-16", "two values", "empty"],
@@ -421,45 +365,6 @@ def test_a_body_that_is_no_json_is_400(store: Store, form: str):
         assert sent(url, "memtok_wrong", body).status_code == 401
     with served(mcp_http.application(Protocol(), "127.0.0.1")) as url:
         assert sent(url, "none", body).status_code == 400
-
-
-def test_a_body_that_is_no_json_is_400_at_every_address(store: Store):
-    before = saved()
-    with client(token_of(MIRA, scopes=list(SCOPES))) as http:
-        for path in ("/remember", "/recall", "/forget", "/push"):
-            for number in ("NaN", "-Infinity", "1e999"):
-                headers = {"Content-Type": "application/json"}
-                assert (
-                    http.post(
-                        path, content=f'{{"text": "x", "limit": {number}}}', headers=headers
-                    ).status_code
-                    == 400
-                )
-    assert saved() == before
-
-
-def test_a_call_that_no_verb_answers_is_logged_by_its_method_or_address(store: Store):
-    token = token_of(MIRA)
-    with served(mcp_application()) as url:
-        sent(url, token, written("memory_nothing", {}).encode())
-        sent(url, token, (HARMLESS[:-2] + "}").encode())
-    with client(token) as http:
-        http.get("/remember")
-        http.post("/review")
-    assert [verb for verb, _ in audited(store)] == ["tools/call", "ping", "remember", "review"]
-
-
-def test_a_session_of_one_token_is_of_no_use_to_another(store: Store):
-    """There are no sessions: who asks is read from each request."""
-    mira, bo = token_of(MIRA), token_of(BO)
-    with served(mcp_application()) as url:
-        for token, person in ((mira, MIRA), (bo, BO), (mira, MIRA)):
-            answer = call(url, token, "memory_recall", question="our preferences")
-            assert "mcp-session-id" not in answer.headers
-            assert (
-                PREFERENCE[person] in answer.text
-                and PREFERENCE[BO if person == MIRA else MIRA] not in answer.text
-            )
 
 
 def test_many_clients_are_answered_or_asked_to_come_back(store: Store):

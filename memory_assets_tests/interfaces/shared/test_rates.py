@@ -12,11 +12,3 @@ def test_a_write_too_many_waits_for_the_oldest_one():
     assert limit.take("a") == 15
     now[0] += 14.5
     assert limit.take("a") == 0
-
-
-def test_several_writes_of_one_request_count_together_or_not_at_all():
-    now = [0.0]
-    limit = WriteLimit(3, lambda: now[0])
-    assert limit.take("a", 4) == 1
-    assert limit.take("a", 3) == 0
-    assert limit.take("a") == 60

@@ -3,11 +3,9 @@
 import io
 from collections.abc import Callable, Iterator
 
-import pytest
 from rich.console import Console
 
-from memory_assets.interfaces.views.progress import Bars, Overall, render_remaining
-from memory_assets.schema.progress import expect, report_to, works
+from memory_assets.interfaces.views.progress import Bars
 
 
 def terminal(shown: io.StringIO, width: int = 120) -> Console:
@@ -53,21 +51,6 @@ def test_announced_work_has_one_bar_that_says_what_is_done_how_long_it_takes_and
     assert "\x1b[?25h" in shown.getvalue()
 
 
-def test_on_eighty_columns_the_bar_has_room_for_its_share_and_the_time_left():
-    shown = io.StringIO()
-    bars = Bars(terminal(shown, 80), clock(0.0, 60.0))
-    bars.expect({"observations": 30.0, "memories": 90.0})
-    bars.building("observations", "Extracting facts")
-    bars.works("recall works for the latest sessions")
-    bars.building("memories", "Merging and indexing")
-    bars.expect({})
-    assert "━" * 5 in shown.getvalue()
-    assert (
-        "25 %" in shown.getvalue() and "Merging and indexing · about 3 min left" in shown.getvalue()
-    )
-    assert "…" not in shown.getvalue()
-
-
 def test_without_a_terminal_announced_work_says_in_a_line_what_works():
     shown = io.StringIO()
     bars = Bars(Console(file=shown, width=100), clock(0.0, 12.0))
@@ -75,53 +58,6 @@ def test_without_a_terminal_announced_work_says_in_a_line_what_works():
     bars.building("memories", "Merging")
     bars.works("recall works")
     assert shown.getvalue() == "Recall works after 12 s.\n"
-
-
-def test_a_notice_comes_before_what_works():
-    shown = io.StringIO()
-    with (
-        report_to(Bars(Console(file=shown, width=100), clock(0.0, 12.0))),
-        expect(lambda: {"memories": 60.0}, "A notice."),
-    ):
-        works("recall works")
-    assert shown.getvalue() == "A notice.\nRecall works after 12 s.\n"
-
-
-def test_what_was_not_announced_is_not_reported_as_working():
-    shown = io.StringIO()
-    Bars(Console(file=shown, width=100)).works("recall works")
-    assert shown.getvalue() == ""
-
-
-def test_a_table_built_in_parts_counts_by_its_parts():
-    overall = Overall({"messages": 30.0, "memories": 10.0}, 0.0)
-    overall.share = 0.5
-    overall.begin("messages", "Extracting")
-    overall.begin("memories", "Merging")
-    assert overall.done == pytest.approx(15 / 40)
-    overall.within = 0.5
-    assert overall.done == pytest.approx((15 + 0.5 * 5) / 40)
-
-
-def test_the_pace_so_far_decides_how_long_the_rest_takes():
-    overall = Overall({"a": 50.0, "b": 50.0}, 0.0)
-    overall.begin("a", "First")
-    assert overall.render(0.0) == "First · about 2 min left"
-    overall.begin("b", "Second")
-    assert overall.render(500.0) == "Second · about 8 min left"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (3, "a few seconds left"),
-        (44, "about 40 s left"),
-        (58, "about 1 min left"),
-        (200, "about 3 min left"),
-    ],
-)
-def test_an_estimate_is_as_exact_as_it_can_be(seconds: float, text: str):
-    assert render_remaining(seconds) == text
 
 
 def test_once_closed_the_terminal_is_free_whatever_goes_on():

@@ -3,7 +3,7 @@
 import io
 import os
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -11,16 +11,14 @@ from rich.pager import SystemPager
 
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.views import terminal
-from memory_assets.interfaces.views.replay import duration, parts_of, render_session, render_turn
+from memory_assets.interfaces.views.replay import render_turn
 from memory_assets.interfaces.views.replay_html import render_page
 from memory_assets.interfaces.views.terminal import SafeConsole, show
 from memory_assets.services.replay.replay import Replay
-from memory_assets.services.replay.results import TurnMessage
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
 from memory_assets_tests.stages.capture.sessions import (
-    START,
     assistant,
     dialogue,
     lines,
@@ -64,15 +62,6 @@ def printed(parts: object, width: int = 80) -> str:
     return into.getvalue()
 
 
-def test_the_list_of_turns_has_one_line_each_in_80_columns(store: Store):
-    shown = printed(render_session(Replay(store, "a").session(), UTC)).splitlines()
-    assert [row.split()[0] for row in shown[-3:]] == ["1", "2", "3"]
-    assert all(len(row.rstrip()) <= 80 for row in shown)
-    assert shown[1] == "a · Claude Code · shop · me" or shown[1].startswith(
-        "a · Claude Code · shop"
-    )
-
-
 def test_a_turn_shows_calls_with_their_arguments_and_no_control_character(store: Store):
     shown = printed(render_turn(Replay(store, "a").turn("1"), UTC))
     assert (
@@ -83,15 +72,6 @@ def test_a_turn_shows_calls_with_their_arguments_and_no_control_character(store:
     assert "    file_path: a.py\n    content:\n    one\n    two\n" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     assert "<system>" not in shown
-
-
-def test_a_session_in_which_nobody_typed_has_no_number_of_turns(store: Store, tmp_path: Path):
-    transcript(tmp_path / "sources", "b").write_bytes(lines(assistant("b", 1, "Reading.", 0)))
-    capture(store, tmp_path / "sources")
-    check_points(store)
-    assert printed(render_turn(Replay(store, "b").turn("0"), UTC)).startswith(
-        "All of the session · 2026-08-03 09:00:00, 0 s\n"
-    )
 
 
 def test_a_page_has_nothing_active_and_nothing_from_elsewhere(store: Store):
@@ -119,13 +99,6 @@ def test_the_command_writes_a_page_for_the_owner_only(
     assert file.read_text().count('<details class="turn"') == 1
 
 
-def test_a_turn_that_does_not_exist_fails_with_the_turns_that_do(
-    store: Store, capsys: pytest.CaptureFixture[str]
-):
-    assert cli.main(["data", "replay", "a", "--turn", "9"]) == 1
-    assert "it has turns 1 to 3" in capsys.readouterr().err
-
-
 def test_a_long_answer_on_a_terminal_goes_through_the_pager(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -146,26 +119,3 @@ def test_a_long_answer_on_a_terminal_goes_through_the_pager(
     (content,) = paged
     assert content.count("line") == 50 and "\x1b[2J" not in content
     assert os.environ["LESS"] == terminal.PAGER_OPTIONS
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("plain", [("", "plain")]),
-        ('Now:\n[toolCall Bash({"command":"ls"})]', [("", "Now:"), ("Bash", "command: ls")]),
-        ('[toolCall a({"n":1})]\n[toolCall b(x\ny)]', [("a", "n: 1"), ("b", "x\ny")]),
-        ('[toolCall Bash({"command":"l…)]', [("Bash", '{"command":"l…')]),
-        ("", []),
-    ],
-)
-def test_a_message_is_its_texts_and_calls_in_order(text: str, parts: list[tuple[str, str]]):
-    message = TurnMessage("m", START, "assistant", "text", None, False, text, len(text), 0, None, 0)
-    assert [tuple(part) for part in parts_of(message)] == parts
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "0 s"), (59.4, "59 s"), (60, "1 min"), (7_500, "2 h 5 min")]
-)
-def test_durations_are_rounded(seconds: float, words: str):
-    began = datetime(2026, 8, 3, tzinfo=UTC)
-    assert duration(began, began + timedelta(seconds=seconds)) == words

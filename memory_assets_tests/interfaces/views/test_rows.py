@@ -10,7 +10,6 @@ from memory_assets.interfaces.views.rows import (
     MOST_FIELDS,
     TITLES,
     render_cards,
-    render_rows,
 )
 from memory_assets.schema.frames import key_of, record_of
 from memory_assets.schema.tables import table_names
@@ -34,13 +33,6 @@ def test_a_card_has_a_title_what_matters_and_the_ids():
         "   id a1, session_id s1",
         "1 of 7 rows of observations; --all shows every field, --json is for programs",
     ]
-
-
-def test_a_long_title_is_cut_and_every_field_is_shown_on_request():
-    row = ROW | {"text": "word " * 200}
-    assert len(str(next(render_cards(shown(row))))) == 303
-    table, *_ = render_rows(shown(row))
-    assert len(table.columns[0]._cells) == len(row)  # pyright: ignore
 
 
 @pytest.mark.parametrize("table", table_names())

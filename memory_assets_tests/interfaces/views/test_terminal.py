@@ -39,16 +39,6 @@ def test_warnings_stay_out_of_what_was_asked_for(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr() == ("answer\n", "! no vectors\n")
 
 
-def test_warnings_are_part_of_json(capsys: pytest.CaptureFixture[str]):
-    print_reply(Reply(None, warnings=["no vectors"]), as_json=True)
-    assert json.loads(capsys.readouterr().out)["warnings"] == ["no vectors"]
-
-
-def test_text_in_brackets_is_printed_as_it_was_said(capsys: pytest.CaptureFixture[str]):
-    print_reply(Reply(None, ["[bold]not markup[/bold] :smile:"]), as_json=False)
-    assert capsys.readouterr().out == "[bold]not markup[/bold] :smile:\n"
-
-
 @pytest.mark.parametrize(
     ("text", "width", "wanted"),
     [
@@ -69,11 +59,6 @@ def test_on_a_terminal_a_long_line_continues_below_its_first_word(
     shown = io.StringIO()
     terminal.show([text], Console(file=shown, width=width))
     assert [line.rstrip() for line in shown.getvalue().splitlines()] == wanted
-
-
-def test_in_a_pipe_a_long_line_stays_one_line(capsys: pytest.CaptureFixture[str]):
-    print_reply(Reply(None, ["   " + "word " * 80]), as_json=False)
-    assert capsys.readouterr().out.count("\n") == 1
 
 
 class Screen(io.StringIO):
