@@ -119,12 +119,6 @@ def test_a_move_back_makes_the_first_state_current_again(store: Store):
     )
 
 
-def test_taking_in_once_more_changes_nothing(store: Store):
-    before = states(store)
-    launch.ingest(store, reflect=False)
-    assert states(store) == before
-
-
 @pytest.mark.parametrize(
     ("project", "question", "change"),
     [
@@ -144,8 +138,3 @@ def test_a_question_about_what_was_replaced_is_answered_by_the_change(
     assert first.text == change
     assert not {DATABASE, CI} & {one.text for one in others}
     assert change in agent.answer(question, project=project, probe=True).text.splitlines()[0]
-
-
-def test_an_explanation_names_what_replaced_a_memory(store: Store):
-    why = MemoryAgent(store.settings).explain(CHAT, question="where do deploy notices go")
-    assert "replaced it: The Slack workspace is gone." in str(why)

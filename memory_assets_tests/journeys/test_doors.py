@@ -100,21 +100,6 @@ def test_a_recall_is_the_same_at_every_door(
     assert commanded == timeless(by_http("recall", **arguments, probe=True))
 
 
-ONLY_RECALL = {"profile", "limit", "corpus", "recent", "budget"}
-
-
-@pytest.mark.parametrize(
-    ("words", "arguments"), [one for one in QUESTIONS if not ONLY_RECALL & set(one[1])]
-)
-def test_an_answer_from_everything_is_the_same_at_every_door(
-    words: list[str], arguments: dict[str, Any], by_command: Ask
-):
-    index(small_store())
-    commanded = timeless(by_command("recall", *words, "--answer", "--probe"))
-    assert commanded == timeless(by_tool("memory_answer", **arguments, probe=True))
-    assert commanded == timeless(by_http("answer", **arguments, probe=True))
-
-
 def test_the_answer_is_that_of_the_memory(by_command: Ask):
     index(small_store())
     assert by_command("recall", "how do we install packages")["data"]["results"][0]["text"] == FACT
@@ -157,14 +142,6 @@ def test_every_other_verb_is_the_same_too(
 ):
     small_store()
     assert by_command(*command) == by_tool(tool, **arguments) == by_http(verb, **arguments)
-
-
-def test_without_a_memory_every_door_says_the_same(by_command: Ask):
-    for command, tool, verb in (
-        ("review", "memory_review", "review"),
-        ("brief", "memory_brief", "brief"),
-    ):
-        assert by_command(command) == by_tool(tool) == by_http(verb)
 
 
 SECRET = "The key is sk-ant-api03-" + "Zq7Wm2Xc9Vb4Nn6Lk1Jh8Gf5Dd3Ss0Aa" * 2

@@ -1,6 +1,6 @@
 """Flushing: every open session ends at that moment; what is said afterwards is a window of its own and repeats nothing."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import polars as pl
@@ -62,10 +62,3 @@ def test_what_is_said_after_a_flush_is_a_window_of_its_own(
     first, second = windows_of(later).to_dicts()
     assert [first] == before.to_dicts()
     assert (second["status"], second["user_turn_count"]) == ("open", 2)
-
-
-def test_a_flush_is_a_moment_and_ends_nothing_that_came_later(monkeypatch: pytest.MonkeyPatch):
-    store = store_at(datetime(2026, 8, 3, 8, 0, tzinfo=UTC), monkeypatch)
-    store.ledger.append("sessions.flushed", "all", actor="mira")
-    rules = cutting_of(store)
-    assert not rules.ends(START, START + timedelta(minutes=5))

@@ -215,12 +215,3 @@ def test_a_real_clients_failure_says_what_to_do(
             opened(person, monkeypatch, seconds).ask(ModelRequest("You observe.", "the transcript"))
     assert "xyzzy" not in str(caught.value)
     assert person.leftovers() == []
-
-
-def test_a_real_clients_refusal_is_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    clients = client("claude")
-    with stream(lambda _: Said("", "refusal")) as api:
-        answer = opened(Setting(tmp_path, clients, api, "claude"), monkeypatch, 60).ask(
-            ModelRequest("s", "m")
-        )
-    assert (answer.text, answer.stop_reason) == ("", "refusal")

@@ -192,10 +192,6 @@ def test_the_doctor_finds_that_everything_adds_up(places: tuple[Path, Path]):
     assert all(check["passed"] for check in run("doctor", *places)["checks"])
 
 
-def test_taking_in_again_does_nothing_and_says_so(places: tuple[Path, Path]):
-    assert run("ingest", *places)["is_unchanged"]
-
-
 def test_a_tick_in_review_md_is_carried_out_beside_a_line_written_by_hand(
     places: tuple[Path, Path], store: Store
 ):

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import socket
 import sys
 import threading
 import time
@@ -89,24 +88,6 @@ def test_tools_are_listed_called_and_refused(connect: Connect):
     asyncio.run(talk())
 
 
-@pytest.mark.parametrize("connect", [over_stdio, over_http])
-def test_resources_are_listed_and_read(connect: Connect):
-    small_store()
-
-    async def talk() -> None:
-        async with connect() as client:
-            assert [str(one.uri) for one in (await client.list_resources()).resources][:2] == [
-                "memory://MEMORY.md",
-                "memory://briefing",
-            ]
-            read = await client.read_resource("memory://MEMORY.md")
-            assert read.contents[0].text == "# MEMORY.md\n"  # type: ignore[union-attr]
-            with pytest.raises(MCPError, match="There is no resource"):
-                await client.read_resource("memory://nothing")
-
-    asyncio.run(talk())
-
-
 @pytest.mark.parametrize(
     ("connect", "mode", "spoken"),
     [
@@ -126,26 +107,6 @@ def test_clients_of_either_age_are_served(connect: Connect, mode: str, spoken: s
             assert (await client.call_tool("memory_status", {})).structured_content["data"][
                 "pending"
             ] == 1
-
-    asyncio.run(talk())
-
-
-@pytest.mark.parametrize("connect", [over_stdio, over_http])
-def test_two_questions_at_once_are_both_answered(connect: Connect):
-    small_store()
-
-    async def talk() -> None:
-        async with connect() as client:
-            asked = [
-                client.call_tool(tool, {})
-                for tool in ("memory_status", "memory_review", "memory_brief")
-            ]
-            status, review, briefing = [
-                answer.structured_content["data"] for answer in await asyncio.gather(*asked)
-            ]
-            assert status["rows"]["facts"] == 1
-            assert [one["proposal_id"] for one in review["pending"]] == [PROPOSAL]
-            assert briefing["text"] == "# Briefing\n\n- Use uv.\n"
 
     asyncio.run(talk())
 
@@ -193,9 +154,3 @@ def test_over_http_strange_hosts_and_foreign_pages_are_turned_away():
             ).status_code
             != 403
         )
-
-
-def test_the_next_free_port_is_taken():
-    with listen("127.0.0.1", 3300) as first, listen("127.0.0.1", first.getsockname()[1]) as second:
-        assert second.getsockname()[1] > first.getsockname()[1]
-        assert isinstance(second, socket.socket)

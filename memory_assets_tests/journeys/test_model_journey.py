@@ -166,22 +166,6 @@ def test_making_everything_again_calls_nobody(undisturbed: tuple[Path, MessagesA
     assert_same_tables(all_tables(open_at(data, sources)), before)
 
 
-def test_the_cost_of_what_is_answered_is_nothing_and_another_model_would_cost(
-    undisturbed: tuple[Path, MessagesApi], sources: Path
-):
-    data, api = undisturbed
-    mine, other = (
-        run(f"model cost{more}", data, sources, **variables(api))
-        for more in ("", " --model claude-sonnet-4-5")
-    )
-    assert sum(day["usd"] for day in mine["days"]) == 0
-    assert all(day["answered"] == day["calls"] for day in mine["days"])
-    assert sum(day["usd"] for day in other["days"]) > 0
-    assert sum(day["usd_in_batches"] for day in other["days"]) == pytest.approx(
-        sum(day["usd"] for day in other["days"]) / 2
-    )
-
-
 def killed_at(
     api: MessagesApi,
     data: Path,

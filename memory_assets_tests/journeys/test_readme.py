@@ -54,21 +54,6 @@ def test_every_setting_that_is_named_exists_with_its_default():
             assert str(field.default) == default.strip("`"), name
 
 
-def test_the_folders_are_the_folders():
-    named = set(re.findall(r"^\| `([a-z_]+)/` \|", read("architecture.md"), re.MULTILINE))
-    assert named == {
-        path.name
-        for path in (REPOSITORY / "memory_assets").iterdir()
-        if (path / "__init__.py").is_file()
-    }
-
-
-def test_the_index_has_every_page():
-    assert set(re.findall(r"\]\(([a-z-]+\.md)\)", read("README.md"))) == {
-        page.name for page in DOCS.glob("*.md")
-    } - {"README.md"}
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(REPOSITORY).as_posix())
 def test_every_link_leads_somewhere(page: Path):
     text = page.read_text("utf-8")

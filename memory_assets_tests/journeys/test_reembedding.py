@@ -4,11 +4,9 @@ import threading
 from datetime import timedelta
 
 import numpy as np
-import polars as pl
 import pytest
 
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs.inputs import merge_rules
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import stale_partitions
 from memory_assets.runs.steps import embed, maintain
@@ -160,23 +158,6 @@ def test_recall_answers_before_during_and_after_the_switch(
     )
 
 
-def test_merges_stay_while_models_are_switched_and_are_found_again_afterwards(
-    store: Store, models: dict[str, ReadsWhole], monkeypatch: pytest.MonkeyPatch
-):
-    edge = row("merges", newer_id=OTHER_ID, older_id=MEMORY, relation="same", reason="kept")
-    store.tables.write(
-        "merges", WHOLE, pl.DataFrame([edge], schema=store.tables.read("merges").schema)
-    )
-    changed = with_new_model(store, monkeypatch)
-    encode(changed, str(NEXT))
-    rebuild(changed)
-    assert changed.tables.read("merges")["reason"].to_list() == ["kept"]
-    encode(changed, str(DAY))
-    rebuild(changed)
-    assert "kept" not in changed.tables.read("merges")["reason"], "all pairs are compared again"
-    assert changed.tables.parts("merges")[WHOLE].inputs == merge_rules(changed)
-
-
 def test_recall_never_answers_nothing_while_both_indexes_are_rebuilt(store: Store):
     answers: list[list[str]] = []
     is_done = threading.Event()
@@ -218,14 +199,3 @@ def test_the_monthly_run_builds_both_indexes_from_nothing_and_marks_vectors_of_a
 def stale(store: Store) -> set[str]:
     """The days whose texts have to be encoded."""
     return set(stale_partitions(store, TABLES["embeddings"]))
-
-
-def test_a_text_that_got_its_vector_later_is_indexed_then(store: Store):
-    rows = store.tables.read("embeddings", [str(NEXT)])
-    write(store, "embeddings", str(NEXT))
-    materialise(store, [TABLES["reembedding"]], [WHOLE])
-    materialise(store, [TABLES["vector_index"]], [WHOLE])
-    assert open_vectors(store).ids() == {MEMORY}
-    store.tables.write("embeddings", str(NEXT), rows)
-    materialise(store, [TABLES["vector_index"]], [WHOLE])
-    assert open_vectors(store).ids() == {MEMORY, OTHER_ID}

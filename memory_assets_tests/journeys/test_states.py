@@ -12,7 +12,7 @@ from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import is_stale, stale_days
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.search.corpus import open_texts, passages_to_index
-from memory_assets.store.ledger import ARCHIVED, RECALLED, RESTORED
+from memory_assets.store.ledger import ARCHIVED, RECALLED
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
 from memory_assets_tests.small_store import (
@@ -79,12 +79,6 @@ def test_a_fact_is_stale_after_91_days_with_queries_and_active_again_once_it_is_
     assert build(at(92, monkeypatch)) == "active"
 
 
-def test_in_a_store_that_nobody_queries_it_is_never_stale(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    assert [build(at(day, monkeypatch)) for day in (0, 91, 500)] == ["active"] * 3
-
-
 def test_another_ttl_folds_memories_again_and_nothing_else(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
@@ -129,13 +123,3 @@ def test_an_archived_fact_is_restored_by_the_command_and_its_ttl_starts_again(
         "   was stale",
         "Active again after the next `memory ingest`, or within minutes while `memory up` runs.",
     ]
-
-
-def test_an_archived_fact_is_restored_by_an_event(store: Store, monkeypatch: pytest.MonkeyPatch):
-    seen = []
-    for day, kind in ((1, ARCHIVED), (2, RESTORED)):
-        store = at(day, monkeypatch)
-        build(store)
-        store.ledger.append(kind, "weekly", {"memory_ids": [MEMORY]}, actor="weekly")
-        seen.append((is_due(store), build(store)))
-    assert seen == [(True, "archived"), (True, "active")]

@@ -40,17 +40,6 @@ def test_a_folder_of_transcripts_that_is_not_there(
     assert "/nowhere/sessions" in err
 
 
-def test_a_data_folder_that_cannot_be_made(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("MEMORY_DATA", str(tmp_path / "file" / "store"))
-    monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "home"))
-    code, out, err = run(capsys, "ingest")
-    assert (code, out) == (1, "")
-    assert "Set MEMORY_DATA to a writable folder" in err
-
-
 @pytest.mark.skipif(
     sys.platform != "linux", reason="a small disk is made with mount, which this platform has not"
 )

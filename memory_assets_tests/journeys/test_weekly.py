@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import polars as pl
 import pytest
 
 from memory_assets.memory import MemoryAgent
@@ -141,14 +140,3 @@ def test_after_six_months_it_is_cold_and_still_found_on_request(
         recalled(cold, include=("archived",)),
         recalled(cold, include=("cold",)),
     ] == [[], [], [MEMORY]]
-
-
-def test_in_a_store_that_nobody_queries_nothing_is_archived(monkeypatch: pytest.MonkeyPatch):
-    quiet = small_store()
-    write(quiet, "observations", DAY.isoformat(), row("observations", id=MEMORY, text=FACT, text_hash=HASH, kind="fact",
-          gate="allow", category="projects", event_at=START))  # fmt: skip
-    later = at(500, monkeypatch)
-    run(later.store, *WEEKLY)
-    assert later.store.tables.read("memories")["state"].to_list() == ["active"]
-    assert later.store.ledger.events([ARCHIVED]) == []
-    assert later.store.tables.read("memories").filter(pl.col("state") == "archived").is_empty()

@@ -82,18 +82,6 @@ def files_in(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_hostile_file_would_change_the_settings_where_settings_are_read(
-    clone: Path, tmp_path: Path
-):
-    user_settings((clone / "memory.toml").read_text())
-    settings = read_settings()
-    assert (settings.data, settings.remote, settings.owner) == (
-        clone / "store",
-        str(tmp_path / "remote.git"),
-        "mallory",
-    )
-
-
 def test_the_settings_are_the_same_in_every_working_folder(
     clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -111,12 +99,6 @@ def test_the_quick_way_finds_the_same_store_in_every_working_folder(
     assert places.find_data() == str(tmp_path / "store")
     user_settings("")
     assert places.find_data() == str(tmp_path / "home" / ".local" / "share" / "memory_assets")
-
-
-def test_the_status_is_that_of_the_users_store(clone: Path, tmp_path: Path):
-    small_store()
-    assert data_of(run(clone, *STATUS))["store"] == str(tmp_path / "store")
-    assert run(clone, "status", "--line").stdout.startswith("memory: 1 memories")
 
 
 def test_a_question_is_answered_from_the_users_store_and_sent_nowhere(
@@ -201,36 +183,6 @@ def test_an_ignored_file_is_named_once_on_stderr_with_where_settings_belong(
     assert "memory.toml" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["hooks", "run", "claude_code", "SessionStart"],
-        ["send", "memory/session.ended", "--session", "s1"],
-    ],
-)
-def test_what_harnesses_call_says_nothing_of_it(clone: Path, words: list[str]):
-    small_store()
-    done = run(clone, *words)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_completing_a_word_says_nothing_of_it(clone: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("_MEMORY_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", "memory st")
-    monkeypatch.setenv("COMP_CWORD", "1")
-    assert run(clone).stderr == ""
-
-
-def test_without_a_stderr_nothing_is_said_on_stdout(
-    clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.chdir(clone)
-    with monkeypatch.context() as patched:
-        patched.setattr(sys, "stderr", None)
-        fast.warn_of_ignored_settings()
-    assert capsys.readouterr().out == ""
-
-
 def test_a_folders_name_cannot_steer_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -255,11 +207,3 @@ def test_a_file_that_applies_is_not_called_ignored(
     (folder / "memory.toml").write_text("port = 4000\n")
     monkeypatch.chdir(folder)
     assert (places.ignored_settings_file(), read_settings().port) == (None, 4000)
-
-
-def test_a_working_folder_that_is_gone_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    assert (places.ignored_settings_file(), places.find_data()) == (None, str(tmp_path / "store"))
