@@ -4,14 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.errors import StoreError
 from memory_assets.interfaces.views.progress import Bars
 from memory_assets.runs import build as building
 from memory_assets.runs import launch
-from memory_assets.runs.build import CONDENSED, build, choose, fill, flush, rebuild
+from memory_assets.runs.build import build, choose, fill, rebuild
 from memory_assets.runs.due import memories_are_stale
 from memory_assets.runs.launch import RunSummary
-from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import report_to, works
 from memory_assets.services.settings.which_store import sample_settings
 from memory_assets.store.settings import read_settings
@@ -77,21 +75,6 @@ def test_work_on_the_sample_alone_is_announced_as_such(
     assert capsys.readouterr().err.splitlines() == [*notice, "Recall works after 0 s."]
 
 
-def test_ingest_alone_does_not_show_the_sample(ingested: list[Store], tmp_path: Path):
-    with pytest.raises(
-        StoreError, match="There are no transcripts of Claude Code, pi or Codex on this machine"
-    ):
-        build()
-    assert ingested == []
-    assert not (tmp_path / "store" / "sample" / "VERSION").exists()
-
-
-def test_nothing_to_do_is_told(monkeypatch: pytest.MonkeyPatch):
-    small_store()
-    monkeypatch.setattr(building.launch, "ingest", lambda store: RunSummary([], 0.1))
-    assert build().is_unchanged
-
-
 def test_a_rebuild_deletes_what_is_derived_and_makes_it_again(ingested: list[Store]):
     store = small_store()
     (store.workspace / "MEMORY.md").write_text("- by hand\n")
@@ -123,20 +106,6 @@ def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
     assert memories_are_stale(store)
 
 
-def test_the_reflections_alone_can_be_rebuilt(ingested: list[Store]):
-    store = small_store()
-    for table in CONDENSED:
-        if table != "dropped_facts":
-            store.tables.write(table, "2026-08-03", empty(table))
-    store.tables.write("proposals", "2026-08-03", empty("proposals"))
-    built = rebuild("reflections").store
-    assert [table for table in CONDENSED if built.tables.parts(table)] == []
-    assert (built.tables.parts("proposals") != {}, built.tables.parts("messages") != {}) == (
-        True,
-        True,
-    )
-
-
 def test_an_index_that_was_moved_aside_is_made_again_at_the_next_ingest():
     store = small_store()
     index(store)
@@ -144,23 +113,3 @@ def test_an_index_that_was_moved_aside_is_made_again_at_the_next_ingest():
     assert not memories_are_stale(store)
     (store.root / "index" / "vectors").rename(store.root / "index" / "quarantine")
     assert memories_are_stale(store)
-
-
-def test_nothing_can_be_rebuilt_where_there_is_nothing(ingested: list[Store]):
-    with pytest.raises(StoreError, match="to rebuild"):
-        rebuild()
-
-
-def test_a_flush_is_said_in_the_ledger_before_anything_is_learnt(ingested: list[Store]):
-    store = small_store()
-    flush(store)
-    assert [event.kind for event in store.ledger.events()] == ["sessions.flushed"]
-    assert len(ingested) == 1
-
-
-def test_since_reaches_further_back_and_is_kept(
-    ingested: list[Store], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    small_store()
-    build(since="2026-01-01")
-    assert '"2026-01-01T00:00:00+00:00"' in (tmp_path / "store" / "since.json").read_text()

@@ -14,7 +14,6 @@ import dagster as dg
 import polars as pl
 import pytest
 import yaml
-from dagster._core.instance.ref import InstanceRef
 from dagster._core.launcher import DefaultRunLauncher, LaunchRunContext, WorkerStatus
 
 from memory_assets.assets.factory import _check_store
@@ -24,10 +23,7 @@ from memory_assets.runs.days import STORE, Stretch, address_of, tags_of
 from memory_assets.runs.deployment import (
     CELERY_URL,
     POSTGRES_URL,
-    QUEUE_SECONDS,
-    configure,
     dagster_yaml,
-    runs_on_workers,
 )
 from memory_assets.runs.instance import open_instance
 from memory_assets.schema.tables import tables_in
@@ -76,46 +72,10 @@ def local_queue(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def test_the_launcher_is_what_celery_adds_to_postgres(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    pytest.importorskip("dagster_celery")
-    postgres, celery = (yaml.safe_load(dagster_yaml(name)) for name in ("postgres", "celery"))
-    assert celery.pop("run_launcher")["config"]["broker"] == {"env": CELERY_URL}
-    assert celery.pop("run_monitoring") == {
-        **postgres.pop("run_monitoring"),
-        "start_timeout_seconds": QUEUE_SECONDS,
-    }
-    assert celery == postgres
-    for name, url in ((POSTGRES_URL, "postgresql+psycopg2://127.0.0.1:1/x"), (CELERY_URL, NOBODY)):
-        monkeypatch.setenv(name, url)
-    configure(store.settings, "celery", write=True)
-    assert runs_on_workers(store.dagster_home)
-    launcher = InstanceRef.from_dir(str(store.dagster_home)).run_launcher
-    assert type(launcher).__name__ == "CeleryRunLauncher"
-    assert POSTGRES_PASSWORD not in (store.dagster_home / "dagster.yaml").read_text()
-    configure(store.settings, "local", write=True)
-    assert not runs_on_workers(store.dagster_home)
-
-
 def start_worker_code() -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SHOW], capture_output=True, text=True
     )
-
-
-@pytest.mark.slow
-def test_a_worker_has_the_settings_of_the_launcher(local_queue: Store):
-    tasks, acks_late, options = yaml.safe_load(start_worker_code().stdout)
-    assert (tasks, acks_late) == (["execute_job", "resume_job"], True)
-    assert options["visibility_timeout"] >= 7 * 24 * 3600
-
-
-@pytest.mark.slow
-@only_whole("it starts another process")
-def test_a_worker_needs_its_address(local_queue: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv(CELERY_URL)
-    assert f"The worker needs {CELERY_URL} in its environment" in start_worker_code().stderr
 
 
 @pytest.mark.slow
@@ -255,23 +215,3 @@ def test_two_workers_make_the_same_tables_whichever_is_killed(
     story.assert_same_tables(story.all_tables(story.open_at(there, sources)), tables)
     assert count_failed(store) == (kill != "nothing")
     assert not [*(there / "dagster").glob("history")]
-
-
-@pytest.mark.slow
-@only_whole("it starts PostgreSQL and Redis, and waits for a worker that is not there")
-def test_no_worker_is_an_error_that_names_the_command(
-    tmp_path: Path, servers: dict[str, str], monkeypatch: pytest.MonkeyPatch
-):
-    for name, url in servers.items():
-        monkeypatch.setenv(name, url)
-    sources = story.lay_out_sample(tmp_path / "sources", "/pi/")
-    store = story.open_at(tmp_path / "store", sources)
-    configure(store.settings, "celery", write=True)
-    ingest = story.start("ingest", store.root, sources, **servers)
-    said, errors = ingest.communicate(timeout=200)
-    assert ingest.returncode != 0
-    assert (
-        "No Celery worker answers. Start one with `celery -A memory_assets.runs.celery_worker worker"
-        in said + errors
-    )
-    assert "Traceback" not in errors

@@ -15,11 +15,10 @@ from memory_assets.runs.liveness import (
     TASK,
     UNSENT_SECONDS,
     fail_dead_runs,
-    hold,
     is_executed,
 )
 from memory_assets.store.store import Store
-from memory_assets_tests.runs.test_liveness import killed, let_pass
+from memory_assets_tests.runs.test_liveness import let_pass
 from memory_assets_tests.small_store import small_store
 
 BUCKET = "s3://memories/one"
@@ -96,17 +95,6 @@ def test_a_run_is_lost_where_no_worker_has_its_task_at_two_looks(instance: dg.Da
         assert all("destination" not in one for one in celery.asked[1:])
 
 
-def test_a_run_that_waits_in_the_queue_or_has_ended_meanwhile_is_not_lost(
-    instance: dg.DagsterInstance,
-):
-    waiting = on_worker(instance, queue := Celery(state="PENDING"), dg.DagsterRunStatus.NOT_STARTED)
-    assert lost_runs(instance, [waiting]) == set()
-    assert queue.asked == []
-    run = on_worker(instance, Celery([], []))
-    instance.report_run_failed(run, "It ended while Celery was asked.")
-    assert lost_runs(instance, [run]) == set()
-
-
 def test_such_a_run_needs_no_lock_here_and_a_lost_one_gives_its_slot_back(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ):
@@ -122,19 +110,6 @@ def test_such_a_run_needs_no_lock_here_and_a_lost_one_gives_its_slot_back(
     assert log.get_concurrency_run_ids() == set()
     assert not is_executed(instance, store, [run.run_id])
     assert instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
-
-
-def test_without_an_answer_of_the_queue_no_run_is_lost(instance: dg.DagsterInstance):
-    run = on_worker(instance, Celery())
-    assert fail_dead_runs(instance, in_bucket()) == [run.run_id]
-
-
-def test_where_workers_share_the_folder_the_lock_counts_alone(instance: dg.DagsterInstance):
-    run, store = on_worker(instance, celery := Celery([has("task")])), small_store()
-    hold(store, run.run_id)
-    killed(store, run.run_id)
-    assert fail_dead_runs(instance, store) == []
-    assert celery.asked == []
 
 
 def test_the_next_ingest_waits_for_the_shares_of_a_killed_one_and_fetches_what_they_made(
@@ -170,17 +145,3 @@ def test_a_run_that_was_never_sent_ends_after_a_minute(
     assert set(fail_dead_runs(instance, sent)) == {waiting.run_id, unsent.run_id}
     let_pass(monkeypatch, UNSENT_SECONDS + 1)
     assert fail_dead_runs(instance, sent) == [waiting.run_id]
-
-
-def test_the_next_ingest_waits_no_longer_for_a_run_that_was_never_sent(
-    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-):
-    store = in_bucket()
-    instance.report_run_canceled(on_worker(instance, Celery()))
-    unsent = instance.create_run_for_job(
-        dg.GraphDefinition(name="g").to_job(), tags={STORE: BUCKET}
-    )
-    monkeypatch.setattr(celery_runs, "SLOT_CHECK_SECONDS", 0.0)
-    let_pass(monkeypatch, UNSENT_SECONDS + 1)
-    WorkerRuns(store, instance, "process_days", lambda _: {}, {}).wait_for_others()
-    assert instance.get_run_by_id(unsent.run_id).status == dg.DagsterRunStatus.FAILURE

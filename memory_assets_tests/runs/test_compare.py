@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memory_assets.runs.compare import compare_memories, compare_observations, reworded
+from memory_assets.runs.compare import compare_memories, compare_observations
 from memory_assets_tests.factories import frame, row
 
 
@@ -40,11 +40,6 @@ def told(before: list[dict], after: list[dict]) -> list[tuple[str, str, str | No
     return [(one.kind, one.id, one.was_id, one.why) for one in found.changes]
 
 
-def test_the_same_facts_differ_in_nothing():
-    found = compare_observations(observed(fact("a")), observed(fact("a")))
-    assert (found.before, found.after, found.changes) == (1, 1, ())
-
-
 def test_a_fact_that_is_held_now_is_lost_and_says_why():
     assert told([fact("a")], [fact("a", gate="hold", gate_reason="usefulness below 0.8")]) == [
         ("lost", "a", None, "now held: usefulness below 0.8")
@@ -72,22 +67,6 @@ def test_a_fact_worded_anew_from_the_same_messages_is_changed():
     ]
 
 
-def test_another_category_or_priority_is_a_change():
-    assert told([fact("a")], [fact("a", priority="high", confidence=0.9)]) == [
-        ("changed", "a", "a", "priority medium → high, confidence 0.7 → 0.9")
-    ]
-
-
-def test_of_several_facts_of_the_same_messages_the_most_alike_go_together():
-    before = observed(fact("a", "Use uv, never pip."), fact("b", "Ports begin at 5000."))
-    after = observed(
-        fact("c", "Ports begin at port 5000."),
-        fact("d", "Always use uv, never pip."),
-        fact("e", "Nothing else."),
-    )
-    assert reworded(before, after) == {"a": "d", "b": "c"}
-
-
 def test_a_memory_that_is_held_is_lost_and_one_of_a_fact_worded_anew_is_changed():
     before = frame("memories", memory("a"), memory("b"), memory("h", "held"))
     after = frame(
@@ -103,15 +82,6 @@ def test_a_memory_that_is_held_is_lost_and_one_of_a_fact_worded_anew_is_changed(
         ("added", "h", None, "was held"),
     ]
     assert found.to_dict()["added"] == found.to_dict()["lost"] == found.to_dict()["changed"] == 1
-
-
-def test_a_memory_with_an_older_root_is_the_same_memory():
-    found = compare_memories(
-        frame("memories", memory("b", observation_ids=["b"])),
-        frame("memories", memory("a", observation_ids=["a", "b"])),
-        {},
-    )
-    assert found.changes == ()
 
 
 def test_a_memory_that_another_one_took_in_is_lost_and_says_so():

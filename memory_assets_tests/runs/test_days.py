@@ -11,7 +11,6 @@ from memory_assets.runs.days import (
     LONGEST_STRETCH,
     Stretch,
     first_day_of,
-    newest_first,
     shares_of,
     stretches,
 )
@@ -58,32 +57,6 @@ def test_the_first_day_is_that_of_the_earliest_partition_of_any_table_or_today(t
 
 def day(number: int) -> date:
     return date(2026, 4, 1) + timedelta(days=number)
-
-
-def test_of_many_days_the_latest_come_first_and_are_few():
-    found = newest_first([day(n) for n in range(60)], [])
-    assert found[0] == Stretch(day(57), day(59))
-    assert found[1].last == day(56)
-    assert sorted(one for stretch in found for one in stretch.days()) == [day(n) for n in range(60)]
-
-
-def test_the_days_of_a_session_are_read_together():
-    found = newest_first(
-        [day(n) for n in range(12)], [(day(8), day(10)), (day(7), day(8)), (day(2), day(3))]
-    )
-    assert found == [Stretch(day(7), day(11)), Stretch(day(0), day(6))]
-
-
-def test_a_session_that_began_before_what_is_due_is_no_reason_to_wait():
-    assert newest_first([day(5), day(6), day(7), day(8)], [(day(0), day(7))]) == [
-        Stretch(day(6), day(8)),
-        Stretch(day(5), day(5)),
-    ]
-
-
-def test_few_days_are_one_stretch():
-    assert newest_first([day(0), day(1)], []) == [Stretch(day(0), day(1))]
-    assert newest_first([], []) == []
 
 
 SPANS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 4)), max_size=12)

@@ -7,7 +7,7 @@ import dagster as dg
 import pytest
 import yaml
 
-from memory_assets.errors import SettingsError, StoreError
+from memory_assets.errors import StoreError
 from memory_assets.runs.deployment import BEFORE, POSTGRES_URL, configure, dagster_yaml
 from memory_assets.runs.instance import open_instance
 from memory_assets.runs.liveness import fail_dead_runs, holding
@@ -60,23 +60,6 @@ def test_writing_keeps_the_file_before_and_writing_again_changes_nothing(store: 
     again = configure(store.settings, "postgres", write=True)
     assert (again.diff, again.before) == ("", None)
     assert "custom: yes" in written.before.read_text()
-
-
-def test_a_folder_without_a_memory_is_not_configured():
-    with pytest.raises(SettingsError, match="Run `memory up` first"):
-        configure(read_settings(), "postgres", write=True)
-
-
-def test_a_missing_address_is_named_and_the_local_file_needs_none(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.delenv(POSTGRES_URL, raising=False)
-    configure(store.settings, "postgres", write=True)
-    with pytest.raises(StoreError, match="needs DAGSTER_POSTGRES_URL"), open_instance(store):
-        pass
-    configure(store.settings, "local", write=True)
-    with open_instance(store) as instance:
-        assert instance.get_runs() == []
 
 
 @pytest.mark.slow

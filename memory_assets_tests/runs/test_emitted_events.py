@@ -54,10 +54,3 @@ def test_a_reflection_is_emitted_with_its_sizes_and_again_when_it_changes():
     changed = {**sizes, "outputTokens": 40, "compressionRatio": 0.2}
     found = sorted(emitted(store), key=lambda one: -one[2]["outputTokens"])
     assert found == [("memory/observations.reflected", TODAY, one) for one in (sizes, changed)]
-
-
-def test_a_day_without_a_reflection_emits_nothing():
-    store = small_store()
-    store.tables.drop("reflections", TODAY)
-    emit_reflected(store, "proposals", [TODAY])
-    assert emitted(store) == []

@@ -8,7 +8,6 @@ from memory_assets.runs.estimate import (
     SECONDS_PER_MEGABYTE,
     expected_seconds,
 )
-from memory_assets.schema.tables import TABLES
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
@@ -27,7 +26,3 @@ def test_the_estimate_grows_with_the_transcripts_that_wait(tmp_path, monkeypatch
         == 10 * SECONDS_PER_MEGABYTE["passage_vectors"]
     )
     assert EACH_SECONDS < small < EACH_SECONDS + 0.1
-
-
-def test_every_estimated_table_exists():
-    assert set(SECONDS_PER_MEGABYTE) <= set(TABLES)

@@ -10,9 +10,8 @@ from memory_assets.errors import StoreError
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.freshness import Waiting, check_deadlines, find_waiting, keep_waiting
 from memory_assets.runs.record import last_build, last_run
-from memory_assets.runs.staleness import note_name
 from memory_assets.schema.requests import AddDocumentsRequest, SlogRequest
-from memory_assets.schema.tables import JOBS, TABLES, WHOLE
+from memory_assets.schema.tables import JOBS, TABLES
 from memory_assets.services import documents, slog
 from memory_assets.services.discoveries import Source, keep
 from memory_assets.stages.deliver import spool
@@ -25,9 +24,6 @@ from memory_assets_tests.stages.library.test_adrs import NYGARD
 
 START = datetime(2026, 8, 3, 12, 0, tzinfo=UTC)
 """A Monday."""
-
-NEXT = START + timedelta(days=7, hours=3)
-"""A session of the next week ended an hour before; the first week is over."""
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +68,6 @@ def is_red(store: Store, name: str, now: datetime) -> bool:
     )
 
 
-def test_after_every_job_ran_nothing_waits(store: Store):
-    assert waits(store) == {}
-    assert [check.passed for check in check_deadlines(store)] == [True]
-
-
-def test_a_holiday_is_idle_and_not_silent(store: Store):
-    for days in (1, 7, 8, 15, 29, 31, 32, 100, 300):
-        later = at_moment(store, START + timedelta(days=days))
-        assert not [
-            one.name for one in find_waiting(later) if one.is_late(START + timedelta(days=days))
-        ]
-        advance(later)  # the first night, week and month are over, and what they changed was read
-        assert waits(later) == {}
-
-
 CLOCKED = [job.name for job in JOBS.values() if job.every_days]
 
 
@@ -100,14 +81,6 @@ def test_what_the_clock_starts_is_due_once_its_time_has_passed_and_its_input_cha
     advance(at_moment(store, passed))
     for later in (passed, passed + timedelta(days=400)):
         assert due_runs(at_moment(store, later), name) == []
-
-
-def test_every_table_and_job_has_a_deadline():
-    assert {table.deadline for table in TABLES.values()} == {
-        timedelta(hours=24),
-        timedelta(hours=48),
-    }
-    assert all(job.deadline_hours >= 24 for job in JOBS.values())
 
 
 def add_document(store: Store) -> None:
@@ -243,22 +216,6 @@ def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(stor
     assert late_input(root, deadline.timestamp() + 1) is None
 
 
-def test_what_has_no_time_of_its_own_waits_since_it_was_first_seen(store: Store):
-    windows = store.tables.read("windows")
-    store.tables.write("windows", WHOLE, windows, inputs="{}")
-    (first,) = [one for one in keep_waiting(store) if one.name == "windows"]
-    (later,) = [
-        one
-        for one in find_waiting(at_moment(store, START + timedelta(hours=30)))
-        if one.name == "windows"
-    ]
-    assert (first.since, later.since, later.is_late(START + timedelta(hours=30))) == (
-        START,
-        START,
-        True,
-    )
-
-
 def test_a_clock_that_was_set_back_does_not_hide_what_waits(store: Store):
     begun = START + timedelta(hours=1)
     write_session(Path(store.settings.sources), 2, begun)
@@ -283,14 +240,3 @@ def test_a_run_that_failed_leaves_no_trace_in_the_record(
         run(later, "rebuild_memories")
     assert last_build(store, "memories") == before
     assert last_run(store, "rebuild_memories") == START
-
-
-def test_a_file_of_what_waits_that_is_damaged_says_nothing(store: Store):
-    for text in ("", "{", "[]", '{"a": 3}', '{"a": ["x", "y"]}'):
-        (store.root / "built" / "waiting.json").write_text(text)
-        assert late_input(str(store.root), 2e9) is None
-
-
-def test_a_file_is_stale_by_the_note_of_its_inputs(store: Store):
-    store.note(note_name(TABLES["lessons_md"], WHOLE), "older")
-    assert {"lessons_md", "job brief", "job rebuild_memories"} <= waits(store).keys()

@@ -26,12 +26,6 @@ def version(store: Store, **changes) -> str:
     return observations(changed, TABLES["observations"])[TODAY]
 
 
-def test_the_embedding_model_matters_as_it_decides_between_categories():
-    store = small_store()
-    assert version(store) != version(store, embedding_model="other")
-    assert version(store) == version(store, timezone="Asia/Tokyo")
-
-
 def test_an_answer_of_a_later_day_that_replaces_a_fact_makes_the_earlier_day_stale():
     store = small_store()
     write(store, "observer_answers", TODAY, answer(WINDOW))
@@ -41,18 +35,6 @@ def test_an_answer_of_a_later_day_that_replaces_a_fact_makes_the_earlier_day_sta
     write(store, "observer_answers", TOMORROW, answer("f" * 64, replaced_ids=[REPLACED]))
     assert replaced_by_day(store) == {TODAY: [REPLACED], TOMORROW: [REPLACED]}
     assert version(store) != before
-
-
-def test_another_session_replaces_nothing_here():
-    store = small_store()
-    write(store, "observer_answers", TODAY, answer(WINDOW))
-    write(
-        store,
-        "observer_answers",
-        TOMORROW,
-        {**answer("f" * 64, replaced_ids=[REPLACED]), "session_id": "session-2"},
-    )
-    assert TODAY not in replaced_by_day(store)
 
 
 @pytest.mark.parametrize("name", ["embeddings", "passage_vectors"])

@@ -2,20 +2,12 @@
 
 from datetime import timedelta
 
-from memory_assets.runs.inputs import friction, friction_days, friction_version
+from memory_assets.runs.inputs import friction, friction_version
 from memory_assets.schema.tables import TABLES
 from memory_assets_tests.factories import message
 from memory_assets_tests.small_store import DAY, small_store, write
 
 TODAY, NEXT = DAY.isoformat(), (DAY + timedelta(days=1)).isoformat()
-
-
-def test_the_days_are_seven_and_where_something_is_found_six_more():
-    assert (len(friction_days(TODAY)), friction_days(TODAY)[-1]) == (7, TODAY)
-    assert (len(friction_days(TODAY, is_found=True)), friction_days(TODAY, is_found=True)[7]) == (
-        13,
-        NEXT,
-    )
 
 
 def test_new_messages_of_the_next_day_concern_what_was_found_alone():

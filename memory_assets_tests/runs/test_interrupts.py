@@ -64,22 +64,6 @@ def test_a_signal_inside_a_finaliser_is_raised_later_and_prints_nothing(
     assert printed == []
 
 
-def test_a_signal_during_a_step_is_raised():
-    with pytest.raises(KeyboardInterrupt), interrupted_by_signals():
-        run_with(lambda: os.kill(os.getpid(), signal.SIGINT))
-
-
-def test_a_run_without_a_signal_ends_as_it_does():
-    with interrupted_by_signals():
-        assert run_with(lambda: None).success
-    assert signal.set_wakeup_fd(-1) == -1
-
-
-def test_an_error_of_the_run_is_its_own():
-    with pytest.raises(ValueError, match="wrong"), interrupted_by_signals():
-        run_with(lambda: int("wrong"))
-
-
 def test_a_run_in_another_thread_takes_no_signals():
     done = list[bool]()
 

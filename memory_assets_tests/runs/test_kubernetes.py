@@ -13,7 +13,6 @@ import jsonschema
 import pytest
 import yaml
 
-from memory_assets.runs.deployment import dagster_yaml
 from memory_assets_tests.conftest import REPOSITORY
 
 SCHEMA = os.environ.get("HELM_SCHEMA", "")
@@ -78,17 +77,6 @@ def test_the_values_fit_the_schema_of_the_chart():
             check({**values(), **wrong}, schema)
 
 
-def test_limits_retries_and_telemetry_are_those_of_the_local_configuration():
-    local, found = yaml.safe_load(dagster_yaml("local")), values()
-    daemon = found["dagsterDaemon"]
-    assert found["additionalInstanceConfig"]["concurrency"] == local["concurrency"]
-    assert daemon["runRetries"] == {
-        "enabled": True,
-        "maxRetries": local["run_retries"]["max_retries"],
-    }
-    assert (daemon["runMonitoring"]["enabled"], found["telemetry"]["enabled"]) == (True, False)
-
-
 def test_dagster_queues_runs_with_what_the_chart_adds_to_its_configuration(tmp_path: Path):
     found = values()
     assert found["dagsterDaemon"]["runCoordinator"] == {"enabled": False}
@@ -101,16 +89,3 @@ def test_dagster_queues_runs_with_what_the_chart_adds_to_its_configuration(tmp_p
         assert config.run_queue_config is not None
         assert config.run_queue_config.max_concurrent_runs == 1
         assert config.pool_config.default_pool_limit == 1
-
-
-def test_the_code_server_and_the_store_are_on_the_volume_that_is_mounted():
-    (deployment,) = values()["dagster-user-deployments"]["deployments"]
-    (mount,), (volume,) = deployment["volumeMounts"], deployment["volumes"]
-    assert mount["name"] == volume["name"]
-    paths = {one["name"]: one["value"] for one in deployment["env"]}
-    assert all(
-        paths[name].startswith(f"{mount['mountPath']}/")
-        for name in ("MEMORY_DATA", "MEMORY_SOURCES", "HOME")
-    )
-    assert deployment["dagsterApiGrpcArgs"] == ["--module-name", "memory_assets.definitions"]
-    assert deployment["includeConfigInLaunchedRuns"] == {"enabled": True}

@@ -19,7 +19,6 @@ from memory_assets.runs import liveness
 from memory_assets.runs.liveness import (
     BETWEEN_STEPS_SECONDS,
     FOLDER,
-    STARTING_SECONDS,
     fail_dead_runs,
     failing_dead_runs,
     hold,
@@ -114,14 +113,6 @@ def test_a_lock_is_held_until_its_process_ends_however_it_does(store: Store):
         release(store, "r")
 
 
-def test_a_released_lock_leaves_no_file(store: Store):
-    with holding(store, "r") as is_held:
-        assert is_held
-        assert is_alive(store, "r")
-    assert not is_alive(store, "r")
-    assert list((store.dagster_home / FOLDER).iterdir()) == []
-
-
 @pytest.mark.parametrize("status", [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED])
 def test_a_run_whose_process_was_killed_is_failed_and_says_so(
     store: Store,
@@ -143,29 +134,6 @@ def test_a_run_whose_process_was_killed_is_failed_and_says_so(
     let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
     assert fail_dead_runs(instance, store) == []
     assert list((store.dagster_home / FOLDER).iterdir()) == []
-
-
-def test_a_run_of_the_daemon_may_be_between_two_steps(
-    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-):
-    """Each step may have a process of its own."""
-    run_id = begun(instance, dg.DagsterRunStatus.STARTED, is_remote=True)
-    hold(store, run_id)
-    killed(store, run_id)
-    assert fail_dead_runs(instance, store) == [run_id]
-    let_pass(monkeypatch, BETWEEN_STEPS_SECONDS + 1)
-    assert fail_dead_runs(instance, store) == []
-
-
-def test_a_run_that_is_being_started_goes_on(
-    store: Store, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-):
-    starting = instance.create_run_for_job(
-        dg.GraphDefinition(name="g").to_job(), status=dg.DagsterRunStatus.STARTING
-    ).run_id
-    run_id = begun(instance, dg.DagsterRunStatus.STARTED)
-    let_pass(monkeypatch, STARTING_SECONDS - 10)
-    assert set(fail_dead_runs(instance, store)) == {starting, run_id}
 
 
 def test_runs_that_were_killed_stop_no_sensor(store: Store, instance: dg.DagsterInstance):

@@ -136,52 +136,6 @@ def test_an_open_session_or_a_proposal_that_expires_ends_it_sooner(sources: Path
     )
 
 
-def test_what_changes_during_the_look_is_not_taken_as_seen(store: Store, sources: Path):
-    (store.root / NOTE).unlink()
-    look = Look.begin(store)
-    append(sources / "session.jsonl", "{}\n")
-    look.end(store)
-    assert not (store.root / NOTE).exists()
-
-
-def test_with_a_server_nothing_is_noted(store: Store, monkeypatch: pytest.MonkeyPatch):
-    (store.root / NOTE).unlink()
-    monkeypatch.setenv("MEMORY_CHROMA", "http://127.0.0.1:9")
-    other = MemoryAgent().store
-    Look.begin(other).end(other)
-    assert not (store.root / NOTE).exists()
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"from": "x"}', b"\xff"])
-def test_a_damaged_note_is_no_note(damage: bytes, store: Store):
-    (store.root / NOTE).write_bytes(damage)
-    assert not is_unchanged(str(store.root), AT)
-
-
-@pytest.mark.parametrize("name", ["session.jsonl", "missing.jsonl"])
-def test_a_single_file_is_watched_as_a_folder_is(
-    name: str, sources: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MEMORY_SOURCES", str(sources / name))
-    store = small_store()
-    store.note(housekeeping.NOTE, NOW.isoformat())
-    Look.begin(store).end(store)
-    assert is_unchanged(str(store.root), AT)
-    append(sources / name, "{}\n")
-    assert not is_unchanged(str(store.root), AT)
-
-
-def test_a_new_file_of_a_harness_without_a_reader_is_looked_at(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.delenv("MEMORY_SOURCES")
-    usual = MemoryAgent().store
-    Look.begin(usual).end(usual)
-    assert is_unchanged(str(usual.root), AT)
-    append(Path.home() / ".qwen" / "projects" / "-shop" / "chats" / "s.jsonl", "{}\n")
-    assert not is_unchanged(str(usual.root), AT)
-
-
 def test_the_second_of_two_ingests_without_news_loads_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

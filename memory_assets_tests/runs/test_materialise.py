@@ -10,8 +10,8 @@ import pytest
 
 from memory_assets.errors import TableError
 from memory_assets.runs import materialise as module
-from memory_assets.runs.materialise import Run, materialise
-from memory_assets.runs.steps.quality import TELEMETRY_KEPT, slowest
+from memory_assets.runs.materialise import materialise
+from memory_assets.runs.steps.quality import TELEMETRY_KEPT
 from memory_assets.schema.tables import TABLES, WHOLE, Table
 from memory_assets.store.store import Store
 from memory_assets.store.telemetry import StepEvent, log_step, read_steps
@@ -74,17 +74,6 @@ def test_the_facts_that_were_discarded_this_week_are_one_query():
     assert found.row(0) == (6, 2, 1, 3)
 
 
-def test_the_mean_time_of_reflecting_is_one_query():
-    store = small_store()
-    for seconds in (1, 3):
-        log_step(
-            store.root,
-            StepEvent(store.settings.clock(), "reflect", "reflections", True, 1_000 * seconds),
-        )
-    telemetry = build_telemetry(store)
-    assert telemetry.filter(pl.col("action") == "reflections")["duration_ms"].mean() == 2_000
-
-
 def test_the_table_keeps_what_the_log_has_deleted_and_drops_what_is_old():
     store = small_store()
     now = store.settings.clock()
@@ -94,29 +83,3 @@ def test_the_table_keeps_what_the_log_has_deleted_and_drops_what_is_old():
     (store.root / "logs" / "steps.jsonl").unlink()
     assert "memories" in build_telemetry(store)["action"].to_list()
     assert "merges" not in build_telemetry(store)["action"].to_list()
-
-
-def test_the_ui_shows_the_slowest_steps_and_how_often_they_failed():
-    store = small_store()
-    log_step(store.root, StepEvent(store.settings.clock(), "embed", "passages", True, 4_000))
-    log_step(
-        store.root, StepEvent(store.settings.clock(), "embed", "passages", False, 2_000, "OSError")
-    )
-    build_telemetry(store)
-    report = slowest(store, "telemetry", [WHOLE])
-    assert "| passages | 2 | 1 | 3.00 s | 6.0 s |" in report.figures["last_7_days"]
-    assert report.figures["failed_in_7_days"] == 1
-
-
-def test_a_step_counts_what_it_wrote():
-    store = small_store()
-    with patch.object(module, "resolve", lambda _: lambda store, run: _same(store, run)):
-        materialise(store, [TABLES["lessons"]], [TODAY])
-    (*_, event) = read_steps(store.root)
-    rows = store.tables.read("lessons", [TODAY]).height
-    assert (event["success"], event["counts"]) == (True, {"partitions": 1, "rows": rows})
-    assert event["duration_ms"] > 0
-
-
-def _same(store: Store, run: Run):
-    return lambda part: store.tables.read(run.table.name, [part])

@@ -2,8 +2,7 @@
 
 import pytest
 
-from memory_assets.errors import ModelSetupError
-from memory_assets.runs.model_costs import costs_of, overview
+from memory_assets.runs.model_costs import costs_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import START, row
@@ -59,44 +58,6 @@ def test_each_step_is_counted_with_the_model_of_its_role(store: Store):
     assert costs.usd == pytest.approx(
         costs.days[0].usd + sum(one.usd for one in costs.others if not one.is_each)
     )
-
-
-def test_the_overview_counts_the_same_questions(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("memory_assets.services.models.model_offers.USUAL_PORTS", {1: "Ollama"})
-    costs = costs_of(with_models(store, model="small", reflector_model="large"), [TODAY])
-    for named in (
-        {"model": "small", "reflector_model": "large"},
-        {"model": "rules", "model_projects": []},
-    ):
-        found = overview(with_models(store, **named), "default")
-        assert found.calls == costs.calls
-        sent = costs.days[0].input_tokens + sum(
-            one.input_tokens for one in costs.others if not one.is_each
-        )
-        assert found.tokens == pytest.approx(sent, rel=0.1)
-
-
-def test_other_days_are_not_counted(store: Store):
-    found = {
-        one.step: one.calls
-        for one in costs_of(with_models(store, model="small"), ["2020-01-01"]).others
-    }
-    assert found["reflections"] == 0
-
-
-def test_projects_that_may_not_be_sent_cost_nothing(store: Store):
-    costs = costs_of(with_models(store, model="small", model_projects=["other"]), [TODAY])
-    assert costs.calls == 0
-
-
-def test_a_reflector_alone_is_counted_without_windows(store: Store):
-    costs = costs_of(with_models(store, model="rules", reflector_model="large"), [TODAY])
-    assert (costs.model, costs.days, costs.calls) == ("large", (), 3)
-
-
-def test_without_a_model_there_is_nothing_to_count(store: Store):
-    with pytest.raises(ModelSetupError, match="no model is used"):
-        costs_of(with_models(store, model="rules"), [TODAY])
 
 
 def test_a_harness_is_not_counted_for_questions_that_it_is_too_slow_to_rewrite(store: Store):

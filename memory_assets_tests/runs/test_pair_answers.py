@@ -2,9 +2,7 @@
 
 import pytest
 
-from memory_assets.errors import ModelRequestError
 from memory_assets.runs.materialise import Rows, Run
-from memory_assets.runs.model_costs import costs_of
 from memory_assets.runs.steps import embed
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.store.settings import read_settings
@@ -85,42 +83,8 @@ def test_an_answer_stays_valid_without_a_model(store: Store, monkeypatch: pytest
     assert build(store, None, monkeypatch)[0] == [("conflict", "opposite")]
 
 
-def test_a_failure_leaves_the_rules_decision_and_says_so(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-):
-    edges, (warning,) = build(
-        with_reflector(store), ScriptedModel(ModelRequestError("no answer")), monkeypatch
-    )
-    assert edges == [("doubtful", "near")]
-    assert "stay apart: no answer" in warning
-
-
 def test_what_costs_more_than_allowed_is_not_asked(store: Store, monkeypatch: pytest.MonkeyPatch):
     model = ScriptedModel("<verdict>same</verdict>")
     edges, (warning,) = build(with_reflector(store, model_most_usd=0.0001), model, monkeypatch)
     assert (edges, model.asked) == ([("doubtful", "near")], [])
     assert "MEMORY_MODEL_MOST_USD" in warning
-
-
-def test_a_project_without_consent_is_not_sent(store: Store, monkeypatch: pytest.MonkeyPatch):
-    model = ScriptedModel("<verdict>same</verdict>")
-    assert build(with_reflector(store, model_projects=["blog"]), model, monkeypatch)[0] == [
-        ("doubtful", "near")
-    ]
-    assert model.asked == []
-
-
-def test_open_pairs_are_counted(store: Store, monkeypatch: pytest.MonkeyPatch):
-    build(store, None, monkeypatch)
-    steps = {
-        one.step: (one.role, one.model, one.calls)
-        for one in costs_of(with_reflector(store), [TODAY]).others
-    }
-    assert steps["pairs of facts"] == ("reflector", "large", 1)
-    build(with_reflector(store), ScriptedModel("<verdict>different</verdict>"), monkeypatch)
-    steps = {one.step: one.calls for one in costs_of(with_reflector(store), [TODAY]).others}
-    assert steps["pairs of facts"] == 0
-
-
-def test_another_model_or_prompt_is_shown_as_stale():
-    assert TABLES["merges"].asks == "runs.inputs:reflector_and_pair_prompt"

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.errors import DamagedError, StoreError
-from memory_assets.runs.day_process import _problem
-from memory_assets.runs.days import BY_DAY, Stretch
+from memory_assets.errors import DamagedError
+from memory_assets.runs.days import Stretch
 from memory_assets.runs.launch import Runner
 from memory_assets.runs.liveness import FOLDER, UNFINISHED
-from memory_assets.runs.processes import DayProcesses, _error_of
+from memory_assets.runs.processes import DayProcesses
 from memory_assets.schema.tables import tables_in
 from memory_assets.store.store import Store
 from memory_assets_tests import story
@@ -76,23 +75,6 @@ def test_two_processes_write_days_at_once_and_a_killed_one_changes_nothing(
     assert sum(frame.height for frame in expected.values()) > 300
 
 
-@pytest.mark.slow
-@only_whole("two processes with a killed one hold the same of the tables of days")
-def test_the_whole_sample_is_the_same_with_two_processes(tmp_path: Path):
-    sources, one, two = (
-        story.lay_out_sample(tmp_path / "sources"),
-        tmp_path / "one",
-        tmp_path / "two",
-    )
-    story.run_apart("ingest", one, sources)
-    jobs = story.run_apart("ingest", two, sources, MEMORY_WORKERS="2")["jobs"]
-    assert all(jobs.count(job) > 4 for job in BY_DAY)
-    story.assert_same_tables(
-        story.all_tables(story.open_at(two, sources)), story.all_tables(story.open_at(one, sources))
-    )
-    assert story.run_apart("ingest", two, sources, MEMORY_WORKERS="2")["jobs"] == []
-
-
 def answering(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Has processes of days run these lines for each question instead of a run."""
     lines = "".join(f"    {line}\n" for line in script.splitlines())
@@ -141,18 +123,6 @@ print(json.dumps(dict(problem=None)), flush=True)
     assert counts == {str(share.first): 1 + (share.first.day == 3) for share in SHARES}
 
 
-def test_a_process_that_ends_each_time_is_an_error_with_its_last_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = at(tmp_path / "store", tmp_path, monkeypatch, 2)
-    answering(monkeypatch, 'sys.exit("no memory left")')
-    with pytest.raises(
-        StoreError,
-        match=r"2026-08-01 to 2026-08-01 ended with 1 before its run \(no memory left\).*set `workers`",
-    ):
-        run(store, SHARES[:1])
-
-
 def test_the_first_problem_ends_all_and_keeps_its_class(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -163,15 +133,3 @@ def test_the_first_problem_ends_all_and_keeps_its_class(
     )
     with pytest.raises(DamagedError, match="windows"):
         run(store, SHARES)
-
-
-def test_an_error_keeps_its_class_on_the_way_to_the_process_that_asked():
-    try:
-        try:
-            raise DamagedError("windows is not as it was written")
-        except DamagedError as error:
-            raise RuntimeError("the step failed") from error
-    except RuntimeError as error:
-        found = _error_of(_problem(error))
-    assert (type(found), str(found)) == (DamagedError, "windows is not as it was written")
-    assert isinstance(_error_of(_problem(KeyError("x"))), StoreError)

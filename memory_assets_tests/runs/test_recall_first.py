@@ -9,7 +9,7 @@ from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.runs.days import Stretch
 from memory_assets.runs.due import DueRun, next_runs
-from memory_assets.runs.launch import ANSWERING, MOST_DAYS_FIRST, Runner
+from memory_assets.runs.launch import ANSWERING, Runner
 from memory_assets.runs.worker import AT_ONCE
 from memory_assets.schema.tables import tables_in, with_sources
 from memory_assets.store.settings import read_settings
@@ -52,27 +52,6 @@ def test_what_answers_is_built_of_all_jobs_before_the_rest_and_everything_once(
     assert {"observations", "verdicts", "embeddings", "passages"} <= set(ran[0][1])
     assert ran[1][1] == ["merges", "memories", "vector_index", "text_index"]
     assert {"quality", "lessons", "daily_log"} <= set(ran[2][1])
-
-
-@pytest.mark.parametrize("days", [0, MOST_DAYS_FIRST + 1])
-def test_a_backlog_and_a_store_without_new_days_are_left_to_the_usual_order(
-    monkeypatch: pytest.MonkeyPatch, days: int
-):
-    assert recorded(monkeypatch, days) == []
-
-
-def test_tables_are_followed_to_their_first_sources_and_to_what_is_built_with_them():
-    found = with_sources(["observations"])
-    assert {
-        "observations",
-        "segments",
-        "verdicts",
-        "messages",
-        "windows",
-        "records",
-        "resources",
-    } <= found
-    assert found.isdisjoint({"memories", "quality", "text_index"})
 
 
 @pytest.mark.slow

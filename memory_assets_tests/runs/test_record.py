@@ -23,18 +23,6 @@ def test_tables_lag_when_rows_they_are_built_from_changed_though_no_time_has_pas
     assert not has_failed(store, "triage")
 
 
-def test_sources_that_another_job_builds_alone_do_not_count():
-    store = small_store()
-    note_builds(store, tables_in("triage"))
-    write(
-        store,
-        "proposals",
-        "2026-04-08",
-        row("proposals", proposal_id=PROPOSAL, text="Use uv, never pip, in tests."),
-    )
-    assert not has_failed(store, "triage")
-
-
 def test_tables_lag_when_a_killed_run_built_their_sources_again_though_no_row_of_them_changed():
     """The killed run was to count a verdict that only another job writes; its decisions are those of the run before."""
     store = small_store()

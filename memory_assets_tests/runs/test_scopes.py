@@ -2,18 +2,17 @@
 
 from pathlib import Path
 
-import dagster as dg
 import pytest
 
 from memory_assets.runs.materialise import Run
-from memory_assets.runs.scopes import OWNER, SCOPE, file_of, register_scopes, scopes_of
+from memory_assets.runs.scopes import OWNER, scopes_of
 from memory_assets.runs.staleness import input_versions, stale_partitions, written_versions
 from memory_assets.runs.steps.brief import briefing
 from memory_assets.runs.steps.triage import memory_md
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.dagster_runs import metadata_of, run_assets
+from memory_assets_tests.dagster_runs import run_assets
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.triage.test_projects import GAUGES, HARBOURS, learn, texts_in
@@ -32,33 +31,6 @@ def store() -> Store:
     ]
     write(opened, "memories", "all", *rows)
     return opened
-
-
-def test_scopes_are_the_owner_and_each_project_with_memories_named_after_their_files(store: Store):
-    assert scopes_of(store) == [OWNER, "projects/blog-2", "projects/shop"]
-    assert [file_of(scope) for scope in scopes_of(store)] == [
-        "MEMORY.md",
-        "projects/blog-2.md",
-        "projects/shop.md",
-    ]
-
-
-def test_dagsters_partitions_follow_the_store(store: Store):
-    with dg.DagsterInstance.ephemeral() as instance:
-        assert register_scopes(instance, store) == scopes_of(store)
-        write(
-            store,
-            "memories",
-            "all",
-            row("memories", id="1", project="shop"),
-            row("memories", id="2", project="atlas"),
-        )
-        assert set(register_scopes(instance, store)) == {OWNER, "projects/shop", "projects/atlas"}
-        assert set(instance.get_dynamic_partitions(SCOPE)) == {
-            OWNER,
-            "projects/shop",
-            "projects/atlas",
-        }
 
 
 def test_the_file_of_one_project_is_written_alone(tmp_path: Path):
@@ -80,17 +52,6 @@ def test_the_file_of_one_project_is_written_alone(tmp_path: Path):
         texts_in(world, "projects/gauges.md")
     ) == sorted(GAUGES)
     assert sorted(texts_in(world, own)) == sorted(HARBOURS[:3])
-
-
-def test_a_run_says_of_each_scope_what_its_file_holds(store: Store):
-    found = run_assets(store, "memory_md")
-    partitions = [event.partition for event in found.get_asset_materialization_events()]
-    assert sorted(filter(None, partitions)) == scopes_of(store)
-    assert metadata_of(found, "memory_md", OWNER)["entries"] == 0
-    assert metadata_of(found, "memory_md", "projects/shop") | {
-        "entries": 0,
-        "bytes": 0,
-    } == metadata_of(found, "memory_md", "projects/shop")
 
 
 def test_a_briefing_is_stale_until_its_scope_is_built(store: Store):

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from memory_assets.runs import serving
-from memory_assets.store.service_log import log_path
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import open_store
 from memory_assets.text.files import make_folder
@@ -52,47 +50,6 @@ def test_a_command_that_is_asked_to_end_ends_the_ui(tmp_path: Path):
         assert command.wait(PATIENCE) == -signal.SIGTERM % 256
         with pytest.raises(ProcessLookupError):
             os.kill(ui, 0)
-    finally:
-        command.kill()
-
-
-STUBBORN = """#!/bin/sh
-trap '' TERM INT
-(trap '' TERM INT; echo $(exec sh -c 'echo $PPID') > {running}.child; sleep 90; sleep 90) &
-while [ ! -s {running}.child ]; do sleep 0.05; done
-echo $$ > {running}.part && mv {running}.part {running}
-sleep 90; sleep 90
-"""
-
-
-@pytest.mark.skipif(
-    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
-)
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, -signal.SIGKILL % 256), (signal.SIGINT, 0)]
-)
-def test_processes_that_do_not_end_by_themselves_are_killed_with_their_children(
-    tmp_path: Path, number: int, code: int
-):
-    home = make_folder(open_store(read_settings()).dagster_home)
-    (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
-    running, program = tmp_path / "running", tmp_path / "program"
-    program.write_text(STUBBORN.format(running=running))
-    program.chmod(0o700)
-    serve = SERVE.replace(
-        "import sys\n",
-        "import sys\nfrom memory_assets.runs import serving as s\ns.END_SECONDS = 0.3\n",
-        1,
-    )
-    command = subprocess.Popen([sys.executable, "-W", "ignore", "-c", serve, str(program), "1"])
-    try:
-        until = time.monotonic() + PATIENCE
-        while not running.exists() and command.poll() is None and time.monotonic() < until:
-            time.sleep(0.05)
-        started = [int(path.read_text()) for path in (running, running.with_suffix(".child"))]
-        command.send_signal(number)
-        assert command.wait(PATIENCE) == code
-        assert [id for id in started if is_running(id)] == []
     finally:
         command.kill()
 
@@ -141,46 +98,6 @@ def make_home() -> Path:
     home = make_folder(open_store(read_settings()).dagster_home)
     (home / "dagster.yaml").write_text("telemetry:\n  enabled: false\n")
     return home
-
-
-@pytest.mark.skipif(
-    sys.platform == "win32", reason="the program in the place of Dagster is a shell script"
-)
-def test_the_output_of_the_ui_is_in_its_log_and_a_ui_that_fails_shows_the_end_of_it(tmp_path: Path):
-    home, program = make_home(), tmp_path / "program"
-    program.write_text(
-        "#!/bin/sh\nfor line in $(seq 30); do echo DEBUG $line; done\necho no such module >&2\nexit 3\n"
-    )
-    program.chmod(0o700)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", SERVE, str(program), "1"],
-        capture_output=True,
-        text=True,
-    )
-    log = log_path(home.parent)
-    assert done.returncode == 3 and log.stat().st_mode & 0o777 == 0o600
-    assert log.read_text().startswith("DEBUG 1\n") and "DEBUG 1\n" not in done.stdout
-    assert f"exit code 3. The end of {log}" in done.stdout and done.stdout.endswith(
-        "DEBUG 30\nno such module\n"
-    )
-
-
-@pytest.mark.skipif(
-    sys.platform == "win32", reason="Windows has no signal that asks a process to end"
-)
-def test_the_address_is_told_once_the_ui_answers(tmp_path: Path):
-    make_home()
-    program = tmp_path / "program"
-    program.write_text("#!/bin/sh\nexec sleep 90\n")
-    program.chmod(0o700)
-    with socket.create_server((serving.HOST, 0)) as listening:
-        port = listening.getsockname()[1]
-        serve = [sys.executable, "-u", "-W", "ignore", "-c", SERVE, str(program), str(port)]
-        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as command:
-            assert command.stdout and "Starting the Dagster UI" in command.stdout.readline()
-            assert f"answers at http://127.0.0.1:{port};" in command.stdout.readline()
-            command.send_signal(signal.SIGINT)
-            assert command.wait(PATIENCE) == 0
 
 
 @pytest.mark.skipif(

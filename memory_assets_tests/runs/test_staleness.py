@@ -1,6 +1,5 @@
 """What is stale follows from the declarations: their settings, functions and order are tested table by table."""
 
-import itertools
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -8,19 +7,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from memory_assets.assets.factory import code_version
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.staleness import (
     input_versions,
     is_stale,
     note_name,
-    resolve,
     stale_days,
     stale_partitions,
 )
-from memory_assets.schema.tables import JOBS, TABLES, WHOLE, Table
-from memory_assets.store.settings import Settings, read_settings
+from memory_assets.schema.tables import JOBS, TABLES, WHOLE
+from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, WINDOW, bring_up_to_date, index, small_store, write
@@ -97,14 +94,6 @@ def is_judged(name: str) -> bool:
     return TABLES[name].inputs is not None and not TABLES[name].follows
 
 
-def upstream_of(name: str) -> list[Table]:
-    """Returns the table and all that it is made from, directly or through others."""
-    found = {name}
-    while more := {one for each in found for one in TABLES[each].made_from} - found:
-        found |= more
-    return [TABLES[each] for each in found]
-
-
 def test_a_store_that_is_up_to_date_asks_for_nothing(store: Store):
     assert not is_stale(store, TABLES)
     assert [
@@ -142,15 +131,6 @@ def test_a_day_that_an_older_version_logged_is_logged_again(store: Store):
     assert stale_days(store, "process_days") == {}
 
 
-@pytest.mark.parametrize(("name", "setting"), DECLARED)
-def test_another_value_of_a_declared_setting_is_another_code_version(
-    name: str, setting: str, tmp_path: Path
-):
-    settings = read_settings()
-    changed = settings.model_copy(update={setting: other_value(settings, setting, tmp_path)})
-    assert code_version(TABLES[name], changed) != code_version(TABLES[name], settings)
-
-
 def test_another_value_of_a_declared_setting_makes_each_partition_stale(
     store: Store, tmp_path: Path
 ):
@@ -167,19 +147,6 @@ def test_another_value_of_a_declared_setting_makes_each_partition_stale(
 def _is_stale_in_all_parts(store: Store, name: str) -> bool:
     wanted = input_versions(store, TABLES[name])
     return bool(wanted) and stale_partitions(store, TABLES[name]) == sorted(wanted)
-
-
-def test_a_table_that_is_built_along_is_due_with_what_it_is_made_from_or_its_job(
-    store: Store, tmp_path: Path
-):
-    along = [
-        (name, setting) for name, setting in DECLARED if not is_judged(name) and setting not in PAID
-    ]
-    assert {"segments", "merges", "session_reflections", "decisions"} <= {name for name, _ in along}
-    for name, setting in along:
-        changed = changed_in(store, setting, tmp_path)
-        jobs = {job for table in upstream_of(name) for job in table.jobs}
-        assert any(due_runs(changed, job) for job in jobs), (name, setting)
 
 
 def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stale(
@@ -207,38 +174,3 @@ def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stal
     assert not is_stale(other_prompt, TABLES)
     table = TABLES["observer_answers"]
     assert input_versions(other_prompt, table) != input_versions(with_model, table)
-
-
-def test_every_declared_function_is_there():
-    for table in TABLES.values():
-        named = (table.build, table.inputs, table.report, table.asks)
-        assert all(callable(resolve(name)) for name in named if name), table.name
-
-
-def test_a_table_is_made_from_tables_that_are_declared_before_it():
-    names = list(TABLES)
-    later = {
-        (name, source)
-        for name in names
-        for source in TABLES[name].made_from
-        if source not in names[: names.index(name)]
-    }
-    assert later == set()
-
-
-def test_lineage_names_columns_that_exist():
-    def columns(name: str) -> set[str]:
-        record = TABLES[name].record
-        return set(record.model_fields) if record else {"line", "section"}
-
-    for table in TABLES.values():
-        for column, source in table.lineage:
-            upstream, _, name = source.partition(".")
-            assert column in columns(table.name) and name in columns(upstream), (
-                table.name,
-                column,
-                source,
-            )
-    way = ["observations", "memories", "proposals", "decisions", "memory_md"]
-    for earlier, later in itertools.pairwise(way):
-        assert any(source.startswith(f"{earlier}.") for _, source in TABLES[later].lineage)

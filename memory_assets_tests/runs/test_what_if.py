@@ -1,7 +1,5 @@
 """What if: other settings on past days, in a branch; today's store stays as it is until they are adopted, and then is by them."""
 
-import io
-import json
 import os
 import shutil
 import signal
@@ -14,20 +12,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from rich.console import Console
 
 from memory_assets.errors import SettingsError, StoreError
-from memory_assets.interfaces.views.lab import render_what_if
-from memory_assets.interfaces.views.lines import Parts
 from memory_assets.runs import launch, what_if
 from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.frames import key_of
-from memory_assets.schema.records import VALID_STATES
-from memory_assets.services.branches import BranchFolder
 from memory_assets.services.settings.which_store import StoreChoice
-from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
@@ -112,21 +104,6 @@ def assert_same_tables_of_observations(found: Store, expected: Store) -> None:
         assert_frame_equal(ours, theirs, rel_tol=0.0, abs_tol=1e-5)
 
 
-def texts_of(tables: ParquetTables) -> set[str]:
-    """The texts of the current facts."""
-    return set(
-        tables.read("memories").filter(pl.col("state").is_in(VALID_STATES), kind="fact")["text"]
-    )
-
-
-def rendered(parts: Parts, columns: int) -> list[str]:
-    """The lines that a terminal of this width shows."""
-    console = Console(width=columns, file=io.StringIO(), record=True)
-    for part in parts:
-        console.print(part)
-    return console.export_text().splitlines()
-
-
 def page_of(found: what_if.WhatIf) -> what_if.Side:
     return next(side for side in found.files if side.path == PAGE)
 
@@ -145,56 +122,6 @@ def test_a_branch_shows_what_differs_and_today_is_untouched(
     assert [(one.name, one.state) for one in what_if.listed(store)] == [("mine", "made")]
 
 
-def test_memories_that_are_lost_and_gained_at_once_are_listed_with_why_and_fit_80_columns(
-    tmp_path: Path,
-):
-    """One fact a session, then all that are useful enough: what was crowded out comes, what is less useful goes."""
-    sources = lay_out_sample(tmp_path / "transcripts", "6dfebe83", "019eb302")
-    store = built(tmp_path / "store", sources, facts_per_session=1)
-    before = texts_of(store.tables)
-    found = what_if.make(
-        store, None, None, {"facts_per_session": "25", "least_useful": "0.95"}, "mixed"
-    ).memories
-    after = texts_of(
-        BranchFolder(store, "mixed").open(settings_at(tmp_path / "store", sources)).tables
-    )
-    listed = {"added": set[str](), "lost": set[str](), "changed": set[str]()}
-    for change in found.changes:
-        listed[change.kind].add(change.text)
-    assert listed == {"added": after - before, "lost": before - after, "changed": set()}
-    assert (len(listed["added"]), len(listed["lost"]), found.before, found.after) == (
-        3,
-        1,
-        len(before),
-        len(after),
-    )
-    assert {(change.kind, change.why) for change in found.changes} == {
-        ("added", "was held: more useful facts fill the session's share"), ("lost", "now held: usefulness below 0.95"),
-    }  # fmt: skip
-    shown = rendered(render_what_if(what_if.show(store, "mixed"), most=20), columns=80)
-    assert max(map(len, shown)) <= 80
-    assert [line for line in shown if line.startswith("Memories ")] == [
-        "Memories added: 3",
-        "Memories lost: 1",
-    ]
-    words = " ".join(" ".join(shown).split())
-    assert all(
-        f"{sign} {text}" in words
-        for sign, kind in (("+", "added"), ("-", "lost"))
-        for text in listed[kind]
-    )
-
-
-def test_a_line_that_rules_wrote_goes_where_nothing_says_it_any_more(
-    opened: Opened, branched: Path
-):
-    side = page_of(what_if.show(opened(branched), "mine"))
-    assert (side.before.count("Always write dates"), side.after.count("Always write dates")) == (
-        1,
-        0,
-    )
-
-
 @only_whole("an adoption that is killed and finished ends with the same tables")
 def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_beginning(
     opened: Opened, branched: Path, folder: Path, sources: Path
@@ -211,35 +138,6 @@ def test_adopted_the_tables_are_those_of_a_store_that_had_the_setting_from_the_b
     assert (today.workspace / PAGE).read_text() == page_of(found).after
     assert (what_if.listed(today), (today.root / "branches").exists()) == ((), False)
     assert (stale_days(today, "process_days"), stale_days(today, "reflect")) == ({}, {})
-
-
-def test_a_branch_that_is_dropped_leaves_nothing(opened: Opened, unbranched: Path, branched: Path):
-    store = opened(branched)
-    what_if.drop(store, "mine")
-    left = {name: content for name, content in bytes_of(store.root).items() if name not in SLOG}
-    assert left == {
-        name: content for name, content in bytes_of(unbranched).items() if name not in SLOG
-    }
-    details = [
-        json.loads(line)["detail"]
-        for line in (store.workspace / "slog.jsonl").read_text().splitlines()[-2:]
-    ]
-    assert [detail.partition(" for ")[0] for detail in details] == [
-        "Built the branch mine",
-        "Dropped the branch mine",
-    ]
-
-
-def test_a_range_leaves_the_other_days_of_the_branch_as_they_are(opened: Opened, unbranched: Path):
-    store = opened(unbranched)
-    first, last = days_between(store.tables, None, None)
-    found = what_if.make(store, last, last, CHANGES, None)
-    assert (found.name, found.days, found.other_days) == ("facts_per_session-0", (last,), 1)
-    made = what_if.BranchFolder(store, found.name).open(store.settings).tables.parts("observations")
-    before = store.tables.parts("observations")
-    assert [day for day in before if made[day].written_at == before[day].written_at] == [str(first)]
-    with pytest.raises(StoreError, match="There is a branch 'facts_per_session-0' already"):
-        what_if.make(store, None, None, CHANGES, None)
 
 
 def test_killed_it_is_made_on_and_ends_as_an_undisturbed_one(
@@ -314,19 +212,6 @@ def test_a_model_is_asked_once_about_these_days_and_adopting_asks_nobody(
     assert (len(api.questions()), adopted.cost.calls) == (asked, 0)
     observers = store.tables.read("observations").select("day", "observer").unique().sort("day")
     assert observers.rows() == [(day, MODEL), (later, "rules/4")]
-
-
-def test_a_variable_that_would_go_on_to_say_something_else_is_told_before_anything_changes(
-    opened: Opened, branched: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = opened(branched)
-    before = bytes_of(store.root)
-    monkeypatch.setenv("MEMORY_FACTS_PER_SESSION", "20")
-    with pytest.raises(
-        SettingsError, match="MEMORY_FACTS_PER_SESSION=20 is set in the environment"
-    ):
-        what_if.adopt(store, "mine")
-    assert bytes_of(store.root) == before
 
 
 def test_what_cannot_be_tried_is_told_with_what_can(

@@ -1,8 +1,5 @@
 """The worker runs what new input requires within a tick, alone, and leaves everything to the sensors when it ends."""
 
-import os
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +17,7 @@ from memory_assets.stages.deliver.events import ENDED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets.text.files import make_folder
-from memory_assets_tests.small_store import bring_up_to_date, small_store
+from memory_assets_tests.small_store import small_store
 from memory_assets_tests.stages.capture.sessions import START, dialogue, lines, transcript, user
 
 SESSION = "0a000001-1111-4222-8333-444455556666"
@@ -83,44 +80,6 @@ def test_a_session_that_ends_is_recalled_after_one_tick(
         worker.end()
 
 
-WARMED = """
-import sys
-from memory_assets.runs.worker import Worker
-from memory_assets.store.settings import read_settings
-from memory_assets.store.store import Store, open_store
-
-store = open_store(read_settings())
-worker = Worker(lambda: Store(read_settings(), store.root), print)
-worker.begin()
-worker.warm_up()
-known = set(sys.modules)
-worker.tick()
-worker.end()
-assert store.tables.read("memories").height > 0
-packages = ("memory_assets.", "dagster.", "chromadb.", "onnxruntime.", "polars.")
-print(*sorted(name for name in set(sys.modules) - known if name.startswith(packages)))
-"""
-
-
-@pytest.mark.slow
-def test_the_first_run_of_a_warm_worker_imports_next_to_nothing(tmp_path: Path):
-    transcript(make_folder(tmp_path / "sources"), SESSION).write_bytes(WITH_A_RULE)
-    own = {
-        "MEMORY_NOW": (START + timedelta(hours=2)).isoformat(),
-        "MEMORY_SOURCES": str(tmp_path / "sources"),
-    }
-    ran = subprocess.run(
-        [sys.executable, "-c", WARMED],
-        env=os.environ | own,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ran.returncode == 0, ran.stderr
-    imported = ran.stdout.split()
-    assert len(imported) < 20, imported
-
-
 def test_while_a_worker_is_alive_the_sensors_leave_new_input_to_it():
     store = small_store()
     send_end(store)
@@ -150,20 +109,3 @@ def test_a_run_that_fails_is_told_once_and_tried_again_later(monkeypatch: pytest
         worker.end()
     assert tried == [0.0, RETRY_SECONDS + 1]
     assert told == ["The disk is full. It is tried again in 10 minutes."]
-
-
-def test_settings_that_became_invalid_are_told_and_stop_nothing():
-    store, told = small_store(), list[str]()
-    bring_up_to_date(store)
-    opened = iter([store])
-
-    def reopen() -> Store:
-        return next(opened, None) or read()
-
-    def read() -> Store:
-        raise StoreError("memory.toml, line 3: unknown setting.")
-
-    worker = Worker(reopen, told.append)
-    assert worker.tick() == []
-    worker.end()
-    assert told == ["memory.toml, line 3: unknown setting. It is tried again in 10 minutes."]
