@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from memory_assets.errors import StoreError, TranscriptError
+from memory_assets.errors import StoreError
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.text import files
 
@@ -60,50 +60,6 @@ def test_an_open_reader_sees_what_another_process_masks(archive: Archive):
         assert reader.verify(range_id("one", 0, 5))
 
 
-def test_bytes_are_read_across_ranges(archive: Archive):
-    assert archive.read("one", 0, 2, 8) == b"bb\nccc"
-
-
-def test_bytes_that_were_never_captured_are_an_error_that_says_where(archive: Archive):
-    with pytest.raises(TranscriptError, match=r"Bytes 5 to 20 of source one .* not in the archive"):
-        archive.read("one", 0, 5, 20)
-
-
-def test_lines_know_their_number_and_their_bytes(archive: Archive):
-    found = [
-        (line.number, line.byte_from, line.byte_to, line.content)
-        for line in archive.lines("one", 0)
-    ]
-    assert found == [(0, 0, 2, b"a\n"), (1, 2, 5, b"bb\n"), (2, 5, 9, b"ccc\n")]
-    assert [line.number for line in archive.lines("one", 0, from_line=2)] == [2]
-
-
-def test_a_second_archive_on_the_same_folder_sees_the_same_in_the_same_order(archive: Archive):
-    archive.append(entry(b"z\n", source="alpha"), b"z\n")
-    again = Archive(archive.root)
-    assert list(archive.sources()) == list(again.sources()) == ["alpha", "one"]
-    assert archive.sources() == again.sources()
-    assert archive.resources().equals(again.resources())
-
-
-def test_what_another_process_appended_is_seen(archive: Archive):
-    assert len(archive.sources()["one"]) == 2
-    Archive(archive.root).append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
-    assert [line.content for line in archive.lines("one", 0)] == [b"a\n", b"bb\n", b"ccc\n", b"d\n"]
-
-
-def test_appending_reads_the_catalog_no_more_often_than_opening(
-    archive: Archive, monkeypatch: pytest.MonkeyPatch
-):
-    """Taking in ten thousand files must not read ten thousand catalogs."""
-    archive.sources()
-    monkeypatch.setattr(
-        "memory_assets.store.archive._read_catalog", lambda _: pytest.fail("read again")
-    )
-    archive.append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
-    assert archive.sources()["one"][-1].byte_from == 9
-
-
 def test_only_the_owner_may_read_the_archive(archive: Archive):
     for path in [archive.root, *archive.root.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
@@ -143,12 +99,6 @@ def test_a_line_that_the_disk_took_only_in_part_is_an_error(
             archive.append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
     archive.append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
     assert Archive(archive.root).sources() == archive.sources()
-
-
-def test_what_files_looked_like_can_be_lost_without_harm(archive: Archive):
-    archive.remember_seen({"/t/one.jsonl": [1, 2, 3]})
-    (archive.root / "seen.json").write_bytes(b'{"/t/one')
-    assert archive.seen() == {}
 
 
 def test_a_range_is_restated_with_a_reason_and_every_offset_stays(archive: Archive):

@@ -27,18 +27,6 @@ def test_a_document_is_read_as_it_was_written_and_replaced_as_a_whole(tmp_path: 
     assert (documents.folder / "doc_1.jsonl").stat().st_mode & 0o077 == 0
 
 
-def test_the_latest_document_is_listed_first_and_a_removed_one_is_gone(tmp_path: Path):
-    documents = Documents(tmp_path)
-    assert (documents.all(), documents.read("doc_1"), documents.find("doc_1")) == ([], None, None)
-    later = kept(id="doc_0", added_at="2026-10-21T08:00:00+00:00")
-    for one in (kept(), later):
-        documents.write(one, SECTIONS)
-    assert documents.all() == [later, kept()]
-    documents.remove("doc_0")
-    documents.remove("doc_0")
-    assert documents.ids() == ["doc_1"]
-
-
 @pytest.mark.parametrize(
     "damage", [(b"High", b"Hi8h"), (b"Tides", b"Tidez"), (b'"page": 2', b'"page": 3')]
 )
@@ -50,13 +38,3 @@ def test_a_changed_byte_is_found(tmp_path: Path, damage: tuple[bytes, bytes]):
     with pytest.raises(StoreError, match="it is not as it was written. Add the document again"):
         documents.read("doc_1")
     assert list(documents.faults(["doc_1"])) == ["library/documents/doc_1.jsonl"]
-
-
-def test_a_file_that_was_cut_off_is_found(tmp_path: Path):
-    documents = Documents(tmp_path)
-    documents.write(kept(), SECTIONS)
-    path = documents.folder / "doc_1.jsonl"
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
-    with pytest.raises(StoreError, match="1 sections are missing"):
-        documents.read("doc_1")
-    assert documents.is_damaged("doc_1")

@@ -5,19 +5,18 @@ The server is this project's own small one, and moto's under `make test-all`.
 
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_assets.adapters.s3_objects import S3Objects
-from memory_assets.errors import ObjectStoreError, SettingsError, StoreBusyError, StoreError
+from memory_assets.errors import ObjectStoreError, SettingsError, StoreError
 from memory_assets.schema.announcements import take
 from memory_assets.store.mirror import Mirror
 from memory_assets.store.mirror_state import MANIFEST, Entry, pack, parse_manifest
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.s3_api import SERVERS, s3_api, s3_server, variables
+from memory_assets_tests.s3_api import SERVERS, s3_server, variables
 
 pytest.importorskip("obstore")
 
@@ -46,14 +45,6 @@ def mirror_of(store: Store) -> Mirror:
 
 def texts(store: Store) -> list[str]:
     return [event.payload["text"] for event in store.ledger.events()]
-
-
-def test_a_condition_of_a_write_is_honoured_by_the_server(server: str):
-    objects = S3Objects("s3://memories/conditions", server)
-    tag = objects.replace("one", b"1", "")
-    assert tag and objects.replace("one", b"2", "") is None
-    assert objects.replace("one", b"2", tag) and objects.replace("one", b"3", tag) is None
-    assert objects.get("one") == b"2"
 
 
 def test_two_folders_share_a_store_and_a_deleted_one_comes_back(tmp_path: Path):
@@ -143,14 +134,6 @@ def test_a_damaged_object_is_found_and_sent_again(tmp_path: Path):
     assert mirror.faults(lambda _: True)[0] == [path]
 
 
-def test_an_object_that_nothing_names_is_deleted_after_a_day(tmp_path: Path):
-    mirror = mirror_of(opened(tmp_path / "one"))
-    mirror.objects.put("left", b"by a machine that is gone")
-    assert mirror.sweep(datetime.now(UTC)) == 0
-    assert mirror.sweep(datetime.now(UTC).replace(year=datetime.now(UTC).year + 1)) == 1
-    assert mirror.faults(lambda _: True)[0] == []
-
-
 def test_a_known_folder_is_used_while_the_server_is_down_and_a_new_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -187,82 +170,6 @@ def test_a_missing_bucket_and_a_missing_remote_and_another_store_are_one_line(
         opened(tmp_path / "other")
 
 
-def test_wrong_credentials_are_one_line_that_does_not_show_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    with s3_api() as api:
-        monkeypatch.setenv("MEMORY_STORE_ENDPOINT", api.address)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody-else")
-        with pytest.raises(ObjectStoreError, match="refuses the credentials") as refused:
-            opened(tmp_path / "two")
-        assert "\n" not in str(refused.value) and "secret-of-the-test" not in str(refused.value)
-
-
-def test_days_are_written_at_once_and_sent_as_soon_as_nobody_writes(tmp_path: Path):
-    one, beside, two = opened(tmp_path / "one"), opened(tmp_path / "one"), opened(tmp_path / "two")
-    for store in (one, beside):
-        store._sync_state.clear()  # some seconds later
-    with one.lock_part("day-01"):
-        with beside.lock_part("day-02"):
-            (beside.answers / "answer.json").write_text("{}")
-        two.sync()
-        assert not (two.answers / "answer.json").exists()
-    two.sync()
-    assert (two.answers / "answer.json").exists()
-    assert take() == []
-
-
-def test_a_step_waits_for_the_days_of_others_before_it_sends(tmp_path: Path):
-    one, beside = opened(tmp_path / "one"), opened(tmp_path / "one")
-    with one.lock_part("day-01"), pytest.raises(StoreBusyError):
-        beside.sync(wait_seconds=0.1)
-    beside.sync(wait_seconds=0.1)
-
-
-def test_what_a_folder_waits_for_from_a_model_is_not_exchanged(tmp_path: Path):
-    one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
-    for store in (one, two):
-        (store.answers / "batches").mkdir()
-        (store.answers / "batches" / "000001.json").write_text(f'"of {store.root.name}"')
-        (store.answers / f"{store.root.name}.json").write_text("{}")
-    for store in (one, two, one):
-        store.sync()
-    assert [(store.answers / "batches" / "000001.json").read_text() for store in (one, two)] == [
-        '"of one"',
-        '"of two"',
-    ]
-    assert all(
-        (one.answers / f"{name}.json").exists() and (two.answers / f"{name}.json").exists()
-        for name in ("one", "two")
-    )
-    (one.answers / "batches" / "000001.json").unlink()
-    one.sync()
-    assert not (one.answers / "batches" / "000001.json").exists()
-
-
-def test_a_removed_document_is_removed_for_all_and_a_lost_folder_of_them_is_not(tmp_path: Path):
-    one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
-    for name in ("doc_a", "doc_b"):
-        path = one.documents.folder / f"{name}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("{}")
-    one.sync()
-    two.sync()
-    one.documents.remove("doc_a")
-    one.sync()
-    two.sync()
-    assert two.documents.ids() == ["doc_b"]
-    shutil.rmtree(one.documents.folder)
-    one.sync()
-    assert one.documents.ids() == ["doc_b"]
-
-
-def test_folders_that_share_a_store_number_apart(tmp_path: Path):
-    one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
-    assert (one.first_number, two.first_number) == (1, 1001)
-    assert opened(tmp_path / "one").first_number == 1
-
-
 @pytest.mark.parametrize(
     "path",
     ["../.bashrc", "tables/../../.bashrc", "/etc/cron.d/x", "workspace/.git/hooks/post-commit", "memory.toml", "tables", "tables//a",
@@ -272,14 +179,3 @@ def test_a_manifest_writes_nothing_but_files_of_the_store(path: str):
     named = {"VERSION": Entry("VERSION-1", "0" * 64, 2), path: Entry("x", "0" * 64, 1)}
     with pytest.raises(ObjectStoreError, match="it names the file"):
         parse_manifest(pack(named, ["a"]), "tag", "s3://bucket/shared")
-
-
-def test_the_files_of_a_store_are_files_of_a_manifest():
-    kept = (
-        "VERSION",
-        "ledger/2026-08.jsonl",
-        "tables/observations/day=2026-04-08/data-3f9c.parquet",
-        "resources/catalog.jsonl",
-    )
-    named = {path: Entry("x", "0" * 64, 1) for path in kept}
-    assert parse_manifest(pack(named, ["a"]), "tag", "s3://bucket/shared").files == named

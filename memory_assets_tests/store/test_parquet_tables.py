@@ -1,12 +1,10 @@
 """A part is replaced whole or not at all while it is read; wrong rows and broken files are errors that name themselves."""
 
-import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -15,9 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from memory_assets.errors import DamagedError, TableError
-from memory_assets.store import parquet_tables
 from memory_assets.store.parquet_tables import ParquetTables
-from memory_assets_tests.factories import frame, message, row
+from memory_assets_tests.factories import frame, message
 
 TABLE = "messages"
 DAY, NEXT = "2026-08-03", "2026-08-04"
@@ -36,67 +33,6 @@ def rows(*ordinals: int, text: str = "Use uv.", day: str = DAY) -> pl.DataFrame:
 
 def file_of(tables: ParquetTables, part: str = DAY) -> Path:
     return tables.root / TABLE / f"day={part}" / "data.parquet"
-
-
-def test_what_was_written_is_read_in_the_order_of_its_key(tables: ParquetTables):
-    tables.write(TABLE, "2026-08-03", rows(2, 0, 1))
-    assert tables.read(TABLE).equals(rows(0, 1, 2))
-
-
-def test_a_part_is_replaced_and_the_others_stay(tables: ParquetTables):
-    tables.write(TABLE, "2026-08-03", rows(0, 1))
-    tables.write(TABLE, NEXT, rows(5, day=NEXT))
-    tables.write(TABLE, "2026-08-03", rows(2))
-    assert tables.read(TABLE).equals(pl.concat([rows(2), rows(5, day=NEXT)]))
-    assert tables.read(TABLE, [NEXT], ["ordinal"])["ordinal"].to_list() == [5]
-
-
-def test_the_same_rows_have_the_same_fingerprint_in_any_order(tables: ParquetTables):
-    first = tables.write(TABLE, DAY, rows(0, 1), inputs="x")
-    second = tables.write(TABLE, DAY, rows(1, 0), inputs=lambda: "y")
-    assert (
-        first.fingerprint == second.fingerprint != tables.write(TABLE, DAY, rows(0, 2)).fingerprint
-    )
-    assert (first.rows, first.inputs, second.inputs) == (2, "x", "y")
-
-
-def test_parts_are_told_by_name_in_order(tables: ParquetTables):
-    for part in (NEXT, DAY):
-        tables.write(TABLE, part, rows(0, day=part))
-    assert list(tables.parts(TABLE)) == [DAY, NEXT]
-    assert list(tables.parts(TABLE, [NEXT, "2026-08-05", "missing"])) == [NEXT]
-
-
-def test_a_part_that_was_never_written_has_no_rows(tables: ParquetTables):
-    assert tables.read(TABLE, ["2026-01-01"]).equals(rows())
-
-
-def test_a_part_may_be_written_empty(tables: ParquetTables):
-    assert tables.write(TABLE, DAY, rows()).rows == 0
-    assert tables.write(TABLE, NEXT, iter(())).rows == 0
-    assert tables.read(TABLE).equals(rows())
-
-
-def test_a_dropped_part_is_gone_and_dropping_it_again_is_nothing(tables: ParquetTables):
-    tables.write(TABLE, DAY, rows(0))
-    tables.drop(TABLE, DAY)
-    tables.drop(TABLE, DAY)
-    assert tables.parts(TABLE) == {}
-
-
-def test_frames_are_written_as_they_come(tables: ParquetTables):
-    pulled: list[int] = []
-
-    def stream() -> Iterator[pl.DataFrame]:
-        for n in range(4):
-            pulled.append(n)
-            yield rows(2 * n, 2 * n + 1)
-
-    assert (
-        tables.write(TABLE, DAY, stream(), inputs=lambda: f"after {len(pulled)}").inputs
-        == "after 4"
-    )
-    assert tables.read(TABLE).equals(rows(*range(8)))
 
 
 def test_a_key_that_two_frames_repeat_is_refused_and_the_old_rows_stay(tables: ParquetTables):
@@ -161,18 +97,6 @@ def test_a_broken_file_names_itself_and_the_command_that_helps(
         tables.read(TABLE)
 
 
-def test_a_file_that_somebody_removed_is_a_part_that_is_not_there(tables: ParquetTables):
-    tables.write(TABLE, DAY, rows(0))
-    file_of(tables).unlink()
-    assert tables.parts(TABLE) == {}
-    assert tables.read(TABLE).equals(rows())
-
-
-def test_an_unknown_table_is_named_with_the_known_ones(tables: ParquetTables):
-    with pytest.raises(TableError, match="no table 'mesages'.*messages"):
-        tables.read("mesages")
-
-
 def test_files_are_their_owners_alone(tables: ParquetTables):
     tables.write(TABLE, DAY, rows(0))
     assert {path.stat().st_mode & 0o777 for path in tables.root.rglob("*.parquet")} == {0o600}
@@ -220,14 +144,6 @@ def test_a_part_that_a_table_cannot_have_is_refused_when_written_and_empty_when_
     assert tables.read(table, [part]).equals(frame(table))
 
 
-def test_a_part_by_two_columns_is_read_back(tables: ParquetTables):
-    fact = frame("dropped_facts", row("dropped_facts", span="week", day=date(2026, 8, 3)))
-    tables.write("dropped_facts", "week-2026-08-03", fact)
-    assert list(tables.parts("dropped_facts")) == ["week-2026-08-03"]
-    assert (tables.root / "dropped_facts/span=week/day=2026-08-03/data.parquet").is_file()
-    assert tables.read("dropped_facts").equals(fact)
-
-
 def test_a_reader_that_planned_before_a_part_was_dropped_still_reads(tables: ParquetTables):
     tables.write(TABLE, DAY, rows(0))
     tables.write(TABLE, NEXT, rows(1, day=NEXT))
@@ -235,49 +151,6 @@ def test_a_reader_that_planned_before_a_part_was_dropped_still_reads(tables: Par
     tables.drop(TABLE, DAY)
     tables.purge()
     assert planned.collect().equals(rows(1, day=NEXT))
-
-
-def test_the_file_of_a_dropped_part_goes_a_day_later(
-    tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
-):
-    tables.write(TABLE, DAY, rows(0))
-    tables.drop(TABLE, DAY)
-    assert file_of(tables).is_file()
-    monkeypatch.setattr(parquet_tables, "KEEP_DROPPED_SECONDS", 0)
-    tables.drop(TABLE, DAY)
-    assert not file_of(tables).parent.exists()
-
-
-def test_a_part_keeps_the_size_of_its_file_whatever_rows_it_gets(tables: ParquetTables):
-    sizes = []
-    for count in (300, 1, 0, 200):
-        tables.write(TABLE, DAY, rows(*range(count), text=os.urandom(60).hex()))
-        sizes.append(file_of(tables).stat().st_size)
-    assert len(set(sizes)) == 1
-
-
-def test_a_reader_that_has_the_old_file_open_reads_the_old_rows(tables: ParquetTables):
-    tables.write(TABLE, DAY, rows(0))
-    with file_of(tables).open("rb") as file:
-        tables.write(TABLE, DAY, rows(1))
-        assert pl.read_parquet(file)["ordinal"].to_list() == [0]
-
-
-def test_another_version_of_a_file_is_seen_by_a_process_that_knows_the_old_one(
-    tables: ParquetTables,
-):
-    tables.write(TABLE, DAY, rows(0), inputs="old")
-    other = ParquetTables(tables.root.with_name("other"))
-    other.write(TABLE, DAY, rows(0, 1), inputs="new")
-    assert tables.parts(TABLE)[DAY].inputs == "old"
-    os.replace(file_of(other), file_of(tables))
-    assert (tables.parts(TABLE)[DAY].rows, tables.parts(TABLE)[DAY].inputs) == (2, "new")
-
-
-def test_what_a_part_was_made_from_may_be_longer_than_what_is_read_first(tables: ParquetTables):
-    inputs = "é\x0dmemory_assets\x18" * 2_000
-    tables.write(TABLE, DAY, rows(0, text="\x0dmemory_assets\x18\x02{}"), inputs=inputs)
-    assert tables.parts(TABLE)[DAY].inputs == inputs
 
 
 def test_a_column_that_was_added_since_is_empty(tables: ParquetTables):
@@ -335,36 +208,6 @@ place = {{"ParquetWriter": pq, "replace": os}}.get({step!r}, module)
 setattr(place, {step!r}, Dying if {step!r} == "ParquetWriter" else die)
 module.ParquetTables(Path({root!r})).write(TABLE, DAY, rows(1, 2), inputs="new")
 """
-
-
-def settle(tables: ParquetTables) -> None:
-    """Makes the table look as if it had been written a minute ago."""
-    folder = tables.root / TABLE
-    past = folder.stat().st_mtime_ns - 60_000_000_000
-    os.utime(folder, ns=(past, past))
-
-
-def test_partitions_are_looked_at_again_only_when_one_was_written(
-    tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
-):
-    looked: list[str] = []
-    find = parquet_tables.find_parts
-    monkeypatch.setattr(
-        parquet_tables,
-        "find_parts",
-        lambda table, folder: looked.append(table) or find(table, folder),
-    )
-    assert tables.fingerprints(TABLE) == {}
-    tables.write(TABLE, DAY, rows(0))
-    settle(tables)
-    looked.clear()
-    first = [tables.fingerprints(TABLE) for _ in range(3)]
-    assert looked == [TABLE] and first[0] is first[2]
-    assert first[0] == {DAY: tables.parts(TABLE)[DAY].fingerprint}
-    ParquetTables(tables.root).write(TABLE, DAY, rows(1))
-    assert tables.fingerprints(TABLE)[DAY] == tables.parts(TABLE)[DAY].fingerprint != first[0][DAY]
-    tables.drop(TABLE, DAY)
-    assert tables.fingerprints(TABLE) == {}
 
 
 def test_a_partition_that_a_killed_writer_replaced_without_marking_it_is_noticed(

@@ -1,44 +1,12 @@
 """Where things lie: the settings and the quick way find the same folder; the main store goes before the sample's."""
 
-import os
-import sys
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from memory_assets.store import places
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.settings_files import user_settings
-
-
-def test_installed_state_lies_where_the_platform_keeps_application_data():
-    found = Path(
-        places.application_folder("data", sys.platform, os.environ, Path.home()), "memory_assets"
-    )
-    assert found == platformdirs.user_data_path("memory_assets", appauthor=False)
-
-
-def test_each_platform_has_its_own_place():
-    home = Path("/home/mira")
-    assert places.application_folder("data", "linux", {}, home) == str(home / ".local" / "share")
-    assert places.application_folder("data", "linux", {"XDG_DATA_HOME": "/data"}, home) == "/data"
-    assert places.application_folder("data", "darwin", {}, home) == str(
-        home / "Library" / "Application Support"
-    )
-    assert (
-        places.application_folder("data", "win32", {"LOCALAPPDATA": "C:/Users/mira/Local"}, home)
-        == "C:/Users/mira/Local"
-    )
-
-
-def test_settings_lie_where_the_platform_keeps_them():
-    found = Path(places.user_settings_file())
-    assert (
-        found
-        == platformdirs.user_config_path("memory_assets", appauthor=False, roaming=True)
-        / "memory.toml"
-    )
 
 
 def test_each_platform_has_its_own_place_for_settings():
@@ -93,11 +61,6 @@ def test_the_quick_way_and_the_settings_find_the_same_folder(
     assert Path(places.find_data()).is_absolute()
 
 
-def test_an_empty_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MEMORY_DATA", "")
-    assert Path(places.find_data()) == read_settings().data == Path(places.default_data())
-
-
 @pytest.mark.parametrize("text", ["data = \n", "data = 3\n", 'data = ""\n'])
 def test_a_broken_settings_file_does_not_stop_a_session_start(
     text: str, monkeypatch: pytest.MonkeyPatch
@@ -105,14 +68,6 @@ def test_a_broken_settings_file_does_not_stop_a_session_start(
     monkeypatch.delenv("MEMORY_DATA")
     user_settings(text)
     assert places.find_data() == places.default_data()
-
-
-def test_a_file_that_is_the_users_and_the_data_folders_is_read_once_as_the_users(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    file = user_settings("port = 4000\n")
-    monkeypatch.setenv("MEMORY_DATA", str(file.parent))
-    assert places.settings_files() == [str(file)]
 
 
 def test_the_sample_is_the_present_store_until_there_is_a_main_one(tmp_path: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.store.slog import LOCK, Entry, Slog, parse_entry
+from memory_assets.store.slog import Entry, Slog, parse_entry
 
 ENTRY = Entry("2026-03-02T10:14:00.000Z", "deploy", "worker", "Published worker:1", "fix")
 WRITER = """
@@ -35,26 +35,6 @@ def test_two_processes_that_write_at_once_lose_and_tear_nothing(tmp_path: Path):
         assert [int(one["detail"].split()[0]) for one in found if one["tool"] == name] == [
             *range(1000)
         ]
-
-
-def test_a_line_has_exactly_the_five_fields(tmp_path: Path):
-    Slog(tmp_path).append([ENTRY])
-    path = tmp_path / "workspace" / "slog.jsonl"
-    assert list(json.loads(path.read_text())) == ["timestamp", "action", "tool", "detail", "reason"]
-    assert [one.stat().st_mode & 0o777 for one in (path, tmp_path / LOCK)] == [0o600, 0o600]
-
-
-def test_entries_are_by_time(tmp_path: Path):
-    earlier = Entry("2026-03-01T00:00:00.000Z", "fix", "redis", "Restored the volume")
-    Slog(tmp_path).append([ENTRY, earlier])
-    assert Slog(tmp_path).entries() == [earlier, ENTRY]
-
-
-def test_appending_what_is_there_adds_nothing(tmp_path: Path):
-    slog = Slog(tmp_path)
-    assert slog.append_new([ENTRY]) == [ENTRY]
-    assert slog.append_new([ENTRY]) == []
-    assert slog.entries() == [ENTRY]
 
 
 def test_a_line_that_a_killed_process_left_is_no_entry_and_no_damage(tmp_path: Path):

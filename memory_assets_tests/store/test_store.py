@@ -3,7 +3,6 @@
 import json
 import stat
 import threading
-import time
 
 import pytest
 
@@ -25,17 +24,6 @@ def test_a_store_of_a_newer_release_is_refused():
     (store.root / "VERSION").write_text("99\n")
     with pytest.raises(StoreVersionError, match="Upgrade memory_assets"):
         open_store(read_settings())
-
-
-def test_an_older_store_keeps_its_archive_and_loses_what_can_be_rebuilt():
-    store = open_store(read_settings())
-    (store.root / "resources" / "kept").write_text("bytes")
-    (store.root / "tables" / "old").mkdir()
-    (store.root / "VERSION").write_text("0\n")
-    open_store(read_settings())
-    assert (store.root / "resources" / "kept").is_file()
-    assert not (store.root / "tables" / "old").exists()
-    assert (store.root / "VERSION").read_text() == "2\n"
 
 
 def test_a_store_with_manifests_loses_its_tables_and_branches_and_keeps_what_they_are_made_from():
@@ -74,12 +62,6 @@ def test_another_zone_is_refused_with_the_command_that_rebuilds(monkeypatch: pyt
         open_store(read_settings(timezone="Europe/Berlin"))
     remove_derived(open_store(read_settings()))
     assert json.loads((store.root / "instance.json").read_text()) == {"timezone": "UTC"}
-
-
-def test_a_store_whose_zone_has_another_name_of_utc_opens():
-    store = open_store(read_settings())
-    (store.root / "instance.json").write_text('{"timezone": "Etc/UTC"}')
-    assert open_store(read_settings()).settings.timezone == "UTC"
 
 
 def test_the_key_outlives_everything_derived():
@@ -129,48 +111,6 @@ def test_two_days_are_written_at_once_and_the_same_day_is_not(monkeypatch: pytes
         pass
 
 
-def test_who_waits_for_the_whole_store_gets_it_before_the_next_day_does():
-    store, other, third = (open_store(read_settings()) for _ in range(3))
-    order = list[str]()
-
-    def take_all() -> None:
-        with other.lock():
-            order.append("all")
-
-    def take_day() -> None:
-        with third.lock_part("day-02"):
-            order.append("day")
-
-    with store.lock_part("day-01"):
-        first = threading.Thread(target=take_all)
-        first.start()
-        while not other._locks._file.is_locked:  # before that, the day may come first
-            time.sleep(0.01)
-        second = threading.Thread(target=take_day)
-        second.start()
-        second.join(0.3)
-        assert order == []
-    first.join(10)
-    second.join(10)
-    assert order == ["all", "day"]
-
-
-def test_a_holder_of_the_whole_store_may_write_a_day():
-    store, other = open_store(read_settings()), open_store(read_settings())
-    with store.lock_part("day-01"):
-        pass
-    with (
-        store.lock(),
-        store.lock_part("day-01"),
-        pytest.raises(StoreBusyError),
-        other.lock(wait_seconds=0.1),
-    ):
-        pass
-    remove_derived(store)
-    with store.lock_part("day-01"), other.lock_part("day-02"):
-        pass
-
-
 def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
@@ -213,11 +153,3 @@ def test_an_open_folder_with_other_files_is_refused_with_the_command_and_left_as
         0o755,
         ["letter.txt"],
     )
-
-
-def test_a_folder_that_holds_settings_and_spooled_events_becomes_a_store(tmp_path):
-    root = tmp_path / "new"
-    (root / "spool").mkdir(parents=True)
-    (root / "memory.toml").write_text("")
-    root.chmod(0o755)
-    assert stat.S_IMODE(open_store(read_settings(data=root)).root.stat().st_mode) == 0o700
