@@ -34,11 +34,6 @@ def test_one_flipped_bit_before_the_checksum_is_noticed(at: int, bit: int, inden
     assert not is_intact(bytes(written))
 
 
-def test_an_object_without_a_checksum_passes():
-    assert is_intact(json.dumps(ROW).encode())
-    assert is_intact(json.dumps({"text": '"crc": "00000000"}'}).encode())
-
-
 @pytest.mark.parametrize("indent", [None, 1])
 def test_only_changed_objects_get_a_new_checksum(indent: int | None):
     one, flipped = record(ROW, indent), record({"id": "x2"}, indent).replace(b"x2", b"x3")

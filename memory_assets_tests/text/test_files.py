@@ -10,12 +10,9 @@ import pytest
 from memory_assets.text.checksums import is_intact, with_checksum
 from memory_assets.text.files import (
     append_line,
-    make_folder,
     overwrite_records,
-    text_of,
     write_atomically,
     write_json,
-    write_where_changed,
 )
 
 
@@ -41,41 +38,6 @@ def test_folders_and_files_are_the_owners_alone(tmp_path: Path):
     modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in (tmp_path / "a").rglob("*")}
     assert modes == {"b": 0o700, "c.json": 0o600, "log.jsonl": 0o600}
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
-
-
-def test_a_folder_that_exists_is_left_as_it_is(tmp_path: Path):
-    tmp_path.chmod(0o750)
-    make_folder(tmp_path)
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o750
-
-
-def test_a_file_that_says_the_same_is_left_alone(tmp_path: Path):
-    path = tmp_path / "new" / "page.md"
-    assert not write_where_changed(path, "") and not path.exists()
-    assert write_where_changed(path, "Grüße") and text_of(path) == "Grüße"
-    written = path.stat().st_ino
-    assert not write_where_changed(path, "Grüße") and path.stat().st_ino == written
-    path.write_bytes(b"Gr\xfc\xdfe")
-    assert text_of(path) == "Gr\ufffd\ufffde"
-    assert (
-        write_where_changed(path, "Gr\ufffd\ufffde")
-        and path.read_text("utf-8") == "Gr\ufffd\ufffde"
-    )
-
-
-def test_json_is_written_the_same_whatever_the_order(tmp_path: Path):
-    write_json(tmp_path / "a", {"b": 1, "a": "ä"})
-    write_json(tmp_path / "b", {"a": "ä", "b": 1})
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert json.loads((tmp_path / "a").read_bytes()) == {"a": "ä", "b": 1}
-
-
-def test_a_torn_line_is_closed_before_the_next_is_appended(tmp_path: Path):
-    path = tmp_path / "log.jsonl"
-    append_line(path, b'{"n":1}')
-    path.write_bytes(path.read_bytes() + b'{"n":2,"te')
-    append_line(path, b'{"n":3}\n')
-    assert path.read_bytes() == b'{"n":1}\n{"n":2,"te\n{"n":3}\n'
 
 
 def test_overwriting_changes_the_file_itself_and_keeps_its_length(tmp_path: Path):

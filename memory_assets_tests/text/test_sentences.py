@@ -6,24 +6,10 @@ from hypothesis import strategies as st
 from memory_assets.text.sentences import capitalised, split_message, split_sentences
 
 
-def texts(message: str) -> list[str]:
-    return [sentence.text for sentence in split_message(message)]
-
-
 def test_a_dot_in_a_name_ends_no_sentence():
     assert split_sentences("Bumped v1.2.3 in go.mod, e.g. for CI. It builds.") == [
         "Bumped v1.2.3 in go.mod, e.g. for CI.",
         "It builds.",
-    ]
-
-
-def test_a_dot_inside_code_ends_no_sentence():
-    assert split_sentences("Set `a. B` first. Then go.") == ["Set `a. B` first.", "Then go."]
-
-
-def test_marks_and_links_are_taken_off():
-    assert texts("- **Always** see [the docs](https://x.io/a_(b)) for *all* of `uv`.") == [
-        "Always see the docs for all of `uv`."
     ]
 
 
@@ -35,30 +21,11 @@ def test_code_blocks_tables_and_directives_are_not_prose():
     ]
 
 
-def test_calls_below_a_text_are_not_prose():
-    assert texts('The fonts are self-hosted.\n[toolCall bash({"command":"pnpm build"})]') == [
-        "The fonts are self-hosted."
-    ]
-
-
-def test_a_command_completes_the_sentence_that_announces_it():
-    assert texts("Run it with:\n\n```sh\n# all of them\nmise run test:ssh\n```") == [
-        "Run it with: `mise run test:ssh`"
-    ]
-
-
 def test_a_bullet_knows_the_line_that_leads_to_it():
     found = split_message("## Result\n\nTwo things changed:\n- `a.py` is gone\n- `b.py` is new")
     assert [(s.text, s.lead) for s in found if s.place == "bullet"] == [
         ("`a.py` is gone", "Two things changed"),
         ("`b.py` is new", "Two things changed"),
-    ]
-
-
-def test_lines_of_one_paragraph_are_joined():
-    assert texts("The worker reads\nfrom Redis.\n\nIt writes Parquet.") == [
-        "The worker reads from Redis.",
-        "It writes Parquet.",
     ]
 
 

@@ -4,22 +4,7 @@ import threading
 
 import pytest
 
-from memory_assets.text.threads import in_parts, thread_count
-
-
-@pytest.mark.parametrize(("limit", "count"), [("1", 1), ("3", 3)])
-def test_the_usual_limit_of_numerical_programs_counts(
-    limit: str, count: int, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("OMP_NUM_THREADS", limit)
-    assert thread_count() == count
-
-
-def test_without_a_limit_every_core_counts(monkeypatch: pytest.MonkeyPatch):
-    for value in ("", "0", "all"):
-        monkeypatch.setenv("OMP_NUM_THREADS", value)
-        monkeypatch.setattr("os.cpu_count", lambda: 7)
-        assert thread_count() == 7
+from memory_assets.text.threads import in_parts
 
 
 @pytest.mark.parametrize(("count", "parts"), [(0, 1), (9, 1), (19, 1), (20, 2), (35, 3), (100, 4)])
