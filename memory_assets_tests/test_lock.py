@@ -11,7 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from memory_assets_tests.lock import HEADER, blocks, render_lock
+from memory_assets_tests.lock import HEADER, blocks
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNNING, TESTING = "requirements.lock", "requirements-dev.lock"
@@ -102,17 +102,3 @@ def test_without_what_only_the_tests_need_all_modules_are_imported_but_those_of_
         check=True,
     )
     assert done.stdout.split() == sorted(OF_EXTRAS)
-
-
-def test_what_only_cuda_builds_of_torch_need_is_left_out():
-    resolved = "numpy==2.5.1 \\\n    --hash=sha256:a\nnvidia-cublas==13.1 ; sys_platform == 'linux' \\\n    --hash=sha256:b\ntriton==3 \\\n    --hash=sha256:c\n"
-    assert render_lock(resolved) == HEADER + "numpy==2.5.1 \\\n    --hash=sha256:a\n"
-
-
-def test_what_another_lock_file_has_is_left_out():
-    numpy, pytest_, numpy_elsewhere = (
-        f"{line} \\\n    --hash=sha256:a\n"
-        for line in ("numpy==2.5.1", "pytest==9", "numpy==2.5.1 ; sys_platform == 'win32'")
-    )
-    assert render_lock(numpy + pytest_, HEADER + numpy) == HEADER + pytest_
-    assert render_lock(numpy + pytest_, HEADER + numpy_elsewhere) == HEADER + numpy + pytest_

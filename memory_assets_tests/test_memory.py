@@ -2,19 +2,14 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
-import memory_assets
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.errors import ReviewError, StoreError, UnknownIdError
+from memory_assets.errors import ReviewError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.schema.announcements import announce
-from memory_assets.services.search.why_not import WhyNot
-from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
-from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import (
     DAY,
     FACT,
@@ -24,7 +19,6 @@ from memory_assets_tests.small_store import (
     TURNS,
     index,
     small_store,
-    write,
 )
 
 
@@ -41,23 +35,6 @@ def triaged(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     calls: list[Path] = []
     monkeypatch.setattr(launch, "triage", lambda store: calls.append(store.root))
     return calls
-
-
-def test_a_table_is_a_lazy_frame_of_the_present_store():
-    small_store()
-    found = memory_assets.scan("observations").select("id", "text").collect()
-    assert isinstance(memory_assets.scan("observations"), pl.LazyFrame)
-    assert found.rows() == [(MEMORY, FACT)]
-
-
-def test_scanning_before_there_is_a_store_gives_no_rows_and_makes_none(tmp_path: Path):
-    assert memory_assets.scan("memories").collect().height == 0
-    assert not (tmp_path / "store").exists()
-
-
-def test_an_agent_on_an_empty_machine_tells_how_to_begin():
-    with pytest.raises(StoreError, match="Run `memory up`"):
-        MemoryAgent().pending()
 
 
 def test_recall_answers_with_text_confidence_age_category_and_session():
@@ -101,28 +78,11 @@ def test_what_was_recalled_is_one_line_in_the_ledger_without_the_question():
     assert "packages" not in target + str(payload)
 
 
-def test_a_question_that_nothing_answered_is_a_line_in_the_ledger_too():
-    store = small_store()
-    index(store)
-    MemoryAgent().recall("sourdough hydration of rye")
-    ((kind, _, _, payload),) = said(store)
-    assert (kind, payload["memory_ids"], payload["is_known"]) == ("memory.recalled", [], False)
-
-
 def test_a_probe_is_never_counted_as_use():
     store = small_store()
     index(store)
     assert MemoryAgent().recall("how do we install packages here", probe=True).results
     assert said(store) == []
-
-
-def test_without_the_embedding_model_keywords_answer_and_say_so(monkeypatch: pytest.MonkeyPatch):
-    index(small_store())
-    monkeypatch.setenv("MEMORY_EMBEDDING_MODEL", "/nowhere")
-    answer = MemoryAgent().recall("how do we install packages here")
-    assert answer.results[0].memory_id == MEMORY
-    assert answer.degraded == "keyword"
-    assert "There is no embedding model in '/nowhere'" in answer.notes[0]
 
 
 def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
@@ -175,22 +135,6 @@ def test_an_approval_is_a_line_of_the_owner_and_is_carried_out(triaged: list[Pat
     assert triaged == [store.root]
 
 
-def test_a_rejection_keeps_its_reason(triaged: list[Path]):
-    store = small_store()
-    MemoryAgent().reject(PROPOSAL, reason="only that one time")
-    assert said(store) == [
-        ("proposal.rejected", PROPOSAL, store.settings.owner, {"reason": "only that one time"})
-    ]
-
-
-def test_an_edit_is_one_line_of_text(triaged: list[Path]):
-    store = small_store()
-    MemoryAgent().edit(PROPOSAL, "  Use uv;\n never pip. ")
-    assert said(store) == [
-        ("proposal.edited", PROPOSAL, store.settings.owner, {"text": "Use uv; never pip."})
-    ]
-
-
 @pytest.mark.parametrize("wrong", ["p-20260803-999", "", "all"])
 def test_of_several_decisions_with_one_unknown_none_is_made(wrong: str, triaged: list[Path]):
     store = small_store()
@@ -198,49 +142,6 @@ def test_of_several_decisions_with_one_unknown_none_is_made(wrong: str, triaged:
         MemoryAgent().approve(PROPOSAL, wrong)
     assert said(store) == []
     assert triaged == []
-
-
-def test_what_was_decided_cannot_be_decided_again(triaged: list[Path]):
-    store = small_store()
-    write(store, "decisions", "all", row("decisions", proposal_id=PROPOSAL, state="rejected"))
-    with pytest.raises(ReviewError, match=f"{PROPOSAL} is already rejected"):
-        MemoryAgent().approve(PROPOSAL)
-
-
-def test_an_empty_wording_is_refused(triaged: list[Path]):
-    small_store()
-    with pytest.raises(ReviewError, match="review reject"):
-        MemoryAgent().edit(PROPOSAL, " \n ")
-
-
-def test_the_briefing_is_the_file_that_lies_ready():
-    store = small_store()
-    briefing = MemoryAgent().brief()
-    assert (briefing.text, briefing.path) == (
-        "# Briefing\n\n- Use uv.\n",
-        store.workspace / "briefing.md",
-    )
-
-
-def test_status_counts_and_names_the_files():
-    store = small_store()
-    status = MemoryAgent().status()
-    assert status.rows == {"sessions": 1, "messages": 5, "facts": 1, "memories": 1, "proposals": 1}
-    assert (status.memories, status.pending, status.open_windows) == ({"active": 1}, 1, 0)
-    assert (status.first_day, status.last_day) == (DAY.isoformat(), DAY.isoformat())
-    assert status.memory_md == store.workspace / "MEMORY.md"
-
-
-def test_the_doctor_finds_a_whole_store_well():
-    store = small_store()
-    index(store)
-    assert MemoryAgent().health().broken == ()
-
-
-def test_an_agent_may_be_given_another_store(tmp_path: Path):
-    small_store()
-    with pytest.raises(StoreError, match="elsewhere"):
-        MemoryAgent(read_settings(data=tmp_path / "elsewhere")).pending()
 
 
 def test_a_hand_written_line_is_explained_by_its_commit():
@@ -254,12 +155,3 @@ def test_a_hand_written_line_is_explained_by_its_commit():
         ("commit", "mira")
     ]
     assert explanation.is_verified
-
-
-def test_what_nobody_knows_cannot_be_explained():
-    small_store()
-    with pytest.raises(UnknownIdError, match="Nothing is known as 'mem_ffffffff'"):
-        MemoryAgent().explain("mem_ffffffff")
-    found = MemoryAgent().explain("the moon landing")
-    assert isinstance(found, WhyNot)
-    assert found.stage == "not captured"

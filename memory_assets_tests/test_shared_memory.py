@@ -207,11 +207,6 @@ def test_personal_lines_of_the_files_of_entries_are_of_their_person_alone(store:
     assert "Answer Mira briefly" not in as_text(cited)
 
 
-def test_dates_are_those_that_the_person_mentioned(store: Store):
-    assert [one.text for one in as_reader(BO).triggers().triggers] == [BO_SAID[1]]
-    assert [one.text for one in as_reader(MIRA).triggers().triggers] == ["The certificate ends."]
-
-
 def test_only_reviewers_of_a_project_and_the_owner_decide(store: Store, monkeypatch: MonkeyPatch):
     ask = {"decision": "reject", "proposals": [PROPOSAL], "reason": "no"}
     with pytest.raises(ScopeError, match="Bo is no reviewer of shop"):

@@ -4,21 +4,14 @@ Each limit is what has been reached: lower it when you get below it. Lines of co
 with what is added.
 """
 
-import ast
-
 import pytest
 
 from memory_assets_tests.structure import (
     TESTS_WIDTH,
     Structure,
-    count_alternatives,
-    count_branches,
-    count_code,
     count_tests,
     count_words,
-    find_circles,
     measure,
-    stored_names,
 )
 
 CODE_LINES = 71_600
@@ -85,38 +78,3 @@ def test_words_of_a_language_and_of_the_docs_do_not_grow(structure: Structure):
     assert structure.masking_alternatives <= MASKING_ALTERNATIVES
     assert len(structure.undocumented) <= UNDOCUMENTED
     assert count_words() <= WORDS
-
-
-def test_alternatives_are_branches_of_patterns_and_words_of_lists():
-    assert count_alternatives(r"import re; A = re.compile(r'a|b(?:c|d)|[|]x|\|')") == 5
-    assert count_alternatives("import re; A = re.compile('abc')") == 1
-    assert count_alternatives("W = word_set('a b c'); X = ('d', 'e'); Y = {'f': 1}") == 6
-    assert count_alternatives("V = 'x|y'; P = rf'{V}|z'") == 4
-    assert (
-        count_alternatives('"""a | b"""\ndef f():\n    """c | d"""\n    return "no pattern"') == 0
-    )
-
-
-def test_branches_hidden_in_expressions_count():
-    def branches(body: str) -> int:
-        return count_branches(ast.parse(f"def f(a, b, c):\n    {body}\n").body[0])
-
-    assert branches("return a") == 1
-    assert branches("return a if b else c") == 2
-    assert branches("return a and b or c") == 3
-    assert branches("return [x for x in a if x if b]") == 4
-    assert branches("def g():\n        return a or b") == 1
-    assert branches("try:\n        a()\n    except OSError:\n        pass") == 2
-
-
-def test_names_are_those_that_functions_store():
-    source = "A = 1\ndef f(self, one, *rest):\n    kept = [x for x in one]\n    self.found = kept\n"
-    assert sorted(stored_names(ast.parse(source))) == ["kept", "one", "rest", "x"]
-
-
-def test_lines_of_code_leave_out_comments_and_docstrings():
-    assert count_code('"""d"""\nA = """b\nc"""\n\n# a comment\nB = 1\n') == 3
-
-
-def test_a_circle_is_found_through_others():
-    assert find_circles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}) == [["a", "b", "c"]]
