@@ -11,13 +11,9 @@ from hypothesis import strategies as st
 
 from memory_assets.harnesses.codex.reader import repository_name
 from memory_assets.harnesses.human_words import parse_user_text, strip_memories
-from memory_assets.harnesses.normal_form import Identifier, Parsed
-from memory_assets.harnesses.readers import open_reader, seed_of, session_id_of
+from memory_assets.harnesses.readers import open_reader, session_id_of
 from memory_assets.harnesses.tool_calls import (
     describe_call,
-    files_patched_by,
-    files_read_by,
-    render_call,
 )
 from memory_assets.stages.capture.discover import harness_of
 from memory_assets_tests.transcripts.reading import HERE, lines_of
@@ -79,14 +75,6 @@ def test_a_reader_never_raises_whatever_a_field_has_become(known, data):
     assert all(isinstance(path, str) for path in parsed.files_read + parsed.files_modified)
 
 
-@given(st.binary())
-def test_bytes_that_are_no_json_are_broken_or_blank(line):
-    assert (
-        open_reader("codex", "rollout.jsonl").read(b"{" + line).status == "broken"
-        or orjson.loads(b"{" + line) is not None
-    )
-
-
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem[-24:])
 def test_reading_goes_on_where_it_stopped(path: Path):
     harness, lines = harness_of(path), lines_of(path)
@@ -98,54 +86,6 @@ def test_reading_goes_on_where_it_stopped(path: Path):
         stopped = open_reader(harness, str(path), orjson.loads(orjson.dumps(stopped.state)))
         in_steps.append(stopped.read(line))
     assert in_steps == at_once
-
-
-def test_half_an_emoji_does_not_break_a_line():
-    line = rb'{"type":"user","message":{"content":"good \ud83d, better \ud83d\ude00, literal \\ud83d"}}'
-    assert (
-        open_reader("claude_code", "s.jsonl").read(line).text
-        == "good \N{REPLACEMENT CHARACTER}, better 😀, literal \\ud83d"
-    )
-
-
-def test_the_same_turn_twice_in_a_row_has_two_ids():
-    identifier = Identifier("s")
-    turn = Parsed("message", "message", text="continue", is_turn=True)
-    assert len({identifier.identify(turn) for _ in range(3)}) == 3
-
-
-def test_what_lies_between_two_turns_does_not_change_the_ids_of_turns():
-    turns = [Parsed("m", "message", text=text, is_turn=True) for text in ("use uv", "and ruff")]
-    aside = Parsed("m", "message", text="[toolCall ls()]")
-    bare, full = Identifier("s"), Identifier("s")
-    assert [bare.identify(turn) for turn in turns] == [
-        [full.identify(turn), full.identify(aside)][0] for turn in turns
-    ]
-
-
-def test_an_identifier_goes_on_from_its_state():
-    parts = [Parsed("m", "message", text=text, is_turn=text < "c") for text in "abcda"]
-    whole = Identifier("s")
-    expected, found, state = [whole.identify(part) for part in parts], [], None
-    for part in parts:
-        identifier = Identifier("s", state)
-        found.append(identifier.identify(part))
-        state = identifier.state
-    assert found == expected
-
-
-def test_an_identity_of_its_own_does_not_depend_on_the_place():
-    known = Parsed("m", "message", text="done", identity="assistant:msg_1")
-    late = Identifier("other")
-    late.identify(Parsed("m", "message", text="hello", is_turn=True))
-    assert Identifier("s").identify(known) == late.identify(known)
-
-
-def test_ids_hash_the_content_as_written_and_not_the_cleaned_text():
-    written = Parsed("m", "message", text="shown", content="written", identity="x")
-    assert Identifier("s").identify(written) == Identifier("s").identify(
-        Parsed("m", "message", text="written", identity="x")
-    )
 
 
 @pytest.mark.parametrize(
@@ -176,18 +116,6 @@ def test_ids_hash_the_content_as_written_and_not_the_cleaned_text():
 )
 def test_the_file_name_decides_which_session_it_is(harness, path, session):
     assert session_id_of(harness, path, ()) == session
-
-
-def test_a_file_without_an_id_in_its_name_is_asked():
-    assert session_id_of("pi", "copy.jsonl", [b'{"type":"session","id":"s1"}']) == "s1"
-    assert (
-        session_id_of(
-            "codex", "rollout-x.jsonl", [b'{"type":"session_meta","payload":{"id":"s2"}}']
-        )
-        == "s2"
-    )
-    assert session_id_of("claude_code", "agent-1.jsonl", [b'{"sessionId":"s3"}']) == "s3/agent-1"
-    assert seed_of("pi", "copy.jsonl", [b"not json"]) == "copy"
 
 
 def test_memories_recalled_into_a_text_are_taken_out():
@@ -246,26 +174,6 @@ def test_a_persons_words_are_told_from_the_harnesss(text, voice, words):
 )
 def test_a_result_belongs_to_whoever_wrote_what_it_shows(tool, arguments, author):
     assert describe_call(tool, arguments).author == author
-
-
-def test_a_plain_print_command_names_the_files_it_reads():
-    assert files_read_by("sed -n '1,40p' shop/cart.py") == ("shop/cart.py",)
-    assert files_read_by("head -n 20 'my notes.md' b.md") == ("my notes.md", "b.md")
-    assert files_read_by("sed -i s/a/b/ c.py") == files_read_by("cat a > b") == ()
-
-
-def test_a_patch_names_the_files_it_changes_also_inside_a_script():
-    assert files_patched_by(
-        "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n*** End Patch"
-    ) == ("a.py", "b.py")
-    assert files_patched_by(r'patch("*** Begin Patch\n*** Add File: c.py\n+x\n*** End Patch")') == (
-        "c.py",
-    )
-
-
-def test_the_arguments_of_a_call_are_cut():
-    assert render_call("Bash", {"command": "ls"}) == '[toolCall Bash({"command":"ls"})]'
-    assert render_call("exec", "x" * 2_000) == f"[toolCall exec({'x' * 1_500}…)]"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from memory_assets.harnesses.codex.reader import read_output
 from memory_assets.harnesses.readers import open_reader, seed_of
 from memory_assets.stages.capture.discover import find_transcripts
 from memory_assets_tests.transcripts.reading import (
@@ -18,11 +17,6 @@ from memory_assets_tests.transcripts.reading import (
 
 PARENT, SPAWNED, FORKED = (transcript(f"00000000000{n}.jsonl") for n in (1, 2, 3))
 ROOT = "019c0000-0000-7000-8000-000000000001"
-
-
-def turns_of(path: Path) -> list[tuple[str, str]]:
-    pairs = zip(ids_of(path), messages_of(path), strict=True)
-    return [(message_id, parsed.text) for message_id, parsed in pairs if parsed.is_user_turn]
 
 
 def test_the_second_log_adds_no_message():
@@ -47,17 +41,6 @@ def test_instructions_of_the_harness_are_injected_and_a_persons_words_theirs():
     ]
 
 
-def test_the_same_turn_twice_in_a_row_has_two_ids():
-    ids = ids_of(PARENT)
-    assert len(set(ids)) == len(ids)
-
-
-def test_the_beginning_of_a_sub_agents_fork_has_the_parents_ids():
-    parent, fork = ids_of(PARENT), ids_of(SPAWNED)
-    assert fork[:9] == parent[:9]
-    assert not set(fork[9:]) & set(parent)
-
-
 def test_in_a_sub_agents_fork_the_beginning_is_the_owners_and_the_task_is_not():
     authors = [(p.author, p.is_user_turn) for p in messages_of(SPAWNED)]
     assert authors[:9] == [(p.author, p.is_user_turn) for p in messages_of(PARENT)[:9]]
@@ -68,12 +51,6 @@ def test_in_a_sub_agents_fork_the_beginning_is_the_owners_and_the_task_is_not():
         ("tool", False),
         ("subagent", False),
     ]
-
-
-def test_turns_of_a_fork_are_recognised_though_its_instructions_and_calls_differ():
-    parent, fork = turns_of(PARENT), turns_of(FORKED)
-    assert fork[:3] == parent
-    assert fork[3][1] == "Try it with Decimal instead."
 
 
 def test_a_fork_names_its_parent_and_starts_from_the_root():
@@ -95,17 +72,6 @@ def test_a_compaction_is_a_boundary_and_its_summary_a_message_where_it_can_be_re
     ]
 
 
-def test_what_was_rolled_back_stays_and_the_rollback_is_known():
-    parsed = read_all(transcript("000000000005.jsonl"))
-    assert [p.text for p in parsed if p.is_user_turn] == [
-        "Use float for prices.",
-        "Use Decimal for prices.",
-    ]
-    assert [p.status for p in parsed if p.record_type == "event_msg/thread_rolled_back"] == [
-        "known"
-    ]
-
-
 def test_calls_of_every_kind_are_paired_with_their_results():
     calls = [
         p
@@ -122,17 +88,6 @@ def test_calls_of_every_kind_are_paired_with_their_results():
     assert [p.text for p in calls[1::2]] == ["PRICE = 1.0\n", "Failed to find expected lines"]
 
 
-def test_files_title_and_unknown_items_are_found():
-    parsed = read_all(transcript("000000000005.jsonl"))
-    assert [p.files_read for p in parsed if p.files_read] == [("shop/prices.py",)]
-    assert [p.files_modified for p in parsed if p.files_modified] == [
-        ("shop/prices.py", "shop/money.py"),
-        ("shop/money.py",),
-    ]
-    assert [p.title for p in parsed if p.title] == ["Decimal prices"]
-    assert [p.record_type for p in parsed if p.status == "unknown"] == ["response_item/telepathy"]
-
-
 def test_the_request_below_mentioned_files_is_what_the_person_said():
     (parsed,) = messages_of(transcript("archived_sessions"))
     assert (parsed.author, parsed.text, parsed.image_count) == (
@@ -141,30 +96,6 @@ def test_the_request_below_mentioned_files_is_what_the_person_said():
         1,
     )
     assert parsed.is_user_turn
-
-
-def test_a_review_by_a_sub_agent_has_no_turns_and_is_not_its_own_parent():
-    parsed = read_all(transcript("000000000007.jsonl"))
-    assert [p.author for p in parsed if p.status == "message"] == ["subagent", "subagent"]
-    assert parsed[0].parent_session_id is None
-
-
-def test_the_header_describes_the_session():
-    header = read_all(PARENT)[0]
-    assert (header.cwd, header.branch, header.repository, header.version) == (
-        "/home/mira/shop",
-        "main",
-        "mira/shop",
-        "0.118.0",
-    )
-
-
-def test_the_lines_above_a_commands_output_are_taken_off():
-    assert read_output("Exit code: 1\nWall time: 0 seconds\nOutput:\nno\n") == ("no\n", True)
-    assert read_output("Output:\nas a program printed it") == (
-        "Output:\nas a program printed it",
-        False,
-    )
 
 
 def test_the_eight_real_forks_share_their_whole_beginning_with_the_parent(real_transcripts: Path):

@@ -1,19 +1,14 @@
 """Finding transcripts: all three layouts below any folder, and nothing that is not one."""
 
-import gzip
 import lzma
 import os
 import shutil
 import socket
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-import zstandard
 
-from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.homes import usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, open_reader, session_id_of
 from memory_assets.stages.capture.discover import (
@@ -37,26 +32,6 @@ def test_the_three_layouts_are_found_below_one_folder_and_a_journal_is_not():
     assert not {"journal.jsonl", "history.jsonl"} & set(names(found))
 
 
-def test_naming_a_folder_twice_or_a_file_in_it_finds_each_once():
-    path = transcript("0a000001")
-    assert names(find_transcripts([path.parent, path, path.parent])) == names(
-        find_transcripts([path.parent])
-    )
-
-
-def test_a_plain_file_is_preferred_to_its_compressed_twin(tmp_path: Path):
-    plain = shutil.copy(transcript("000000000001.jsonl"), tmp_path)
-    packed = Path(f"{plain}.zst")
-    packed.write_bytes(zstandard.compress(Path(plain).read_bytes()))
-    assert [(file.path, file.compression) for file in find_transcripts([tmp_path])] == [
-        (Path(plain), "")
-    ]
-    Path(plain).unlink()
-    assert [
-        (file.path, file.harness, file.compression) for file in find_transcripts([tmp_path])
-    ] == [(packed, "codex", "zstd")]
-
-
 def test_a_linked_folder_is_passed_by_and_a_linked_root_is_not(tmp_path: Path):
     (tmp_path / "inside").mkdir()
     shutil.copy(transcript("0a000001"), tmp_path / "inside")
@@ -64,16 +39,6 @@ def test_a_linked_folder_is_passed_by_and_a_linked_root_is_not(tmp_path: Path):
     (tmp_path / "root").symlink_to(tmp_path / "inside", target_is_directory=True)
     assert names(find_transcripts([tmp_path / "inside"])) == [transcript("0a000001").name]
     assert names(find_transcripts([tmp_path / "root"])) == [transcript("0a000001").name]
-
-
-def test_an_oddly_named_file_is_recognised_by_its_records(tmp_path: Path):
-    for name in ("0a000008", "000000000004.jsonl", "22222222"):
-        path = transcript(name)
-        copy = tmp_path / f"copy-of-{name.removesuffix('.jsonl')}.jsonl"
-        copy.write_bytes(path.read_bytes())
-        assert harness_of(copy) == harness_of(path)
-    (tmp_path / "metrics.jsonl").write_text('{"loss": 0.3}\n')
-    assert "metrics.jsonl" not in names(find_transcripts([tmp_path]))
 
 
 @pytest.mark.parametrize(
@@ -95,21 +60,6 @@ def test_a_copy_under_another_name_is_a_transcript_of_the_same_session(
     )
 
 
-def test_a_copy_of_a_sub_agents_file_belongs_to_the_same_session(tmp_path: Path):
-    path = transcript("agent-a1b2c3d4.jsonl")
-    session = session_id_of("claude_code", str(path), path.read_bytes().splitlines())
-    for name in ("agent-a1b2c3d4 (1).jsonl", "copy-of-agent-a1b2c3d4.jsonl"):
-        copy = Path(shutil.copy(path, tmp_path / name))
-        assert session_id_of("claude_code", str(copy), copy.read_bytes().splitlines()) == session
-
-
-def test_a_file_is_judged_by_its_first_fifty_records(tmp_path: Path):
-    other = b'{"type":"file-history-delta","messageId":"m"}\n'
-    (tmp_path / "a.jsonl").write_bytes(other * 49 + transcript("0a000001").read_bytes())
-    (tmp_path / "b.jsonl").write_bytes(other * 50 + transcript("0a000001").read_bytes())
-    assert names(find_transcripts([tmp_path])) == ["a.jsonl"]
-
-
 def test_a_byte_order_mark_and_a_broken_first_line_hide_nothing(tmp_path: Path):
     content = transcript("0a000001").read_bytes()
     (tmp_path / "mark.jsonl").write_bytes(UTF8_BOM + content)
@@ -120,14 +70,6 @@ def test_a_byte_order_mark_and_a_broken_first_line_hide_nothing(tmp_path: Path):
         for line in (tmp_path / "mark.jsonl").read_bytes().splitlines()
     ]
     assert "broken" not in read
-
-
-def test_a_transcript_compressed_with_gzip_is_read(tmp_path: Path):
-    content = transcript("0a000001").read_bytes()
-    (tmp_path / f"{transcript('0a000001').name}.gz").write_bytes(gzip.compress(content))
-    (found,) = find_transcripts([tmp_path])
-    with found.open() as stream:
-        assert (found.compression, stream.read()) == ("gzip", content)
 
 
 def test_what_looks_like_a_transcript_and_is_not_taken_in_is_named_with_the_reason(tmp_path: Path):
@@ -179,43 +121,6 @@ def test_files_untouched_since_are_left_out(tmp_path: Path):
     assert names(find_transcripts([tmp_path], since=day)) == [path.name]
     found = find_files([tmp_path], since=day.replace(day=3))
     assert (found.transcripts, found.left_out, names(found.older)) == ([], [], [path.name])
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "0a000001-1111-4222-8333-444455556666.jsonl",
-        "session.jsonl.zst",
-        "saved session",
-        "journal.jsonl",
-    ],
-)
-def test_a_file_that_is_named_itself_is_read_whatever_it_is_called(tmp_path: Path, name: str):
-    content = transcript("0a000001").read_bytes()
-    (tmp_path / name).write_bytes(zstandard.compress(content) if name.endswith(".zst") else content)
-    (tmp_path / "folder").mkdir()
-    shutil.copy(transcript("000000000001.jsonl"), tmp_path / "folder")
-    found = find_files([tmp_path / name, tmp_path / "folder"])
-    assert {file.harness for file in found.transcripts} == {"claude_code", "codex"}
-    assert found.left_out == []
-
-
-def test_a_file_that_is_named_itself_and_is_no_transcript_is_named_with_the_reason(tmp_path: Path):
-    (tmp_path / "notes.txt").write_text("Milk, eggs.\n")
-    with closing(sqlite3.connect(tmp_path / "contacts.db")) as database:
-        database.execute("CREATE TABLE people (name TEXT)")
-    found = find_files([tmp_path / "notes.txt", tmp_path / "contacts.db", Path(os.devnull)])
-    assert {Path(file.path).name: file.reason for file in found.left_out} == {
-        "notes.txt": "its only line is not a record of Claude Code, Codex or pi",
-        "contacts.db": "it is an SQLite file without the tables of a harness",
-        "null": "it is not a regular file",
-    }
-    assert find_files([tmp_path]).left_out == []
-
-
-def test_a_named_folder_that_does_not_exist_is_an_error_that_names_it(tmp_path: Path):
-    with pytest.raises(TranscriptError, match=r"missing does not exist\. Correct or remove it"):
-        find_transcripts([tmp_path, tmp_path / "missing"])
 
 
 def test_the_usual_places_follow_the_environment_as_far_as_they_exist(tmp_path: Path):

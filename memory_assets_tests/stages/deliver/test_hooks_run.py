@@ -2,23 +2,18 @@
 
 import json
 import os
-import resource
-import shlex
 import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from pathlib import Path
 
 import pytest
 
-from memory_assets.harnesses.hook_commands import command as program_of_hooks
 from memory_assets.harnesses.hooks import harnesses
 from memory_assets.harnesses.pi.hooks import EXTENSION_FILE as PI_FILE
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
-from memory_assets.stages.deliver.told import drop_old
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import made_the_sample, small_store
@@ -92,15 +87,6 @@ def test_a_session_of_claude_code_starts_with_the_briefing(home: Path):
     assert (done.returncode, done.stdout, done.stderr) == (0, BRIEFING, "")
 
 
-def test_a_session_of_codex_starts_with_the_briefing_as_it_wants_it(home: Path):
-    small_store()
-    done = run(
-        command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact")
-    )
-    told = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": BRIEFING}}
-    assert (done.returncode, json.loads(done.stdout)) == (0, told)
-
-
 OWN = "## This session so far\n- 🔴 Use uv. [mem_0f3a5c1e0000]\n"
 
 
@@ -166,18 +152,6 @@ def test_a_resumed_session_is_told_only_what_changed_since_its_last_start(home: 
     assert run(line, make("SessionStart", source="resume")).stdout == ""
 
 
-def test_what_a_session_was_told_is_forgotten_after_a_month(home: Path, tmp_path: Path):
-    small_store()
-    line = command(home, "claude_code", "SessionStart")
-    assert run(line, payloads.claude("SessionStart", source="startup")).stdout == BRIEFING
-    drop_old(str(tmp_path / "store"))
-    assert run(line, payloads.claude("SessionStart", source="resume")).stdout == ""
-    (noted,) = (tmp_path / "store" / "built" / "told").iterdir()
-    os.utime(noted, (noted.stat().st_mtime - 31 * 86_400,) * 2)
-    drop_old(str(tmp_path / "store"))
-    assert run(line, payloads.claude("SessionStart", source="resume")).stdout == BRIEFING
-
-
 def test_no_session_is_told_of_the_bundled_sample(home: Path, tmp_path: Path):
     made_the_sample(small_store())
     done = run(command(home, "claude_code", "SessionStart"), payloads.START)
@@ -191,16 +165,6 @@ def test_another_session_is_told_none_of_it(home: Path):
         payloads.claude("SessionStart", source="compact"),
     )
     assert done.stdout == BRIEFING
-
-
-def test_codex_is_told_in_its_own_form_what_its_session_established(home: Path):
-    keep_own()
-    done = run(
-        command(home, "codex", "SessionStart"), payloads.codex("SessionStart", source="compact")
-    )
-    assert (
-        json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == f"{BRIEFING}\n{OWN}"
-    )
 
 
 @pytest.mark.parametrize("harness", ["claude_code", "codex"])
@@ -221,41 +185,6 @@ def test_a_compaction_and_an_end_are_a_line_each(home: Path, tmp_path: Path):
         "memory/session.ended",
         {"harness": "claude_code", "sessionId": SESSION, "reason": "prompt_input_exit"},
     )
-
-
-def test_codex_tells_the_same_and_its_notify_keeps_nothing_that_was_said(
-    home: Path, tmp_path: Path
-):
-    run(
-        command(home, "codex", "PreCompact"),
-        payloads.codex("PreCompact", trigger="manual", turn_id="3"),
-    )
-    run(command(home, "codex", "SessionEnd"), payloads.codex("SessionEnd", reason="other"))
-    notify = tomllib.loads((home / ".codex/config.toml").read_text())["notify"]
-    done = subprocess.run(
-        [*notify, payloads.NOTIFICATION],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
-    assert (done.returncode, done.stdout) == (0, "")
-    lines = spooled(tmp_path / "store")
-    assert [line["name"] for line in lines] == [
-        "memory/session.compaction.pending",
-        "memory/session.ended",
-        "memory/session.turn.completed",
-    ]
-    assert {line["data"]["sessionId"] for line in lines} == {SESSION}
-    assert "hunter2" not in json.dumps(lines)
-
-
-def test_a_compaction_inside_a_subagent_is_not_its_parents(home: Path, tmp_path: Path):
-    run(
-        command(home, "claude_code", "PreCompact"),
-        payloads.claude("PreCompact", trigger="auto", agent_id="a1b2"),
-    )
-    assert spooled(tmp_path / "store")[0]["data"]["sessionId"] == f"{SESSION}/agent-a1b2"
 
 
 EVENTS = [
@@ -317,65 +246,6 @@ def test_a_store_that_cannot_be_written_does_not_break_a_session(
     (tmp_path / "store").unlink()
     line = command(home, harness, event).replace(str(tmp_path / "store"), "/proc/memory")
     assert run(line, payloads.END).returncode == 0
-
-
-@pytest.mark.parametrize(("harness", "event"), EVENTS)
-def test_a_process_that_may_write_no_byte_does_not_break_a_session(
-    home: Path, harness: str, event: str
-):
-    def allow_nothing() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-
-    line = command(home, harness, event)
-    process = subprocess.Popen(
-        line,
-        shell=True,
-        stdin=subprocess.PIPE,
-        env=environment(),
-        preexec_fn=allow_nothing,
-        **SILENT,
-    )
-    out, _ = process.communicate(payloads.END.encode(), timeout=20)
-    assert (process.returncode, out) == (0, b"")
-
-
-@pytest.mark.parametrize("harness", ["claude_code", "codex"])
-@pytest.mark.parametrize("event", ["SessionStart", "PreCompact", "SessionEnd"])
-def test_a_hook_whose_program_was_removed_says_nothing(
-    home: Path, tmp_path: Path, harness: str, event: str
-):
-    line = command(home, harness, event)
-    removed = line.replace(shlex.quote(program_of_hooks()[0]), str(tmp_path / "removed" / "memory"))
-    assert removed != line
-    done = run(removed, payloads.END)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("harness", ["claude_code", "codex"])
-def test_no_hook_may_take_longer_than_codex_allows_at_the_end_of_a_session(
-    home: Path, harness: str
-):
-    path = home / {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}[harness]
-    groups = [
-        group for listed in json.loads(path.read_text())["hooks"].values() for group in listed
-    ]
-    assert {hook["timeout"] for group in groups for hook in group["hooks"]} == {3}
-
-
-@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd"])
-def test_nobody_who_listens_does_not_break_a_session(home: Path, event: str):
-    small_store()
-    line = command(home, "claude_code", event)
-    for silenced in (">&- 2>&-", ">/dev/full 2>/dev/full", "<&-"):
-        assert run(f"{line} {silenced}", payloads.END).returncode == 0, silenced
-
-
-def test_a_folder_that_is_gone_does_not_break_a_session(home: Path, tmp_path: Path):
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    line = f"cd '{gone}' && rmdir '{gone}' && {command(home, 'claude_code', 'SessionEnd')}"
-    assert run(line, payloads.END).returncode == 0
-    assert len(spooled(tmp_path / "store")) == 1
 
 
 def test_a_harness_that_never_closes_stdin_is_not_waited_for(home: Path, tmp_path: Path):
@@ -489,26 +359,6 @@ console.log(JSON.stringify({ first, second, third }));
 """
 
 
-RELOADED = """
-const { default: again } = await import("./again.mjs");
-const after = {};
-again({ ...pi, on: (name, handler) => { after[name] = handler; } });
-await on.session_shutdown({ reason: "reload" }, ctx);
-await after.session_start({ reason: "reload" }, ctx);
-const second = await asked(after);
-console.log(JSON.stringify({ first, second }));
-"""
-
-
-RESUMED = """
-await on.session_start({ reason: "resume" }, ctx);
-const second = await asked();
-await on.session_compact({}, ctx);
-const third = await asked();
-console.log(JSON.stringify({ first, second, third }));
-"""
-
-
 @pytest.fixture
 def node() -> str:
     found = shutil.which("node")
@@ -559,32 +409,6 @@ def test_pi_is_given_the_briefing_before_the_first_prompt_and_again_after_a_comp
     }  # fmt: skip
 
 
-def test_pi_is_told_what_its_session_established(node: str, home: Path, tmp_path: Path):
-    keep_own()
-    assert play(node, home, tmp_path)["third"][0]["content"] == f"{BRIEFING}\n{OWN}".strip()
-
-
-def test_pi_repeats_no_briefing_to_a_session_that_is_resumed(node: str, home: Path, tmp_path: Path):
-    small_store()
-    assert list(play(node, home, tmp_path, RESUMED)) == ["first", "third"]
-
-
-def test_a_reload_of_pis_extensions_is_no_end_and_repeats_no_briefing(
-    node: str, home: Path, tmp_path: Path
-):
-    keep_own()
-    told = play(node, home, tmp_path, RELOADED)
-    assert list(told) == ["first"]
-    time.sleep(0.5)  # an event would have been sent by a process that nobody waits for
-    assert not list((tmp_path / "store").glob("spool/*.jsonl"))
-
-
-def test_pi_goes_on_where_the_command_is_gone(node: str, home: Path, tmp_path: Path):
-    path = home / ".pi/agent/extensions" / PI_FILE
-    path.write_text(path.read_text().replace('const COMMAND = ["', 'const COMMAND = ["/nowhere'))
-    assert play(node, home, tmp_path) == {}
-
-
 def test_in_a_harness_that_is_used_as_a_model_no_hook_does_anything(home: Path):
     small_store()
     for event in ("SessionStart", "PreCompact", "SessionEnd"):
@@ -597,23 +421,3 @@ def test_in_a_harness_that_is_used_as_a_model_no_hook_does_anything(home: Path):
         )
         assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
     assert not list((home.parent / "store").glob("spool*/**/*.jsonl"))
-
-
-def test_a_fork_of_codex_is_told_only_what_the_other_session_was_not(home: Path, tmp_path: Path):
-    small_store()
-    line, path = command(home, "codex", "SessionStart"), tmp_path / "rollout.jsonl"
-    path.write_text(
-        json.dumps({"type": "session_meta", "payload": {"id": "fork", "forked_from_id": SESSION}})
-        + "\n{}\n"
-    )
-
-    def told(session: str, **fields: str | None) -> bool:
-        return bool(run(line, payloads.codex("SessionStart", session_id=session, **fields)).stdout)
-
-    assert told("fork-0", source="fork", transcript_path=str(path))
-    assert told(SESSION, source="startup")
-    assert not told("fork-1", source="fork", transcript_path=str(path))
-    assert told("fork-2", source="fork", transcript_path=str(tmp_path / "missing"))
-    assert told("fork-3", source="fork", transcript_path=None)
-    (tmp_path / "store" / "workspace" / "briefing.md").write_text("# Briefing\n\n- Use pnpm.\n")
-    assert told("fork-1", source="resume")

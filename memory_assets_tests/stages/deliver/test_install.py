@@ -14,17 +14,12 @@ from hypothesis import strategies as st
 
 from memory_assets.harnesses.hooks import HarnessSettings, harnesses
 from memory_assets.harnesses.json_text import BOM
-from memory_assets.harnesses.pi.hooks import EXTENSION_FILE as PI_FILE
 from memory_assets.stages.deliver import install
 from memory_assets.stages.deliver.install import (
     ABSENT,
-    CURRENT,
-    ELSEWHERE,
     FAILED,
     INSTALLED,
-    LEFT,
     OUTDATED,
-    REMOVED,
     carry_out,
     plan_install,
     plan_uninstall,
@@ -32,7 +27,6 @@ from memory_assets.stages.deliver.install import (
 )
 
 TOOLS = ("memory_recall", "memory_explain")
-RULES = [f"mcp__memory__{tool}" for tool in TOOLS]
 THEIRS = {"type": "command", "command": "say done"}
 SETTINGS = {
     "empty object": "{}",
@@ -152,19 +146,6 @@ def told(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8-sig"))
 
 
-@pytest.mark.parametrize("text", SETTINGS.values(), ids=SETTINGS)
-def test_claude_code_may_call_the_tools_that_only_read(home: Path, store: Path, text: str):
-    path = home / ".claude" / "settings.json"
-    path.write_bytes(text.encode())
-    before = told(path).get("permissions", {}) if text else {}
-    put_in(home, store)
-    allowed = told(path)["permissions"]["allow"]
-    assert sorted(allowed) == sorted({*before.get("allow", []), *RULES})
-    path.write_bytes(path.read_bytes() + b"\n")
-    take_out(home, store)
-    assert (told(path).get("permissions", {}) if path.is_file() else {}) == before
-
-
 SERVERS = {
     "no file": None,
     "empty object": "{}",
@@ -206,46 +187,6 @@ def test_the_server_of_tools_is_registered_for_the_store(
     assert tree(home) == before
 
 
-def test_another_server_of_the_same_name_stays(home: Path, store: Path):
-    theirs = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "server-memory"]}}}'
-    for name in (".claude.json", ".pi/agent/mcp.json"):
-        (home / name).write_text(theirs)
-    (home / ".codex/config.toml").write_text('[mcp_servers.memory]\ncommand = "npx"\n')
-    changes = put_in(home, store)
-    assert [states(changes)[name] for name in (".claude.json", "mcp.json", "config.toml")] == [
-        LEFT,
-        LEFT,
-        INSTALLED,
-    ]
-    assert "another server and stays" in next(
-        change.note for change in changes if change.path.name == "config.toml"
-    )
-    put_in(home, store)
-    take_out(home, store)
-    assert [(home / name).read_text() for name in (".claude.json", ".pi/agent/mcp.json")] == [
-        theirs,
-        theirs,
-    ]
-    assert (home / ".codex/config.toml").read_text() == '[mcp_servers.memory]\ncommand = "npx"\n'
-
-
-def test_what_was_added_to_our_table_of_codex_goes_with_it(home: Path, store: Path):
-    path = home / ".codex" / "config.toml"
-    path.write_text('model = "gpt-5.4"\n\n[features]\nhooks = true\n')
-    put_in(home, store)
-    path.write_text(
-        path.read_text()
-        + 'startup_timeout_sec = 20\n\n[mcp_servers.memory.env]\nA = "b"\n\n[tui]\ntheme = "dark"\n'
-    )
-    put_in(home, store)
-    take_out(home, store)
-    assert tomllib.loads(path.read_text()) == {
-        "model": "gpt-5.4",
-        "features": {"hooks": True},
-        "tui": {"theme": "dark"},
-    }
-
-
 @pytest.mark.parametrize("text", [*SETTINGS.values()], ids=SETTINGS)
 def test_two_stores_one_after_the_other_leave_every_byte(
     home: Path, store: Path, tmp_path: Path, text: str
@@ -263,24 +204,6 @@ def test_two_stores_one_after_the_other_leave_every_byte(
     put_in(home, another)
     take_out(home, store)
     assert tree(home) == before
-
-
-def test_nothing_is_left_where_nothing_was(home: Path, store: Path):
-    before = tree(home)
-    assert states(put_in(home, store)) == {
-        "settings.json": INSTALLED, ".claude.json": INSTALLED, PI_FILE: INSTALLED, "mcp.json": INSTALLED,
-        "hooks.json": INSTALLED, "config.toml": INSTALLED,
-    }  # fmt: skip
-    assert (home / ".pi/agent/extensions" / PI_FILE).is_file()
-    take_out(home, store)
-    assert tree(home) == before
-
-
-def test_installing_twice_writes_nothing_more(home: Path, store: Path):
-    put_in(home, store)
-    once = tree(home)
-    assert set(states(put_in(home, store)).values()) == {CURRENT}
-    assert tree(home) == once
 
 
 def test_a_dry_run_writes_nothing_and_shows_every_line(home: Path, store: Path):
@@ -311,33 +234,6 @@ def test_what_a_person_edits_in_between_stays_and_only_ours_goes(home: Path, sto
         },
         "model": "haiku",
     }
-
-
-def test_an_edit_elsewhere_in_the_file_keeps_all_of_its_bytes(home: Path, store: Path):
-    path = home / ".claude" / "settings.json"
-    path.write_text('{\n  "model": "opus"\n}\n')
-    put_in(home, store)
-    path.write_text(path.read_text().replace('"opus"', '"haiku"  '))
-    take_out(home, store)
-    assert path.read_text() == '{\n  "model": "haiku"  \n}\n'
-
-
-def test_an_event_that_was_there_empty_stays_though_the_file_was_edited(home: Path, store: Path):
-    path = home / ".claude" / "settings.json"
-    path.write_text('{"hooks": {"PreCompact": []}}')
-    put_in(home, store)
-    path.write_text(path.read_text() + "\n")
-    take_out(home, store)
-    assert json.loads(path.read_text()) == {"hooks": {"PreCompact": []}}
-
-
-def test_ours_is_found_though_the_record_was_lost(home: Path, store: Path):
-    path = home / ".claude" / "settings.json"
-    path.write_text('{\n  "model": "opus"\n}\n')
-    put_in(home, store)
-    (store / "hooks.json").unlink()
-    assert states(take_out(home, store))["settings.json"] == REMOVED
-    assert path.read_text() == '{\n  "model": "opus"\n}\n'
 
 
 PERSON = st.sampled_from(["model", "env", "hooks", "theme"])
@@ -388,110 +284,6 @@ def test_settings_that_cannot_be_read_stay_as_they_are(home: Path, store: Path):
     assert (home / ".codex" / "hooks.json").is_file(), "one file that is broken stops no other"
 
 
-def test_a_notify_of_their_own_stays(home: Path, store: Path):
-    path = home / ".codex" / "config.toml"
-    path.write_text('notify = ["say", "done"]\n')
-    changes = put_in(home, store)
-    assert "is yours and stays" in next(change.note for change in changes if change.path == path)
-    found = tomllib.loads(path.read_text())
-    assert (found["notify"], list(found["mcp_servers"])) == (["say", "done"], ["memory"])
-    assert states(put_in(home, store))["config.toml"] == CURRENT
-    take_out(home, store)
-    assert path.read_text() == 'notify = ["say", "done"]\n'
-
-
-def test_a_file_of_their_own_in_the_place_of_the_extension_stays(home: Path, store: Path):
-    path = home / ".pi/agent/extensions" / PI_FILE
-    path.parent.mkdir()
-    path.write_text("export default function () {}\n")
-    assert states(put_in(home, store))[PI_FILE] == LEFT
-    assert states(take_out(home, store))[PI_FILE] == ABSENT
-    assert path.read_text() == "export default function () {}\n"
-
-
-def test_an_extension_that_a_person_edited_is_kept_beside(home: Path, store: Path):
-    put_in(home, store)
-    path = home / ".pi/agent/extensions" / PI_FILE
-    path.write_text(path.read_text() + "// and mine\n")
-    edited = path.read_bytes()
-    take_out(home, store)
-    assert not path.exists()
-    assert path.with_name(f"{PI_FILE}.edited").read_bytes() == edited
-
-
-def test_a_harness_that_is_not_here_is_left_out(tmp_path: Path, store: Path):
-    home = tmp_path / "bare"
-    home.mkdir()
-    assert set(states(put_in(home, store)).values()) == {ELSEWHERE}
-    assert tree(home) == {}
-
-
-def client(tmp_path: Path, *names: str) -> dict[str, str]:
-    """The environment of a machine with these clients, which were never started."""
-    folder = tmp_path / "bin"
-    folder.mkdir(exist_ok=True)
-    for name in names:
-        (folder / name).write_text("#!/bin/sh\n")
-        (folder / name).chmod(0o755)
-    return {"PATH": str(folder)}
-
-
-@pytest.mark.parametrize(
-    ("name", "program"), [("claude_code", "claude"), ("codex", "codex"), ("pi", "pi")]
-)
-def test_a_client_that_was_never_started_gets_its_settings_and_loses_every_folder_again(
-    tmp_path: Path, store: Path, name: str, program: str
-):
-    home = tmp_path / "bare"
-    home.mkdir()
-    planned = harnesses(str(store), home, client(tmp_path, program), TOOLS)
-    done = carry_out(plan_install(planned, store), store)
-    assert {change.state for change in done if change.harness == name} == {INSTALLED}
-    assert {change.state for change in done if change.harness != name} == {ELSEWHERE}
-    assert set(states(carry_out(plan_install(planned, store), store)).values()) == {
-        CURRENT,
-        ELSEWHERE,
-    }
-    carry_out(plan_uninstall(planned, store), store)
-    assert list(home.iterdir()) == []
-
-
-def test_a_folder_that_was_there_or_has_something_new_in_it_stays(tmp_path: Path, store: Path):
-    home = tmp_path / "bare"
-    (home / ".pi").mkdir(parents=True)
-    planned = harnesses(str(store), home, client(tmp_path, "pi", "codex"), TOOLS)
-    carry_out(plan_install(planned, store), store)
-    (home / ".codex" / "auth.json").write_text("{}\n")
-    carry_out(plan_uninstall(planned, store), store)
-    assert sorted(str(path.relative_to(home)) for path in home.rglob("*")) == [
-        ".codex",
-        ".codex/auth.json",
-        ".pi",
-    ]
-
-
-def test_the_record_of_an_earlier_release_still_removes_its_folder(home: Path, store: Path):
-    put_in(home, store)
-    record = store / "hooks.json"
-    record.write_text(
-        record.read_text()
-        .replace('"new_folders": 1', '"is_folder_new": true')
-        .replace('"new_folders": 0', '"is_folder_new": false')
-    )
-    assert "is_folder_new" in record.read_text()
-    take_out(home, store)
-    assert not (home / ".pi/agent/extensions").exists()
-
-
-def test_harnesses_are_found_where_the_environment_says(tmp_path: Path, store: Path):
-    environ = {
-        "CLAUDE_CONFIG_DIR": str(tmp_path / "c"),
-        "CODEX_HOME": str(tmp_path / "x"),
-        "PI_CODING_AGENT_DIR": str(tmp_path / "p"),
-    }
-    assert [one.home.name for one in harnesses(str(store), tmp_path, environ)] == ["c", "p", "x"]
-
-
 def test_a_link_stays_a_link_and_permissions_stay(home: Path, store: Path, tmp_path: Path):
     dotfiles = tmp_path / "dotfiles.json"
     dotfiles.write_text("{}")
@@ -529,15 +321,6 @@ def test_somebody_who_writes_at_the_same_moment_wins(home: Path, store: Path):
     path.write_text('{"model": "opus"}')
     assert states(carry_out(planned, store))["settings.json"] == FAILED
     assert path.read_text() == '{"model": "opus"}'
-
-
-def test_the_record_holds_no_settings(home: Path, store: Path):
-    """They may hold keys."""
-    (home / ".claude" / "settings.json").write_text(
-        '{"env": {"ANTHROPIC_API_KEY": "sk-ant-secret"}}'
-    )
-    put_in(home, store)
-    assert "sk-ant" not in (store / "hooks.json").read_text()
 
 
 def test_the_status_tells_what_is_there_and_what_calls_another_store(

@@ -16,7 +16,7 @@ from memory_assets.harnesses.hooks import harnesses
 from memory_assets.harnesses.human_words import strip_memories
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.shown_at_prompts import HEADING, LEAST_WORDS
-from memory_assets.stages.deliver.install import carry_out, find_recalling, plan_install
+from memory_assets.stages.deliver.install import carry_out, plan_install
 from memory_assets.stages.deliver.prompts import FOLDER, SECONDS
 from memory_assets_tests.small_store import FACT, MEMORY, index, small_store
 from memory_assets_tests.stages.deliver import payloads
@@ -175,24 +175,3 @@ def bound(path: Path) -> socket.socket:
     os.chdir(before)
     listening.listen()
     return listening
-
-
-def test_recalling_is_a_choice_that_stays(tmp_path: Path):
-    made, store = tmp_path / "home", tmp_path / "store"
-    (made / ".claude").mkdir(parents=True)
-    path = made / ".claude" / "settings.json"
-    carry_out(plan_install(harnesses(str(store), made, {}), store), store)
-    assert "UserPromptSubmit" not in path.read_text()
-    assert find_recalling(harnesses(str(store), made, {})) == set()
-    carry_out(
-        plan_install(harnesses(str(store), made, {}, recalling=["claude_code"]), store), store
-    )
-    assert "UserPromptSubmit" in path.read_text()
-    assert (
-        json.loads((made / ".claude.json").read_text())["mcpServers"]["memory"]["args"][-3]
-        == "--prompts"
-    )
-    assert find_recalling(harnesses(str(store), made, {})) == {"claude_code"}
-    carry_out(plan_install(harnesses(str(store), made, {}), store), store)
-    assert "UserPromptSubmit" not in path.read_text()
-    assert "--prompts" not in (made / ".claude.json").read_text()
