@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.english.aliases import ALIAS_WEIGHT, _shipped, expand, names_of, words_in
-from memory_assets.errors import SettingsError
+from memory_assets.english.aliases import ALIAS_WEIGHT, expand, names_of, words_in
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.settings_files import user_settings
 
@@ -38,15 +37,6 @@ def test_an_alias_counts_less_than_what_was_said_and_its_parts_less_than_a_whole
     assert found["github"] == found["actions"] == ALIAS_WEIGHT / 2
 
 
-def test_a_longer_name_is_not_taken_apart():
-    assert "gh" not in dict(expand(words_in("github actions")))
-    assert "gh" in dict(expand(words_in("github")))
-
-
-def test_words_that_mean_nothing_else_add_nothing():
-    assert expand(words_in("what did we decide about the harbor tide chart")) == []
-
-
 def test_the_owner_adds_names_and_they_come_first():
     user_settings('[aliases]\nharbor = ["hb", "The Docks"]\nkubernetes = "kubi"\n')
     own = read_settings().aliases
@@ -57,23 +47,6 @@ def test_the_owner_adds_names_and_they_come_first():
     }
     assert names_of("Kubi", own) == ("kubernetes", "kubi", "k8s", "kube")
     assert "k8s" in dict(expand(["kubi"], own))
-
-
-def test_an_alias_that_is_no_name_is_refused_by_name():
-    user_settings("[aliases]\nharbor = [3]\n")
-    with pytest.raises(SettingsError, match="aliases"):
-        read_settings()
-
-
-def test_the_full_name_comes_first_and_an_unknown_name_stands_alone():
-    assert names_of("Postgres")[0] == "postgresql"
-    assert names_of("git-sync") == ("git-sync",)
-
-
-def test_the_shipped_table_is_lower_case_and_holds_each_name_once_in_a_line():
-    for full, others in _shipped().items():
-        names = [full, *others]
-        assert names == [name.lower() for name in names] and len(set(names)) == len(names)
 
 
 @given(st.text(max_size=200))
