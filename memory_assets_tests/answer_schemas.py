@@ -1,13 +1,13 @@
-"""Generates `interfaces/answers.json`: for each command the JSON Schema of what `--json` prints, from the types of the answers.
+"""Generates `answers.json` of the core and of each extra: for each command the JSON Schema of what `--json` prints, from the types of the answers.
 
 A dataclass becomes an object of its public fields, as `interfaces.envelope` writes it; a class with a form of its own
 (`to_dict`) is described in `OWN`. The texts below the fields become descriptions.
 """
 
 import ast
+import copy
 import importlib
 import inspect
-import json
 import sys
 import textwrap
 import types
@@ -22,8 +22,12 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from memory_assets.interfaces.envelope import VERSION
+from memory_assets.interfaces.json_schema import ANSWERS
+from memory_assets.schema.extra_folders import FOLDER
+from memory_assets.schema.extras import Extra, extras
 
 ROOT = "memory_assets."
+EXTRAS = Path(FOLDER)
 PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     Path: {"type": "string"},
@@ -134,10 +138,6 @@ OF_COMMANDS: dict[str, Any] = {
     "serve tokens revoke": TOKEN,
     "serve ui": {"data": str},
     "serve notebook": {"notebook": str},
-    "service install": "services.login_service:ServiceState",
-    "service uninstall": "services.login_service:ServiceState",
-    "service status": "services.login_service:ServiceState",
-    "service run": {"log": str},
     "uninstall": "services.forget.uninstalled:Uninstalled",
 }
 """The type of each command's data: a class, alternative classes, or the fields of an object."""
@@ -252,7 +252,16 @@ def _chain(root: bool) -> Callable[[Schemas, type], dict[str, Any]]:
     return describe
 
 
+def _uninstalled(schemas: Schemas, cls: type) -> dict[str, Any]:
+    known = schemas.fields(cls, ["is_dry_run", "hooks", "erased", "data", "settings"])
+    about = descriptions_of(cls)["of_extras"]
+    described = schemas.object(known, summary_of(cls))
+    removed = {"type": ["object", "null"], "description": f"What was removed. {about}"}
+    return described | {"additionalProperties": removed}
+
+
 OWN: dict[str, Callable[[Schemas, type], dict[str, Any]]] = {
+    "Uninstalled": _uninstalled,
     "Forgetting": _extended(is_gone=bool),
     "Health": _extended(is_well=bool),
     "Built": _selected("reason", "jobs", "learnt", "status", is_unchanged=bool, seconds=float),
@@ -348,10 +357,33 @@ def _data_of(schemas: Schemas, wanted: Any) -> dict[str, Any]:
     return schemas.of(wanted)
 
 
-def describe_answers() -> str:
-    """Returns the content of `interfaces/answers.json`."""
+def describe_answers() -> dict[Path, dict[str, Any]]:
+    """Returns the content of `interfaces/answers.json`, and of `answers.json` of each extra."""
     schemas = Schemas()
     commands = {name: _data_of(schemas, wanted) for name, wanted in OF_COMMANDS.items()}
+    core = {"envelope": _envelope(schemas)} | _part(commands, schemas.definitions)
+    return {ANSWERS: core} | {
+        EXTRAS / extra.name / ANSWERS.name: _answers_of(extra, schemas)
+        for extra in extras()
+        if extra.answers
+    }
+
+
+def _answers_of(extra: Extra, core: Schemas) -> dict[str, Any]:
+    """Returns the schemas of the extra's commands, with the definitions that the core does not have."""
+    schemas = copy.deepcopy(core)
+    commands = {name: _data_of(schemas, wanted) for name, wanted in extra.answers.items()}
+    added = {
+        name: schema for name, schema in schemas.definitions.items() if name not in core.definitions
+    }
+    return _part(commands, added)
+
+
+def _part(commands: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    return {"commands": commands, "$defs": dict(sorted(definitions.items()))}
+
+
+def _envelope(schemas: Schemas) -> dict[str, Any]:
     envelope = schemas.object(
         {
             "v": {"const": VERSION},
@@ -366,9 +398,4 @@ def describe_answers() -> str:
     envelope["properties"]["error"] = schemas.object(
         {"type": {"type": "string"}, "message": {"type": "string"}}
     )
-    whole = {
-        "envelope": envelope,
-        "commands": commands,
-        "$defs": dict(sorted(schemas.definitions.items())),
-    }
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+    return envelope

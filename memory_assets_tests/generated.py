@@ -11,15 +11,15 @@ from typing import Any
 
 import typer
 
-from memory_assets.interfaces.cli.app import make_app
+from memory_assets.interfaces.cli.app import CORE_GROUPS, make_app
 from memory_assets.interfaces.completion import COMMANDS
-from memory_assets.interfaces.json_schema import ANSWERS
 from memory_assets.interfaces.mcp.protocol import TOOLS
 from memory_assets.interfaces.verbs import VERBS, Verb
+from memory_assets.schema.extras import Extra, extras
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
 from memory_assets.schema.tables import table_names
 from memory_assets.services.search.completions import find_words
-from memory_assets_tests.answer_schemas import describe_answers
+from memory_assets_tests.answer_schemas import EXTRAS, describe_answers
 from memory_assets_tests.conftest import REPOSITORY
 
 FIXED_KINDS = ("table", "setting")
@@ -136,24 +136,46 @@ def _describe_parameter(one: Any) -> dict[str, Any]:
     }
 
 
-def describe_commands() -> str:
-    """Returns all commands as JSON: the content of `interfaces/completion.json`."""
-    return (
-        json.dumps(
-            describe_command(typer.main.get_command(make_app())), ensure_ascii=False, indent=1
-        )
-        + "\n"
-    )
+def describe_commands() -> dict[Path, dict[str, Any]]:
+    """Returns all commands: the content of `interfaces/completion.json`, and of each extra's."""
+    every = describe_command(typer.main.get_command(make_app()))
+    described: dict[Path, dict[str, Any]] = {Path(COMMANDS): every}
+    for extra in extras():
+        if extra.commands:
+            own = {name: _taken(every, name, extra) for name in extra.commands}
+            described[EXTRAS / extra.name / Path(COMMANDS).name] = own
+    return described
+
+
+def _taken(every: dict[str, Any], group: str, extra: Extra) -> dict[str, Any]:
+    """Takes the commands that the extra adds to the group, or the whole of a new group, out of the
+    description and returns it."""
+    if group not in CORE_GROUPS:
+        return every["commands"].pop(group)
+    names = typer.main.get_group(extra.load(extra.commands[group])).commands
+    commands = every["commands"][group]["commands"]
+    return {"commands": {name: commands.pop(name) for name in names}}
+
+
+def describe_tools() -> dict[Path, list[dict[str, Any]]]:
+    """Returns the tools of agents: the content of `interfaces/mcp/tools.json`."""
+    return {TOOLS: [describe(verb) for verb in VERBS]}
+
+
+def generated() -> dict[Path, str]:
+    """Returns the content of each generated file."""
+    as_json = {**describe_commands(), **describe_answers(), **describe_tools()}
+    texts = {
+        path: json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+        for path, content in as_json.items()
+    }
+    return {TABLES_MD: render_dictionary(), **texts}
 
 
 def main() -> None:
     """Writes all files."""
-    Path(COMMANDS).write_text(describe_commands(), "utf-8")
-    ANSWERS.write_text(describe_answers(), "utf-8")
-    TABLES_MD.write_text(render_dictionary(), "utf-8")
-    TOOLS.write_text(
-        json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1) + "\n", "utf-8"
-    )
+    for path, text in generated().items():
+        path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ TESTS_WIDTH = 128
 
 ORDER = (
     "definitions",
+    "extras",
     "interfaces",
     "shared_memory",
     "memory",
@@ -135,6 +136,8 @@ class Structure:
     upward: list[tuple[str, str]]
     past_facade: list[tuple[str, str]]
     code_lines: int
+    core_lines: int
+    """Lines of code but for those of `extras/`."""
     longest_file: tuple[str, int]
     longest_function: tuple[str, int]
     finished: Habits
@@ -172,6 +175,7 @@ def measure(package: Path = PACKAGE) -> Structure:
         upward=[pair for pair in pairs if _points_up(*pair)],
         past_facade=[pair for pair in pairs if _passes_facade(*pair)],
         code_lines=sum(lengths.values()),
+        core_lines=sum(lines for name, lines in lengths.items() if not _is_optional(name)),
         longest_file=(longest_file, lengths[longest_file]),
         longest_function=(longest_function, functions.get(longest_function, 0)),
         finished=measure_habits(module for module in modules if not module.is_unfinished),
@@ -355,8 +359,9 @@ def count_file(path: Path) -> int:
 
 
 def _worded(package: Path) -> list[Path]:
-    """Returns the files that may hold patterns and word lists."""
-    return [path for suffix in ("py", "toml") for path in sorted(package.rglob(f"*.{suffix}"))]
+    """Returns the files that may hold patterns and word lists; declarations of extras name commands."""
+    paths = (path for suffix in ("py", "toml") for path in sorted(package.rglob(f"*.{suffix}")))
+    return [path for path in paths if not path.match("extras/*/__init__.py")]
 
 
 def _masks(path: Path) -> bool:
@@ -529,6 +534,10 @@ def _points_up(module: str, other: str) -> bool:
     return other_level < level and (module, other) != UPWARD_EXCEPTION
 
 
+def _is_optional(module: str) -> bool:
+    return module.startswith("extras.")
+
+
 def _passes_facade(module: str, other: str) -> bool:
     return module.startswith("interfaces.") and other.split(".")[0] in BEHIND_FACADE
 
@@ -550,6 +559,7 @@ def report(structure: Structure) -> Iterator[tuple[str, str]]:
     yield "imports against the order", f"{len(structure.upward)} {structure.upward or ''}"
     yield "interfaces past the facade", f"{len(structure.past_facade)} pairs of modules"
     yield f"lines of code at {WIDTH} columns", f"{structure.code_lines:,}"
+    yield "lines of code without extras", f"{structure.core_lines:,}"
     yield "longest file", "{} ({} lines of code)".format(*structure.longest_file)
     yield "longest function", "{} ({} lines)".format(*structure.longest_function)
     for name, habits in (("", structure.finished), (", unfinished", structure.unfinished)):

@@ -15,6 +15,8 @@ from memory_assets_tests.structure import (
 )
 
 CODE_LINES = 71_600
+CORE_LINES = 71_190
+"""Lines of code without optional capabilities."""
 TEST_LINES = 51_600
 WORDS = 40_200
 ALTERNATIVES = 17_318
@@ -51,6 +53,10 @@ def test_code_does_not_grow_unseen(structure: Structure):
     assert structure.longest_file[1] <= LONGEST_FILE, structure.longest_file
     assert structure.longest_function[1] <= LONGEST_FUNCTION, structure.longest_function
     assert count_tests(TESTS_WIDTH) <= TEST_LINES
+
+
+def test_the_core_does_not_grow_unseen(structure: Structure):
+    assert structure.core_lines <= CORE_LINES
 
 
 @pytest.mark.parametrize("part", ["finished", "unfinished"])

@@ -15,8 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memory_assets.interfaces.words import split_store
+from memory_assets.schema.extra_folders import generated_files
 
-COMMANDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "completion.json")
+FILE = "completion.json"
+COMMANDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), FILE)
 INSTRUCTION = "_MEMORY_COMPLETE"
 
 EVALUATED = {
@@ -48,13 +50,27 @@ def main(environ: Mapping[str, str]) -> int | None:
     before, store = split_store(before)
     if store:
         os.environ["MEMORY_DATA"] = os.path.abspath(os.path.expanduser(store))
-    with open(COMMANDS, encoding="utf-8") as file:
-        found = list(complete(before, beginning, json.load(file)))
+    found = list(complete(before, beginning, read_commands()))
     if shell == "complete_fish" and environ.get("_TYPER_COMPLETE_FISH_ACTION") == "is-args":
         return 0 if found else 1
     text = {"complete_bash": bash, "complete_zsh": zsh, "complete_fish": fish}[shell](found)
     sys.stdout.buffer.write(f"{text}\n".encode("utf-8", "replace"))
     return 0
+
+
+def read_commands() -> Node:
+    """Returns the description of all commands, those of optional capabilities included."""
+    described, *additions = (_read(path) for path in (COMMANDS, *generated_files(FILE)))
+    commands = described["commands"]
+    for groups in additions:
+        for name, group in groups.items():
+            commands.setdefault(name, group)["commands"].update(group["commands"])
+    return described
+
+
+def _read(path: str) -> Any:
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def words_of(shell: str, environ: Mapping[str, str]) -> tuple[list[str], str]:

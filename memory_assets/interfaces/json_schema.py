@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.errors import QuestionError
+from memory_assets.schema.extra_folders import generated_files
 
 ANSWERS = Path(__file__).with_name("answers.json")
 OPTION = "--json-schema"
@@ -19,7 +20,7 @@ def schema_for(words: Sequence[str]) -> dict[str, Any]:
     """Returns the schema of the command that the words begin with; raises `QuestionError` where
     they name none.
     """
-    known = json.loads(ANSWERS.read_text("utf-8"))
+    known = read_answers()
     named = [word for word in words if not word.startswith("-")]
     path = next((path for path in _beginnings(named) if path in known["commands"]), None)
     if path is None:
@@ -30,6 +31,16 @@ def schema_for(words: Sequence[str]) -> dict[str, Any]:
     used = {name: definitions[name] for name in sorted(_used(data, definitions))}
     title = f"What `memory {path} --json` prints"
     return {"$schema": DIALECT, "title": title, **envelope, "properties": properties, "$defs": used}
+
+
+def read_answers() -> dict[str, Any]:
+    """Returns the schemas of all commands, those of optional capabilities included."""
+    known = json.loads(ANSWERS.read_text("utf-8"))
+    for path in generated_files(ANSWERS.name):
+        added = json.loads(Path(path).read_text("utf-8"))
+        for part in ("commands", "$defs"):
+            known[part] |= added[part]
+    return known
 
 
 def _beginnings(words: Sequence[str]) -> Iterator[str]:

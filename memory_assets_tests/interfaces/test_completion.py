@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.interfaces.completion import COMMANDS, INSTRUCTION, complete, words_of, zsh
+from memory_assets.interfaces.completion import INSTRUCTION, complete, read_commands, words_of, zsh
 from memory_assets.services.search.completions import find_words
 from memory_assets_tests.generated import describe_commands
 from memory_assets_tests.small_store import DAY, MEMORY, PROPOSAL, index, small_store, write
@@ -22,11 +22,12 @@ ENTRY = "import sys; from memory_assets.interfaces.entry import main; sys.exit(m
 def words(line: str) -> list[str]:
     """Returns what completes the last word of the line."""
     *before, beginning = line.split(" ")
-    return [word for word, _ in complete(before, beginning, json.loads(Path(COMMANDS).read_text()))]
+    return [word for word, _ in complete(before, beginning, read_commands())]
 
 
 def test_the_description_of_the_commands_is_that_of_the_program():
-    assert Path(COMMANDS).read_text() == describe_commands(), "run `make docs`"
+    for path, commands in describe_commands().items():
+        assert json.loads(path.read_text("utf-8")) == commands, "run `make docs`"
 
 
 @pytest.mark.parametrize(

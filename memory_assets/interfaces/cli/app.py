@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,6 @@ from memory_assets.interfaces.cli import (
     lab,
     library,
     serve,
-    service,
     setup,
     uninstall,
 )
@@ -36,8 +36,15 @@ from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.progress import Bars
 from memory_assets.interfaces.views.terminal import Reply, print_error, print_reply
 from memory_assets.memory import announcements
+from memory_assets.schema.extras import extras
 from memory_assets.schema.progress import report_to
 
+CORE_GROUPS = {
+    "data": data.app,
+    "lab": lab.app,
+    "library": library.app,
+    "serve": serve.app,
+}
 DONE, FAILED, MISUSED = 0, 1, 2
 INTERRUPTED = 130
 PLACED = frozenset(placed)
@@ -63,15 +70,22 @@ def make_app() -> typer.Typer:
     for verb in VERBS:
         if verb.name not in PLACED:
             add(app, verb, EVERY_DAY)
-    for name, made in (
-        ("data", data.app),
-        ("lab", lab.app),
-        ("library", library.app),
-        ("serve", serve.app),
-        ("service", service.app),
-    ):
-        app.add_typer(made, name=name, rich_help_panel=GROUPS)
+    for name, commands in sorted(groups().items()):
+        app.add_typer(commands, name=name, rich_help_panel=GROUPS)
     return app
+
+
+@cache
+def groups() -> dict[str, typer.Typer]:
+    """Returns the groups by name, with the commands that optional capabilities add."""
+    by_name = dict(CORE_GROUPS)
+    for extra in extras():
+        for name, app in extra.commands.items():
+            if name in by_name:
+                by_name[name].add_typer(extra.load(app))
+            else:
+                by_name[name] = extra.load(app)
+    return by_name
 
 
 def print_version(is_asked: bool) -> None:

@@ -9,14 +9,13 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.harnesses.hooks import harnesses
 from memory_assets.interfaces.cli.commands import SET_UP, Json, shown
-from memory_assets.interfaces.views.service import render_uninstalled
+from memory_assets.interfaces.views.setup import render_uninstalled
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.stages.deliver import install
 from memory_assets.store.places import find_data, user_settings_file
 
 if TYPE_CHECKING:
     from memory_assets.services.forget.whole_store import Erased
-    from memory_assets.services.login_service import ServiceState
 
 app = typer.Typer()
 CONFIRMATION = "erase my memory"
@@ -41,11 +40,11 @@ def uninstall(
         _confirm(data)
     changes = install.plan_uninstall(harnesses(str(data)), data)
     done = changes if dry_run else install.carry_out(changes, data)
-    service = _service(data, is_dry=dry_run)
-    erased = _erase() if erase and not dry_run else None
-    from memory_assets.services.forget.uninstalled import Uninstalled
+    from memory_assets.services.forget.uninstalled import Uninstalled, uninstall_extras
 
-    found = Uninstalled(dry_run, done, service, erased, data, Path(user_settings_file()).parent)
+    of_extras = uninstall_extras(data, is_dry=dry_run)
+    erased = _erase() if erase and not dry_run else None
+    found = Uninstalled(dry_run, done, of_extras, erased, data, Path(user_settings_file()).parent)
     return shown(
         render_uninstalled,
         found,
@@ -62,16 +61,6 @@ def _confirm(data: Path) -> None:
     print(f"Type `{CONFIRMATION}` to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != CONFIRMATION:
         raise QuestionError("That was not typed. Nothing was removed.")
-
-
-def _service(data: Path, *, is_dry: bool) -> "ServiceState | None":
-    from memory_assets.errors import StoreError
-    from memory_assets.services import login_service
-
-    try:
-        return login_service.uninstall(data, is_dry=is_dry)
-    except StoreError:
-        return None  # this platform has no service
 
 
 def _erase() -> "Erased":

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from memory_assets.services.branches import Branch
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
-    from memory_assets.services.login_service import ServiceState
     from memory_assets.services.search.why_not import WhyNot
     from memory_assets.stages.evaluate.gold import Evaluation
     from memory_assets.stages.recall.cited_answer import CitedAnswer
@@ -100,17 +99,6 @@ def after_table_export(table: str) -> str:
     return (
         f"docs/tables.md says what the columns of {table} hold; `memory data export --all "
         "FOLDER` writes every table."
-    )
-
-
-def after_service(found: "ServiceState") -> str:
-    """Returns how to start the service, or where a service that does not run says why."""
-    if not found.text:
-        return "`memory service install --dry-run` shows what would start at login."
-    return (
-        ""
-        if found.is_running
-        else f"{found.log} says why; `memory service install` starts it again."
     )
 
 

@@ -1,4 +1,4 @@
-"""Renders hooks, models and their cost."""
+"""Renders hooks, models and their cost, and what was uninstalled."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from memory_assets.stages.deliver.install import FAILED, LEFT, OUTDATED
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from memory_assets.services.forget.uninstalled import Uninstalled
     from memory_assets.services.models.model_offers import ModelOffer, ModelOverview
     from memory_assets.services.models.model_questions import Costs, DayCost
     from memory_assets.services.settings.configuration import Models
@@ -176,3 +177,34 @@ def _cost_cells(days: "Sequence[DayCost]") -> list[str]:
 
 def _price(usd: float | None, unknown: str = "?") -> str:
     return unknown if usd is None else f"${usd:.2f}"
+
+
+def render_uninstalled(found: "Uninstalled") -> Parts:
+    """Renders what was removed from each harness and from the machine, and what stays."""
+    for change in found.hooks:
+        would = "would be " if found.is_dry_run and change.is_change else ""
+        yield line((f"{would}{change.state}", "bold"), f"  {change.path}")
+        if change.is_change and change.note:
+            yield dim(f"   {change.note}")
+    for removed in filter(None, found.of_extras.values()):
+        would = "would be " if found.is_dry_run and removed.text else ""
+        yield line((f"{would}{removed.state}", "bold"), f"  {removed.path}")
+    if found.erased is None:
+        yield f"The memory stays in {found.data}; `memory uninstall --erase` deletes it."
+    else:
+        left = (
+            f"; left, because this program did not write it: {', '.join(found.erased.left)}"
+            if found.erased.left
+            else ""
+        )
+        yield line(("deleted", "bold"), f"  {found.erased.path}{left}")
+        if found.erased.objects:
+            yield warning(
+                f"The objects in {found.erased.objects} stay: delete that prefix with the "
+                "tools of its server."
+            )
+    yield dim(
+        f"Settings stay in {found.settings}. Backups, exports and pushed remotes are yours "
+        "to delete."
+    )
+    yield dim("The program itself: `pip uninstall memory_assets`, or delete the checkout.")

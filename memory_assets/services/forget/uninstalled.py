@@ -1,11 +1,32 @@
 """What `memory uninstall` removed."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, Protocol
 
+from memory_assets.schema.extras import extras
 from memory_assets.services.forget.whole_store import Erased
-from memory_assets.services.login_service import ServiceState
 from memory_assets.stages.deliver.install import HookChange
+
+
+class Removed(Protocol):
+    """What an optional capability removed from the machine."""
+
+    @property
+    def state(self) -> str:
+        """What happened, as a word."""
+        ...
+
+    @property
+    def path(self) -> Path:
+        """The file that it was about."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """What the file contains, if it would be removed; else empty."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -14,7 +35,22 @@ class Uninstalled:
 
     is_dry_run: bool
     hooks: list[HookChange]
-    service: ServiceState | None
+    of_extras: Mapping[str, Removed | None]
+    """By the name of the optional capability."""
     erased: Erased | None
     data: Path
     settings: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns it for programs: what a capability removed is a field of its name."""
+        shown = {field.name: getattr(self, field.name) for field in fields(self)}
+        return shown | shown.pop("of_extras")
+
+
+def uninstall_extras(data: Path, *, is_dry: bool) -> dict[str, Removed | None]:
+    """Removes what optional capabilities added to the machine, or returns what would be removed."""
+    return {
+        extra.name: extra.load(extra.uninstall)(data, is_dry=is_dry)
+        for extra in extras()
+        if extra.uninstall
+    }

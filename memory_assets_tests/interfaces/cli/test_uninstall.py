@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.extras.service import login_service
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.cli.uninstall import CONFIRMATION
-from memory_assets.services import login_service
 from memory_assets.store.store import Store
 from memory_assets_tests.services.transfer.stores import everything_below
 from memory_assets_tests.small_store import small_store

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from memory_assets.errors import StoreError
+from memory_assets.extras.service.views import after_service, render_service
 from memory_assets.interfaces.cli.commands import Json, group, shown
 from memory_assets.interfaces.ports import free_port
-from memory_assets.interfaces.views.next_steps import after_service
-from memory_assets.interfaces.views.service import render_service
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 
@@ -28,7 +27,7 @@ def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -
     """Start now and at each login: the Dagster UI with its sensors and schedules (systemd or
     launchd).
     """
-    from memory_assets.services import login_service
+    from memory_assets.extras.service import login_service
 
     found = login_service.install(_own_store(), port, is_dry=dry_run)
     return shown(lambda done: render_service(done, is_dry=dry_run), found)
@@ -37,7 +36,7 @@ def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -
 @app.command(epilog="Example: `memory service uninstall`")
 def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
     """Stop the service and remove it from login; the memory stays."""
-    from memory_assets.services import login_service
+    from memory_assets.extras.service import login_service
 
     found = login_service.uninstall(MemoryAgent().settings.data, is_dry=dry_run)
     return shown(lambda done: render_service(done, is_dry=dry_run), found)
@@ -46,7 +45,7 @@ def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
 @app.command(epilog="Example: `memory service status`")
 def status(as_json: Json = False) -> Reply:
     """Show whether the service is installed and runs; the exit code is 1 if not."""
-    from memory_assets.services import login_service
+    from memory_assets.extras.service import login_service
 
     found = login_service.status(MemoryAgent().settings.data)
     return shown(
@@ -57,7 +56,7 @@ def status(as_json: Json = False) -> Reply:
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")
 def run(port: Port = None, as_json: Json = False) -> Reply:
     """Serve the Dagster UI and write a log that rotates; the service calls this."""
-    from memory_assets.services import login_service
+    from memory_assets.extras.service import login_service
 
     os.environ.update(login_service.read_keys())
     agent = MemoryAgent()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import SettingsError
-from memory_assets.services.login_service import (
+from memory_assets.extras.service.login_service import (
     ABSENT,
     CURRENT,
     INSTALLED,

@@ -154,6 +154,14 @@ def uninstall(
     )
 
 
+def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
+    """Does what `uninstall` does; returns None on a platform that has no service."""
+    try:
+        return uninstall(store, is_dry=is_dry)
+    except StoreError:
+        return None
+
+
 def status(
     store: Path,
     *,

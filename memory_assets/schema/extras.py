@@ -1,0 +1,43 @@
+"""Optional capabilities: what each adds, declared in its folder of `memory_assets/extras`.
+
+The core imports none of them. It reads the `EXTRA` of each folder, so that a deleted folder is
+simply absent. Importing a declaration is cheap: what it names is imported when it is used.
+"""
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from memory_assets.schema.extra_folders import extra_names
+
+PACKAGE = "memory_assets.extras"
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What an optional package adds; names such as `cli:app` are below its own folder."""
+
+    name: str
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Group → its commands: a new group, or more commands of one that the core has."""
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    """Command → the class that it prints with `--json`, named from the package on, or the types of
+    its fields: for `make docs`.
+    """
+    uninstall: str = ""
+    """Function that takes what it added to the machine out again: gets the data folder and
+    `is_dry`, returns a `Removed` or None.
+    """
+
+    def load(self, name: str) -> Any:
+        """Returns what the name stands for, such as `cli:app`."""
+        module, _, attribute = name.partition(":")
+        return getattr(importlib.import_module(f"{PACKAGE}.{self.name}.{module}"), attribute)
+
+
+@cache
+def extras() -> tuple[Extra, ...]:
+    """Returns the declarations, in the order of their names."""
+    return tuple(importlib.import_module(f"{PACKAGE}.{name}").EXTRA for name in extra_names())

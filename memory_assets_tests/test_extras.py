@@ -1,0 +1,57 @@
+"""An optional capability is a folder: without it the package works, and the core does not miss it."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_assets.schema.extra_folders import extra_names
+from memory_assets.schema.extras import extras
+from memory_assets_tests.conftest import REPOSITORY
+from memory_assets_tests.once import sampled
+
+RUN = "import sys; from memory_assets.interfaces.entry import main; sys.exit(main())"
+LOAD = (
+    "from memory_assets.definitions import defs; defs().get_repository_def().load_all_definitions()"
+)
+
+
+def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
+    assert [extra.name for extra in extras()] == extra_names()
+    for extra in extras():
+        for name in filter(None, [*extra.commands.values(), extra.uninstall]):
+            assert callable(extra.load(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("absent", sampled(extra_names(), 1))
+def test_without_its_folder_the_core_works(absent: str, tmp_path: Path):
+    package = tmp_path / "memory_assets"
+    shutil.copytree(REPOSITORY / "memory_assets", package)
+    shutil.rmtree(package / "extras" / absent)
+    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+
+    def python(code: str, *words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    def answer(*words: str) -> dict:
+        return json.loads(python(RUN, *words, "--json"))["data"]
+
+    assert not {f"memory_assets.extras.{absent}"} & set(python(LOAD + IMPORTED).split())
+    assert "recall" in python(RUN, "--help")
+    assert answer("up", "--no-ui")["learnt"]["memories"] > 10
+    assert answer("status")["rows"]["memories"] > 10
+    (first, *_) = answer("recall", "which package manager do we use")["results"]
+    assert answer("forget", first["memory_id"], "--apply")["is_gone"]
+    assert answer("ingest")["reason"]
+    assert answer("doctor")["is_well"]
+
+
+IMPORTED = "; import sys; print(*(name for name in sys.modules))"
