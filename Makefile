@@ -13,7 +13,7 @@ ONE_THREAD := OMP_NUM_THREADS=1
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow test-all check bench structure lock docs clean
+.PHONY: help install run test test-slow test-ci test-all check bench structure lock docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,9 @@ test: $(TESTING) ## the tests (slow ones left out)
 
 test-slow: $(TESTING) ## the slow tests, long matrices as a sample
 	@$(ONE_THREAD) $(BIN)/python -m pytest -m slow --durations=15 $(WORKERS)
+
+test-ci: $(TESTING) ## both, collected once, as CI runs them
+	@$(ONE_THREAD) $(BIN)/python -m pytest --durations=15 $(WORKERS)
 
 test-all: $(TESTING) ## all tests, long matrices whole
 	@TEST_ALL=1 $(ONE_THREAD) $(BIN)/python -m pytest $(WORKERS)
