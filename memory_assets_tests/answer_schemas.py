@@ -99,11 +99,6 @@ OF_COMMANDS: dict[str, Any] = {
     "data backup": "services.transfer.backup:BackedUp",
     "data show": "services.search.table_rows:ShownRows",
     "data sample": "services.search.table_rows:ShownRows",
-    "data replay": [
-        "services.replay.results:SessionReplay",
-        "services.replay.results:TurnReplay",
-        "services.replay.results:ReplayPage",
-    ],
     "data rebuild": BUILT,
     "data backfill": BUILT,
     "data flush": BUILT,

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from html import escape
 
-from memory_assets.interfaces.views.replay import (
+from memory_assets.extras.replay.results import SessionReplay, TurnMessage, TurnReplay
+from memory_assets.extras.replay.views import (
     GONE,
     HARNESSES,
     OPEN_SESSION,
@@ -21,7 +22,6 @@ from memory_assets.interfaces.views.replay import (
     recalled_when,
     state_of,
 )
-from memory_assets.services.replay.results import SessionReplay, TurnMessage, TurnReplay
 from memory_assets.text.visible import visible
 from memory_assets.text.words import shortened, squeezed
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from rich.pager import SystemPager
 
+from memory_assets.extras.replay.page import render_page
+from memory_assets.extras.replay.replay import Replay
+from memory_assets.extras.replay.views import render_turn
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.views import terminal
-from memory_assets.interfaces.views.replay import render_turn
-from memory_assets.interfaces.views.replay_html import render_page
 from memory_assets.interfaces.views.terminal import SafeConsole, show
-from memory_assets.services.replay.replay import Replay
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, check_points

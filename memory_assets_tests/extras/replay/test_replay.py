@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import UnknownIdError
+from memory_assets.extras.replay.replay import Replay, replay_command
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.replay.replay import Replay, replay_command
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store

@@ -14,7 +14,7 @@ from memory_assets.schema.vocabulary import MARKS
 from memory_assets.text.words import shortened, squeezed
 
 if TYPE_CHECKING:
-    from memory_assets.services.replay.results import (
+    from memory_assets.extras.replay.results import (
         LinkedSession,
         RecalledInSession,
         SessionReplay,

@@ -16,9 +16,8 @@ import orjson
 import polars as pl
 
 from memory_assets.errors import UnknownIdError
-from memory_assets.harnesses.human_words import find_memories
-from memory_assets.services.replay.questions import find_questions
-from memory_assets.services.replay.results import (
+from memory_assets.extras.replay.questions import find_questions
+from memory_assets.extras.replay.results import (
     InjectedMemory,
     LearntFact,
     LinkedSession,
@@ -28,6 +27,7 @@ from memory_assets.services.replay.results import (
     TurnReplay,
     TurnSummary,
 )
+from memory_assets.harnesses.human_words import find_memories
 from memory_assets.stages.capture.messages import NAME_CHARS
 from memory_assets.stages.capture.session_ids import find_session, replay_command
 from memory_assets.store.ledger import RECALLED, Event

@@ -1,0 +1,98 @@
+"""`memory data replay`: the turns of a session."""
+
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memory_assets.interfaces.cli.commands import Json, completing
+from memory_assets.interfaces.views.lines import counted
+from memory_assets.interfaces.views.terminal import Reply
+from memory_assets.memory import MemoryAgent
+
+if TYPE_CHECKING:
+    from memory_assets.extras.replay.replay import Replay
+
+app = typer.Typer()
+
+
+@app.command(epilog="Example: `memory data replay 019e2844 --turn last`")
+def replay(
+    session: Annotated[
+        str,
+        typer.Argument(
+            help="A session: its id, or the beginning of it.",
+            autocompletion=completing(kind="session"),
+        ),
+    ],
+    turn: Annotated[
+        str | None,
+        typer.Option(
+            "--turn", metavar="NUMBER", help="Show the state at this turn: a number, or last."
+        ),
+    ] = None,
+    first: Annotated[
+        int | None,
+        typer.Option("--from", min=0, help="List turns from this one on; default: the last 500."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="Write a page instead: of the turn, else of all turns."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> Reply:
+    """List the turns of a session, or show everything about one of them."""
+    from memory_assets.extras.replay.replay import Replay, replay_command
+    from memory_assets.extras.replay.views import (
+        after_session,
+        after_turn,
+        render_session,
+        render_turn,
+    )
+
+    agent = MemoryAgent()
+    opened, zone = Replay(agent.store, session), agent.settings.zone
+    command = replay_command(opened.id, opened.ids)
+    if html is not None:
+        return _replay_page(opened, turn, html, zone)
+    if turn is None:
+        found = opened.session()
+        return Reply(
+            found,
+            render_session(found, zone, first),
+            0,
+            found.warnings,
+            after_session(found, command),
+            is_paged=True,
+        )
+    state = opened.turn(turn)
+    return Reply(
+        state,
+        render_turn(state, zone),
+        0,
+        state.warnings,
+        after_turn(state, command),
+        is_paged=True,
+    )
+
+
+def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -> Reply:
+    from memory_assets.extras.replay.page import render_page
+    from memory_assets.extras.replay.results import ReplayPage
+    from memory_assets.text.files import write_atomically
+
+    found = opened.session()
+    every = [summary.turn for summary in found.turns]
+    numbers = every if turn is None else [opened.number_of(turn)]
+    page = render_page(found, opened.turns(numbers), zone, is_one_turn=turn is not None)
+    write_atomically(file, page.encode("utf-8", "replace"))
+    data = ReplayPage(found.session_id, file, len(numbers))
+    return Reply(
+        data,
+        [f"{counted(len(numbers), 'turn')} of session {found.session_id} in {file}"],
+        0,
+        found.warnings,
+    )

@@ -1,1 +1,0 @@
-"""Replays sessions: their turns, and the state of a session at the end of a turn."""
