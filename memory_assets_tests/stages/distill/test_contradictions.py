@@ -4,94 +4,17 @@ import pytest
 
 from memory_assets.stages.distill.contradictions import is_contradicted
 from memory_assets.stages.distill.write_gate import judge
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.distill.models import answered
 from memory_assets_tests.stages.distill.sessions import messages, said, window, windows
 
-INVERSIONS = [
-    (
-        "The volume /srv/data is mounted read-only on the build hosts.",
-        "`/srv/data` is mounted read-only on build hosts",
-        "`/srv/data` is mounted read-write on build hosts",
-    ),
-    ("never push to main without asking me", "Never push to main without asking", "Always push to main without asking"),
-    ("use uv here, not pip", "Use uv here, not pip", "Use pip here, not uv"),
-    ("run the linter before you push", "Run the linter before pushing", "Run the linter after pushing"),
-    (
-        "The planner does not retry failed uploads, so a broken link ends the run.",
-        "The planner does not retry failed uploads",
-        "The planner retries failed uploads",
-    ),
-    (
-        "Tags on the target are deleted only with --prune.",
-        "With `--prune`, tags on the target are deleted",
-        "Tags on the target are never deleted with `--prune`",
-    ),
-    (
-        "The cache is enabled by default in production.",
-        "The cache is enabled by default in production",
-        "The cache is disabled by default in production",
-    ),
-    (
-        "the api must stay backwards compatible, we are a library",
-        "The API must stay backwards compatible",
-        "The API need not stay backwards compatible",
-    ),
-    (
-        "i prefer tabs over spaces in makefiles",
-        "The owner prefers tabs over spaces in makefiles",
-        "The owner prefers spaces over tabs in makefiles",
-    ),
-    (
-        "The worker is stateless, so it can be restarted at any time.",
-        "The worker is stateless and can be restarted at any time",
-        "The worker is stateful and cannot be restarted at any time",
-    ),
-    (
-        "The scheduler calls the planner, which depends on the cache.",
-        "The planner depends on the cache",
-        "The cache depends on the planner",
-    ),
-    (
-        "Uploads are encrypted before they leave the host.",
-        "Uploads are encrypted before they leave the host",
-        "Uploads are not encrypted before they leave the host",
-    ),
-    ("The token is optional for public feeds.", "The token is optional for public feeds", "The token is required for public feeds"),
-    (
-        "Migrations run automatically when the service starts.",
-        "Migrations run automatically when the service starts",
-        "Migrations run manually when the service starts",
-    ),
-    (
-        "Errors of the importer must not stop the nightly job.",
-        "Importer errors must not stop the nightly job",
-        "Importer errors must stop the nightly job",
-    ),
-    (
-        "Staging shares its database with the demo, production does not.",
-        "Staging shares its database with the demo",
-        "Staging does not share its database with the demo",
-    ),
-    ("The index keeps deleted rows for ninety days.", "The index keeps deleted rows for ninety days", "The index drops deleted rows for ninety days"),
-    (
-        "Requests over ten megabytes are rejected by the gateway.",
-        "The gateway rejects requests over ten megabytes",
-        "The gateway accepts requests over ten megabytes",
-    ),
-    ("dont ever use --no-verify when committing", "Never use `--no-verify` when committing", "Always use `--no-verify` when committing"),
-    (
-        "The retention must be at least thirty days for invoices.",
-        "The retention of invoices must be at least thirty days",
-        "The retention of invoices must not be at least thirty days",
-    ),
-    ("The sidecar is deployed without a readiness probe.", "The sidecar is deployed without a readiness probe", "The sidecar is deployed with a readiness probe"),
-    ("Health checks are synchronous in the new router.", "Health checks are synchronous in the new router", "Health checks are asynchronous in the new router"),
-    ("The parser is safe to call from several threads.", "The parser is safe to call from several threads", "The parser is unsafe to call from several threads"),
-    ("Certificate verification is off in the test cluster.", "Certificate verification is off in the test cluster", "Certificate verification is on in the test cluster"),
-]  # fmt: skip
+LABELLED = labelled(__file__)
+
 
 each = pytest.mark.parametrize(
-    ("source", "faithful", "inverted"), INVERSIONS, ids=[one[2] for one in INVERSIONS]
+    ("source", "faithful", "inverted"),
+    LABELLED["inversions"],
+    ids=[one[2] for one in LABELLED["inversions"]],
 )
 
 

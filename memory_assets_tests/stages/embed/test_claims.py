@@ -1,16 +1,14 @@
 """Labelled near-misses stay apart and labelled repetitions come together, with the similarity that the model really gives."""
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.stages.embed.claims import same_claim
+from memory_assets_tests.labelled import labelled
 
-PAIRS = json.loads((Path(__file__).parent / "claims.json").read_bytes())
+PAIRS = labelled(__file__)
 """Near-misses and repetitions, the newer statement first."""
 
 

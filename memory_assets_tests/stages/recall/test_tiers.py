@@ -13,76 +13,14 @@ from memory_assets.stages.recall.tiers import (
     find_summarised,
 )
 from memory_assets_tests.factories import frame, row
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 PROJECTS = ("shop-api", "blog", "git-sync", "gauge feed")
 
-BROAD = [
-    ("what are our conventions", "rules-conventions", None),
-    ("What are the rules here?", "rules-conventions", None),
-    ("which conventions do we follow in shop-api?", "rules-conventions", "shop-api"),
-    ("list our coding guidelines", "rules-conventions", None),
-    ("what rules apply to the blog", "rules-conventions", "blog"),
-    ("Hi, could you give me an overview of the conventions, please?", "rules-conventions", None),
-    (
-        "what should I know about the standards in git-sync before I start?",
-        "rules-conventions",
-        "git-sync",
-    ),
-    ("what do I know about the deployment of project shop-api", "operations", "shop-api"),
-    ("tell me about the deployment of the blog", "operations", "blog"),
-    ("what do we know about releases?", "operations", None),
-    ("summarize operations for shop api", "operations", "shop-api"),
-    ("everything you know about CI", "operations", None),
-    ("what is the architecture of git-sync?", "system-architecture", "git-sync"),
-    ("how is shop-api structured", "system-architecture", "shop-api"),
-    ("give me a rundown of the system design", "system-architecture", None),
-    ("what are my preferences?", "preferences", None),
-    ("what do you know about my habits", "preferences", None),
-    ("who's who in the team", "people-relationships", None),
-    ("what do we know about the people here?", "people-relationships", None),
-    ("what is the status of the blog", "projects", "blog"),
-    ("what are the goals of gitsync?", "projects", "git-sync"),
-    ("tell me everything about git-sync", "", "git-sync"),
-    ("overview of shop-api", "", "shop-api"),
-    ("catch me up on the gauge feed", "", "gauge feed"),
-    ("what have we learnt about the blog so far?", "", "blog"),
-    ("what are our conventions for commits", "rules-conventions", None),
-    ("what do we know about staging deployments", "operations", None),
-]
-NARROW = [
-    "which port does staging use?",
-    "how do we install packages here",
-    "why do we not force-push?",
-    "what is the rule for --force-with-lease",
-    "what are the rules in src/app.py",
-    "when did we change our conventions?",
-    "what did we decide yesterday about the blog",
-    "who decided on the architecture?",
-    "how many people are in the team",
-    "what is the command for the container-based end-to-end check",
-    "remind me of the deploy command",
-    "what is the difference between our conventions and the blog's",
-    "what do we know about port 5433",
-    "what do we know about ADR-0012",
-    "tell me about the memory leak in the alert queue of the worker",
-    "what do we know about tidal gauges in leith",
-    "summarize this",
-    "what did you learn",
-    "overview",
-    "",
-    "deployment",
-    "conventions",
-    "can the caller tell which half of a push was refused?",
-    "is the architecture page still right?",
-    "what was the error in the last release",
-    "tell me about kubernetes",
-    "what naming style do the fields in the output use?",
-    "how strict should the checks on pull requests be here?",
-    "what are our rules about naming branches after customers in releases",
-]
 
-
-@pytest.mark.parametrize(("question", "category", "project"), BROAD)
+@pytest.mark.parametrize(("question", "category", "project"), LABELLED["broad"])
 def test_a_broad_question_is_answered_from_summaries(
     question: str, category: str, project: str | None
 ):
@@ -94,7 +32,7 @@ def test_a_broad_question_is_answered_from_summaries(
     ), found
 
 
-@pytest.mark.parametrize("question", NARROW)
+@pytest.mark.parametrize("question", LABELLED["narrow"])
 def test_a_question_for_something_in_particular_is_not(question: str):
     assert choose_tier(question, PROJECTS).tier == MEMORIES, choose_tier(question, PROJECTS)
 

@@ -1,8 +1,6 @@
 """Days ahead: what counts and on which day, what is none; resolved against the moment and zone in which it was said."""
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.distill.dates.dates import FARTHEST, find_dates
+from memory_assets_tests.labelled import labelled
 
 BERLIN, NEW_YORK, UTC_ZONE = (
     ZoneInfo("Europe/Berlin"),
@@ -18,7 +17,7 @@ BERLIN, NEW_YORK, UTC_ZONE = (
 )
 WEDNESDAY = datetime(2026, 5, 6, 10, 0, tzinfo=BERLIN)
 
-SENTENCES = json.loads((Path(__file__).parent / "dates.json").read_bytes())
+SENTENCES = labelled(__file__)
 """Sentences with the day ahead that they name, and sentences that name none."""
 
 

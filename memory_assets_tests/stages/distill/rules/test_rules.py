@@ -8,7 +8,10 @@ from memory_assets.stages.distill.rules.candidates import Candidate
 from memory_assets.stages.distill.rules.exchanges import Row
 from memory_assets.stages.distill.rules.rules import MOST_CANDIDATES, find_candidates
 from memory_assets.stages.distill.write_gate import judge
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.distill.sessions import said
+
+LABELLED = labelled(__file__)
 
 
 def found(rows: list[Row]) -> list[Candidate]:
@@ -46,30 +49,7 @@ def test_a_correction_is_kept_in_the_owners_words():
 
 @pytest.mark.parametrize(
     ("turn", "kind", "text"),
-    [
-        ("never commit generated files in dist/", "rule", "Never commit generated files in dist/."),
-        ("ok, from now on run `make lint` before a commit", "rule", "From now on run `make lint` before a commit."),
-        ("run `make lint` before every push", "rule", "Run `make lint` before every push."),
-        ("dont touch the files in vendor/ please", "rule", "Dont touch the files in vendor/ please."),
-        ("every migration needs a rollback script", "rule", "Every migration needs a rollback script."),
-        ("stop adding comments to every line", "rule", "Stop adding comments to every line."),
-        ("i prefer short commit subjects without emoji", "preference", "The owner said: “i prefer short commit subjects without emoji”."),
-        ("I'd rather have long names than comments", "preference", "The owner said: “I'd rather have long names than comments”."),
-        ("i dont want mocks in the tests", "preference", "The owner said: “i dont want mocks in the tests”."),
-        ("put migrations in db/migrate, not in app/", "correction", "Put migrations in db/migrate, not in app/."),
-        ("instead of make, use just for tasks", "correction", "Instead of make, use just for tasks."),
-        ("we decided to keep SQLite, because one writer is enough", "decision", None),
-        ("let's stick to the name `shopctl` for the binary", "decision", None),
-        ("we've switched from npm to pnpm yesterday", "state_change", "We've switched from npm to pnpm yesterday."),
-        ("The Fly app is gone.", "state_change", "The Fly app is gone."),
-        ("Jenkins is gone", "state_change", "The owner said: “Jenkins is gone”."),
-        ("the api no longer listens on port 8080", "state_change", "The api no longer listens on port 8080."),
-        ("we don't use Jira any more", "state_change", "We don't use Jira any more."),
-        ("staging Postgres listens on 5432", "fact", "Staging Postgres listens on 5432."),
-        ("Maria owns billing.", "fact", "Maria owns billing."),
-        ("the retry limit is 5 in retry.go", "fact", "The retry limit is 5 in retry.go."),
-        ("write generated files into ../shop/vendor, never into src/", "correction", None),
-    ],
+    LABELLED["what the owner lays down or states is kept"],
 )  # fmt: skip
 def test_what_the_owner_lays_down_or_states_is_kept(turn: str, kind: str, text: str | None):
     (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn))
@@ -79,18 +59,7 @@ def test_what_the_owner_lays_down_or_states_is_kept(turn: str, kind: str, text: 
 
 @pytest.mark.parametrize(
     "turn",
-    [
-        "commit changes", "continue", "yes", "ok push it and open a PR", "can you run the tests again?", "please fix the lint errors",
-        "what does this function do?", "do we need the requirements file at all?", "looks good", "1", "great work, never seen better",
-        "I think we should always use uv", "maybe never commit the lock file", "if we moved to Postgres, the port would be 5432",
-        "it never worked before", "the test always fails on my machine", "whenever I save, nothing happens", "never do that again",
-        "use the new one instead", "review this branch. do not change any file", "don't push yet", "the bug is in cart.py:12",
-        "the bot on the pr says: never commit the lock file", 'what is meant by "always use conda, never uv"?', "use tabs:,, and",
-        "I want you to fix the test", "i want a button on the settings page", "let's see what happens with Postgres",
-        "i'd like to do another review of the code base", "let's cut a branch and look at the numbers", "lets go for 1-3 with benchmarks",
-        "I told you that the two lines in README.md belonged to another tool", "Build is clean, and `go vet` is clean",
-        "immer erst die Tests laufen lassen", "that must be why it never worked", "the proxy returns 502 for grafana",
-    ],
+    LABELLED["errands questions doubts stories and words of others teach nothing"],
 )  # fmt: skip
 def test_errands_questions_doubts_stories_and_words_of_others_teach_nothing(turn: str):
     assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Done.")) == []
@@ -183,14 +152,7 @@ def test_an_option_is_taken_back_by_a_later_choice_about_its_subject_or_by_a_com
 
 @pytest.mark.parametrize(
     "turn",
-    [
-        "do we need the retry in `client.py` at all then?", "yes, cache prices for ten minutes",
-        "don't do that for the integration tests", "needs to be set to 1 for true colours", "we need to rename the parser module",
-        "we still have to port the settings page", "the light theme needs to be adjusted accordingly",
-        "we should add a section on themes to the readme", "write a plan in docs/plan.md, it needs to cover all the steps",
-        "don't make that change in the parser", "no need to run the tests!", "no problem!", "this must never happen in production",
-        "I told you to fix the tests in the parser", "the review of the previous commit must not be empty",
-    ],
+    LABELLED["tasks and words without their referent are dropped"],
 )  # fmt: skip
 def test_tasks_and_words_without_their_referent_are_dropped(turn: str):
     reply = "You're right: the retry in `client.py` is not needed, and the integration tests cache prices in `redis`."
@@ -199,20 +161,7 @@ def test_tasks_and_words_without_their_referent_are_dropped(turn: str):
 
 @pytest.mark.parametrize(
     ("turn", "kind", "text"),
-    [
-        ("no console logs!", "rule", "The owner said: “no console logs”."),
-        ("crashed with -r. invalid themes must NEVER explode", "rule", "Invalid themes must NEVER explode."),
-        ("omg use uv, no pip", "correction", "Use uv, no pip."),
-        ("let's poll every 600 s instead of 60", "correction", "Let's poll every 600 s instead of 60."),
-        ("we should only run the export on Sundays", "rule", "We should only run the export on Sundays."),
-        ("all exports of the ledger need to be signed", "rule", "All exports of the ledger need to be signed."),
-        ("there must be no output in library code", "rule", "There must be no output in library code."),
-        ("`Theme.load` should return an error that the caller can show", "rule", None),
-        ("i would only want e2e tests for the session", "preference", "The owner said: “i would only want e2e tests for the session”."),
-        ("I don't like that both agents have turns", "preference", "The owner said: “I don't like that both agents have turns”."),
-        ("I told every one of you: never touch the vendor folder", "rule", "Never touch the vendor folder."),
-        ("I said that twice already: use the real database fixtures", "rule", "Use the real database fixtures."),
-    ],
+    LABELLED["bans wishes and repetitions are kept"],
 )  # fmt: skip
 def test_bans_wishes_and_repetitions_are_kept(turn: str, kind: str, text: str | None):
     (fact,) = of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Ok."))
