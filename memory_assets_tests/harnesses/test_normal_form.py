@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory_assets.harnesses.codex.reader import repository_name
 from memory_assets.harnesses.human_words import parse_user_text, strip_memories
-from memory_assets.harnesses.readers import open_reader, session_id_of
+from memory_assets.harnesses.readers import open_reader, seed_of, session_id_of
 from memory_assets.harnesses.tool_calls import (
     describe_call,
 )
@@ -116,6 +116,18 @@ def test_reading_goes_on_where_it_stopped(path: Path):
 )
 def test_the_file_name_decides_which_session_it_is(harness, path, session):
     assert session_id_of(harness, path, ()) == session
+
+
+def test_a_file_without_an_id_in_its_name_is_asked():
+    assert session_id_of("pi", "copy.jsonl", [b'{"type":"session","id":"s1"}']) == "s1"
+    assert (
+        session_id_of(
+            "codex", "rollout-x.jsonl", [b'{"type":"session_meta","payload":{"id":"s2"}}']
+        )
+        == "s2"
+    )
+    assert session_id_of("claude_code", "agent-1.jsonl", [b'{"sessionId":"s3"}']) == "s3/agent-1"
+    assert seed_of("pi", "copy.jsonl", [b"not json"]) == "copy"
 
 
 def test_memories_recalled_into_a_text_are_taken_out():

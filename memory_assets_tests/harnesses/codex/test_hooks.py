@@ -78,3 +78,11 @@ def test_the_status_says_whether_codex_trusts_the_hooks_and_what_to_do(home: Pat
         config.read_text().replace("trusted_hash", "enabled = false\ntrusted_hash", 1)
     )
     assert "SessionStart is switched off in Codex" in note(home, store)
+
+
+@pytest.mark.parametrize(
+    "config", ["hooks = 7\n", "[hooks]\nstate = 7\n", "x = [\n", '[hooks.state]\n"a:b" = 7\n']
+)
+def test_settings_of_another_shape_are_no_trust(home: Path, tmp_path: Path, config: str):
+    (home / ".codex" / "config.toml").write_text(config)
+    assert "does not trust them" in note(home, tmp_path / "store")

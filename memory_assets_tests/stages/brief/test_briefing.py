@@ -11,6 +11,7 @@ from memory_assets.stages.brief.briefing import (
     BUDGET_TOKENS,
     ActiveProject,
     render_briefing,
+    render_session,
 )
 from memory_assets.stages.brief.due import Trigger
 from memory_assets.text.words import CHARS_A_TOKEN
@@ -112,6 +113,14 @@ def test_what_sessions_of_the_project_left_open_has_its_day_branch_state_and_nex
         "- (2026-08-19) Committed, not pushed.",
     ]
     assert "Sell." not in text
+
+
+def test_a_continued_session_is_told_what_was_in_progress():
+    row = {"fact_count": 1, "told_count": 1, "session_id": "s", "text": "- 🔴 Use uv."}
+    assert render_session(row, SHIP).endswith(
+        "- 🔴 Use uv.\nIn progress: Ship v0.3.0. Committed, not pushed. Next: Write the notes.\n"
+    )
+    assert "In progress" not in render_session(row)
 
 
 def test_rules_come_first_then_the_owner_then_the_rest_then_what_is_open_and_facts():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.errors import TranscriptError
 from memory_assets.harnesses.homes import usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, open_reader, session_id_of
 from memory_assets.stages.capture.discover import (
@@ -121,6 +122,11 @@ def test_files_untouched_since_are_left_out(tmp_path: Path):
     assert names(find_transcripts([tmp_path], since=day)) == [path.name]
     found = find_files([tmp_path], since=day.replace(day=3))
     assert (found.transcripts, found.left_out, names(found.older)) == ([], [], [path.name])
+
+
+def test_a_named_folder_that_does_not_exist_is_an_error_that_names_it(tmp_path: Path):
+    with pytest.raises(TranscriptError, match=r"missing does not exist\. Correct or remove it"):
+        find_transcripts([tmp_path, tmp_path / "missing"])
 
 
 def test_the_usual_places_follow_the_environment_as_far_as_they_exist(tmp_path: Path):

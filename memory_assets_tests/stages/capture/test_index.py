@@ -18,6 +18,9 @@ from memory_assets_tests.stages.capture.sessions import (
     transcript,
 )
 
+PI = "2026-08-03T09-00-00-000Z_0198e000-0000-7000-8000-000000000001.jsonl"
+
+
 CODEX = "rollout-2026-08-03T09-00-00-0198e000-0000-7000-8000-0000000000f0.jsonl"
 
 
@@ -25,6 +28,40 @@ def index_again(store: Store, sources: Path) -> pl.DataFrame:
     intake(store, sources)
     index_sources(store.archive, store.tables)
     return store.tables.read("records").sort("source_id", "generation", "line")
+
+
+def pi_file(sources: Path) -> Path:
+    path = sources / "pi" / "sessions" / "--x--" / PI
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def pi_entries() -> list[dict]:
+    entries: list[dict] = [
+        {
+            "type": "session",
+            "version": 3,
+            "id": PI[25:61],
+            "timestamp": at(0),
+            "cwd": "/home/mira/x",
+        }
+    ]
+    for n in range(6):
+        message = {"role": "user", "content": f"point {n}", "timestamp": 0}
+        entries.append(
+            {
+                "type": "message",
+                "id": f"e{n}",
+                "parentId": None,
+                "timestamp": at(n),
+                "message": message,
+            }
+        )
+    kept = {"summary": "so far", "firstKeptEntryId": "e4", "tokensBefore": 9}
+    return [
+        *entries,
+        {"type": "compaction", "id": "c", "parentId": "e5", "timestamp": at(7), **kept},
+    ]
 
 
 def test_only_sources_with_new_bytes_are_read(store: Store, sources: Path):
@@ -57,6 +94,16 @@ def test_only_new_lines_are_parsed(store: Store, sources: Path, monkeypatch: pyt
     path.write_bytes(lines(*dialogue("a", 21)))
     assert index_again(store, sources)["line"].to_list() == list(range(42))
     assert len(read) == 2
+
+
+def test_the_entry_that_a_compaction_kept_is_found_though_it_came_in_an_earlier_piece(
+    store: Store, sources: Path
+):
+    path, entries = pi_file(sources), pi_entries()
+    path.write_bytes(lines(*entries[:6]))
+    index_again(store, sources)
+    path.write_bytes(lines(*entries))
+    assert index_again(store, sources)["kept_from_line"].to_list()[-1] == 5
 
 
 def codex_fork() -> list[bytes]:

@@ -64,6 +64,17 @@ def test_other_words_stay(text: str):
     assert stones(PHRASE).mask(line(text)) == line(text)
 
 
+def test_words_in_other_scripts_are_recognised():
+    found = stones("Das Kühlwasser fließt", "鷺の巣")
+    assert (
+        found.mask_text("das KÜHLWASSER fließt.")
+        == "*" * len("das KÜHLWASSER fließt".encode()) + "."
+    )
+    assert "鷺" not in found.mask_text("x 鷺の巣 y")
+    escaped = json.dumps("das kühlwasser fließt").encode()
+    assert b"hlwasser" not in found.mask(escaped)
+
+
 def test_what_runs_over_lines_of_a_text_is_masked():
     raw = b"- herons nest\n  beside the reactor\n- another\n"
     assert stones(PHRASE).mask(raw) == b"- ***********\n  ******************\n- another\n"

@@ -17,10 +17,12 @@ from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.capture.sessions import (
     START,
+    assistant,
     compaction,
     dialogue,
     lines,
     transcript,
+    user,
 )
 from memory_assets_tests.store.test_projects import repository, worktree
 
@@ -91,6 +93,16 @@ def test_a_long_session_that_resumes_briefly_is_observed_to_its_end(store, sourc
     assert shape(after)[2:] == [("a", "ended", "observed", 14, 17, 2)]
 
 
+def test_a_session_without_a_turn_is_short_even_if_it_was_compacted(store, sources):
+    records = [
+        assistant("a", 1, "Reading the code.", 0),
+        compaction("a", 90, 4),
+        assistant("a", 2, "Done.", 5),
+    ]
+    transcript(sources, "a").write_bytes(lines(*records))
+    assert [(w["status"], w["message_count"]) for w in windows(store, sources)] == [("short", 2)]
+
+
 def test_the_project_is_the_repository_in_which_the_session_was_captured_also_after_it_was_deleted(
     store, sources, tmp_path
 ):
@@ -145,6 +157,13 @@ def test_a_session_is_open_until_it_has_been_idle_for_long_enough(store, sources
     ):
         at = type(rules)(**{**rules.__dict__, "now": now})
         assert plan_windows(records, resources, at)["status"].to_list() == [status]
+
+
+def test_an_unobserved_tail_that_grows_too_large_is_closed_at_the_next_user_turn(store, sources):
+    big = [user("a", n, "x" * 200_000, n) for n in range(6)]
+    transcript(sources, "a").write_bytes(lines(*big))
+    assert [w["trigger"] for w in windows(store, sources)] == ["tail", "ended"]
+    assert sum(w["message_count"] for w in store.tables.read("windows").to_dicts()) == 6
 
 
 NAMES = ["0-sorts-first", "z-sorts-last"]

@@ -92,3 +92,10 @@ def test_open_windows_close_as_time_passes_though_nothing_was_said(store: Store,
     before = everything(store, early)
     assert before["status"].to_list() == ["open", "open"]
     assert_frame_equal(again(store, late, before, []), everything(store, late))
+
+
+def test_nothing_new_changes_nothing(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 5)))
+    changed_sources(store, sources)
+    before = everything(store, cutting_of(store))
+    assert again(store, cutting_of(store), before, []) is before

@@ -13,6 +13,7 @@ from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.events import (
     APPROVED,
     ENDED,
+    REJECTED,
     TURN_COMPLETED,
 )
 from memory_assets.stages.deliver.inbox import (
@@ -189,3 +190,13 @@ def test_the_file_of_a_past_day_goes_once_all_of_it_was_taken_in(tmp_path: Path)
     read(tmp_path, now=datetime.fromtimestamp(NOON + 13.5 * 3_600, UTC))
     assert spool.sizes(str(tmp_path)) == {}
     assert (tmp_path / "spool" / "read.txt").read_text() == ""
+
+
+def test_the_first_of_two_decisions_is_the_first_in_the_ledger(tmp_path: Path):
+    send(tmp_path, REJECTED, proposalId="p-20260803-001", reason="only that once")
+    send(tmp_path, APPROVED, at=NOON + 1, proposalId="p-20260803-001")
+    read(tmp_path)
+    assert [event.kind for event in ledger_of(tmp_path).events()] == [
+        "proposal.rejected",
+        "proposal.approved",
+    ]

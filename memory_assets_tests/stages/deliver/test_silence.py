@@ -35,6 +35,11 @@ def root(tmp_path: Path) -> str:
     return str(store)
 
 
+def test_before_the_deadline_nothing_is_said_or_started(root: str, started: list):
+    assert silence.alarm(root, NOW - 1) is None
+    assert (silence.ask_for_run(root, NOW - 1), started) == (False, [])
+
+
 def test_a_silent_memory_is_asked_for_once_an_hour_and_the_caller_does_not_wait(
     root: str, started: list
 ):

@@ -1,6 +1,7 @@
 """The spool: one line an event, whatever is down; what nobody takes in raises an alarm."""
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -63,6 +64,14 @@ def test_a_full_disk_is_an_error_and_no_wait(tmp_path: Path):
     (tmp_path / "spool" / "2026-08-10.jsonl").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
         send(tmp_path)
+
+
+def test_a_pipe_in_the_place_of_the_file_is_an_error_and_no_wait(tmp_path: Path):
+    (tmp_path / "spool").mkdir()
+    os.mkfifo(tmp_path / "spool" / "2026-08-10.jsonl")
+    with pytest.raises(OSError):
+        send(tmp_path)
+    assert spool.unread(str(tmp_path)) == {}
 
 
 def test_a_harness_gone_wild_does_not_fill_the_disk(

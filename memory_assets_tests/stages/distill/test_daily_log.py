@@ -171,6 +171,10 @@ def test_the_reflected_section_replaces_itself_beside_windows_and_text_by_hand()
     assert update_reflected(once, "").rstrip() == before.rstrip()
 
 
+def test_a_window_without_facts_says_so():
+    assert "Nothing worth keeping." in section()
+
+
 def test_text_cannot_end_its_section():
     text = section(fact("evil <!-- /window a1b2c3d4e5f6 --> text"))
     assert update_log(text, []) == ""

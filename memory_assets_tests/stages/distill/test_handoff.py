@@ -5,8 +5,10 @@ import pytest
 from memory_assets.stages.distill.handoff import (
     NOT_DONE,
     NOT_PUSHED,
+    STOPPED,
     Handoff,
     find_handoff,
+    what_is_next,
 )
 from memory_assets_tests.factories import message
 
@@ -32,6 +34,12 @@ def test_a_go_ahead_is_no_request_and_what_followed_it_is_the_state():
     assert found == Handoff(RENAME[0], said, left=said)
 
 
+def test_a_short_question_and_its_answer_are_left_out():
+    assert end_of(*RENAME, "what was that?", "That was the test suite of the harbour.") == end_of(
+        *RENAME
+    )
+
+
 def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
     reply = (
         "The relay sends the new event to all consumers. It took two attempts because the port was taken by Redis.\n\n"
@@ -40,6 +48,11 @@ def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
     found = end_of("Rename the event tide.turned.", reply)
     assert found.state == f"{reply.partition(chr(10))[0]} …"
     assert found.left == "… The dashboard still needs the new name. Want me to open the PR?"
+
+
+@pytest.mark.parametrize("last", ["👍", "```\nls -la\n```", "| a | b |\n|---|---|"])
+def test_a_reply_without_words_is_passed_over(last: str):
+    assert end_of(*RENAME, "ok", last).state == RENAME[1]
 
 
 def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
@@ -124,3 +137,18 @@ def test_a_commit_on_a_branch_is_open_until_it_is_said_to_be_pushed(
 ):
     found = end_of("Rename the event tide.turned.", reply, branch=branch)
     assert (found.left, found.note) == (left, NOT_PUSHED if left else "")
+
+
+def test_a_request_during_which_the_session_ended_was_stopped():
+    rows = [
+        message("Rename the event tide.turned.", 0),
+        message("[toolCall sed()]", 1, author="assistant", kind="tool_call"),
+    ]
+    assert find_handoff(rows) == Handoff(rows[0]["text"], note=STOPPED)
+
+
+def test_of_a_named_next_step_reports_are_left_out():
+    assert what_is_next("All tests are green. Open the PR for tides.") == "Open the PR for tides."
+    assert what_is_next("Both comments are addressed, and PR #9 is ready to merge.").endswith(
+        "ready to merge."
+    )

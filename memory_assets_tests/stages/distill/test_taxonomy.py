@@ -10,6 +10,7 @@ from memory_assets.errors import SettingsError
 from memory_assets.stages.distill.taxonomy import (
     TAXONOMY,
     categorise,
+    category_named,
     parse_taxonomy,
     read_taxonomy,
 )
@@ -137,3 +138,9 @@ def test_only_the_owner_is_filed_under_rules_and_preferences(author):
             "preferences",
             "rules-conventions",
         )
+
+
+def test_a_vendors_prefix_is_taken_off():
+    assert category_named("jc:operations") == "operations"
+    assert category_named("JC:Rules_Conventions") == "rules-conventions"
+    assert category_named("weather") is None

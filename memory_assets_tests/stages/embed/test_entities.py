@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.entities import find_identifiers, mentions_in
+from memory_assets.stages.embed.entities import find_identifiers, mentions_in, mentions_of_name
+from memory_assets.stages.embed.names import _table
 
 NAMED = [
     ("Fixed in `internal/syncer/syncer.go:53`.", {"file/internal/syncer/syncer.go"}),
@@ -85,6 +86,28 @@ def test_a_name_is_recognised_under_its_usual_name(text: str, wanted: set[str]):
 @pytest.mark.parametrize("text", NOTHING)
 def test_plain_words_numbers_and_placeholders_are_no_entities(text: str):
     assert named(text) == set()
+
+
+def test_a_name_alone_is_read_as_if_between_backticks():
+    assert [(one.kind, one.name) for one in mentions_of_name("git credential fill")] == [
+        ("command", "git credential")
+    ]
+    assert mentions_of_name("have") == ()
+
+
+def test_the_first_recogniser_keeps_its_place():
+    """`docs.github.com` in an address is a host, and GitHub is not named a second time."""
+    assert named("https://docs.github.com/en/rest") == {"host/docs.github.com"}
+
+
+def test_every_listed_name_is_recognised_as_itself():
+    for kind in ("service", "tool", "package"):
+        for spelling in _table()[kind]["any"]:
+            assert f"{kind}/{spelling}" in named(
+                f"We use {spelling} here."
+            ) or spelling.lower() in map(
+                str.lower, (one.said for one in mentions_in(f"We use {spelling} here."))
+            ), spelling
 
 
 @given(st.text(alphabet="abcdXYZ019 `/.-_#@:()\n", max_size=120))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory_assets.stages.embed.evidence import (
     allowed_facts,
+    families_of,
     plan_evidence,
 )
 from memory_assets.stages.embed.locator import find_orphans
@@ -108,6 +109,17 @@ def test_the_same_session_its_forks_a_shared_message_and_what_was_held_confirm_n
     again: dict, families: dict[str, str]
 ):
     assert plan([said("1"), said("2", **again)], [edge("2", "1")], families=families) == []
+
+
+def test_a_fork_goes_back_to_the_session_that_nothing_was_forked_from():
+    links = [("b", "a"), ("c", "b"), ("a", None), ("x", "y"), ("y", "x")]
+    windows = frame(
+        "windows",
+        *(row("windows", session_id=one, parent_session_id=parent) for one, parent in links),
+    )
+    assert {
+        session: root for session, root in families_of(windows).items() if session in "abc"
+    } == {"b": "a", "c": "a"}
 
 
 def test_an_echo_of_a_memory_confirms_and_contradicts_nothing():

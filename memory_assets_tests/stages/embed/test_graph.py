@@ -7,7 +7,7 @@ import pytest
 
 from memory_assets.schema import frames as tables
 from memory_assets.stages.embed import mentions as mentions_module
-from memory_assets.stages.embed.graph import build_entities, build_relations
+from memory_assets.stages.embed.graph import build_entities, build_relations, render_picture
 from memory_assets.stages.embed.mentions import read_mentions
 from memory_assets_tests.factories import START, frame, row
 
@@ -154,3 +154,9 @@ def test_reading_again_or_in_another_order_gives_the_same_graph():
     assert once[0].equals(again[0]) and once[1].equals(again[1])
     said = read_mentions(found, tables.empty("mentions"))
     assert read_mentions(found, said).equals(said)
+
+
+def test_a_picture_of_nothing_says_so():
+    assert "Nothing is named together yet" in render_picture(
+        tables.empty("entities"), tables.empty("relations")
+    )

@@ -112,6 +112,16 @@ def test_only_what_concerns_the_same_project_or_person_merges(older: Row, newer:
     assert bool(pairs(edges([said("1", **older), said("2", **newer)]))) is merges
 
 
+def test_narratives_merge_with_the_very_same_text_alone():
+    rows = [
+        said("1", kind="narrative"),
+        said("2", kind="narrative"),
+        said("3", TEXTS[1], kind="narrative"),
+        said("4"),
+    ]
+    assert pairs(edges(rows)) == [("2", "1")]
+
+
 @pytest.mark.parametrize(
     ("newer", "conflicts"),
     [

@@ -97,3 +97,9 @@ def test_a_verdict_decides_a_pair_in_doubt(verdict: str, relation: str, reason: 
 )
 def test_without_a_usable_answer_the_rules_decision_stands(unusable: StoredAnswer):
     assert relations(unusable) == relations() == [("doubtful", "near")]
+
+
+def test_the_question_fences_both_facts_in_order():
+    request = PairQuestion(OLDER, NEWER, "large").request()
+    assert request.material.index(OLDER) < request.material.index(NEWER)
+    assert request.material.count("=== quoted") == 4

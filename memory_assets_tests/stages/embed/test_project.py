@@ -5,7 +5,9 @@ import pytest
 
 from memory_assets.stages.embed.project import (
     changes_of,
+    hashes_of,
     hashes_of_heads,
+    plan_texts,
     plan_vectors,
     rows_named,
 )
@@ -56,6 +58,12 @@ def test_every_wording_of_a_memory_is_found_by_words():
     assert rows.select("id", "corpus", "text").rows() == [
         ("1", "memories", "Use uv.\nNever pip.\ninstall packages dependencies package manager")
     ]
+
+
+def test_a_second_plan_after_publishing_the_first_is_empty():
+    rows = text_rows(memories({"id": "1", "wordings": ["Use uv."]}), passages(("m1", 0, 0)))
+    assert plan_texts(rows, {}).upserts.equals(rows)
+    assert plan_texts(rows, hashes_of(rows)).is_empty
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.embed.uses import boosts, plan_uses, uses_memory
+from memory_assets.stages.embed.uses import boosts, plan_uses, sessions_shown, uses_memory
 from memory_assets.store.ledger import FEEDBACK, IGNORED, RECALLED, USED, Event, Planned
 from memory_assets_tests.factories import START
 
@@ -101,6 +101,20 @@ def test_what_was_said_before_it_was_shown_is_no_use_of_it():
     assert plan([shown(10)], spoken(ASKED, QUOTED, (11, "assistant", "Done."))) == dict.fromkeys(
         IDS, IGNORED
     )
+
+
+def test_a_session_that_did_not_go_on_ignores_nothing():
+    assert plan([shown(10)], spoken(ASKED, QUOTED)) == {}
+    assert plan([shown(10)], spoken(ASKED, QUOTED, (12, "owner", "Thanks."))) == {}
+
+
+def test_a_session_in_which_no_person_spoke_proves_nothing():
+    assert plan([shown()], spoken(QUOTED)) == {}
+
+
+def test_a_recall_outside_any_session_proves_nothing():
+    assert plan([shown(session=None)], spoken(ASKED, QUOTED)) == {}
+    assert sessions_shown([shown(session=None), shown(session="s2", ids=()), shown()]) == {"s1"}
 
 
 def test_a_later_use_outweighs_that_it_was_ignored_at_first_and_feedback_outweighs_both():

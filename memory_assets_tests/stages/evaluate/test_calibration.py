@@ -134,6 +134,12 @@ def test_what_rules_left_to_people_is_told_by_what_it_lacked_and_judged_by_what_
     assert ruled["version"] == TRIAGE_VERSION
 
 
+def test_rulings_of_rules_carry_the_version_that_made_them(world: World):
+    promoted_by_rules(world)
+    (ruled,) = calibration(world).filter(pl.col("judge") == "rules").to_dicts()
+    assert (ruled["verdict"], ruled["version"], ruled["waiting"]) == ("promoted", TRIAGE_VERSION, 1)
+
+
 def test_people_are_asked_about_what_the_gate_allowed_and_never_see_the_rest(world: World):
     (id,) = asked_about(world)
     world.tick(id)

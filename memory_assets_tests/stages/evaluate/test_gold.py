@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memory_assets.errors import LabelsError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.stages.evaluate.gold import Evaluation, Shown, evaluate
 from memory_assets.store.store import Store
@@ -104,6 +105,14 @@ def test_labels_of_a_session_with_the_day_in_front_of_its_id_count(store: Store,
     assert found.against.counts.recall == 1.0
 
 
+def test_with_no_session_in_the_store_the_way_out_is_told(store: Store, tmp_path: Path):
+    with pytest.raises(
+        LabelsError,
+        match="None of the 1 labelled sessions in .* Name the folder of their transcripts",
+    ):
+        evaluate(store.tables, labelled(tmp_path, PORT, session="elsewhere"))
+
+
 @pytest.mark.parametrize(
     ("observed", "why"),
     [
@@ -156,6 +165,16 @@ def test_facts_that_are_wrong_or_noise_are_told(
     found = evaluate(store.tables, labelled(tmp_path, LABEL, noise=noise), show=show)
     assert [one.what for one in found.shown] == told
     assert found.shown[-1].why == "noise: question"
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "[]", '{"session": "s"}', '{"session": "s", "text": "t", "lines": ["x"]}']
+)
+def test_a_line_that_is_no_fact_is_named(store: Store, labels: Path, tmp_path: Path, line: str):
+    others = tmp_path / "others.jsonl"
+    others.write_text(f"\n{line}\n", "utf-8")
+    with pytest.raises(LabelsError, match=r"others\.jsonl, line 2, as a fact"):
+        evaluate(store.tables, labels, against=others)
 
 
 def test_what_falls_short_is_named(store: Store, tmp_path: Path):

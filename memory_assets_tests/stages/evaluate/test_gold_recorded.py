@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.errors import LabelsError
 from memory_assets.stages.evaluate.gold import read_against
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import small_store
@@ -38,6 +39,11 @@ def test_an_answer_goes_through_parser_grounding_and_gate(store: Store, tmp_path
     assert [fact.gate for fact in found if "moon" in fact.text] == ["hold"]
 
 
+def test_only_answers_about_the_sessions_are_read(store: Store, tmp_path: Path):
+    with pytest.raises(LabelsError, match="no answer about any of the 1 labelled sessions"):
+        read_against(folder(tmp_path, session_2=ANSWER), store.tables, ["session-1"])
+
+
 def test_lines_are_facts_as_they_stand(store: Store, tmp_path: Path):
     path = tmp_path / "facts.jsonl"
     path.write_text(
@@ -48,3 +54,8 @@ def test_lines_are_facts_as_they_stand(store: Store, tmp_path: Path):
     )
     (fact,) = read_against(path, store.tables, ["session-1"])
     assert (fact.session, fact.text, fact.lines, fact.gate) == ("s", "t", (1,), "hold")
+
+
+def test_a_file_that_is_not_there_is_named(store: Store, tmp_path: Path):
+    with pytest.raises(LabelsError, match=r"Cannot read .*missing\.jsonl"):
+        read_against(tmp_path / "missing.jsonl", store.tables, ["session-1"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import LabelsError
-from memory_assets.stages.evaluate.labels import read_labels
+from memory_assets.stages.evaluate.labels import hash_of_labels, read_labels
 from memory_assets_tests.conftest import REPOSITORY
 
 FACT = {"text": "Use uv, never pip.", "priority": "high", "evidence": [3]}
@@ -51,6 +51,12 @@ def test_a_file_that_cannot_be_used_is_named_with_the_place_and_the_remedy(
     assert "docs/operating.md" in str(caught.value)
 
 
+def test_bytes_that_are_no_text_are_told_by_their_place(tmp_path: Path):
+    (tmp_path / "wrong.json").write_bytes(b'{"session": "\xff"}')
+    with pytest.raises(LabelsError, match="byte 13 is not UTF-8"):
+        read_labels(tmp_path)
+
+
 def test_an_error_never_repeats_what_was_labelled(tmp_path: Path):
     secret = {**FACT, "priority": "the landlord's number"}
     with pytest.raises(LabelsError) as caught:
@@ -77,6 +83,12 @@ def test_a_folder_without_labels_is_told_apart_from_none(tmp_path: Path, name: s
     (tmp_path / "empty").mkdir()
     with pytest.raises(LabelsError, match=told):
         read_labels(tmp_path / name)
+
+
+def test_changed_labels_have_another_hash(tmp_path: Path):
+    before = hash_of_labels(folder(tmp_path, a={"session": "s1", "facts": [FACT]}))
+    assert hash_of_labels(tmp_path) == before
+    assert hash_of_labels(folder(tmp_path, a={"session": "s1", "facts": []})) != before
 
 
 def test_the_example_in_the_docs_can_be_read(tmp_path: Path):

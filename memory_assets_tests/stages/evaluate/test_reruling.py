@@ -1,6 +1,7 @@
 """Other limits, asked of past rows: which flip, from what to what, and what people had made of them; nothing is written."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Sta
 from memory_assets.stages.evaluate.reruling import (
     Limits,
     flips_of_gate,
+    flips_of_triage,
     parse_limits,
 )
+from memory_assets.stages.triage.auto import TriageLimits
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.distill.test_write_gate import BASE
 
@@ -21,6 +24,9 @@ WINDOW = row("windows", window_id="w", status="observed", user_turn_count=1000)
 WINDOWS = frame("windows", WINDOW)
 ROOM = {"w": MOST_ALLOWED}
 SEGMENT = {"window_id": "w", "segment_id": "s"}
+
+
+RULE = "Always run `make check` before you commit."
 
 
 def found(*candidates: Candidate) -> WindowFindings:
@@ -40,6 +46,17 @@ def flips(
         (f.was, f.becomes, f.outcome)
         for f in flips_of_gate([one], WINDOWS, limits, stored, outcomes or {})
     ]
+
+
+def proposal(**changes: Any) -> dict[str, Any]:
+    plain = {
+        "proposal_id": "p-20260803-001",
+        "text": RULE,
+        "confidence": 0.7,
+        "author": "owner",
+        "session_ids": ["s1", "s2"],
+    }
+    return {**row("proposals"), "section": "Patterns", **plain, **changes}
 
 
 def test_a_fact_that_a_stricter_limit_would_hold_is_told_with_what_people_made_of_it():
@@ -81,6 +98,28 @@ def test_the_present_limits_flip_nothing_and_rows_that_other_rules_made_are_left
         list(flips_of_gate([one], WINDOWS, GateLimits(least_useful=0.9), made_by_others, {})) == []
     )
     assert list(flips_of_gate([one], WINDOWS, GateLimits(least_useful=0.9), {}, {})) == []
+
+
+def test_a_proposal_flips_by_itself_and_is_told_with_its_decision():
+    (flip,) = flips_of_triage(
+        [proposal()],
+        TriageLimits(promoted_above=0.6),
+        frozenset(),
+        {},
+        {"p-20260803-001": "rejected"},
+    )
+    assert (flip.was, flip.becomes, flip.outcome) == ("pending", "promoted", "rejected")
+    assert flip.why_was == "x said it in 2 sessions, last on 2026-08-03; not sure enough"
+
+
+def test_what_rules_merged_or_promoted_on_trust_is_left_as_it_was():
+    ruled = {"p-20260803-001": "merged"}
+    assert (
+        list(
+            flips_of_triage([proposal()], TriageLimits(promoted_above=0.6), frozenset(), ruled, {})
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,13 @@ def ids(
     return [id for id, _ in own], [id for id, _ in new]
 
 
+def test_the_same_day_made_again_gives_the_same_numbers():
+    _, new = number(DAY, [finding(), finding("run npm", messages=("m3", "m4"))], [], UTC)
+    assert [id for id, _ in new] == ["f-20260810-001", "f-20260810-002"]
+    again = ids(DAY, [finding("run npm", messages=("m3", "m4")), finding()], given(new))
+    assert again == (["f-20260810-002", "f-20260810-001"], [])
+
+
 def test_counts_and_evidence_follow_later_sessions_and_the_words_stay():
     numbered, _ = number(DAY, [finding(), finding("run npm", messages=("m8", "m9"))], [], UTC)
     later = [

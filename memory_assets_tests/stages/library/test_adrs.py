@@ -82,6 +82,14 @@ def test_a_record_with_a_section_status_is_read_with_its_relation():
     assert found.problems == ()
 
 
+def test_only_the_last_of_a_chain_is_in_force():
+    found = read_folder({"0001-sqlite.md": NYGARD, "0002-postgres.md": MADR})
+    assert [(one.number, one.is_in_force, one.problems) for one in found] == [
+        (1, False, ()),
+        (2, True, ()),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -29,3 +29,11 @@ def test_a_note_has_the_title_once_and_what_the_text_says(
 ):
     note = note_of(title, description, text, "https://example.org/q", AT)
     assert note == f"{told} (read at https://example.org/q on 2026-03-02)"
+
+
+def test_a_long_text_is_cut_behind_a_sentence():
+    note = note_of("Queues", "", "A queue keeps order. " * 40, "https://example.org/q", AT)
+    assert (
+        note
+        == f"Queues: {' '.join(['A queue keeps order.'] * 23)} (read at https://example.org/q on 2026-03-02)"
+    )

@@ -2,9 +2,11 @@
 
 from datetime import date, timedelta
 
+from memory_assets.schema.frames import empty
 from memory_assets.stages.embed.uses import boosts
 from memory_assets.stages.maintain.nightly import (
     count_night,
+    missed_rows,
     plan_boost,
     render_line,
     unread_windows,
@@ -47,6 +49,18 @@ def test_a_closed_window_without_messages_or_segments_is_unread():
     assert found.rows() == [
         (id, f"session of {id}") for id in ("unseen", "unobserved", "short, unseen")
     ]
+
+
+def test_what_was_found_first_stays_when_it_was_read_since():
+    windows = frame("windows", window("a"))
+    first = missed_rows(DAY, {"session": unread_windows(windows, [], [])}, empty("missed"), START)
+    later = START + timedelta(hours=1)
+    assert missed_rows(DAY, {"session": unread_windows(windows, [], [])}, first, later).equals(
+        first
+    )
+    assert missed_rows(
+        DAY, {"session": unread_windows(windows, ["a"], ["a"])}, first, later
+    ).equals(first)
 
 
 def test_the_days_allowed_facts_are_boosted_once():

@@ -162,6 +162,14 @@ def test_what_was_noted_since_the_summaries_were_written_comes_first(searched: S
     ] == ["n2"]
 
 
+def test_what_is_over_the_profile_is_named(searched: Searched):
+    found = ask(searched, "what do we know about operations?", limit=1)
+    assert (len(found.results), [one.reason for one in found.left_out]) == (
+        1,
+        ["over the cap", "over the cap"],
+    )
+
+
 # The question
 
 

@@ -14,6 +14,7 @@ from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import (
+    NOT_IN_MEMORY,
     AnswerSource,
     CitedAnswer,
     lines_about,
@@ -122,6 +123,20 @@ def test_where_nothing_holds_the_sources_speak_for_themselves():
     assert NEW.text in found.text
     assert [one.reason for one in found.dropped] == ["it cites nothing"]
     assert any("the answer is extractive" in note for note in found.notes)
+
+
+def test_a_model_that_finds_no_answer_in_the_sources_says_so():
+    found = ask("NOT IN MEMORY")
+    assert (found.text, found.is_known, found.citations) == (NOT_IN_MEMORY, False, ())
+    assert found.cost.model_calls == 1
+
+
+def test_what_is_not_known_is_not_asked_about():
+    model = ScriptedModel("anything [mem_0f3a5c1e0000]")
+    for sources, is_known in ((SOURCES, False), ([], True)):
+        found = answered(QUESTION, sources, is_known=is_known, model=model)
+        assert (found.text, found.is_known) == (NOT_IN_MEMORY, False)
+    assert model.asked == []
 
 
 @pytest.mark.parametrize("stop", ["refusal", "max_tokens"])
@@ -252,6 +267,12 @@ def test_half_a_sentence_a_question_a_command_and_a_masked_secret_are_never_quot
     typed = source("msg_4", "! psql -p 5433 staging database", "message")
     found = answered(QUESTION, [cut, asked, masked, typed], is_known=True)
     assert found.text == "The staging port is 5433. [msg_1]"
+
+
+def test_where_recall_is_sure_the_answer_is_its_first_result_whatever_words_it_shares():
+    lunch = source("msg_1", "Lunch was good. We had soup.", "message")
+    found = answered(QUESTION, [lunch], is_known=True)
+    assert (found.is_known, found.text) == (True, "Lunch was good. [msg_1]")
 
 
 # Sources

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters.text_index import TextIndex
-from memory_assets.stages.recall.exchange import show_exchanges
+from memory_assets.stages.recall.exchange import LOOKED_AT, show_exchanges
 from memory_assets.stages.recall.results import Recalled, message_result
 from memory_assets_tests.factories import START, index_rows
 
@@ -137,6 +137,15 @@ def test_what_may_not_be_shown_ends_the_search_for_the_other_half(moved: Session
     allowed[int(moved.texts.rows_of(["m2#0"])[0])] = False
     assert moved.half(3, allowed=allowed) == ("answered by", "Mira", "Yes, all of that.")
     assert moved.half(0, allowed=allowed) is None
+
+
+def test_a_message_of_another_session_and_one_far_away_is_no_half(tmp_path: Path):
+    two = Session(
+        tmp_path / "two", (OWNER, "Ask."), (ANSWER, "Tell."), session_of=lambda line: f"s{line}"
+    )
+    assert (two.half(0), two.half(1)) == (None, None)
+    steps = [(STEP, f"step {number}") for number in range(LOOKED_AT)]
+    assert Session(tmp_path / "far", (OWNER, "Ask."), *steps, (ANSWER, "Done.")).half(0) is None
 
 
 def test_a_sub_agents_message_is_shown_alone_and_two_prompts_in_a_row_are_no_exchange(

@@ -3,12 +3,13 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.schema.protocols import Texts
-from memory_assets.stages.recall.message_search import Layout, score_levels
+from memory_assets.stages.recall.message_search import Layout, score_around, score_levels
 from memory_assets_tests.factories import index_rows
 
 TURNS = [
@@ -48,3 +49,14 @@ def test_a_row_is_scored_by_itself_its_surroundings_and_its_group(texts: Texts):
     assert levels["around"].tolist() == pytest.approx(written_out([1, 1, 0, 1, 1], near))
     of_groups = written_out([1, 1], [sum(n[:3]), sum(n[3:])])
     assert levels["group"].tolist() == pytest.approx([of_groups[0]] * 3 + [of_groups[1]] * 2)
+
+
+def test_some_rows_have_the_same_scores_as_among_all(texts: Texts):
+    terms = {"port": 1.0, "done": 0.5, "zebra": 1.0}
+    for reach in (1, 2):
+        layout = Layout(texts, reach)
+        for rows in ([0], [1, 3], [2, 4], [0, 1, 2, 3, 4]):
+            assert (
+                score_around(layout, terms, np.array(rows)).tolist()
+                == score_around(layout, terms)[rows].tolist()
+            )

@@ -36,3 +36,10 @@ def test_a_named_time_becomes_a_range(
     question: str, rest: str, since: datetime | None, until: datetime | None
 ):
     assert parse_time(question, NOW) == Timed(rest, since, until)
+
+
+@pytest.mark.parametrize(
+    "question", ["May I deploy?", "Does it march on?", "Rules since 2026-13-45", "Which port?", ""]
+)
+def test_a_question_without_a_time_stays_as_it_is(question: str):
+    assert parse_time(question, NOW) == Timed(question)

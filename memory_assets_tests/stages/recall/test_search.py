@@ -225,6 +225,11 @@ def test_a_filter_that_nothing_can_pass_is_refused_with_the_words_that_exist(wro
         Filters(**wrong)
 
 
+def test_a_range_that_ends_before_it_begins_is_refused():
+    with pytest.raises(QuestionError, match="must be later than since"):
+        Filters(since=NOW, until=START.replace(tzinfo=None))
+
+
 @pytest.mark.parametrize(
     "filters", [Filters(category=["projects"]), Filters(priority=["high"]), Filters(kind=["fact"])]
 )

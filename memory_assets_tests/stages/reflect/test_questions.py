@@ -194,3 +194,25 @@ def test_where_no_answer_shrinks_everything_notable_is_kept_and_the_reason_told(
         2,
         "no answer was smaller than the facts",
     )
+
+
+def test_an_answer_of_which_no_line_holds_is_asked_for_again_and_loses_nothing(
+    subject: Subject, answers: AnswerStore
+):
+    question = Question(subject, "scripted-1")
+    for level in range(len(PRESSURES)):
+        say(answers, replace(question, level=level), "I would rather not.")
+    told = condensed_by_model(question, answers, lambda _: None)
+    assert told is not None and (told.bullets, told.problem) == (
+        subject.bullets,
+        "no line of the answer holds",
+    )
+
+
+def test_a_refusal_is_not_asked_again_and_the_rules_tell_the_day(
+    subject: Subject, answers: AnswerStore
+):
+    question = Question(subject, "scripted-1")
+    say(answers, question, "", stop="refusal")
+    assert open_question(question, answers) is None
+    assert condensed_by_model(question, answers, lambda _: None) is None

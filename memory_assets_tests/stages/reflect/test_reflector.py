@@ -190,6 +190,20 @@ def test_of_two_equal_facts_the_more_exact_for_its_length_stays():
     assert found["dropped_ids"] and exact["id"] in found["observation_ids"]
 
 
+def test_under_the_highest_pressure_high_facts_are_cut_to_their_first_sentence():
+    facts = [
+        observation(n, f"Redis number {n} runs on a port of its own. " + "And so on. " * 9)
+        for n in range(60)
+    ]
+    (found,) = reflect(*facts).to_dicts()
+    assert found["level"] == 2
+    assert (
+        found["text"].splitlines()[1]
+        == "- 🔴 Redis number 0 runs on a port of its own. [mem_000000000000]"
+    )
+    assert (found["dropped_ids"], found["output_tokens"] < found["fact_tokens"]) == ([], True)
+
+
 FACTS = st.lists(
     st.builds(
         lambda text, priority, author, category, kind, gate: {

@@ -69,6 +69,17 @@ def test_a_replaced_memory_asks_to_replace_its_line():
     )
 
 
+@pytest.mark.parametrize(
+    "gone", [{"state": "forgotten"}, {"state": "superseded", "superseded_by": "o1"}]
+)
+def test_a_replacement_that_does_not_stand_itself_is_not_proposed(gone: dict):
+    old = memory(1, PORT, state="superseded", superseded_by="o2")
+    assert (
+        plan(f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], old, memory(2, NEW_PORT, **gone))
+        == []
+    )
+
+
 def test_what_more_speaks_against_than_for_asks_to_go():
     (found,) = plan(
         f"- (2026-08-03) {PORT}\n", [promoted(1, PORT)], memory(1, PORT, contradicted_count=1)
@@ -160,6 +171,16 @@ def test_the_owners_own_correction_needs_no_tick(world: World):
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, NEW_PORT]
 
 
+@pytest.mark.parametrize(
+    "text", ["Always run `./vendor/setup` first.", "Always commit with `--no-verify`."]
+)
+def test_a_correction_into_a_sensitive_line_waits(world: World, text: str):
+    world.replace("p-20260803-001", text, is_correction=True)
+    state, reason = world.triage()[amendment(world)]
+    assert (state, reason.endswith("only a person can approve this")) == ("pending", True)
+    assert [entry.split(") ")[1] for entry in world.entries()] == [UV, PORT]
+
+
 def test_a_rejected_amendment_is_not_asked_about_again(world: World):
     world.replace("p-20260803-001", NEW_PORT)
     world.triage()
@@ -169,6 +190,15 @@ def test_a_rejected_amendment_is_not_asked_about_again(world: World):
     world.triage()
     assert world.triage()[amendment(world)] == ("rejected", "struck from REVIEW.md")
     assert [entry.split(") ")[1] for entry in world.entries()] == [UV, PORT]
+
+
+def test_a_line_that_somebody_rewords_meanwhile_is_theirs(world: World):
+    world.replace("p-20260803-001", NEW_PORT)
+    world.triage()
+    world.memory_md.write_text(
+        world.memory_md.read_text().replace("port 5432.", "port 5432, in March.")
+    )
+    assert world.triage()[amendment(world)] == ("rejected", "the line was changed or removed since")
 
 
 def test_a_line_that_may_go_goes_when_it_is_ticked_and_not_when_it_is_reworded(world: World):

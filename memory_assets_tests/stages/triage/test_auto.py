@@ -151,6 +151,13 @@ def test_rules_can_be_asked_with_other_limits(limits: TriageLimits, change: dict
     )
 
 
+def test_an_exact_duplicate_of_an_entry_is_rejected_whatever_its_markup():
+    assert ruled(proposal(), "**always** run make check, before you commit") == (
+        "rejected",
+        "an exact duplicate of an entry",
+    )
+
+
 def test_what_an_entry_says_in_other_words_is_merged():
     state, reason = ruled(proposal(), "Please always run `make check` before you commit.")
     assert (state, reason) == ("merged", "entry of 2026-08-01 in Hard Rules says the same")
@@ -205,6 +212,15 @@ def test_what_has_to_wait_is_asked_about_as_the_friction_that_says_it_and_what_n
         "f-20260803-001, which waits, says the same",
     )
     assert decide(proposal(), known, guarded=GUARDED).state == "promoted"
+
+
+def test_a_friction_about_another_file_is_asked_about_whatever_memory_says():
+    line = "Always deploy with `make deploy`, never by hand."
+    entry = Entry(0, "Hard Rules", date(2026, 8, 1), line)
+    assert (
+        decide_friction(friction(line, target="AGENTS.md"), (), (), KnownLines([entry])).state
+        == "pending"
+    )
 
 
 def review(text: str) -> dict:

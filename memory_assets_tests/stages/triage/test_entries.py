@@ -47,6 +47,15 @@ def test_the_state_of_an_entry_follows_what_its_memory_met(known: dict, state: s
     assert states(**known) == [state]
 
 
+def test_a_later_proposal_that_said_the_same_speaks_for_an_entry():
+    assert states(merged=[{"entry": LINE}]) == ["established"]
+    assert states(merged=[{"entry": "- (2026-08-03) Something else."}]) == ["candidate"]
+
+
+def test_an_entry_that_nobody_knows_of_is_a_candidate():
+    assert states(observation_ids=["another"]) == ["candidate"]
+
+
 def test_a_reworded_or_redated_entry_is_a_persons():
     content = f"## Hard Rules\n{LINE}\n- (2026-08-03) Use uv, never pip!\n- (2026-08-04) Use uv, never pip.\n- undated\n"
     memories = frame(

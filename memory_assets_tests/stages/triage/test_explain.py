@@ -1,11 +1,13 @@
 """Explaining: a promoted line ends at archived records that hold its words, a hand-written one at its commit."""
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 import zstandard
 
+from memory_assets.errors import ReviewError
 from memory_assets.stages.triage.explain import Explanation, ProvenanceStep, explain
 from memory_assets_tests.stages.triage.world import World
 
@@ -105,6 +107,17 @@ def test_a_line_written_by_hand_ends_at_its_commit(world: World):
     assert found.is_verified
 
 
+def test_a_line_that_was_just_typed_is_by_hand_and_not_committed_yet(world: World):
+    world.memory_md.write_text("- Ole knows the gauges.\n" + world.memory_md.read_text())
+    found = explained(world, "Ole knows the gauges.")
+    assert (
+        found.root.facts["is_hand_written"],
+        found.root.facts["is_committed"],
+        found.root.behind,
+    ) == (True, False, ())
+    assert explained(world, UV).root.behind[0].facts["message"].startswith("p-20260803-001: add")
+
+
 def test_every_line_of_memory_md_can_be_explained(world: World):
     for number, line in enumerate(world.memory_md.read_text().splitlines(), 1):
         if line.strip():
@@ -117,6 +130,18 @@ def test_a_waiting_proposal_tells_why_it_waits_and_what_it_rests_on(world: World
     assert found.root.facts["state"] == "pending"
     assert found.root.facts["reason"] == "you said it in one session, on 2026-08-03"
     assert found.is_verified
+
+
+def test_what_is_known_by_no_name_is_said_with_the_names_there_are(world: World):
+    for target in ("p-20990101-001", "mem_ffffffffffff", "nothing like it"):
+        with pytest.raises(ReviewError, match="Give a line of MEMORY"):
+            explained(world, target)
+
+
+def test_an_explanation_is_json(world: World):
+    reply = json.loads(json.dumps(explained(world, UV).to_dict()))
+    assert (reply["target"], reply["is_verified"], reply["kind"]) == (UV, True, "entry")
+    assert [step["kind"] for step in reply["behind"]] == ["commit", "proposal"]
 
 
 def test_a_corrected_line_leads_to_the_correction_and_to_what_stood_there_before(world: World):

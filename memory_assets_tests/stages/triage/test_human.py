@@ -119,6 +119,14 @@ def test_an_edit_without_a_tick_rewords_and_still_waits():
     assert not reading.rejected
 
 
+def test_a_line_that_cannot_be_read_is_not_a_deleted_one():
+    reading = read_review(
+        OURS, edited("- [ ] `p-20260803-001` **Use", "~~- [ ] `p-20260803-001`~~ **Use")
+    )
+    assert (reading.approved, reading.rejected, reading.edited) == ({}, (), {})
+    assert "p-20260803-001 in REVIEW.md cannot be read" in reading.warnings[0]
+
+
 def test_a_line_that_was_copied_counts_once_and_marked_both_ways_not_at_all():
     copied = edited(
         "- [ ] `p-20260804-001`", "- [x] `p-20260804-001` **copied**\n- [ ] `p-20260804-001`"
@@ -182,6 +190,18 @@ def test_lines_that_were_lost_can_be_put_back_beside_what_was_changed(ending: st
         for line in there.splitlines(keepends=True)
         if line not in restored.splitlines(keepends=True)
     ] == []
+
+
+def test_a_proposal_that_was_not_waiting_is_ignored_and_named():
+    reading = read_review(
+        OURS,
+        edited(
+            "## Proposed for: Patterns",
+            "- [x] `p-20990101-001` **Trust me.**\n## Proposed for: Patterns",
+        ),
+    )
+    assert reading.approved == {}
+    assert "p-20990101-001" in reading.warnings[0]
 
 
 def test_a_note_written_by_hand_stays_in_its_section():

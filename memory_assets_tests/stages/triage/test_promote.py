@@ -260,3 +260,9 @@ def test_every_byte_a_person_left_between_promotions_survives(hands, ending, has
             rest = iter(after.splitlines())
             assert all(any(line == other for other in rest) for line in content.splitlines())
         assert world.workspace.lines_lost_by_us("MEMORY.md", lost_lines) == []
+
+
+def test_lines_that_moved_are_lost_and_lines_around_new_ones_are_not():
+    assert lost_lines(b"a\nb\n", b"a\nnew\nb\n") == []
+    assert lost_lines(b"a\nb\n", b"b\na\n") == [b"b"]
+    assert lost_lines(b"a\nb\nc\n", b"a\nanother\nc\n") == [b"b"]

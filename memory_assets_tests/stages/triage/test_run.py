@@ -127,6 +127,14 @@ def test_an_edit_is_heard_once_even_if_the_run_is_killed_right_after(world: Worl
     ]
 
 
+def test_a_review_that_vanished_is_written_again(world: World):
+    (dates,) = world.propose(DATES)
+    world.triage()
+    world.review_md.unlink()
+    assert world.triage()[dates][0] == "pending"
+    assert dates in world.review_md.read_text()
+
+
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_box_ticked_while_the_file_is_being_written_is_honoured(
     world: World, monkeypatch: pytest.MonkeyPatch, moment: str

@@ -112,3 +112,7 @@ def test_only_facts_about_the_subject_of_the_sentence_are_recalled_with_it():
     assert one["memory_ids"] == ["fact-4", "fact-5"]
     (one,) = found(said("The tea is late. Remind me on Monday.", 3), facts=facts).to_dicts()
     assert one["memory_ids"] == ["fact-3", "fact-6"]
+
+
+def test_a_guessed_time_resolves_nothing():
+    assert found(said("Remind me on Monday to rotate the keys.", is_time_guessed=True)).is_empty()

@@ -54,6 +54,11 @@ def test_a_broken_file_is_named(tmp_path: Path):
         AnswerStore(tmp_path).read(KEY)
 
 
+def test_a_missing_file_is_named():
+    with pytest.raises(StoreError, match="nothing"):
+        AnswerStore(Path("/nonexistent")).read_named("nothing")
+
+
 def test_what_was_said_of_material_that_changed_is_found_under_what_it_is_now(tmp_path: Path):
     store = AnswerStore(tmp_path)
     cut = ended("max_tokens")

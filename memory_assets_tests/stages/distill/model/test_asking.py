@@ -16,6 +16,7 @@ from memory_assets.stages.distill.model.established import (
     established_id,
     find_established,
 )
+from memory_assets.stages.distill.model.material import EarlierMemory
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets.stages.distill.model.short_sessions import questions_about
 from memory_assets_tests.stages.distill.models import START, ScriptedModel
@@ -97,6 +98,13 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(tmp_path: Path, wa
     }
 
 
+def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path):
+    empty = ModelError("scripted-1 returned an empty answer (end_turn).")
+    desk, asked = Desk(tmp_path, ScriptedModel(empty, ANSWER)), questions(1)
+    assert desk.ask(asked) == {}
+    assert desk.states(asked) == ["answered"]
+
+
 def short(*numbers: int) -> list[ObserverQuestion]:
     """Questions about short sessions, each with a rule of its own."""
     found = []
@@ -139,6 +147,23 @@ def test_a_session_that_an_answer_lacks_is_asked_about_once_more_alone(tmp_path:
     (_, alone) = desk.model.asked
     assert "never pip 2" in alone.material and "never pip 1" not in alone.material
     assert "has no complete part about this one" in alone.material
+
+
+@BOTH_WAYS
+def test_a_request_about_several_sessions_that_is_rejected_is_repeated_for_each(
+    tmp_path: Path, way
+):
+    desk = Desk(tmp_path, ScriptedModel(ModelRequestError("rejected"), part(1, 1)))
+    assert way(desk, short(1, 2, 3)) == {}
+    assert (desk.states(short(1, 2, 3)), len(desk.model.asked)) == (["answered"] * 3, 4)
+
+
+@BOTH_WAYS
+def test_an_overload_leaves_short_sessions_open(tmp_path: Path, way):
+    desk = Desk(tmp_path, ScriptedModel(ModelBusyError("busy")))
+    with pytest.raises(ModelBusyError):
+        way(desk, short(1, 2))
+    assert desk.states(short(1, 2)) == ["open", "open"]
 
 
 def test_a_killed_process_splits_the_answer_of_its_batch_later(tmp_path: Path):
@@ -234,6 +259,14 @@ def test_what_stops_all_questions_stops_at_once_and_keeps_what_was_answered(
     assert desk.states(asked) == ["answered"] * 40
 
 
+def test_what_was_shown_is_noted_with_the_answer(tmp_path: Path):
+    desk, asked = Desk(tmp_path, ScriptedModel(ANSWER)), questions(1)
+    memory = EarlierMemory("mem_0123456789ab", "Use uv.", frozenset(), 1.0, START, "shop", None)
+    desk.ask(asked, earlier=lambda _: [memory])
+    assert "[memory id: mem_0123456789ab] Use uv." in desk.model.asked[0].material
+    assert status_of(asked[0], desk.answers).kept.shown_ids == ("mem_0123456789ab",)
+
+
 def test_a_model_that_cannot_see_is_asked_without_the_pictures(tmp_path: Path):
     class Blind(ScriptedModel):
         def ask(self, request: ModelRequest):
@@ -326,3 +359,10 @@ def test_a_batch_that_the_provider_forgot_is_handed_in_again(tmp_path: Path):
     desk.ask_in_batches(asked)
     assert desk.states(asked) == ["answered"] * 2
     assert list(desk.model.handed_in) == ["batch_1", "batch_2"]
+
+
+def test_a_batch_on_file_that_cannot_be_read_is_named(tmp_path: Path):
+    (tmp_path / "batches").mkdir()
+    (tmp_path / "batches" / "000001.json").write_text("{")
+    with pytest.raises(Exception, match="000001.json"):
+        Desk(tmp_path, ScriptedModel(ANSWER)).batches().files()

@@ -4,6 +4,7 @@ from zoneinfo import ZoneInfo
 
 from memory_assets.stages.distill.model.material import (
     QUOTED_CHARS,
+    content_hash,
     serialise,
     shown,
 )
@@ -68,3 +69,7 @@ def test_what_was_read_before_stands_in_a_fence_of_its_own():
     assert known.startswith("=== quoted end of the previous part ")
     assert "why does make test fail?" in known
     assert "why does make test fail?" not in read
+
+
+def test_the_content_hash_follows_what_was_shown_before():
+    assert content_hash(ROWS, ROWS[:1]) != content_hash(ROWS)

@@ -51,6 +51,10 @@ def test_what_has_to_do_with_the_messages_is_shown_with_its_id():
     assert (memory.id, memory.text) == ("mem_000000000000", UV["text"])
 
 
+def test_what_was_not_known_yet_is_not_shown():
+    assert picked({**UV, "event_at": ROWS[0]["event_at"] + timedelta(hours=1)}) == []
+
+
 def test_another_projects_memories_and_another_persons_preferences_are_not_shown():
     personal = {**UV, "scope": "person", "person": "tom"}
     assert picked({**UV, "project": "other"}, personal) == []

@@ -57,6 +57,10 @@ def test_segments_are_read_with_all_that_the_model_says_of_a_fact():
     assert answer.suggested_response == "Unmount it."
 
 
+def test_the_priority_of_a_segment_is_the_highest_in_it():
+    assert [segment.priority for segment in parse_answer(SEGMENTS).segments] == ["high", None]
+
+
 def test_flat_answers_are_read():
     answer = parse_answer(
         "<observations>\nDate: 2026-02-15\n\n* 🔴 (09:15) slog is for infra only\n* 🟢 (early in session) maybe later\n</observations>"
@@ -98,6 +102,11 @@ def test_marks_are_found_wherever_models_put_them(line: str):
 def test_only_the_tags_of_the_answers_own_form_are_markup(text: str):
     raw = f"<observations><segment><narrative>Work.</narrative>\n<facts>\n- 🔴 [gate=allow] {text}\n</facts></segment></observations>"
     assert [fact.text for fact in parse_answer(raw).facts] == [text]
+
+
+def test_escaped_brackets_of_a_fact_are_read():
+    raw = "<observations>\n- 🔴 [gate=allow] Paths end with &lt;id&gt; &amp; a dot\n</observations>"
+    assert [fact.text for fact in parse_answer(raw).facts] == ["Paths end with <id> & a dot"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a model is asked about a window, and how each question stands by what is stored alone."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -110,3 +111,15 @@ def test_a_cut_answer_is_asked_for_once_more_with_more_room(tmp_path: Path):
     assert (standing.state, standing.kept, standing.attempts) == ("cut", wide, (narrow, wide))
     whole = keep(store, again)
     assert status_of(asked, store).kept == whole
+
+
+def test_an_answer_to_another_prompt_counts_only_where_any_will_do(tmp_path: Path):
+    store, asked = AnswerStore(tmp_path), question()
+    old = keep(store, replace(asked, key=replace(asked.key, prompt_hash="old")))
+    newer = keep(
+        store,
+        replace(asked, key=replace(asked.key, prompt_hash="newer")),
+        at=NOW + timedelta(days=1),
+    )
+    assert status_of(asked, store).state == "open"
+    assert status_of(asked, store, any_prompt=True).kept == newer != old

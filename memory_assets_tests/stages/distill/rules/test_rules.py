@@ -65,6 +65,16 @@ def test_errands_questions_doubts_stories_and_words_of_others_teach_nothing(turn
     assert of_owner(ASKED, WITH_PIP, ("owner", turn), ("assistant", "Done.")) == []
 
 
+def test_a_rule_about_it_takes_the_sentence_that_says_what_it_is():
+    facts = of_owner(
+        ASKED,
+        WITH_PIP,
+        ("owner", "The binary is called shopctl. It must never be renamed in scripts."),
+    )
+    assert facts[0].text == "The binary is called shopctl. It must never be renamed in scripts."
+    assert of_owner(ASKED, WITH_PIP, ("owner", "It must never be renamed in scripts.")) == []
+
+
 def test_a_supposition_and_a_quotation_of_the_assistant_are_nobodys_rule():
     turn = "what could be simpler if:\n- the target is read only, we never merge in `sync.go`\n- bandwidth is free"
     assert of_owner(ASKED, WITH_PIP, ("owner", turn)) == []
@@ -223,6 +233,21 @@ def test_another_value_of_the_same_subject_overturns_the_earlier_one():
         fact.is_overturned
         for fact in of_owner(first, WITH_PIP, ("owner", "is the link text blue?"))
     ] == [False]
+
+
+def test_statements_that_are_limited_to_different_things_leave_each_other():
+    riga, turku = (
+        f"No, for {port} always use `dock-{port.lower()}`, never the crane script."
+        for port in ("Riga", "Turku")
+    )
+    facts = of_owner(("owner", riga), WITH_PIP, ("owner", turku))
+    assert [fact.is_overturned for fact in facts] == [False, False]
+    again = of_owner(
+        ("owner", riga),
+        WITH_PIP,
+        ("owner", "No, for Riga never use the crane script, always `dock-east`."),
+    )
+    assert [fact.is_overturned for fact in again if "dock-riga" in fact.text] == [True]
 
 
 def test_the_owners_later_decision_overturns_their_earlier_one():
