@@ -5,6 +5,9 @@ import pytest
 
 from memory_assets.stages.distill.lessons import find_lessons
 from memory_assets_tests.factories import START, frame, message, row
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 WINDOW = "w" * 64
 
@@ -54,19 +57,7 @@ def test_what_is_taken_back_in_the_same_session_is_no_lesson():
 
 @pytest.mark.parametrize(
     ("said", "wanted", "unwanted"),
-    [
-        ("Use pnpm instead of npm here", "pnpm", "npm here"),
-        ("don't use pip, use uv", "uv", "pip"),
-        ("not npm, use pnpm", "pnpm", "npm"),
-        ("I'd prefer httpx over requests", "httpx", "requests"),
-        ("instead of bower, use pnpm", "pnpm", "bower"),
-        ("never commit directly to main", "", ""),
-        ("please do not touch the lock file", "", ""),
-        ("we should not touch the default ssh config", "", ""),
-        ("always run make check before you commit", "", ""),
-        ("from now on the tests live beside the code", "", ""),
-        ("I don't want any console logs in the harbour service", "", ""),
-    ],
+    LABELLED["what a lesson sounds like"],
 )
 def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
     (lesson,) = taught(said).to_dicts()
@@ -75,19 +66,7 @@ def test_what_a_lesson_sounds_like(said: str, wanted: str, unwanted: str):
 
 @pytest.mark.parametrize(
     "said",
-    [
-        "did you never use uv?",
-        "I never saw that line",
-        "it goes up to 27 but never gets past that",
-        "I tested it and don't like it",
-        "hm, that should never happen",
-        "Review this branch. Do not make code changes.",
-        "let's say we would use replicate to not recreate the repo fully but move every ref from the source repo",
-        "ok, continue",
-        "Maria owns billing.",
-        "I'd rather we simply export deltaSelector from the packfile package",
-        "I'd like another review of the harbour service",
-    ],
+    LABELLED["what teaches nothing"],
 )
 def test_what_teaches_nothing(said: str):
     assert taught(said).is_empty()

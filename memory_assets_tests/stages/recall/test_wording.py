@@ -3,6 +3,9 @@
 import pytest
 
 from memory_assets.stages.recall.wording import clean, in_context, is_vague, rare_terms
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 RECENT = [
     "The staging database of shop-api moved to postgres 17.",
@@ -12,27 +15,7 @@ RECENT = [
 
 @pytest.mark.parametrize(
     ("asked", "searched"),
-    [
-        (
-            "Hi there, could you please tell me which port staging uses? Thanks!",
-            "which port staging uses?",
-        ),
-        ("hey claude - quick question: how do we deploy?", "how do we deploy?"),
-        (
-            "Good morning! Do you know where `src/app.py` lives, please?",
-            "where `src/app.py` lives?",
-        ),
-        ("ok so, can you remind me what --force-blind does", "what --force-blind does"),
-        ("I was wondering whether we use uv or pip", "we use uv or pip"),
-        ("By the way, sorry to bother you, why is CI red?", "why is CI red?"),
-        ("which port does staging use?", "which port does staging use?"),
-        ("What did Hello.java print?", "What did Hello.java print?"),
-        ("does the greeting say hello, please or thanks", "does the greeting say hello or"),
-        ("thanks", "thanks"),
-        ("hello", "hello"),
-        ("please.py", "please.py"),
-        ("", ""),
-    ],
+    LABELLED["manners are left out and names stay"],
 )
 def test_manners_are_left_out_and_names_stay(asked: str, searched: str):
     assert clean(asked) == searched
@@ -40,20 +23,7 @@ def test_manners_are_left_out_and_names_stay(asked: str, searched: str):
 
 @pytest.mark.parametrize(
     ("question", "vague"),
-    [
-        ("what about that one?", True),
-        ("and the port?", True),
-        ("where does it run?", True),
-        ("why?", True),
-        ("who set that up", True),
-        ("is it still broken", True),
-        ("which port does staging use?", False),
-        ("kubernetes", False),
-        ("what does --force-blind do", False),
-        ("where does it read config.toml from", False),
-        ("do we still write that temporary file before uploading the pack", False),
-        ("how do we install packages here", False),
-    ],
+    LABELLED["a vague question points at what it does not name"],
 )
 def test_a_vague_question_points_at_what_it_does_not_name(question: str, vague: bool):
     assert is_vague(question) is vague

@@ -11,6 +11,9 @@ from memory_assets.stages.triage.sensitive import (
     SCRIPT,
     sensitive_reason,
 )
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 HOSTILE = {
     DOWNLOAD: (
@@ -79,37 +82,6 @@ HOSTILE = {
 }
 LINES = [(kind, text) for kind, texts in HOSTILE.items() for text in texts]
 
-ORDINARY = (
-    "Always use `uv`, never `pip`, in this project.",
-    "Always use `pnpm add`, never `npm install`, in this project.",
-    "Always run `make check` before you commit.",
-    "Never use `git push --force`, not even on your own branches.",
-    "Retries live in `retry.go`, with a backoff of 2 seconds.",
-    "How recall works is written in `docs/recall.md`.",
-    "The project needs Python 3.11.4 or newer; see `pyproject.toml`.",
-    "Pin `react@18.2.0` in `package.json`.",
-    "Assembly versions look like version 1.4.0.12 in `app.config`.",
-    "Run `pnpm install --frozen-lockfile` first.",
-    "Install with `pip install -r requirements.txt`, nothing else.",
-    "Never commit without running the tests of `make test`.",
-    "Never commit with `--no-verify`.",
-    "Never skip the tests in `ci.yml`.",
-    "Fixtures lie in `tests/conftest.py`.",
-    "Always deploy with `make deploy`, never by hand.",
-    "Postgres listens on port 5433 in `compose.yaml`.",
-    "Keep prompts under 4000 tokens in `prompts/observer.md`.",
-    "Use `std::string_view` in `src/parser.cpp`.",
-    "Use `request.user.id`, never the name, in `views.py`.",
-    "Call `logger.info` once per request, in `app/server.py`.",
-    "Build with `docker compose up --build`, image `postgres:16`.",
-    "Use `process.env` only in `config.ts`.",
-    "Tests for `install.sh` lie in `tests/install.bats`.",
-    "Read `tokenizer.json` of the model in `src/tokens.rs`.",
-    "Always run `pre-commit run --all-files` before you push.",
-    "The remote name is always origin, as in `git push origin main`.",
-    "Run `go test ./...` before every push, see ADR-0007.",
-)
-
 
 @pytest.mark.parametrize(("kind", "text"), LINES)
 def test_a_hostile_line_has_a_reason_in_plain_words(kind: str, text: str):
@@ -119,7 +91,7 @@ def test_a_hostile_line_has_a_reason_in_plain_words(kind: str, text: str):
     assert reason.endswith(": only a person can approve this")
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@pytest.mark.parametrize("text", LABELLED["ordinary"])
 def test_an_ordinary_line_has_none(text: str):
     assert sensitive_reason(text) is None
 

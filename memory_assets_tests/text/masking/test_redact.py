@@ -23,8 +23,11 @@ from memory_assets.text.masking.redact import (
     mask_text,
 )
 from memory_assets.text.visible import INVISIBLE
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.capture.planted_transcripts import PLACES, WRAPPINGS, plant
 from memory_assets_tests.stages.capture.vendor_formats import FORMS, LETTERS, draw_word
+
+LABELLED = labelled(__file__)
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
@@ -275,42 +278,7 @@ def test_a_value_is_masked_behind_every_name_of_a_secret_however_it_is_written(
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "password = os.environ['DB_PASSWORD']",
-        "const token = process.env.GITHUB_TOKEN;",
-        "DB_PASSWORD=${DB_PASSWORD}",
-        'api_key: "<your-api-key>"',
-        "API_KEY=your-api-key-here",
-        "SECRET_KEY=changeme-please-0000",
-        'password: "xxxxxxxxxxxx"',
-        "token = get_token(session.id, refresh=True)",
-        "Token: auth.BearerToken, Password: e.RefreshToken",
-        "config.password=app.Settings.Base2.Login",
-        "password=C.DB_PASS2",
-        "jwt := makeJWTWithExpiry(t, expNbf)",
-        "postgres://user:password@localhost:5432/app",
-        "https://x-access-token:$GITHUB_TOKEN@github.com/o/r.git",
-        "Authorization: Bearer REDACTED",
-        "Authorization: Bearer <token>",
-        "Authorization: Bearer ${TOKEN}",
-        "Cookie: theme=dark; lang=en-GB",
-        "git checkout 6da1abe63407c83573c6ec7fd1bb06ba4bf8d7ab",
-        "sha256:53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        "github.com/zalando/go-keyring v0.2.8/go.mod h1:6BN3tCzV6QrqBvDWFgwYtXlhMcDNsQUsRfYK1yMlF1E=",
-        "the input_tokens were 123456789 and max_tokens: 200000",
-        "tokens=1234567890123",
-        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
-        "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
-        "task-notification-with-a-long-name-of-words and disk-usage-of-everything-in-here",
-        "password_file = /run/secrets/database-password.txt",
-        "secret_name: projects/p1/secrets/database-2026",
-        "sk-proj-your-key-goes-here-please",
-        "a password of at least twelve characters is required",
-        "token_type=Bearer&expires_in=3600",
-        "class TokenAuthentication(BaseAuthentication): pass",
-        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0dS1k9 me@host",
-        "git log --author=me --format='%H %an' --since=2026-01-01",
-    ],
+    LABELLED["what only looks like a secret is left alone"],
 )
 def test_what_only_looks_like_a_secret_is_left_alone(text: str) -> None:
     assert masked_text(text) == text
