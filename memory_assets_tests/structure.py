@@ -37,7 +37,6 @@ ORDER = (
     "runs",
     "services",
     "stages.maintain",
-    "stages.evaluate",
     "stages.library",
     "stages.brief",
     "stages.triage",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from memory_assets.runs.freshness import keep_waiting
-from memory_assets.schema.tables import TABLES
+from memory_assets.schema.tables import TABLES, deadline_of
 from memory_assets.store.store import Store
 
 AGAIN = 4
@@ -55,7 +55,7 @@ def confirmations(
         if event is None or made is None:
             continue
         age = now - datetime.fromtimestamp(event.timestamp, UTC)
-        if age >= keys[entry.asset_key].deadline / AGAIN:
+        if age >= deadline_of(keys[entry.asset_key]) / AGAIN:
             counts = {
                 name: value
                 for name, value in made.metadata.items()

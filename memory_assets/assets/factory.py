@@ -25,7 +25,7 @@ from memory_assets.runs.materialise import Report, counts_of, data_version, mate
 from memory_assets.runs.staleness import resolve, settings_of
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.tables import DYNAMIC, TABLES, WHOLE, Table
+from memory_assets.schema.tables import DYNAMIC, TABLES, WHOLE, Table, deadline_of
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -39,9 +39,10 @@ not matter.
 FIRST_DAY = date(2024, 1, 1)
 """Earliest day that a message may have; times before it fall to the day of capture."""
 
-STAGES = (
+_CORE_STAGES = (
     "deliver capture distill embed recall reflect friction triage brief maintain quality library"
 ).split()
+STAGES = list(dict.fromkeys([*_CORE_STAGES, *(table.stage for table in TABLES.values())]))
 GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1)}
 """The group of each stage: numbered, because the UI sorts groups by name."""
 
@@ -184,7 +185,7 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
         metadata={**columns, **fresh},
         partitions_def=partitions.get(table.grain),
         freshness_policy=dg.FreshnessPolicy.time_window(
-            fail_window=table.deadline, warn_window=table.deadline / 2
+            fail_window=deadline_of(table), warn_window=deadline_of(table) / 2
         ),
     )
 

@@ -10,7 +10,7 @@ asset, from the sensors and schedules themselves.
 from functools import cache
 
 from memory_assets.assets.automation import SCHEDULES, SENSORS, overdue_jobs
-from memory_assets.schema.tables import JOBS, Table, tables_in
+from memory_assets.schema.tables import JOBS, Table, deadline_of, tables_in
 
 
 def jobs_of(table: Table) -> list[str]:
@@ -39,7 +39,7 @@ def kept_fresh_by(table: Table) -> str:
     input may wait for it.
     """
     lines = [f"- job `{job}`: {_started_by(job)}" for job in jobs_of(table)]
-    hours = table.deadline.total_seconds() / 3600
+    hours = deadline_of(table).total_seconds() / 3600
     return "\n".join(
         [
             *lines,

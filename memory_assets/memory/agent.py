@@ -21,6 +21,7 @@ from memory_assets.memory.opening import despite_damage
 from memory_assets.memory.review import ReviewVerbs
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
+from memory_assets.schema.extras import extras
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.search.latest_briefing import Briefing, latest_briefing
 from memory_assets.store.places import present_root
@@ -89,6 +90,13 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         self, settings: "Settings | None" = None, *, url: str = "", token: str = ""
     ) -> None:
         super().__init__(settings)
+
+    def __getattr__(self, name: str) -> Any:
+        """Returns the method of this name that an optional capability adds."""
+        for extra in extras():
+            if name in extra.methods:
+                return partial(extra.load(extra.methods[name]), self)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def scan(self, table: str, *, as_of: date | str | None = None) -> "pl.LazyFrame":
         """Returns a table as a lazy polars frame; with a day `as_of`, the memories as they were at

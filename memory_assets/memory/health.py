@@ -3,17 +3,14 @@
 from collections.abc import Callable
 from datetime import date, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_assets.errors import LabelsError
 from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
 
 if TYPE_CHECKING:
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.health.status import Status
-    from memory_assets.stages.evaluate.gold import Evaluation, Shown
     from memory_assets.stages.maintain.health_report import HealthReport
 
 
@@ -83,26 +80,3 @@ class HealthVerbs(OpenStore):
         from memory_assets.runs.serving import Serving
 
         return Serving(self.store, port, tell).start().wait(is_service=is_service)
-
-    def evaluate(
-        self,
-        labels: Path | None = None,
-        *,
-        against: Path | None = None,
-        show: "Shown | None" = None,
-    ) -> "Evaluation":
-        """Returns how well the observations cover the labelled sessions of the folder, by default
-        of the setting `gold`.
-
-        `against` is a file with the facts of another extractor; `show` lists missed labels, wrong
-        facts or noise.
-        """
-        from memory_assets.stages.evaluate.gold import evaluate
-
-        folder = labels or self.settings.gold
-        if folder is None:
-            raise LabelsError(
-                "No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see "
-                "docs/operating.md."
-            )
-        return evaluate(self.store.tables, folder, against=against, show=show)

@@ -17,7 +17,7 @@ from memory_assets.runs import launch
 from memory_assets.runs.days import days_between
 from memory_assets.runs.inputs import FLUSHED
 from memory_assets.runs.look import Look
-from memory_assets.services.branches import is_adopting
+from memory_assets.schema.extras import extras
 from memory_assets.services.health.status import Status, keep_status, status_of
 from memory_assets.services.settings.which_store import (
     StoreChoice,
@@ -86,10 +86,9 @@ def choose(*, since: str | None = None, may_show_sample: bool = False) -> StoreC
 def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = None) -> Built:
     """Opens the store, creating it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
-    if is_adopting(store):
-        from memory_assets.runs.what_if import finish
-
-        store = finish(store)
+    for extra in extras():
+        if extra.before_update:
+            store = extra.load(extra.before_update)(store)
     before = despite_damage(store, partial(status_of, store)).rows
     look = None if work else despite_damage(store, partial(Look.begin, store))
     ran = work() if work else launch.ingest(store)

@@ -20,7 +20,7 @@ from memory_assets.runs import due
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.record import changed_since, lagging_sources
 from memory_assets.runs.staleness import is_judged, stale_partitions
-from memory_assets.schema.tables import JOBS, TABLES, Job, Table, tables_in
+from memory_assets.schema.tables import JOBS, TABLES, Job, Table, deadline_of, tables_in
 from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.intake import changed_files
 from memory_assets.stages.deliver import spool
@@ -149,7 +149,7 @@ def _find(store: Store) -> Iterator[Found]:
         ):
             waiting[table.name] = min(filter(None, since), default=None)
     for name in (name for name in TABLES if name in waiting):
-        yield name, waiting[name], TABLES[name].deadline, FEED.get(name, "changed input waits")
+        yield name, waiting[name], deadline_of(TABLES[name]), FEED.get(name, "changed input waits")
     for job in (job for job in JOBS.values() if job.name in due_jobs):
         own = (waiting[table.name] for table in tables_in(job.name) if table.name in waiting)
         yield (

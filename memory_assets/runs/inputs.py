@@ -350,28 +350,6 @@ def notes_by_day(store: Store) -> dict[str, list[str]]:
     return {day.isoformat(): ids for day, ids in by_day.select("day", "id").iter_rows()}
 
 
-def evaluation(store: Store, table: Table) -> dict[str, str]:
-    """The windows, the observations and the labels; nothing where no labelled sessions are
-    named.
-    """
-    from memory_assets.stages.evaluate.labels import hash_of_labels
-
-    observed = store.tables.parts("observations")
-    if store.settings.gold is None or not observed:
-        return {}
-    parts = (f"{day}={info.fingerprint}" for day, info in observed.items())
-    windows = fingerprint(store.tables.parts("windows"), WHOLE)
-    return {
-        WHOLE: hash_of(
-            table.version,
-            version_of("observations"),
-            hash_of_labels(store.settings.gold),
-            windows,
-            *parts,
-        )
-    }
-
-
 def merge_rules(store: Store) -> str:
     """Returns the hash of the rules by which pairs are judged; with other rules all pairs are
     judged again.

@@ -31,10 +31,29 @@ class Extra:
     `is_dry`, returns a `Removed` or None.
     """
 
+    tables: str = ""
+    """Module with the tables and jobs that it adds, `TABLES` and `JOBS` (`schema.declarations`);
+    their functions are named below its folder.
+    """
+    checks: str = ""
+    """Module that registers asset checks (`assets.checks.common`)."""
+    methods: Mapping[str, str] = field(default_factory=dict)
+    """Name of a method of `MemoryAgent` → a function that gets the agent and the arguments."""
+    before_update: str = ""
+    """Function that is called with the store before each update, and returns the store to
+    update.
+    """
+
     def load(self, name: str) -> Any:
         """Returns what the name stands for, such as `cli:app`."""
         module, _, attribute = name.partition(":")
-        return getattr(importlib.import_module(f"{PACKAGE}.{self.name}.{module}"), attribute)
+        loaded = importlib.import_module(f"{PACKAGE}.{self.name}.{module}")
+        return getattr(loaded, attribute) if attribute else loaded
+
+    def load_tables(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Returns the tables and the jobs that it adds."""
+        module = self.load(self.tables)
+        return module.TABLES, module.JOBS
 
 
 @cache

@@ -5,153 +5,19 @@ makes it stale, the jobs that build it, the order of runs, and its entry in `doc
 a table: write its record, declare it here, write the function named in `build`, test that function.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import timedelta
-from typing import Literal
 
 from memory_assets.schema import records as r
+from memory_assets.schema.declarations import DYNAMIC, FOLDERS, WHOLE, Grain, Job, Table
+from memory_assets.schema.extras import Extra, extras
 from memory_assets.schema.records import Record
 
-Grain = Literal[
-    "whole", "day", "week", "month", "category", "scope", "document", "feed", "source", "span"
-]
-"""What one partition holds: everything, a local day, a finished week or month, a category, the
-owner or a project (`runs.scopes`), a document or a feed of the library, a transcript file, or a
-day, week or month (`span`)."""
+__all__ = ["DYNAMIC", "FOLDERS", "JOBS", "TABLES", "WHOLE", "Grain", "Job", "Table"]
 
-DYNAMIC: tuple[Grain, ...] = ("scope", "document", "feed")
-"""Grains whose partitions come and go with what is in the store."""
-
-FOLDERS: dict[Grain, tuple[str, ...]] = {
-    "whole": (),
-    "day": ("day",),
-    "week": ("day",),
-    "month": ("day",),
-    "category": ("category",),
-    "scope": (),
-    "document": ("doc_id",),
-    "feed": ("feed_id",),
-    "source": ("source_id",),
-    "span": ("span", "day"),
-}
-"""Partition columns; a week or month is named by its first day."""
-
-WHOLE = "all"
-"""The only partition of an unpartitioned table."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Declaration of one table or file: its sources, its jobs and the function that builds it."""
-
-    name: str
-    stage: str
-    jobs: tuple[str, ...]
-    """Names of the jobs that build it (`JOBS`)."""
-    version: str
-    """Version of the rules that build it; a new version makes every partition stale."""
-    build: str
-    """Dotted name, below the package, of the function that builds it: see `runs.materialise`."""
-    record: type[Record] | None = None
-    """Row type; None for a file or an index."""
-    grain: Grain = "whole"
-    made_from: tuple[str, ...] = ()
-    """Tables and files that it reads. For a day table, those of the same grain determine staleness.
-    """
-    settings: tuple[str, ...] = ()
-    """Settings that affect its content; a new value makes it stale."""
-    inputs: str | None = ""
-    """Dotted name of the function that returns the input version of each partition, if the general
-    rule does not apply.
-
-    None: it is built whenever one of its jobs runs, and never makes a job due.
-    """
-    is_whole: str = ""
-    """Dotted name of the function that returns whether the file of a partition is there as it was
-    written; for files alone.
-    """
-    follows: bool = False
-    """Whether it is built along with another table of its job, and never makes the job due by
-    itself.
-    """
-    asks: str = ""
-    """Dotted name of the function that returns the model and the hash of its prompt, from the
-    settings.
-
-    A change marks partitions as stale in the UI only: asking again costs money and takes a
-    backfill.
-    """
-    doc: str = ""
-    """Description in the UI: one sentence, by default the record's docstring."""
-    lineage: tuple[tuple[str, str], ...] = ()
-    """Columns on the path to MEMORY.md, each with its source `table.column`."""
-    plots: tuple[str, ...] = ()
-    """Columns whose values are counted in the metadata of a run."""
-    report: str = ""
-    """Dotted name of the function that returns more metadata about the written partitions."""
-    checks: tuple[tuple[str, str], ...] = ()
-    """Names and descriptions of checks that the build function reports."""
-    kinds: frozenset[str] = frozenset({"polars", "parquet"})
-    pool: str | None = None
-    """Dagster pool that prevents two runs from writing the same files."""
-    is_newest_first: bool = False
-    """Whether the latest partitions are built first."""
-    in_branch: bool = False
-    """Whether a what-if branch builds it too."""
-
-    @property
-    def deadline(self) -> timedelta:
-        """How long input may wait for it: as long as for the job that builds it first."""
-        return timedelta(hours=JOBS[self.jobs[0]].deadline_hours)
-
-    @property
-    def is_partitioned(self) -> bool:
-        """Whether Dagster knows its partitions; sources and spans are partitions of the store
-        only.
-        """
-        return self.grain != "whole" and not self.has_own_parts
-
-    @property
-    def has_own_parts(self) -> bool:
-        """Whether only the store knows its partitions."""
-        return self.grain in ("source", "span")
-
-
-@dataclass(frozen=True)
-class Job:
-    """Tables that one run builds together."""
-
-    name: str
-    title: str
-    """Shown in the progress line."""
-    description: str
-    grain: Grain = "whole"
-    is_scheduled: bool = False
-    """Whether a schedule starts it instead of a sensor; the command line always runs it at once."""
-    also: frozenset[str] = frozenset()
-    """Jobs whose tables it builds too, those with other partitions excluded. The clock starts such
-    a job.
-    """
-    every_days: int = 0
-    """Days after which such a job is due if its schedule did not start it and its input changed."""
-    deadline_hours: int = 24
-    """Hours that input may wait for it before memory counts as silent: a sensor looks every minute,
-    a schedule once a day.
-    """
-
-    @property
-    def is_partitioned(self) -> bool:
-        """Whether a run of it covers given days, weeks or months."""
-        return self.grain != "whole"
-
-    @property
-    def is_at_once(self) -> bool:
-        """Whether new transcripts make it due; triage has its own sensor, which also watches
-        people's edits.
-        """
-        return not self.is_scheduled and self.name != "triage"
-
+_OF_EXTRAS = tuple((extra, *extra.load_tables()) for extra in extras() if extra.tables)
+"""Each optional capability that adds tables, with these and its jobs."""
 
 JOBS = {
     job.name: job
@@ -198,8 +64,7 @@ JOBS = {
             "Cut the documents of the library into chunks, encode these, and index them."),
         Job("poll_feeds", "Polling feeds", "Look for new items in the feeds that you watch.",
         is_scheduled=True),
-        Job("evaluate", "Scoring observations", "Score the observations against the labelled "
-                                                "sessions that `gold` names."),
+        *(job for _, _, jobs in _OF_EXTRAS for job in jobs),
     )
 }  # fmt: skip
 """All jobs, in run order."""
@@ -263,6 +128,21 @@ def _file(
     **more,
 ) -> Table:
     return _rows(name, None, stage, jobs, version, inputs=inputs, **more)
+
+
+def _tables_of(extra: Extra, tables: Iterable[Table]) -> Iterator[Table]:
+    """Yields the tables that an optional capability adds; it names functions below its own
+    folder.
+    """
+    for table in tables:
+        named = {
+            field: f"extras.{extra.name}.{getattr(table, field)}"
+            for field in ("build", "inputs", "asks", "is_whole", "report")
+            if getattr(table, field)
+        }
+        yield replace(
+            table, doc=table.doc or (table.record.__doc__ if table.record else "") or "", **named
+        )
 
 
 TABLES: dict[str, Table] = {
@@ -347,9 +227,6 @@ TABLES: dict[str, Table] = {
                   "text between them is kept."),
         _rows("quality", r.QualityRow, "quality", "process_days", "quality/3", grain="day",
               made_from=("observations", "messages", "verdicts"), report="quality:quality_report"),
-        _rows("evaluation", r.EvaluationRow, "quality", "evaluate", "evaluation/2",
-        made_from=("windows", "observations"),
-              settings=("gold",), inputs="evaluation"),
         # embed: vectors, merges, memories and their indexes
         _rows("embedding_failures", r.EmbeddingFailure, "embed", "process_days", "embed/2",
         build="embeddings", grain="day",
@@ -541,9 +418,6 @@ TABLES: dict[str, Table] = {
               checks=(("are_in_step", "The tasks match the waiting proposals, if a Todoist token "
                                       "is set."),),
               doc="Tasks in the owner's Todoist for the waiting proposals, if a token is set."),
-        _rows("calibration", r.CalibrationRow, "quality", _TRIAGE, "calibration/1",
-              made_from=("verdicts", "observations", "proposals", "model_reviews", "decisions",
-              "entries"), inputs=None),
         _rows("telemetry", r.TelemetryRow, "quality", _TRIAGE, "telemetry/1",
         made_from=("decisions",), inputs=None,
               plots=("level",), report="quality:slowest"),
@@ -580,6 +454,15 @@ TABLES: dict[str, Table] = {
     )
 }  # fmt: skip
 """All tables and files by name, in build order."""
+
+TABLES |= {table.name: table for added in _OF_EXTRAS for table in _tables_of(*added[:2])}
+
+
+def deadline_of(table: Table) -> timedelta:
+    """Returns how long input may wait for the table: as long as for the job that builds it
+    first.
+    """
+    return timedelta(hours=JOBS[table.jobs[0]].deadline_hours)
 
 
 def table_names() -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.runs import what_if
+from memory_assets.extras.lab import what_if
 from memory_assets.runs.build import fill
 from memory_assets.services.search import corpus
 from memory_assets.services.settings.which_store import StoreChoice

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import MemoryAssetsError
+from memory_assets.extras.lab import what_if
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs import launch, what_if
+from memory_assets.runs import launch
 from memory_assets.runs.build import rebuild
 from memory_assets.runs.due import night_runs
 from memory_assets.store.settings import Settings

@@ -15,11 +15,11 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.extras.lab.gold import CEILINGS, FLOORS
+from memory_assets.extras.lab.labels import LabelledSession, read_labels
+from memory_assets.extras.lab.score import Fact, Score, score
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.standards import plan_allowances
-from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS
-from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
-from memory_assets.stages.evaluate.score import Fact, Score, score
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.bench import gold_baselines

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import polars as pl
 
-from memory_assets.stages.evaluate.gold import facts_of
-from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
-from memory_assets.stages.evaluate.score import Fact, score
+from memory_assets.extras.lab.gold import facts_of
+from memory_assets.extras.lab.labels import LabelledSession, read_labels
+from memory_assets.extras.lab.score import Fact, score
 from memory_assets.stages.reflect.bullets import parse_bullets
 from memory_assets.stages.reflect.subjects import MONTH, SMALL_TOKENS, SPANS, TABLE_OF
 from memory_assets.store.parquet_tables import ParquetTables

@@ -14,15 +14,15 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
+from memory_assets.extras.lab.labels import LabelledSession, read_labels
+from memory_assets.extras.lab.score import MOST_LINES, Fact, Score, is_placed, score
 from memory_assets.schema.protocols import Embedder
 from memory_assets.stages.distill.day import find_in_windows, judge_windows
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 from memory_assets.stages.distill.standards import MOST_ALLOWED
 from memory_assets.stages.distill.write_gate import GateResult
-from memory_assets.stages.evaluate.labels import LabelledSession, read_labels
-from memory_assets.stages.evaluate.score import MOST_LINES, Fact, Score, is_placed, score
-from memory_assets.stages.evaluate.wording import likeness
+from memory_assets.stages.maintain.wording import likeness
 from memory_assets_tests.bench.gold import RECORDED, capture_labelled
 from memory_assets_tests.bench.row import Row
 from memory_assets_tests.bench.transcripts import LABELS

@@ -11,7 +11,7 @@ from memory_assets.runs.due import due_runs
 from memory_assets.runs.freshness import Waiting, check_deadlines, find_waiting, keep_waiting
 from memory_assets.runs.record import last_build, last_run
 from memory_assets.schema.requests import AddDocumentsRequest, SlogRequest
-from memory_assets.schema.tables import JOBS, TABLES
+from memory_assets.schema.tables import JOBS, TABLES, deadline_of
 from memory_assets.services import documents, slog
 from memory_assets.services.discoveries import Source, keep
 from memory_assets.stages.deliver import spool
@@ -172,7 +172,7 @@ def test_a_table_whose_input_is_stopped_turns_red_within_its_deadline_and_not_be
     (since,) = [
         one.since for one in find_waiting(at_moment(store, begun + after)) if one.name == name
     ]
-    deadline = TABLES[name].deadline
+    deadline = deadline_of(TABLES[name])
     assert begun <= since <= begun + after
     assert not is_red(store, name, since + deadline)
     assert is_red(store, name, since + deadline + timedelta(seconds=1))
@@ -192,8 +192,8 @@ def test_a_table_that_the_clock_starts_turns_red_within_its_deadline_after_its_t
     passed = at_moment(store, START + timedelta(days=JOBS[table.jobs[0]].every_days))
     assert name not in waits(at_moment(store, passed.settings.clock() - timedelta(minutes=1)))
     advance(passed, [one.name for one in TABLES.values() if one.build == table.build])
-    late = waits(passed)[name].since + table.deadline
-    assert late == passed.settings.clock() + table.deadline
+    late = waits(passed)[name].since + deadline_of(table)
+    assert late == passed.settings.clock() + deadline_of(table)
     assert not is_red(store, name, late)
     assert is_red(store, name, late + timedelta(seconds=1))
     advance(passed)

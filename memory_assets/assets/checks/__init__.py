@@ -27,6 +27,7 @@ from memory_assets.assets.checks.common import (
     one_step_per_asset,
     schema_check,
 )
+from memory_assets.schema.extras import extras
 from memory_assets.schema.tables import table_names
 
 
@@ -35,6 +36,9 @@ def make_checks() -> Sequence[dg.AssetChecksDefinition]:
     """Returns the checks of every table and those of each stage; the checks of one asset run in one
     step.
     """
+    for extra in extras():
+        if extra.checks:
+            extra.load(extra.checks)  # importing it registers them
     of_tables = [
         make(table) for table in table_names() for make in (schema_check, no_secrets_check)
     ]

@@ -14,7 +14,7 @@ from memory_assets.stages.embed.locator import find_orphans
 from memory_assets.stages.embed.mentions import READ_STATES
 from memory_assets.stages.embed.project import RETRIEVABLE
 from memory_assets.stages.embed.repeats import MOST_SHARE, find_repeats
-from memory_assets.stages.evaluate.faults import is_question
+from memory_assets.stages.maintain.faults import is_question
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
 

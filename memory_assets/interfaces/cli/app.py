@@ -19,16 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from memory_assets.errors import QuestionError, UnknownTableError
-from memory_assets.interfaces.cli import (
-    config,
-    data,
-    everyday,
-    lab,
-    library,
-    serve,
-    setup,
-    uninstall,
-)
+from memory_assets.interfaces.cli import config, data, everyday, library, serve, setup, uninstall
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.json_schema import OPTION, schema_for
@@ -41,14 +32,11 @@ from memory_assets.schema.progress import report_to
 
 CORE_GROUPS = {
     "data": data.app,
-    "lab": lab.app,
     "library": library.app,
     "serve": serve.app,
 }
 DONE, FAILED, MISUSED = 0, 1, 2
 INTERRUPTED = 130
-PLACED = frozenset(placed)
-"""Verbs that one of the modules has made a command of."""
 
 
 def make_app() -> typer.Typer:
@@ -67,10 +55,11 @@ def make_app() -> typer.Typer:
     app.callback()(options)
     for panel in (everyday, setup, config, uninstall):
         app.add_typer(panel.app)
+    by_name = sorted(groups().items())
     for verb in VERBS:
-        if verb.name not in PLACED:
+        if verb.name not in placed:
             add(app, verb, EVERY_DAY)
-    for name, commands in sorted(groups().items()):
+    for name, commands in by_name:
         app.add_typer(commands, name=name, rich_help_panel=GROUPS)
     return app
 

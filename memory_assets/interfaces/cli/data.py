@@ -22,10 +22,9 @@ from memory_assets.interfaces.cli.commands import (
     shown,
 )
 from memory_assets.interfaces.cli.everyday import built_reply
-from memory_assets.interfaces.views.lab import render_facts
 from memory_assets.interfaces.views.lines import counted
 from memory_assets.interfaces.views.next_steps import after_table_export
-from memory_assets.interfaces.views.rows import render_cards, render_rows
+from memory_assets.interfaces.views.rows import render_cards, render_facts, render_rows
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.interfaces.views.transfer import render_backed_up, render_exported, render_pushed
 from memory_assets.memory import MemoryAgent

@@ -1,17 +1,15 @@
 """The one thing to do after an answer, as a command; printed on a terminal only."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.services.branches import Branch
     from memory_assets.services.forget.forget import Forgetting
     from memory_assets.services.health.doctor import Health
     from memory_assets.services.search.why_not import WhyNot
-    from memory_assets.stages.evaluate.gold import Evaluation
     from memory_assets.stages.recall.cited_answer import CitedAnswer
     from memory_assets.stages.recall.results import Answer
     from memory_assets.stages.triage.explain import Explanation
@@ -73,24 +71,6 @@ def _after_forget(found: "Forgetting") -> str:
         f"`memory forget {_words(found.target)} --apply` erases it."
         if is_short
         else "the same with --apply erases it."
-    )
-
-
-def after_evaluation(found: "Evaluation") -> str:
-    """Returns how to see what was missed, or nothing where findings are listed already."""
-    return (
-        ""
-        if found.shown
-        else "`memory lab eval --show misses` lists the labels that no fact covers."
-    )
-
-
-def after_branches(listed: "Sequence[Branch]") -> str:
-    """Returns how to see what the last branch changes."""
-    return (
-        f"`memory lab what-if show {listed[-1].name}` compares it with the tables it started from."
-        if listed
-        else ""
     )
 
 

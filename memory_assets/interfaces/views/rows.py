@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, render_fields
+from memory_assets.schema.vocabulary import MARKS
 
 if TYPE_CHECKING:
     from memory_assets.services.search.table_rows import ShownRows
@@ -102,3 +103,12 @@ def _short(value: Any) -> str:
     )
     text = " ".join(text.split())
     return text if len(text) <= MOST_CHARS else f"{text[: MOST_CHARS - 1]}…"
+
+
+def render_facts(drawn: "ShownRows") -> Parts:
+    """Renders facts, each with its id, category and source."""
+    for number, row in enumerate(drawn.rows, start=1):
+        yield bold(f"{number}. ", row["text"])
+        yield dim(f"   {row['id']}  {MARKS[row['priority']]} {row['priority']}, {row['category']}")
+        yield dim(f"   said by the {row['author']} on {row['day']}, in {row['project']}")
+    yield dim(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts")

@@ -20,8 +20,8 @@ from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import IndexFailedError, ReviewError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
-from memory_assets.services.branches import drop_all
 from memory_assets.services.documents import NOTED, erase_unknown_chunks
+from memory_assets.services.forget.branches import drop_all
 from memory_assets.services.forget.data_locations import (
     GIT,
     LEFT_OVER,

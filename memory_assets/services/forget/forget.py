@@ -16,7 +16,7 @@ import polars as pl
 
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import NoteError, UnknownMemoryError
-from memory_assets.services.branches import branches_of
+from memory_assets.services.forget.branches import branch_names
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
@@ -242,7 +242,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         entry_lines=tuple(_entry_lines(store, query)),
         wordings=tuple(dict.fromkeys(" ".join(wording) for wording in wordings)),
         found=found,
-        branches=tuple(place.name for place in branches_of(store)),
+        branches=tuple(branch_names(store)),
         servers=servers_pushed_to(store),
         remotes=tuple(
             dict.fromkeys(

@@ -14,9 +14,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from memory_assets.schema.tables import TABLES
-from memory_assets.stages.evaluate.faults import FAULTS
-from memory_assets.stages.evaluate.quality import count_of, share_of
+from memory_assets.schema.tables import TABLES, deadline_of
 from memory_assets.stages.maintain.charts import (
     Series,
     dollars,
@@ -27,6 +25,8 @@ from memory_assets.stages.maintain.charts import (
     seconds,
     stacked_columns,
 )
+from memory_assets.stages.maintain.faults import FAULTS
+from memory_assets.stages.maintain.quality import count_of, share_of
 from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
 
 FOLDER = "health"
@@ -312,7 +312,7 @@ def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
 
 def is_overdue(given: HealthInputs, name: str) -> bool:
     """Returns whether input has waited for the table for longer than its deadline."""
-    return name in given.waiting and given.now - given.waiting[name] > TABLES[name].deadline
+    return name in given.waiting and given.now - given.waiting[name] > deadline_of(TABLES[name])
 
 
 def _freshness(given: HealthInputs) -> Section:
@@ -322,7 +322,7 @@ def _freshness(given: HealthInputs) -> Section:
             f"{given.written[name].astimezone(given.zone):%Y-%m-%d %H:%M}",
             _age(given.now - given.written[name]),
             _age(given.now - given.waiting[name]) if name in given.waiting else "",
-            _age(TABLES[name].deadline),
+            _age(deadline_of(TABLES[name])),
             "overdue" if is_overdue(given, name) else "",
         )
         for name in TABLES

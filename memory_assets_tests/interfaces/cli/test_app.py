@@ -14,12 +14,12 @@ import pytest
 import typer
 
 from memory_assets import __version__
+from memory_assets.extras.lab import branches
+from memory_assets.extras.lab.branches import Branch, BranchFolder
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.entry import main as entry
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.build import Built
-from memory_assets.services import branches
-from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.status import status_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store

@@ -8,11 +8,11 @@ import jsonschema
 import polars as pl
 import pytest
 
+from memory_assets.extras.lab import branches
+from memory_assets.extras.lab.branches import Branch, BranchFolder
 from memory_assets.interfaces.json_schema import schema_for
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.build import Built
-from memory_assets.services import branches
-from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.status import status_of
 from memory_assets.services.review.proposals import Reviewed
 from memory_assets.store.settings import read_settings

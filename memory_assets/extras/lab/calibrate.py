@@ -1,7 +1,7 @@
 """Reads what calibration needs: verdicts, people's decisions, and past windows to judge again with
 other limits.
 
-`stages/evaluate/calibration.py` counts, `stages/evaluate/reruling.py` applies the limits.
+`extras/lab/calibration.py` counts, `extras/lab/reruling.py` applies the limits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,14 +11,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from memory_assets.schema.progress import track
-from memory_assets.services.review.open_triage import rules_of
-from memory_assets.services.search.corpus import open_embedder
-from memory_assets.stages.distill.day import WindowFindings, find_in_windows
-from memory_assets.stages.distill.model.answer_rows import answers_by_window
-from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.standards import standards_of
-from memory_assets.stages.evaluate.calibration import (
+from memory_assets.extras.lab.calibration import (
     ReviewHistory,
     calibrate,
     find_outcomes,
@@ -27,13 +20,20 @@ from memory_assets.stages.evaluate.calibration import (
     sum_up,
     verdicts_of_rules,
 )
-from memory_assets.stages.evaluate.reruling import (
+from memory_assets.extras.lab.reruling import (
     Flip,
     Limits,
     flips_of_gate,
     flips_of_triage,
     parse_limits,
 )
+from memory_assets.schema.progress import track
+from memory_assets.services.review.open_triage import rules_of
+from memory_assets.services.search.corpus import open_embedder
+from memory_assets.stages.distill.day import WindowFindings, find_in_windows
+from memory_assets.stages.distill.model.answer_rows import answers_by_window
+from memory_assets.stages.distill.model.answers import AnswerStore
+from memory_assets.stages.distill.standards import standards_of
 from memory_assets.stages.triage.current import read_current, read_proposals
 from memory_assets.store.store import Store
 

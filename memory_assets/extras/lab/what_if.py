@@ -20,20 +20,20 @@ from typing import Any, get_args
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import QuestionError, SettingsError, StoreError, UnknownBranchError
-from memory_assets.runs import launch
-from memory_assets.runs.compare import (
+from memory_assets.extras.lab import branches
+from memory_assets.extras.lab.branches import Branch, BranchFolder, branches_of
+from memory_assets.extras.lab.compare import (
     Comparison,
     compare_memories,
     compare_observations,
     held_reasons,
     reworded,
 )
+from memory_assets.runs import launch
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.records import MEMORY_MD, VALID_STATES
 from memory_assets.schema.vocabulary import SlogAction
-from memory_assets.services import branches
-from memory_assets.services.branches import Branch, BranchFolder, branches_of
 from memory_assets.services.health.status import keep_status
 from memory_assets.services.models.model_budget import answers_since
 from memory_assets.services.models.model_questions import Consultation

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_assets.stages.evaluate.labels import (
+from memory_assets.extras.lab.labels import (
     LabelledFact,
     LabelledNoise,
     LabelledSession,
     Line,
     read_labels,
 )
-from memory_assets.stages.evaluate.score import Fact, Score, pair, score
+from memory_assets.extras.lab.score import Fact, Score, pair, score
 from memory_assets_tests.conftest import REPOSITORY
 
 SHARED = REPOSITORY.parent / "shared"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import LabelsError
+from memory_assets.extras.lab.gold import Evaluation, Shown, evaluate
 from memory_assets.interfaces.cli import app as cli
-from memory_assets.stages.evaluate.gold import Evaluation, Shown, evaluate
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, WINDOW, small_store, write

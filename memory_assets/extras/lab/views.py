@@ -14,8 +14,12 @@ from rich.text import Text
 from memory_assets.interfaces.views.lines import Parts, bold, dim, line, table, warning
 
 if TYPE_CHECKING:
-    from memory_assets.runs.compare import Kind, RowChange
-    from memory_assets.runs.what_if import (
+    from memory_assets.extras.lab.branches import Branch
+    from memory_assets.extras.lab.calibrate import Calibration
+    from memory_assets.extras.lab.compare import Kind, RowChange
+    from memory_assets.extras.lab.gold import Evaluation, Finding
+    from memory_assets.extras.lab.score import Score
+    from memory_assets.extras.lab.what_if import (
         Adopted,
         BranchCost,
         Estimate,
@@ -23,11 +27,6 @@ if TYPE_CHECKING:
         Side,
         WhatIf,
     )
-    from memory_assets.services.branches import Branch
-    from memory_assets.services.calibration import Calibration
-    from memory_assets.services.search.table_rows import ShownRows
-    from memory_assets.stages.evaluate.gold import Evaluation, Finding
-    from memory_assets.stages.evaluate.score import Score
 
 NAMES = {
     "recall": "recall, by priority",
@@ -39,7 +38,6 @@ NAMES = {
 }
 """Measures as people read them."""
 
-PRIORITY_MARKS = {"high": "🔴", "medium": "🟡", "low": "🟢"}
 PER_SESSION = (
     "recall",
     "owner's rules",
@@ -70,18 +68,6 @@ def render_evaluation(found: "Evaluation") -> Parts:
     yield _measures(found)
     yield from _totals(found)
     yield from _shown_findings(found.shown)
-
-
-def render_facts(drawn: "ShownRows") -> Parts:
-    """Renders facts, each with its id, category and source."""
-    for number, row in enumerate(drawn.rows, start=1):
-        yield bold(f"{number}. ", row["text"])
-        yield dim(
-            f"   {row['id']}  {PRIORITY_MARKS[row['priority']]} {row['priority']}, "
-            f"{row['category']}"
-        )
-        yield dim(f"   said by the {row['author']} on {row['day']}, in {row['project']}")
-    yield dim(f"{len(drawn.rows):,} of {drawn.total:,} allowed facts")
 
 
 def render_calibration(found: "Calibration") -> Parts:
@@ -153,7 +139,7 @@ def render_adopted(adopted: "Adopted") -> Parts:
 
 
 def _rulings(found: "Calibration") -> Parts:
-    from memory_assets.stages.evaluate.calibration import ENOUGH, NO, OUTCOMES, YES
+    from memory_assets.extras.lab.calibration import ENOUGH, NO, OUTCOMES, YES
 
     by, rows = [found.by] if found.by else [], []
     for row in found.rows:
@@ -210,7 +196,7 @@ def _sessions(scored: "Score") -> Table:
 
 
 def _measures(found: "Evaluation") -> Table:
-    from memory_assets.stages.evaluate.gold import CEILINGS, FLOORS, MEASURES
+    from memory_assets.extras.lab.gold import CEILINGS, FLOORS, MEASURES
 
     limits = {name: f"at most {most:.2f}" for name, most in CEILINGS.items()}
     limits |= {name: f"at least {least:.2f}" for name, least in FLOORS.items()}
@@ -313,4 +299,22 @@ def _price(cost: "BranchCost") -> str:
     usd = "of unknown price" if cost.usd is None else f"${cost.usd:.2f}"
     return (
         f"{cost.calls:,} calls, {cost.input_tokens:,} tokens in, {cost.output_tokens:,} out, {usd}"
+    )
+
+
+def after_evaluation(found: "Evaluation") -> str:
+    """Returns how to see what was missed, or nothing where findings are listed already."""
+    return (
+        ""
+        if found.shown
+        else "`memory lab eval --show misses` lists the labels that no fact covers."
+    )
+
+
+def after_branches(listed: "Sequence[Branch]") -> str:
+    """Returns how to see what the last branch changes."""
+    return (
+        f"`memory lab what-if show {listed[-1].name}` compares it with the tables it started from."
+        if listed
+        else ""
     )

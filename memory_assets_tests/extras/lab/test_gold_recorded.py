@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import LabelsError
-from memory_assets.stages.evaluate.gold import read_against
+from memory_assets.extras.lab.gold import read_against
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import small_store
 

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from memory_assets.errors import QuestionError
+from memory_assets.extras.lab import views as view
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli.commands import (
     FirstDay,
@@ -21,8 +22,6 @@ from memory_assets.interfaces.cli.commands import (
     group,
     shown,
 )
-from memory_assets.interfaces.views import lab as view
-from memory_assets.interfaces.views.next_steps import after_branches, after_evaluation
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
@@ -66,7 +65,7 @@ def evaluate(
     missing = [
         f"Session {session} is not in this store and is not counted." for session in found.missing
     ]
-    return shown(view.render_evaluation, found, missing, next_step=after_evaluation(found))
+    return shown(view.render_evaluation, found, missing, next_step=view.after_evaluation(found))
 
 
 @app.command(
@@ -92,8 +91,8 @@ def calibration(
     """Compare the verdicts of the gate, of triage and of a model with people's decisions. Writes
     nothing.
     """
+    from memory_assets.extras.lab.calibrate import calibrate_all
     from memory_assets.runs.days import days_between
-    from memory_assets.services.calibration import calibrate_all
 
     store = MemoryAgent().store
     days = days_between(store.tables, day_of(first), day_of(last))
@@ -142,7 +141,7 @@ def what_if(
 def what_if_list(as_json: Json = False) -> Reply:
     """List the branches."""
     branches = _runs().listed(MemoryAgent().store)
-    return shown(view.render_branches, branches, next_step=after_branches(branches))
+    return shown(view.render_branches, branches, next_step=view.after_branches(branches))
 
 
 @what_if_app.command("show", epilog="Example: `memory lab what-if show least_useful-0.6`")
@@ -181,6 +180,6 @@ def _changes(settings: Sequence[str]) -> dict[str, str]:
 
 def _runs() -> ModuleType:
     """Returns the module that builds branches; importing it loads Dagster."""
-    from memory_assets.runs import what_if
+    from memory_assets.extras.lab import what_if
 
     return what_if

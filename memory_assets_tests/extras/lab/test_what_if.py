@@ -14,7 +14,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from memory_assets.errors import SettingsError, StoreError
-from memory_assets.runs import launch, what_if
+from memory_assets.extras.lab import what_if
+from memory_assets.runs import launch
 from memory_assets.runs.build import fill
 from memory_assets.runs.days import days_between
 from memory_assets.runs.staleness import stale_days
@@ -23,10 +24,10 @@ from memory_assets.services.settings.which_store import StoreChoice
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.conftest import NOW
+from memory_assets_tests.extras.lab.test_branches import bytes_of
 from memory_assets_tests.journeys.test_model_journey import MODEL, about_windows, dutiful
 from memory_assets_tests.messages_api import KEY, MessagesApi, serve
 from memory_assets_tests.once import only_whole
-from memory_assets_tests.services.test_branches import bytes_of
 from memory_assets_tests.story import lay_out_sample, start
 
 pytestmark = pytest.mark.slow

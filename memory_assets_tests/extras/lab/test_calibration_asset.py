@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memory_assets.runs.steps.quality import precision_of
-from memory_assets.stages.evaluate.calibration import ENOUGH
+from memory_assets.extras.lab.calibration import ENOUGH
+from memory_assets.extras.lab.steps import precision_of
 from memory_assets.store.store import Store
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import frame, row

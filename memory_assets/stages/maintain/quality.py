@@ -14,7 +14,7 @@ import polars as pl
 from memory_assets.schema import frames as schemas
 from memory_assets.stages.distill.write_gate import LESS_USEFUL
 from memory_assets.stages.embed.repeats import find_repeats
-from memory_assets.stages.evaluate.faults import FAULTS, OUTPUTS, EvidenceMessage, faults_of
+from memory_assets.stages.maintain.faults import FAULTS, OUTPUTS, EvidenceMessage, faults_of
 
 JUNK = frozenset(
     {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.evaluate.wording import contradict, likeness
+from memory_assets.stages.maintain.wording import contradict, likeness
 
 
 @pytest.mark.parametrize(

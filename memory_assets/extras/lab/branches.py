@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Literal
 
 from memory_assets.errors import StoreError, UnknownBranchError
+from memory_assets.services.forget.branches import FOLDER, RECORD, branch_names
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, write_json
 
-FOLDER, RECORD, BEFORE = "branches", "what_if.json", "before"
+BEFORE = "before"
 COMPARED = ("observations", "memories")
 """Tables that a branch copies when it is made, to compare with later."""
 
@@ -144,21 +145,16 @@ def drop(place: BranchFolder) -> None:
 
 def branches_of(store: Store) -> Iterator[BranchFolder]:
     """Yields the branches of the store by name."""
-    for path in sorted((store.root / FOLDER).glob("*")):
-        if not path.name.startswith(".") and (path / RECORD).is_file():
-            yield BranchFolder(store, path.name)
+    return (BranchFolder(store, name) for name in branch_names(store))
 
 
-def is_adopting(store: Store) -> bool:
-    """Returns whether an adoption was started and not finished."""
-    return any(place.read().state == "adopting" for place in branches_of(store))
+def finish_adoption(store: Store) -> Store:
+    """Finishes an adoption that was started and not finished, and returns the store to update."""
+    if not any(place.read().state == "adopting" for place in branches_of(store)):
+        return store
+    from memory_assets.extras.lab.what_if import finish
 
-
-def drop_all(store: Store) -> int:
-    """Deletes every branch and unfinished folder, and returns the number of branches."""
-    count = sum(1 for _ in branches_of(store))
-    shutil.rmtree(store.root / FOLDER, ignore_errors=True)
-    return count
+    return finish(store)
 
 
 def _row(branch: Branch) -> dict[str, object]:

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import QuestionError
-from memory_assets.stages.distill.day import WindowFindings, judge_windows
-from memory_assets.stages.distill.rows import candidate_id
-from memory_assets.stages.distill.rules.candidates import Candidate, Observed
-from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Standards
-from memory_assets.stages.evaluate.reruling import (
+from memory_assets.extras.lab.reruling import (
     Limits,
     flips_of_gate,
     flips_of_triage,
     parse_limits,
 )
+from memory_assets.stages.distill.day import WindowFindings, judge_windows
+from memory_assets.stages.distill.rows import candidate_id
+from memory_assets.stages.distill.rules.candidates import Candidate, Observed
+from memory_assets.stages.distill.standards import MOST_ALLOWED, GateLimits, Standards
 from memory_assets.stages.triage.auto import TriageLimits
 from memory_assets_tests.factories import frame, row
 from memory_assets_tests.stages.distill.test_write_gate import BASE

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memory_assets.runs.compare import compare_memories, compare_observations
+from memory_assets.extras.lab.compare import compare_memories, compare_observations
 from memory_assets_tests.factories import frame, row
 
 

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from memory_assets.extras.lab import branches
+from memory_assets.extras.lab.branches import Branch, BranchFolder, branches_of
 from memory_assets.memory import MemoryAgent
-from memory_assets.services import branches
-from memory_assets.services.branches import Branch, BranchFolder, branches_of, drop_all
+from memory_assets.services.forget.branches import drop_all
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row
 from memory_assets_tests.small_store import DAY, FACT, index, small_store, write

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory_assets.errors import LabelsError
-from memory_assets.stages.evaluate.labels import hash_of_labels, read_labels
+from memory_assets.extras.lab.labels import hash_of_labels, read_labels
 from memory_assets_tests.conftest import REPOSITORY
 
 FACT = {"text": "Use uv, never pip.", "priority": "high", "evidence": [3]}

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from memory_assets.stages.evaluate.labels import (
+from memory_assets.extras.lab.labels import (
     LabelledFact,
     LabelledNoise,
     LabelledSession,
     session_id,
 )
-from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
+from memory_assets.stages.maintain.wording import agreement, content_words, likeness
 
 WEIGHTS = {"high": 3, "medium": 2, "low": 1}
 """Weight of a label of each priority in recall."""

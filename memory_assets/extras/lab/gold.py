@@ -20,16 +20,13 @@ from typing import Any, Literal
 import polars as pl
 
 from memory_assets.errors import LabelsError
-from memory_assets.stages.distill.day import build_day
-from memory_assets.stages.distill.model.observer import Answered
-from memory_assets.stages.distill.standards import MOST_ALLOWED
-from memory_assets.stages.evaluate.labels import (
+from memory_assets.extras.lab.labels import (
     LabelledFact,
     LabelledSession,
     read_labels,
     session_id,
 )
-from memory_assets.stages.evaluate.score import (
+from memory_assets.extras.lab.score import (
     REACH,
     Counts,
     Fact,
@@ -38,7 +35,10 @@ from memory_assets.stages.evaluate.score import (
     is_placed,
     score,
 )
-from memory_assets.stages.evaluate.wording import agreement, content_words, likeness
+from memory_assets.stages.distill.day import build_day
+from memory_assets.stages.distill.model.observer import Answered
+from memory_assets.stages.distill.standards import MOST_ALLOWED
+from memory_assets.stages.maintain.wording import agreement, content_words, likeness
 from memory_assets.store.parquet_tables import ParquetTables
 
 Shown = Literal["misses", "wrong", "noise"]

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from memory_assets.stages.evaluate.calibration import (
+from memory_assets.extras.lab.calibration import (
     ReviewHistory,
     calibrate,
     find_outcomes,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.stages.evaluate.faults import (
+from memory_assets.stages.maintain.faults import (
     EvidenceMessage,
     clock_times,
     copies,

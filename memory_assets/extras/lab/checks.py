@@ -1,0 +1,45 @@
+"""Checks of the scores on labelled sessions; none of them stops a run."""
+
+from functools import partial
+
+import dagster as dg
+import polars as pl
+
+from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check, verdict
+from memory_assets.extras.lab.gold import ALL, CEILINGS, FLOORS
+from memory_assets.store.store import Store
+
+
+def _limit(
+    measure: str, limit: float, is_floor: bool, store: Store, days: Days
+) -> dg.AssetCheckResult:
+    """Returns whether all sessions together keep the limit, and which sessions do not."""
+    rows = store.tables.read("evaluation").filter(measure=measure)
+    missed = rows.filter(pl.col("value") < limit if is_floor else pl.col("value") > limit)
+    is_all = pl.col("session_id") == ALL
+    sessions = missed.filter(~is_all).select("session_id", pl.col("value").round(3))
+    figures = rows.filter(is_all).select(pl.col("value").round(4), "low", "high").to_dicts()
+    known = {key: value for row in figures for key, value in row.items() if value is not None}
+    return verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **known)
+
+
+for _is_floor, _limits in ((True, FLOORS), (False, CEILINGS)):
+    _suffix, _bound = (
+        ("reaches_its_floor", "at least") if _is_floor else ("stays_below_its_ceiling", "at most")
+    )
+    for _measure, _value in _limits.items():
+        _description = f"{_measure}: {_bound} {_value:.2f} over all sessions."
+        _keeps = partial(_limit, _measure, _value, _is_floor)
+        REGISTERED.append(
+            TableCheck("evaluation", f"{_measure}_{_suffix}", _description, _keeps, "warn")
+        )
+
+
+@check("evaluation", level="warn")
+def no_session_at_zero(store: Store, days: Days) -> dg.AssetCheckResult:
+    """In every labelled session at least one wanted fact was found."""
+    rows = store.tables.read("evaluation").filter(
+        (pl.col("measure") == "recall") & (pl.col("session_id") != ALL)
+    )
+    missed = rows.filter(pl.col("value") == 0).select("session_id")
+    return verdict(missed.is_empty(), missed, sessions=rows.height)

@@ -1,0 +1,135 @@
+"""Builds the measures on labelled sessions, and against what people decided."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memory_assets.extras.lab.calibrate import calibration_of
+from memory_assets.extras.lab.calibration import ENOUGH, NO, YES, sum_up
+from memory_assets.extras.lab.gold import (
+    MEASURES,
+    Evaluation,
+    evaluate,
+    evaluation_rows,
+    sessions_in,
+)
+from memory_assets.extras.lab.labels import hash_of_labels, read_labels
+from memory_assets.runs.inputs import fingerprint
+from memory_assets.runs.materialise import Rows, per_partition
+from memory_assets.schema.declarations import WHOLE, Table
+from memory_assets.schema.frames import empty, frame_of, hash_of
+from memory_assets.schema.tables import version_of
+from memory_assets.store.places import CHECKOUT
+from memory_assets.store.store import Store
+
+
+def evaluation_inputs(store: Store, table: Table) -> dict[str, str]:
+    """The windows, the observations and the labels; nothing where no labelled sessions are
+    named.
+    """
+    observed = store.tables.parts("observations")
+    if store.settings.gold is None or not observed:
+        return {}
+    parts = (f"{day}={info.fingerprint}" for day, info in observed.items())
+    windows = fingerprint(store.tables.parts("windows"), WHOLE)
+    return {
+        WHOLE: hash_of(
+            table.version,
+            version_of("observations"),
+            hash_of_labels(store.settings.gold),
+            windows,
+            *parts,
+        )
+    }
+
+
+@per_partition
+def evaluation(store: Store, _: str) -> Rows:
+    """Scores the observations against the labelled sessions, where the setting names some; raises
+    `LabelsError`.
+    """
+    tables, folder = store.tables, store.settings.gold
+    if folder is None:
+        return Rows(
+            empty("evaluation"),
+            {"labels": "no labelled sessions: name their folder in MEMORY_GOLD"},
+        )
+    if not {one.session for one in read_labels(folder)} & sessions_in(tables):
+        return Rows(
+            empty("evaluation"),
+            {"labels": f"no labelled sessions: none of those in {folder} is in this store"},
+        )
+    found = evaluate(tables, folder)
+    rows = evaluation_rows(
+        found, version=version_of("observations"), labels_hash=hash_of_labels(found.labels)
+    )
+    return Rows(frame_of("evaluation", rows), _scores(found))
+
+
+def _scores(found: Evaluation) -> dict[str, Any]:
+    """Returns the scores to plot, and the versions and labels that they belong to."""
+    score = found.score
+    return {
+        **{name: round(getattr(score.counts, name), 4) for name in MEASURES},
+        **{
+            f"{name}_interval_{end}": pair[n]
+            for n, end in enumerate(("low", "high"))
+            for name, pair in score.intervals.items()
+        },
+        "sessions": len(score.sessions),
+        "sessions_at_zero": len(score.at_zero),
+        "sessions_missing": len(found.missing),
+        "allowed_per_session": round(score.allowed_per_session, 2),
+        "most_in_a_session": score.most_in_a_session,
+        "distill_version": version_of("observations"),
+        "observer": ", ".join(found.observers),
+        "code": _commit(),
+        "labels": str(found.labels),
+        "percent_of_labels_found": {
+            one.session: round(100 * one.counts.recall) for one in score.sessions
+        },
+    }
+
+
+def _commit() -> str:
+    """Returns the commit of the running checkout; `installed` where the package is installed."""
+    if not Path(CHECKOUT, ".git").exists() or shutil.which("git") is None:
+        return "installed"
+    done = subprocess.run(
+        ["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True
+    )
+    return done.stdout.strip() or "installed"
+
+
+@per_partition
+def calibration(store: Store, _: str) -> Rows:
+    """Compares every verdict with people's decisions."""
+    frame = calibration_of(store)
+    return Rows(frame, precision_of(frame))
+
+
+def precision_of(frame: pl.DataFrame) -> dict[str, Any]:
+    """Returns the precision of each verdict that people decided on, and the calibration of the
+    confidence of proposals.
+    """
+    verdicts = sum_up(frame.filter(pl.col("judge") != "confidence"), ["judge", "verdict"])
+    decided = verdicts.filter(pl.col("precision").is_not_null())
+    precision = {
+        f"precision_{judge}_{verdict}".replace(" ", "_"): round(share, 4)
+        for judge, verdict, share in decided.select("judge", "verdict", "precision").iter_rows()
+    }
+    tenths = sum_up(frame.filter(judge="confidence"), ["judge", "verdict"])
+    wanted = {
+        verdict: round(100 * share)
+        for verdict, share in tenths.select("verdict", "precision").drop_nulls().iter_rows()
+    }
+    enough = sum_up(tenths, ["judge"]).filter(pl.sum_horizontal(*YES, *NO) >= ENOUGH)
+    squared_error = {} if enough.is_empty() else {"brier": round(enough["brier"].item(), 4)}
+    return {
+        **precision,
+        **({"percent_wanted_by_confidence": wanted} if wanted else {}),
+        **squared_error,
+    }

@@ -1,0 +1,42 @@
+"""The tables and the job of the lab."""
+
+from memory_assets.extras.lab.records import CalibrationRow, EvaluationRow
+from memory_assets.schema.declarations import Job, Table
+
+TABLES = (
+    Table(
+        "evaluation",
+        "quality",
+        ("evaluate",),
+        "evaluation/2",
+        "steps:evaluation",
+        record=EvaluationRow,
+        made_from=("windows", "observations"),
+        settings=("gold",),
+        inputs="steps:evaluation_inputs",
+    ),
+    Table(
+        "calibration",
+        "quality",
+        ("triage", "review"),
+        "calibration/1",
+        "steps:calibration",
+        record=CalibrationRow,
+        made_from=(
+            "verdicts",
+            "observations",
+            "proposals",
+            "model_reviews",
+            "decisions",
+            "entries",
+        ),
+        inputs=None,
+    ),
+)
+JOBS = (
+    Job(
+        "evaluate",
+        "Scoring observations",
+        "Score the observations against the labelled sessions that `gold` names.",
+    ),
+)

@@ -1,0 +1,140 @@
+"""What a table and a job are declared with; all of them are listed in `schema.tables`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memory_assets.schema.records import Record
+
+Grain = Literal[
+    "whole", "day", "week", "month", "category", "scope", "document", "feed", "source", "span"
+]
+"""What one partition holds: everything, a local day, a finished week or month, a category, the
+owner or a project (`runs.scopes`), a document or a feed of the library, a transcript file, or a
+day, week or month (`span`)."""
+
+DYNAMIC: tuple[Grain, ...] = ("scope", "document", "feed")
+"""Grains whose partitions come and go with what is in the store."""
+
+FOLDERS: dict[Grain, tuple[str, ...]] = {
+    "whole": (),
+    "day": ("day",),
+    "week": ("day",),
+    "month": ("day",),
+    "category": ("category",),
+    "scope": (),
+    "document": ("doc_id",),
+    "feed": ("feed_id",),
+    "source": ("source_id",),
+    "span": ("span", "day"),
+}
+"""Partition columns; a week or month is named by its first day."""
+
+WHOLE = "all"
+"""The only partition of an unpartitioned table."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Declaration of one table or file: its sources, its jobs and the function that builds it."""
+
+    name: str
+    stage: str
+    jobs: tuple[str, ...]
+    """Names of the jobs that build it (`JOBS`)."""
+    version: str
+    """Version of the rules that build it; a new version makes every partition stale."""
+    build: str
+    """Dotted name, below the package, of the function that builds it: see `runs.materialise`."""
+    record: type[Record] | None = None
+    """Row type; None for a file or an index."""
+    grain: Grain = "whole"
+    made_from: tuple[str, ...] = ()
+    """Tables and files that it reads. For a day table, those of the same grain determine staleness.
+    """
+    settings: tuple[str, ...] = ()
+    """Settings that affect its content; a new value makes it stale."""
+    inputs: str | None = ""
+    """Dotted name of the function that returns the input version of each partition, if the general
+    rule does not apply.
+
+    None: it is built whenever one of its jobs runs, and never makes a job due.
+    """
+    is_whole: str = ""
+    """Dotted name of the function that returns whether the file of a partition is there as it was
+    written; for files alone.
+    """
+    follows: bool = False
+    """Whether it is built along with another table of its job, and never makes the job due by
+    itself.
+    """
+    asks: str = ""
+    """Dotted name of the function that returns the model and the hash of its prompt, from the
+    settings.
+
+    A change marks partitions as stale in the UI only: asking again costs money and takes a
+    backfill.
+    """
+    doc: str = ""
+    """Description in the UI: one sentence, by default the record's docstring."""
+    lineage: tuple[tuple[str, str], ...] = ()
+    """Columns on the path to MEMORY.md, each with its source `table.column`."""
+    plots: tuple[str, ...] = ()
+    """Columns whose values are counted in the metadata of a run."""
+    report: str = ""
+    """Dotted name of the function that returns more metadata about the written partitions."""
+    checks: tuple[tuple[str, str], ...] = ()
+    """Names and descriptions of checks that the build function reports."""
+    kinds: frozenset[str] = frozenset({"polars", "parquet"})
+    pool: str | None = None
+    """Dagster pool that prevents two runs from writing the same files."""
+    is_newest_first: bool = False
+    """Whether the latest partitions are built first."""
+    in_branch: bool = False
+    """Whether a what-if branch builds it too."""
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether Dagster knows its partitions; sources and spans are partitions of the store
+        only.
+        """
+        return self.grain != "whole" and not self.has_own_parts
+
+    @property
+    def has_own_parts(self) -> bool:
+        """Whether only the store knows its partitions."""
+        return self.grain in ("source", "span")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Tables that one run builds together."""
+
+    name: str
+    title: str
+    """Shown in the progress line."""
+    description: str
+    grain: Grain = "whole"
+    is_scheduled: bool = False
+    """Whether a schedule starts it instead of a sensor; the command line always runs it at once."""
+    also: frozenset[str] = frozenset()
+    """Jobs whose tables it builds too, those with other partitions excluded. The clock starts such
+    a job.
+    """
+    every_days: int = 0
+    """Days after which such a job is due if its schedule did not start it and its input changed."""
+    deadline_hours: int = 24
+    """Hours that input may wait for it before memory counts as silent: a sensor looks every minute,
+    a schedule once a day.
+    """
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether a run of it covers given days, weeks or months."""
+        return self.grain != "whole"
+
+    @property
+    def is_at_once(self) -> bool:
+        """Whether new transcripts make it due; triage has its own sensor, which also watches
+        people's edits.
+        """
+        return not self.is_scheduled and self.name != "triage"
