@@ -84,9 +84,9 @@ class HookPart(ABC):
         """
 
     @abstractmethod
-    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
-        """Returns the text without our part; `kept` names containers that were there before, even
-        if empty now.
+    def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
+        """Returns the text without our part; `earlier_containers` names those that were there
+        before, even if empty now.
         """
 
     def kept(self, text: str) -> list[str]:
@@ -112,22 +112,25 @@ class JsonHooks(HookPart):
 
     def store_in(self, text: str) -> str | None:
         """Returns the store of the first hook of ours."""
-        found = next((hook["command"] for *_, hook, _ in self._find(root_of(text, self.path))), "")
-        return bound_to(_words(found))
+        hooks = self._find(root_of(text, self.path))
+        command = next((hook["command"] for *_, hook, _ in hooks), "")
+        return bound_to(_words(command))
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether each event has our hook, with its current command, and each rule is
         there; None without our hooks.
         """
         root = root_of(text, self.path)
-        found = {
+        present = {
             (event, hook["command"], matcher) for event, _, _, hook, matcher in self._find(root)
         }
         wanted = {
             (event, shell_line(words), self.matchers.get(event))
             for event, words in self.commands.items()
         }
-        return found == wanted and not self._missing(root) if found else None
+        if not present:
+            return None
+        return present == wanted and not self._missing(root)
 
     def is_recalling(self, text: str) -> bool:
         """Returns whether one of our hooks runs at each prompt."""
@@ -143,36 +146,45 @@ class JsonHooks(HookPart):
             }
             return [Insertion(len(text), _rendered(whole))]
         root = root_of(text, self.path)
-        hooks, absent = root.child("hooks"), dict[str, Any]()
-        found = [] if hooks is None else self._add_hooks(text, hooks, groups)
+        absent: dict[str, Any] = {}
+        insertions: list[Insertion] = []
+        hooks = root.child("hooks")
         if hooks is None:
             absent["hooks"] = groups
-        if missing := self._missing(root):
-            permissions = root.child("permissions")
-            if permissions is None:
-                absent["permissions"] = {"allow": missing}
-            else:
-                found.append(self._add_rules(text, permissions, missing))
-        return [*found, *([insert_members(text, root, absent)] if absent else [])]
+        else:
+            insertions += self._add_hooks(text, hooks, groups)
+        missing = self._missing(root)
+        permissions = root.child("permissions")
+        if missing and permissions is None:
+            absent["permissions"] = {"allow": missing}
+        elif missing and permissions is not None:
+            insertions.append(self._add_rules(text, permissions, missing))
+        if absent:
+            insertions.append(insert_members(text, root, absent))
+        return insertions
 
-    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
+    def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns the text without our hooks and rules, and without containers that held nothing
         else.
         """
-        while (found := next(self._find(root := root_of(text, self.path)), None)) is not None:
-            event, place, index, *_ = found
+        root = root_of(text, self.path)
+        our_hook = next(self._find(root), None)
+        while our_hook is not None:
+            event, place, index, *_ = our_hook
             hooks = root.children[root.index("hooks")]
             groups = hooks.children[hooks.index(event)]
             group = groups.children[place]
             listed = group.children[group.index("hooks")]
             if len(listed.children) > 1:
                 text = cut(text, listed, index)
-            elif len(groups.children) > 1 or event in kept:
+            elif len(groups.children) > 1 or event in earlier_containers:
                 text = cut(text, groups, place)
             else:
-                text = _cut_member(text, root, "hooks", event, kept)
-        for rule in (rule for rule in self.rules if rule not in kept):
-            text = self._without_rule(text, rule, kept)
+                text = _cut_member(text, root, "hooks", event, earlier_containers)
+            root = root_of(text, self.path)
+            our_hook = next(self._find(root), None)
+        for rule in (rule for rule in self.rules if rule not in earlier_containers):
+            text = self._without_rule(text, rule, earlier_containers)
         return text
 
     def kept(self, text: str) -> list[str]:
@@ -233,14 +245,14 @@ class JsonHooks(HookPart):
             )
         return append_items(text, allowed, missing)
 
-    def _without_rule(self, text: str, rule: str, kept: Sequence[str]) -> str:
+    def _without_rule(self, text: str, rule: str, earlier_containers: Sequence[str]) -> str:
         root = root_of(text, self.path)
         allowed = self._allowed(root)
         if allowed is None or rule not in allowed.value:
             return text
-        if len(allowed.children) > 1 or "allow" in kept:
+        if len(allowed.children) > 1 or "allow" in earlier_containers:
             return cut(text, allowed, allowed.value.index(rule))
-        return _cut_member(text, root, "permissions", "allow", kept)
+        return _cut_member(text, root, "permissions", "allow", earlier_containers)
 
     def _missing(self, root: Node) -> list[str]:
         """Returns the rules that are not there."""
@@ -286,50 +298,52 @@ class JsonServer(HookPart):
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that our server answers from."""
-        found = self._servers(root_of(text, self.path))
-        entry = found.value.get(SERVER) if found else None
+        servers = self._servers(root_of(text, self.path))
+        entry = servers.value.get(SERVER) if servers else None
         return bound_to(entry["args"]) if entry and _is_ours(entry) else None
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether our server is there with its current command; None if it is not there."""
-        found = self._servers(root_of(text, self.path))
-        entry = found.value.get(SERVER) if found else None
+        servers = self._servers(root_of(text, self.path))
+        entry = servers.value.get(SERVER) if servers else None
         return entry == self.entry if _is_ours(entry) else None
 
     def add(self, text: str) -> list[Insertion]:
         """Returns what adds the server; raises `NotOursError` where another one has its name."""
-        servers = {"mcpServers": {SERVER: self.entry}}
+        members = {"mcpServers": {SERVER: self.entry}}
         if not text.removeprefix(BOM).strip():
-            return [Insertion(len(text), _rendered(servers))]
+            return [Insertion(len(text), _rendered(members))]
         root = root_of(text, self.path)
         if root.child("mcpServers") is None:
-            return [insert_members(text, root, servers)]
-        found = self._servers(root)
-        if found is None:
+            return [insert_members(text, root, members)]
+        servers = self._servers(root)
+        if servers is None:
             raise HooksError(
                 f"`mcpServers` in {self.path} is not an object. Fix the file, then install again."
             )
-        if SERVER in found.keys:
+        if SERVER in servers.keys:
             raise NotOursError(
                 f"`mcpServers.{SERVER}` in {self.path} is another server and stays; add "
                 "ours under another name."
             )
-        return [insert_members(text, found, servers["mcpServers"])]
+        return [insert_members(text, servers, members["mcpServers"])]
 
-    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
+    def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns the text without our server."""
         root = root_of(text, self.path)
-        found = self._servers(root)
-        is_there = found is not None and _is_ours(found.value.get(SERVER))
-        return _cut_member(text, root, "mcpServers", SERVER, kept) if is_there else text
+        servers = self._servers(root)
+        is_there = servers is not None and _is_ours(servers.value.get(SERVER))
+        return (
+            _cut_member(text, root, "mcpServers", SERVER, earlier_containers) if is_there else text
+        )
 
     def kept(self, text: str) -> list[str]:
         """Returns `mcpServers` if it is there already."""
         return ["mcpServers"] if root_of(text, self.path).child("mcpServers") else []
 
     def _servers(self, root: Node) -> Node | None:
-        found = root.child("mcpServers")
-        return found if found and isinstance(found.value, dict) else None
+        servers = root.child("mcpServers")
+        return servers if servers and isinstance(servers.value, dict) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,8 +356,8 @@ class OwnFile(HookPart):
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that the file names as a constant."""
-        found = _STORE.search(text) if self.mark in text else None
-        return json.loads(found[1]) if found else None
+        match = _STORE.search(text) if self.mark in text else None
+        return json.loads(match[1]) if match else None
 
     def is_recalling(self, text: str) -> bool:
         """Returns whether the file's line about it says so."""
@@ -359,7 +373,7 @@ class OwnFile(HookPart):
             raise NotOursError(f"{self.path} is not ours and stays; rename it, then install again.")
         return [Insertion(0, self.content)]
 
-    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
+    def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns an empty text: all of it is ours."""
         return ""
 
@@ -390,20 +404,24 @@ def _is_ours(entry: Any) -> bool:
     install` binds it.
     """
     words = entry.get("args") if isinstance(entry, dict) else None
-    kept = [word for word in words if word != PROMPTS] if isinstance(words, list) else []
-    return kept[-4:-1] == ["serve", "mcp", "--store"]
+    words_without_option = (
+        [word for word in words if word != PROMPTS] if isinstance(words, list) else []
+    )
+    return words_without_option[-4:-1] == ["serve", "mcp", "--store"]
 
 
 def _rendered(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _cut_member(text: str, root: Node, name: str, key: str, kept: Sequence[str]) -> str:
+def _cut_member(
+    text: str, root: Node, name: str, key: str, earlier_containers: Sequence[str]
+) -> str:
     """Returns the text without the member of the root's object of that name, and without the object
     if that leaves it empty.
     """
     container = root.children[root.index(name)]
-    if len(container.children) > 1 or name in kept:
+    if len(container.children) > 1 or name in earlier_containers:
         return cut(text, container, container.index(key))
     return cut(text, root, root.index(name))
 

@@ -121,13 +121,13 @@ def strip_scaffolding(text: str) -> str:
     A block ends at the last closing tag of its name, because what is inside may be output that
     contains such a tag.
     """
-    kept, at = [], 0
+    pieces, at = [], 0
     while opened := (at and _TAG.match(text, at)) or _TAG_OPENS.search(text, at):
-        kept.append(text[at : opened.start()])
+        pieces.append(text[at : opened.start()])
         closing = f"</{opened[1].split()[0]}"
         end = text.rfind(closing, opened.end())
         at = len(text) if end < 0 else text.find(">", end) + 1 or len(text)
-    return "".join(kept) + text[at:]
+    return "".join(pieces) + text[at:]
 
 
 def strip_memories(text: str) -> str:
@@ -147,10 +147,10 @@ def find_memories(text: str) -> list[str]:
     """
     if briefing := _BRIEFING.search(text):
         return [briefing[0].removeprefix(": ").strip()]
-    blocks = [found[0].strip() for found in _MEMORY_BLOCK.finditer(text)] if "<" in text else []
+    blocks = [match[0].strip() for match in _MEMORY_BLOCK.finditer(text)] if "<" in text else []
     rest = _MEMORY_BLOCK.sub("", text) if blocks else text
     return blocks + (
-        [found[0].strip() for found in _MEMORY_LINE.finditer(rest)] if "~" in rest else []
+        [match[0].strip() for match in _MEMORY_LINE.finditer(rest)] if "~" in rest else []
     )
 
 

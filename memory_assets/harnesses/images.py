@@ -37,8 +37,8 @@ def images_in(line: bytes) -> tuple[Image, ...]:
         record = orjson.loads(line)
     except orjson.JSONDecodeError:
         return ()
-    said = [record.get(part) for part in SAID_IN] if isinstance(record, dict) else []
-    return tuple(image for image in map(_decoded, _encoded(said)) if image is not None)
+    contents = [record.get(part) for part in SAID_IN] if isinstance(record, dict) else []
+    return tuple(image for image in map(_decoded, _encoded(contents)) if image is not None)
 
 
 def _encoded(node: Any) -> Iterator[tuple[str, str]]:
@@ -47,8 +47,8 @@ def _encoded(node: Any) -> Iterator[tuple[str, str]]:
         for child in node:
             yield from _encoded(child)
     elif isinstance(node, dict):
-        if found := _image(node):
-            yield found
+        if image := _image(node):
+            yield image
         else:
             yield from _encoded(list(node.values()))
 

@@ -70,8 +70,8 @@ def append_items(text: str, node: Node, values: Sequence[Any]) -> Insertion:
 
 def apply(text: str, insertions: Sequence[Insertion]) -> str:
     """Returns the text with the insertions, each at its place in the original text."""
-    for one in sorted(insertions, reverse=True):
-        text = text[: one.at] + one.text + text[one.at :]
+    for insertion in sorted(insertions, reverse=True):
+        text = text[: insertion.at] + insertion.text + text[insertion.at :]
     return text
 
 
@@ -114,7 +114,7 @@ def _parse(text: str, at: int, begin: int) -> Node:
 
 def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertion:
     newline = "\r\n" if "\r\n" in text else "\n"
-    unit = found.group(1) if (found := _INDENT.search(text)) else "  "
+    unit = indentation.group(1) if (indentation := _INDENT.search(text)) else "  "
     outer = _indent_of_line(text, node.start)
     indent = (
         _indent_of_line(text, node.children[-1].begin)
@@ -122,7 +122,9 @@ def _insert(text: str, node: Node, added: Sequence[tuple[str, Any]]) -> Insertio
         else outer + unit
     )
     rendered = (key + json.dumps(value, indent=unit, ensure_ascii=False) for key, value in added)
-    lines = ",".join(newline + indent + one.replace("\n", newline + indent) for one in rendered)
+    lines = ",".join(
+        newline + indent + member.replace("\n", newline + indent) for member in rendered
+    )
     if node.children:
         return Insertion(node.children[-1].end, "," + lines)
     is_on_one_line = "\n" not in text[node.start : node.end]

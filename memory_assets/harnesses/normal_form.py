@@ -109,6 +109,13 @@ class Parsed:
         parsed.image_count = max(images, count_images(text))
         return parsed
 
+    def to_owner(self, text: str, *, is_user_turn: bool = False) -> None:
+        """Makes it a text of the owner."""
+        self.author = "owner"
+        self.kind = "text"
+        self.text = text
+        self.is_user_turn |= is_user_turn
+
     def to_subagent(self) -> "Parsed":
         """Returns it as a message of a sub-agent's thread: its instructions come from another
         agent, not from the owner.

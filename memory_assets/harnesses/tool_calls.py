@@ -113,8 +113,8 @@ def shell_command(arguments: Any) -> str:
     command.
     """
     if isinstance(arguments, str):
-        found = _SCRIPT_COMMAND.findall(arguments)
-        return str(orjson.loads(found[0])) if len(found) == 1 else arguments
+        commands = _SCRIPT_COMMAND.findall(arguments)
+        return str(orjson.loads(commands[0])) if len(commands) == 1 else arguments
     value = (
         arguments.get("command") or arguments.get("cmd") or ""
         if isinstance(arguments, Mapping)
@@ -133,7 +133,7 @@ def files_read_by(command: str) -> tuple[str, ...]:
     command = command.strip()
     if len(command) > 500 or command.partition(" ")[0] not in _READERS or _JOINED.search(command):
         return ()
-    program, *words = ["".join(found) for found in _WORD.findall(command)]
+    program, *words = ["".join(parts) for parts in _WORD.findall(command)]
     if program == "sed":
         return tuple(words[2:]) if words[:1] == ["-n"] else ()
     return tuple(word for word in words if not word.startswith("-") and not word.isdigit())

@@ -9,6 +9,7 @@ thread.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import PureWindowsPath
 from typing import Any, Self
 
@@ -81,15 +82,11 @@ class ClaudeCodeReader(TranscriptReader):
         }
         parsed = parsers.get(str(record.get("type")), self._other)(record)
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
-        parsed.native_id, parsed.cwd = (
-            text_or_none(record.get("uuid")),
-            text_or_none(record.get("cwd")),
-        )
-        parsed.branch, parsed.version = (
-            text_or_none(record.get("gitBranch")),
-            text_or_none(record.get("version")),
-        )
-        parsed.branch = None if parsed.branch == "HEAD" else parsed.branch
+        parsed.native_id = text_or_none(record.get("uuid"))
+        parsed.cwd = text_or_none(record.get("cwd"))
+        parsed.version = text_or_none(record.get("version"))
+        branch = text_or_none(record.get("gitBranch"))
+        parsed.branch = None if branch == "HEAD" else branch
         self.state["has_branch"] |= parsed.branch is not None
         # A sub-agent's records name their parent's session.
         named = text_or_none(record.get("sessionId"))
@@ -100,25 +97,21 @@ class ClaudeCodeReader(TranscriptReader):
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
         blocks = as_blocks(answer["content"])
-        said = [b["text"] for b in blocks if b["type"] == "text" and b["text"]]
+        texts = [text for text in _texts_of(blocks) if text]
         calls = [b for b in blocks if b["type"] in ("tool_use", "server_tool_use")]
-        if not said and not calls:
-            strange = [b["type"] for b in blocks if b["type"] not in _BLOCKS]
-            return (
-                Parsed(f"assistant/{strange[0]}", "unknown")
-                if strange
-                else Parsed("assistant/thinking", "known")
-            )
-        parsed = self.assistant_message(
-            "assistant", said, [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
-        )
+        if not texts and not calls:
+            return _without_words(blocks)
+        named_calls = [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
+        parsed = self.assistant_message("assistant", texts, named_calls)
         parsed.identity = f"assistant:{answer.get('id') or record.get('uuid')}"
-        questions = [question for call in calls for question in _questions(call)]
+        questions = [*chain.from_iterable(map(_questions, calls))]
         if questions:
-            parsed.kind, parsed.text = "text", strip_memories("\n".join([*questions, parsed.text]))
+            parsed.kind = "text"
+            parsed.text = strip_memories("\n".join([*questions, parsed.text]))
         parsed.model = text_or_none(answer.get("model"))
         if record.get("isApiErrorMessage") or parsed.model == SYNTHETIC:
-            parsed.author, parsed.model = "injected", None
+            parsed.author = "injected"
+            parsed.model = None
         return parsed
 
     def _user(self, record: dict[str, Any]) -> Parsed:
@@ -130,13 +123,13 @@ class ClaudeCodeReader(TranscriptReader):
             "user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}"
         )
         if record.get("isCompactSummary"):
-            parsed.author, parsed.kind, parsed.is_user_turn = "injected", "summary", False
+            parsed.author = "injected"
+            parsed.kind = "summary"
+            parsed.is_user_turn = False
         elif _is_automatic(record):
-            parsed.author, parsed.is_user_turn, parsed.text = (
-                "injected",
-                False,
-                strip_memories(text),
-            )
+            parsed.author = "injected"
+            parsed.is_user_turn = False
+            parsed.text = strip_memories(text)
         if parsed.kind == "summary":
             # Old versions wrote the summary without a boundary line before it.
             parsed.boundary = None if self.state["is_boundary_open"] else "compaction"
@@ -145,33 +138,24 @@ class ClaudeCodeReader(TranscriptReader):
 
     def _results(self, record: dict[str, Any], blocks: list[dict[str, Any]]) -> Parsed:
         results = [b for b in blocks if b["type"] == "tool_result"]
-        joined = [join_blocks(b.get("content")) for b in results]
-        text = "\n".join(text for text, _ in joined)
-        beside, images = join_blocks([b for b in blocks if b["type"] != "tool_result"])
+        text, image_count = _join_results(results)
+        beside, images_beside = join_blocks([b for b in blocks if b["type"] != "tool_result"])
         parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), text)
-        parsed.text, parsed.content = strip_memories(text), f"{text}\n{beside}" if beside else text
-        parsed.identity = f"result:{','.join(str(b.get('tool_use_id')) for b in results)}"
+        parsed.text = strip_memories(text)
+        parsed.content = f"{text}\n{beside}" if beside else text
+        call_ids = [str(b.get("tool_use_id")) for b in results]
+        parsed.identity = f"result:{','.join(call_ids)}"
         parsed.is_error = any(bool(b.get("is_error")) for b in results)
-        parsed.image_count = images + sum(images for _, images in joined)
+        parsed.image_count = image_count + images_beside
         typed = parse_user_text(beside)
         answers = _answers(parsed.tool_name, record.get("toolUseResult"))
         reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
         if beside and typed.voice == "person" and not _is_automatic(record):
-            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = (
-                "owner",
-                "text",
-                typed.text,
-                True,
-            )
+            parsed.to_owner(typed.text, is_user_turn=True)
         elif answers:
-            parsed.author, parsed.kind, parsed.text = "owner", "text", answers
+            parsed.to_owner(answers)
         elif reason:
-            parsed.author, parsed.kind, parsed.text, parsed.is_user_turn = (
-                "owner",
-                "text",
-                reason,
-                True,
-            )
+            parsed.to_owner(reason, is_user_turn=True)
         return parsed
 
     def _attachment(self, record: dict[str, Any]) -> Parsed:
@@ -229,17 +213,31 @@ def _questions(call: Mapping[str, Any]) -> list[str]:
     """Returns what the assistant asks the person with a call: its words, as those of any
     message.
     """
-    given = call.get("input")
-    asked = (
-        given.get("questions")
-        if call.get("name") == _ASKING and isinstance(given, Mapping)
-        else None
-    )
-    return [
-        str(each["question"])
-        for each in asked or ()
-        if isinstance(each, Mapping) and each.get("question")
-    ]
+    arguments = call.get("input")
+    if call.get("name") != _ASKING or not isinstance(arguments, Mapping):
+        return []
+    questions = arguments.get("questions") or ()
+    questions = (question for question in questions if isinstance(question, Mapping))
+    return [str(question["question"]) for question in questions if question.get("question")]
+
+
+def _texts_of(blocks: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [block["text"] for block in blocks if block["type"] == "text"]
+
+
+def _join_results(results: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
+    """Returns the text of all results, and the number of images in them."""
+    joined = [join_blocks(result.get("content")) for result in results]
+    text = "\n".join(text for text, _ in joined)
+    return text, sum(images for _, images in joined)
+
+
+def _without_words(blocks: Sequence[Mapping[str, Any]]) -> Parsed:
+    """Returns a message of an assistant without text and calls: its thinking, or a new type."""
+    new_types = [block["type"] for block in blocks if block["type"] not in _BLOCKS]
+    if new_types:
+        return Parsed(f"assistant/{new_types[0]}", "unknown")
+    return Parsed("assistant/thinking", "known")
 
 
 def _answers(tool: str | None, outcome: Any) -> str:

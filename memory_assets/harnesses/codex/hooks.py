@@ -101,20 +101,23 @@ class CodexConfig(HookPart):
         """Returns what adds the line at the top, above the first table, and the table at the
         end.
         """
-        settings, newline = self._read(text), "\r\n" if "\r\n" in text else "\n"
-        start, end = len(text) - len(text.removeprefix(BOM)), len(text)
+        settings = self._read(text)
+        newline = "\r\n" if "\r\n" in text else "\n"
+        content = text.removeprefix(BOM)
         line = "" if self._has_other_notify(text, settings) else self._line + newline
         table = "" if self._has_other_server(text, settings) else self._table.replace("\n", newline)
-        if table and (text.removeprefix(BOM) or line):
-            table = ("" if text.endswith("\n") or start == end else newline) + newline + table
         if not (line or table):
             raise NotOursError(self.note(text))
-        both = [Insertion(start, line), Insertion(end, table)]
-        return (
-            [Insertion(start, line + table)] if start == end else [one for one in both if one.text]
-        )
+        if table and (content or line):
+            is_line_complete = text.endswith("\n") or not content
+            table = ("" if is_line_complete else newline) + newline + table
+        start = len(text) - len(content)
+        if not content:
+            return [Insertion(start, line + table)]
+        insertions = (Insertion(start, line), Insertion(len(text), table))
+        return [insertion for insertion in insertions if insertion.text]
 
-    def remove(self, text: str, kept: Sequence[str] = ()) -> str:
+    def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns the text without our line, and without our table and what was added to it."""
         return _TABLE.sub("", _NOTIFY.sub("", text))
 
@@ -124,9 +127,8 @@ class CodexConfig(HookPart):
 
     @property
     def _table(self) -> str:
-        command, arguments = (
-            json.dumps(one, ensure_ascii=False) for one in (self.server[0], list(self.server[1:]))
-        )
+        command = json.dumps(self.server[0], ensure_ascii=False)
+        arguments = json.dumps(list(self.server[1:]), ensure_ascii=False)
         return f"[mcp_servers.{SERVER}]  {MARK}\ncommand = {command}\nargs = {arguments}\n"
 
     def _read(self, text: str) -> dict[str, Any]:

@@ -225,18 +225,25 @@ def _message(payload: dict[str, Any]) -> Parsed:
     return parsed
 
 
+def _is_without_words(text: str) -> bool:
+    return not text.strip() or _IMAGE_TAG.match(text) is not None
+
+
 def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
     """Makes the message the owner's, with the words of the blocks that a person typed, where there
     are any.
     """
     texts = [b["text"] for b in blocks if b.get("type") in ("input_text", "text")]
-    words = [parse_user_text(text) for text in texts if text.strip() and not _IMAGE_TAG.match(text)]
-    own = "\n".join(w.text for w in words if w.voice == "person")
-    parsed.image_count = max(parsed.image_count, count_images(own))
-    if own or (parsed.image_count and not words):
-        parsed.author, parsed.is_turn, parsed.text = "owner", True, strip_memories(own) or "[image]"
+    words = [parse_user_text(text) for text in texts if not _is_without_words(text)]
+    voices = {w.voice for w in words}
+    typed_text = "\n".join(w.text for w in words if w.voice == "person")
+    parsed.image_count = max(parsed.image_count, count_images(typed_text))
+    if typed_text or (parsed.image_count and not words):
+        parsed.author = "owner"
+        parsed.is_turn = True
+        parsed.text = strip_memories(typed_text) or "[image]"
         parsed.is_user_turn = any(w.is_turn for w in words) or not words
-    elif any(w.voice == "summary" for w in words):
+    elif "summary" in voices:
         parsed.kind = "summary"
 
 
@@ -268,16 +275,16 @@ def _compacted(payload: dict[str, Any]) -> Parsed:
 
 def _called(payload: dict[str, Any]) -> tuple[str, Any]:
     """Returns the name of the called tool and its arguments as written."""
+    action = payload.get("action") or {}
     if payload["type"] == "web_search_call":
-        action = payload.get("action") or {}
-        return "web_search", action.get("query") or action.get("url") or action.get("type") or ""
+        parts = (action.get(name) for name in ("query", "url", "type"))
+        return "web_search", next(filter(None, parts), "")
     if payload["type"] == "local_shell_call":
-        return "local_shell", payload.get("action") or {}
+        return "local_shell", action
     if payload["type"] == "tool_search_call":
         return "tool_search", payload.get("arguments") or ""
-    name, namespace = str(payload["name"]), payload.get("namespace")
-    arguments = payload.get("arguments") if "arguments" in payload else payload.get("input")
-    return f"{namespace}.{name}" if namespace else name, arguments or ""
+    names = filter(None, (payload.get("namespace"), str(payload["name"])))
+    return ".".join(names), payload.get("arguments", payload.get("input")) or ""
 
 
 def _decoded(arguments: Any) -> Any:
@@ -293,8 +300,8 @@ def repository_name(url: Any) -> str | None:
     """Returns `owner/name` of a remote's address, or the address where it has another form."""
     if not isinstance(url, str) or not url:
         return None
-    found = re.search(r"[/:]([^/:\s]+/[^/\s]+?)(?:\.git)?/?$", url)
-    return found[1] if found and ("://" in url or "@" in url) else url
+    match = re.search(r"[/:]([^/:\s]+/[^/\s]+?)(?:\.git)?/?$", url)
+    return match[1] if match and ("://" in url or "@" in url) else url
 
 
 def _spawner(subagent: Any) -> str | None:

@@ -78,8 +78,8 @@ class PiReader(TranscriptReader):
         parsed = Parsed("session", "known", cwd=text_or_none(record.get("cwd")), version=version)
         parent = record.get("parentSession") or record.get("branchedFrom")
         if isinstance(parent, str):
-            found = _SESSION_IN_NAME.search(parent)
-            parsed.parent_session_id = found[1] if found else parent
+            match = _SESSION_IN_NAME.search(parent)
+            parsed.parent_session_id = match[1] if match else parent
         return parsed
 
     def _message(self, entry: dict[str, Any]) -> Parsed:

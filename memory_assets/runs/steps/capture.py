@@ -87,7 +87,7 @@ def windows(store: Store, _: str) -> pl.DataFrame:
         if then["sources"].get(source) != fingerprint
     ]
     return plan_windows_incrementally(
-        store.tables, archived, rules, before=store.tables.read("windows"), changed=changed
+        store.tables, archived, rules, earlier_windows=store.tables.read("windows"), changed=changed
     )
 
 

@@ -45,22 +45,22 @@ FILES = ("files_read", "files_modified")
 
 def versions_of_days(windows: pl.DataFrame, version: str) -> dict[str, str]:
     """Returns, by day, the hash of what its turns are made from."""
-    found: dict[str, list[object]] = defaultdict(list)
+    parts_of_days: dict[str, list[object]] = defaultdict(list)
     closed = windows.drop_nulls("day").select(WINDOW_COLUMNS)
-    for own in _by_session(closed):
-        before = 0
-        for number, row in enumerate(own):
-            going_on = (later["fingerprint"] for later in _going_on(own, number))
-            found[row["day"].isoformat()] += [before, row["fingerprint"], *going_on]
-            before += row["user_turn_count"]
-    return {day: hash_of(version, *parts) for day, parts in found.items()}
+    for session_windows in _by_session(closed):
+        turn_count = 0
+        for number, row in enumerate(session_windows):
+            going_on = (later["fingerprint"] for later in _going_on(session_windows, number))
+            parts_of_days[row["day"].isoformat()] += [turn_count, row["fingerprint"], *going_on]
+            turn_count += row["user_turn_count"]
+    return {day: hash_of(version, *parts) for day, parts in parts_of_days.items()}
 
 
 def _by_session(windows: pl.DataFrame) -> Iterator[list[dict[str, Any]]]:
     """Yields the windows of each session, in order."""
     rows = windows.sort("session_id", "started_at", "line_from").iter_rows(named=True)
-    for _, own in groupby(rows, key=lambda row: row["session_id"]):
-        yield list(own)
+    for _, session_windows in groupby(rows, key=lambda row: row["session_id"]):
+        yield list(session_windows)
 
 
 def _going_on(windows: Sequence[dict[str, Any]], number: int) -> Iterator[dict[str, Any]]:
@@ -94,8 +94,8 @@ def build_checkpoints(
     sessions = windows.filter(pl.col("day") == on).select("session_id").unique()
     closed = windows.join(sessions, on="session_id", how="semi").collect()
     parts = {
-        own[0]["session_id"]: _part_of(own, on)
-        for own in _by_session(closed.select("window_id", *WINDOW_COLUMNS))
+        session_windows[0]["session_id"]: _part_of(session_windows, on)
+        for session_windows in _by_session(closed.select("window_id", *WINDOW_COLUMNS))
     }
     needed = [id for part in parts.values() for id in part.windows]
     return _turns(
@@ -117,11 +117,11 @@ def open_checkpoints(tables: ParquetTables, archive: Archive, now: datetime) -> 
     """
     windows = tables.scan("windows")
     growing = windows.filter(status="open").select("session_id").unique()
-    own = windows.join(growing, on="session_id", how="semi").collect()
-    still = set(own.filter(status="open")["message_ids"].explode().drop_nulls())
-    found = _turns(own, {}, tables, archive, now)
-    return found.filter(
-        pl.Series([not still.isdisjoint(ids) for ids in found["message_ids"]], dtype=pl.Boolean)
+    session_windows = windows.join(growing, on="session_id", how="semi").collect()
+    open_ids = set(session_windows.filter(status="open")["message_ids"].explode().drop_nulls())
+    turns = _turns(session_windows, {}, tables, archive, now)
+    return turns.filter(
+        pl.Series([not open_ids.isdisjoint(ids) for ids in turns["message_ids"]], dtype=pl.Boolean)
     )
 
 
@@ -150,7 +150,7 @@ def _turns(
         .with_columns(turn=pl.col("local") + offset)
     )
     is_message = pl.col("message_id").is_not_null()
-    found = rows.group_by(of_session, maintain_order=True).agg(
+    turns = rows.group_by(of_session, maintain_order=True).agg(
         pl.col("day", "source_id").filter(is_message).first(),
         pl.col("generation").last(),
         pl.col("line").filter(is_message).first().alias("line_from"),
@@ -165,8 +165,8 @@ def _turns(
         .list.explode(keep_nulls=False, empty_as_null=False)
         .unique(maintain_order=True),
     )
-    found = found.filter(pl.col("message_ids").list.len() > 0)
-    return frame_of("checkpoints", found.with_columns(pl.col("folder").fill_null("")).to_dicts())
+    turns = turns.filter(pl.col("message_ids").list.len() > 0)
+    return frame_of("checkpoints", turns.with_columns(pl.col("folder").fill_null("")).to_dicts())
 
 
 def _messages(
@@ -207,8 +207,8 @@ def _messages(
 
 def _states(records: pl.LazyFrame) -> pl.DataFrame:
     """Returns the last known folder, branch, model and version at each record."""
-    known = in_order(records.select(*PLACE, *STATE.values()).collect())
-    return known.select(
+    ordered_records = in_order(records.select(*PLACE, *STATE.values()).collect())
+    return ordered_records.select(
         *PLACE,
         *(pl.col(name).forward_fill().over("source_id").alias(as_) for as_, name in STATE.items()),
     )

@@ -109,8 +109,8 @@ class TranscriptFile:
 
     def is_beginning_of(self, long: "TranscriptFile") -> bool:
         """Returns whether the other file begins with all bytes of this one."""
-        with self.open() as one, long.open() as other:
-            while chunk := one.read(CHUNK_BYTES):
+        with self.open() as short, long.open() as other:
+            while chunk := short.read(CHUNK_BYTES):
                 if other.read(len(chunk)) != chunk:
                     return False
         return True
@@ -156,39 +156,45 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     """Returns the transcripts as `find_transcripts` does, and the files that are left out, with the
     reason.
     """
-    found: dict[Path, TranscriptFile] = {}
+    transcripts: dict[Path, TranscriptFile] = {}
     left_out: dict[Path, str] = {}
     unread: dict[Path, str] = {}
     named = [folder.expanduser().absolute() for folder in folders]
     for path in dict.fromkeys(path for folder in named for path in _walk(folder, left_out)):
         try:
             file = _look_at(path, is_given=path in named)
-        except FileNotFoundError:
-            if path.is_symlink():  # else it was deleted since the folder was listed
-                left_out[path] = "it links to a file that does not exist"
         except _NoReaderError as error:
             unread[path] = str(error)
-        except _NotTakenInError as error:
-            left_out[path] = str(error)
-        except (OSError, EOFError, zstandard.ZstdError) as error:
-            left_out[path] = f"it cannot be read: {getattr(error, 'strerror', None) or error}"
+        except (_NotTakenInError, OSError, EOFError, zstandard.ZstdError) as error:
+            reason = _reason_of(path, error)
+            if reason:
+                left_out[path] = reason
         else:
-            if file is not None:
-                found[path] = file
+            if file:
+                transcripts[path] = file
     oldest = since.timestamp() * 1e9 if since else 0
-    recent = [path for path, file in found.items() if file.mtime_ns >= oldest]
-    older = [path for path, file in found.items() if file.mtime_ns < oldest]
+    recent = {path: file for path, file in transcripts.items() if file.mtime_ns >= oldest}
+    older = transcripts.keys() - recent.keys()
     missed = (
         LeftOut(str(path), reason)
         for path, reason in left_out.items()
         if _changed_at(path) >= oldest
     )
     return FoundFiles(
-        [found[path] for path in _without_twins(recent)],
+        [recent[path] for path in _without_twins(recent)],
         sorted(missed, key=lambda file: file.path),
-        [found[path] for path in _without_twins(older)],
+        [transcripts[path] for path in _without_twins(older)],
         Counter(unread[path] for path in _without_twins(unread)),
     )
+
+
+def _reason_of(path: Path, error: Exception) -> str | None:
+    """Returns why the file is left out; None where it was deleted since the folder was listed."""
+    if isinstance(error, _NotTakenInError):
+        return str(error)
+    if not isinstance(error, FileNotFoundError):
+        return f"it cannot be read: {getattr(error, 'strerror', None) or error}"
+    return "it links to a file that does not exist" if path.is_symlink() else None
 
 
 def _without_twins(paths: Collection[Path]) -> list[Path]:
@@ -272,12 +278,14 @@ def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
     """
     if not (is_given or _is_candidate(path.name)):
         return None
-    found = path.stat()
+    status = path.stat()
     is_named = is_given or bool(_LINES.search(path.name) and _OF_SESSION.search(path.name))
     try:
-        if not S_ISREG(found.st_mode):
+        if not S_ISREG(status.st_mode):
             raise _NotTakenInError("it is not a regular file")
-        recogniser, compression = _judge(str(path), found.st_size, found.st_mtime_ns, found.st_ino)
+        recogniser, compression = _judge(
+            str(path), status.st_size, status.st_mtime_ns, status.st_ino
+        )
     except _NotTakenInError:
         if is_named:
             raise
@@ -285,7 +293,7 @@ def _look_at(path: Path, *, is_given: bool = False) -> TranscriptFile | None:
     if recogniser.harness is None:
         raise _NoReaderError(recogniser.title)
     return TranscriptFile(
-        path, recogniser.harness, found.st_size, found.st_mtime_ns, found.st_ino, compression
+        path, recogniser.harness, status.st_size, status.st_mtime_ns, status.st_ino, compression
     )
 
 
@@ -301,25 +309,30 @@ def _judge(path: str, size: int, *_: int) -> tuple[Recogniser, str]:
     if begins == _SQLITE:
         return _judge_database(Path(path)), ""
     compression = next(
-        (known for magic, known in _COMPRESSED.items() if begins.startswith(magic)), ""
+        (name for magic, name in _COMPRESSED.items() if begins.startswith(magic)), ""
     )
     if compression not in ("", "zstd", "gzip"):
         raise _NotTakenInError(f"it is compressed with {compression}; unpack it")
-    count, line = 0, b""
+    count = 0
+    line = b""
     with _open(Path(path), compression) as stream:
         for line in islice(iter(lambda: stream.readline(CHUNK_BYTES), b""), JUDGED_RECORDS):
             count += 1
-            try:
-                record = orjson.loads(line.removeprefix(UTF8_BOM))
-            except orjson.JSONDecodeError:
-                continue
-            recogniser = recognise(record) if isinstance(record, dict) else None
+            recogniser = _recogniser_of(line)
             if recogniser is not None:
                 return recogniser, compression
     if count == 1 and not line.endswith(b"\n"):
         raise _NotTakenInError("its first line is not complete yet")
     lines = "its only line is not" if count == 1 else f"none of its first {count} lines is"
     raise _NotTakenInError(f"{lines} a record of Claude Code, Codex or pi")
+
+
+def _recogniser_of(line: bytes) -> Recogniser | None:
+    try:
+        record = orjson.loads(line.removeprefix(UTF8_BOM))
+    except orjson.JSONDecodeError:
+        return None
+    return recognise(record) if isinstance(record, dict) else None
 
 
 def _judge_database(path: Path) -> Recogniser:

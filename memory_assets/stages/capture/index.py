@@ -72,10 +72,10 @@ class _State:
     @classmethod
     def from_inputs(cls, inputs: str) -> "_State":
         try:
-            known = orjson.loads(inputs)
+            fields = orjson.loads(inputs)
         except orjson.JSONDecodeError:
             return cls()
-        return cls(**known["state"]) if known.get("version") == INDEX_VERSION else cls()
+        return cls(**fields["state"]) if fields.get("version") == INDEX_VERSION else cls()
 
     def to_inputs(self) -> str:
         return orjson.dumps({"version": INDEX_VERSION, "state": self.__dict__}).decode()
@@ -93,10 +93,10 @@ def _write(
     """Adds the rows of the ranges after the state to those of the source; replaces them if the
     state is empty.
     """
-    before = [tables.read("records", [source])] if state.ranges else []
+    earlier_rows = [tables.read("records", [source])] if state.ranges else []
     rows = _new_rows(archive, ranges, state)
     batches = iter(lambda: list(islice(rows, BATCH_ROWS)), [])
-    frames = chain(before, (schemas.frame_of("records", batch) for batch in batches))
+    frames = chain(earlier_rows, (schemas.frame_of("records", batch) for batch in batches))
     tables.write("records", source, frames, inputs=state.to_inputs)
 
 
@@ -115,26 +115,15 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     continues = first.generation == state.generation
     if continues and seed != state.seed:
         raise _CannotContinueError
-    own_id, sender = (
-        original_session(first.conversation_id),
-        first.pushed.client if first.pushed else "",
-    )
-    reader = open_reader(
-        first.harness, first.path, state.reader if continues else None, session_id=own_id
-    )
+    earlier = state if continues else _State()
+    own_id = original_session(first.conversation_id)
+    reader = open_reader(first.harness, first.path, earlier.reader, session_id=own_id)
+    identifier = Identifier(seed, earlier.chain)
     ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
-    identifier = Identifier(seed, state.chain if continues else None)
     line_of: dict[str, int] = {}
     for line in archive.lines(first.source_id, first.generation, first.line_from):
         parsed = reader.read(line.content)
-        message_id = (
-            pushed_message(identifier.identify(parsed), sender)
-            if parsed.status == "message"
-            else None
-        )
-        parsed.parent_session_id = parsed.parent_session_id and pushed_session(
-            parsed.parent_session_id, sender
-        )
+        message_id = _give_pushed_ids(parsed, identifier, first)
         if parsed.native_id is not None:
             line_of.setdefault(parsed.native_id, line.number)
         kept_from_line = line_of.get(parsed.kept_from) if parsed.kept_from else None
@@ -143,12 +132,22 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
         if parsed.repository is None and parsed.cwd is not None:
             parsed.repository = (ranges[line.resource_id].repositories or {}).get(parsed.cwd)
         yield _row(first, line, parsed, message_id, kept_from_line)
-    state.generation, state.seed, state.reader, state.chain = (
-        first.generation,
-        seed,
-        reader.state,
-        identifier.state,
-    )
+    state.generation = first.generation
+    state.seed = seed
+    state.reader = reader.state
+    state.chain = identifier.state
+
+
+def _give_pushed_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> str | None:
+    """Returns the id of a message, and sets that of its parent session: both are of the machine
+    that pushed the range, if one did.
+    """
+    sender = range_.pushed.client if range_.pushed else ""
+    if parsed.parent_session_id:
+        parsed.parent_session_id = pushed_session(parsed.parent_session_id, sender)
+    if parsed.status != "message":
+        return None
+    return pushed_message(identifier.identify(parsed), sender)
 
 
 _COPIED = (

@@ -74,14 +74,14 @@ class Machine:
         )
         is_here = any(Path(path).is_relative_to(folder) for folder in self.harness_folders)
         is_own = is_here or any(Path(folder).is_relative_to(self.home) for folder in folders)
-        found = (
+        repositories = (
             {folder: find_repository(folder, str(self.home)) for folder in folders}
             if is_own
             else {}
         )
         return {
             "is_own": is_own,
-            "repositories": {folder: name for folder, name in found.items() if name},
+            "repositories": {folder: name for folder, name in repositories.items() if name},
         }
 
 
@@ -215,9 +215,9 @@ def source_id_of(file: TranscriptFile, session_id: str, apart: str = "") -> str:
     ).hexdigest()[:20]
 
 
-def _is_changed(file: TranscriptFile, known: list[int], now: datetime | None) -> bool:
-    is_due = known[3:] == [WAITS_FOR_QUIET] and now is not None and _is_quiet(file, now)
-    return is_due or known[:3] != _state_of(file)
+def _is_changed(file: TranscriptFile, recorded_state: list[int], now: datetime | None) -> bool:
+    is_due = recorded_state[3:] == [WAITS_FOR_QUIET] and now is not None and _is_quiet(file, now)
+    return is_due or recorded_state[:3] != _state_of(file)
 
 
 def _state_of(file: TranscriptFile) -> list[int]:

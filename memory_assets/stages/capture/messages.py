@@ -64,10 +64,10 @@ def build_messages(
     """Yields the messages of the windows as frames of the table, in batches."""
     messages = (
         row
-        for (source,), own in windows.sort("source_id", "window_id").group_by(
+        for (source,), source_windows in windows.sort("source_id", "window_id").group_by(
             "source_id", maintain_order=True
         )
-        for row in _messages_of(str(source), own, tables, archive, now)
+        for row in _messages_of(str(source), source_windows, tables, archive, now)
     )
     while rows := list(islice(messages, BATCH_ROWS)):
         yield mask_frame(schemas.frame_of("messages", rows))
@@ -100,12 +100,12 @@ def build_sessions(
         .group_by("session_id")
         .agg(pl.col(FILES).list.explode().drop_nulls().unique().sort())
     )
-    found = windows.sort("started_at", "window_id").group_by("session_id").agg(
+    sessions = windows.sort("started_at", "window_id").group_by("session_id").agg(
         pl.last(*OF_LAST_WINDOW), pl.min("started_at"), pl.max("ended_at"), pl.sum("message_count",
         "user_turn_count"),
         window_count=pl.len(),
     )  # fmt: skip
-    rows = found.join(first_turns, on="session_id", how="left").join(
+    rows = sessions.join(first_turns, on="session_id", how="left").join(
         files, on="session_id", how="left"
     )
     return schemas.frame_of("sessions", (_session(row) for row in rows.iter_rows(named=True)))

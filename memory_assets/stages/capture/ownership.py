@@ -91,8 +91,8 @@ def sources_of_shared(rows: pl.DataFrame) -> pl.DataFrame:
     repeated = rows.filter(
         pl.col("message_id").is_not_null() & pl.col("message_id").is_duplicated()
     )
-    found = repeated.group_by("message_id").agg(sources=pl.col("source_id").unique().sort())
-    return found.filter(pl.col("sources").list.len() > 1)
+    shared = repeated.group_by("message_id").agg(sources=pl.col("source_id").unique().sort())
+    return shared.filter(pl.col("sources").list.len() > 1)
 
 
 def find_beginnings(records: pl.LazyFrame, shared: pl.DataFrame, now: datetime) -> pl.DataFrame:
@@ -114,12 +114,12 @@ def find_beginnings(records: pl.LazyFrame, shared: pl.DataFrame, now: datetime) 
     rows = wanted.select("source_id", "event_at", identity=identity).collect()
     is_own = pl.col("source_id").n_unique().over("identity") == 1
     first = rows.filter(is_own).group_by("source_id").agg(first=pl.col("event_at").min())
-    found = (
+    times = (
         rows.group_by("source_id")
         .agg(last=pl.col("event_at").max())
         .join(first, on="source_id", how="left")
     )
-    return found.select("source_id", own_from=pl.coalesce("first", "last"))
+    return times.select("source_id", own_from=pl.coalesce("first", "last"))
 
 
 def in_order(rows: pl.DataFrame) -> pl.DataFrame:
@@ -138,8 +138,8 @@ def in_order(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _with_capture_times(rows: pl.DataFrame, captured: pl.DataFrame) -> pl.DataFrame:
     times = captured.select(pl.col("id").alias("resource_id"), pl.col("created_at"))
-    found = rows.join(times, on="resource_id", how="left", maintain_order="left")
-    return found.with_columns(at=pl.coalesce("at", "created_at")).drop("created_at")
+    timed_rows = rows.join(times, on="resource_id", how="left", maintain_order="left")
+    return timed_rows.with_columns(at=pl.coalesce("at", "created_at")).drop("created_at")
 
 
 def _is_repeated_boundary() -> pl.Expr:

@@ -44,24 +44,26 @@ class SessionFacts:
 
     def as_of(self, name: str, place: Place) -> str | None:
         """Returns the latest value of the fact up to and including the place."""
-        known = bisect_right(self._values[name], place, key=itemgetter(0))
-        return self._values[name][known - 1][1] if known else None
+        count = bisect_right(self._values[name], place, key=itemgetter(0))
+        return self._values[name][count - 1][1] if count else None
 
 
 def find_facts(records: pl.LazyFrame) -> dict[str, SessionFacts]:
     """Returns the facts of each source."""
-    found: dict[str, SessionFacts] = defaultdict(SessionFacts)
+    facts: dict[str, SessionFacts] = defaultdict(SessionFacts)
     for name in (*FIRST_KNOWN, *LATEST_KNOWN):
         for source, generation, line, value in _changes(records, name):
-            found[source].add(name, (generation, line), value)
-    return found
+            facts[source].add(name, (generation, line), value)
+    return facts
 
 
 def _changes(records: pl.LazyFrame, name: str) -> Iterator[tuple[str, int, int, str]]:
     """Yields where the fact takes a new value; nearly every record repeats the branch."""
-    known = in_order(records.select(*PLACE, name).filter(pl.col(name).is_not_null()).collect())
+    records_with_fact = in_order(
+        records.select(*PLACE, name).filter(pl.col(name).is_not_null()).collect()
+    )
     is_new = pl.col(name).ne_missing(pl.col(name).shift().over("source_id"))
-    return known.filter(is_new).iter_rows()
+    return records_with_fact.filter(is_new).iter_rows()
 
 
 def person_of(folder: str, people: Mapping[str, str], owner: str, *, is_own: bool) -> str:
@@ -70,8 +72,8 @@ def person_of(folder: str, people: Mapping[str, str], owner: str, *, is_own: boo
 
     A session from elsewhere is that of the person whose home folder it names.
     """
-    found = _HOME.match(folder)
-    named = found[1] if found else ""
+    home = _HOME.match(folder)
+    named = home[1] if home else ""
     if named in people:
         return people[named]
     return owner if is_own or not named else named

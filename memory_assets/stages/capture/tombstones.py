@@ -65,8 +65,8 @@ class Tombstones:
         self._key = hashlib.sha256(key).digest()
         self._by_anchor: dict[str, list[Tombstone]] = defaultdict(list)
         self._known: dict[bytes, bool] = {}
-        for one in dict.fromkeys(tombstones):
-            self._by_anchor[one.anchor].append(one)
+        for tombstone in dict.fromkeys(tombstones):
+            self._by_anchor[tombstone.anchor].append(tombstone)
 
     def __bool__(self) -> bool:
         return bool(self._by_anchor)
@@ -110,7 +110,9 @@ class Tombstones:
             return False
         if word not in self._known:
             inner = words_of(word.decode("utf-8", "replace"))
-            self._known[word] = any(_anchor_of(one, self._key) in self._by_anchor for one in inner)
+            self._known[word] = any(
+                _anchor_of(inner_word, self._key) in self._by_anchor for inner_word in inner
+            )
         return self._known[word]
 
     def _spans_of_words(self, raw: bytes) -> Iterator[Span]:
@@ -121,12 +123,12 @@ class Tombstones:
         words = [(match.start(), match.end()) for match in _WORD.finditer(text)]
         normal = [_normal(text[start:end]) for start, end in words]
         for at, word in enumerate(normal):
-            for one in self._by_anchor.get(_anchor_of(word, self._key), ()):
-                first, end = at - one.place, at - one.place + one.words
+            for tombstone in self._by_anchor.get(_anchor_of(word, self._key), ()):
+                first, end = at - tombstone.place, at - tombstone.place + tombstone.words
                 if (
                     first >= 0
                     and end <= len(words)
-                    and _digest_of(normal[first:end], self._key) == one.digest
+                    and _digest_of(normal[first:end], self._key) == tombstone.digest
                 ):
                     yield from (_in_bytes(text, span) for span in _joined(text, words[first:end]))
 
@@ -228,7 +230,7 @@ def masking(tombstones: Tombstones) -> Callable[[Sequence[bytes]], list[tuple[by
 
 def rows_of(tombstones: Iterable[Tombstone]) -> list[dict[str, Any]]:
     """Returns tombstones as the ledger stores them."""
-    return [asdict(one) for one in tombstones]
+    return [asdict(tombstone) for tombstone in tombstones]
 
 
 def words_of(text: str) -> list[str]:

@@ -92,7 +92,7 @@ class WindowRules:
         that it was spawned by.
         """
         signals, above = (
-            self.signals.get(one, HookSignals()) for one in (session_id, spawned_by or "")
+            self.signals.get(id, HookSignals()) for id in (session_id, spawned_by or "")
         )
         ended = (*self.flushes, *signals.ended, *above.ended)
         return replace(self, flushes=ended, compacting=tuple(sorted(signals.compacting)))
@@ -123,6 +123,11 @@ class _Row(NamedTuple):
     @property
     def place(self) -> Place:
         return self.generation, self.line
+
+    @property
+    def tail_start(self) -> Place | None:
+        """Where the tail begins that a compaction kept."""
+        return None if self.kept_from_line is None else (self.generation, self.kept_from_line)
 
     @property
     def size(self) -> int:
@@ -159,6 +164,14 @@ class _OpenWindow:
             is_continued=is_continued,
             compacted_at=self.compacted_at,
         )
+
+    def is_over(self, rules: WindowRules, at: datetime) -> bool:
+        """Returns whether it has messages and the session ended after them."""
+        return bool(self.rows) and rules.ends(self.latest, at)
+
+    def is_full(self, rules: WindowRules) -> bool:
+        """Returns whether it is closed at the next user turn for its size."""
+        return self.size > rules.tail_chars and self.user_turns > 0
 
     def is_short(self, rules: WindowRules) -> bool:
         """Returns whether the session is short so far."""
@@ -203,11 +216,11 @@ def _with_sharing(windows: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("sources") != pl.col("source_id"))
         .group_by("window_id")
     )
-    found = windows.drop("shared_with").join(
+    joined = windows.drop("shared_with").join(
         others.agg(shared_with=pl.col("sources").unique().sort()), "window_id", "left"
     )
     return (
-        found.with_columns(pl.col("shared_with").fill_null([]))
+        joined.with_columns(pl.col("shared_with").fill_null([]))
         .select(windows.columns)
         .sort("window_id")
     )
@@ -222,15 +235,15 @@ def cut_sessions(
         for row in resources.unique("source_id", keep="last", maintain_order=True).to_dicts()
     }
     facts = find_facts(records)
-    found = []
+    windows = []
     for source, rows in _rows_by_source(owned):
         closed = list(
             _cut(rows, rules.of(origins[source]["conversation_id"], _spawner(rows, facts[source])))
         )
         nexts = [window.rows[0].place for window in closed[1:]]
         for window, until in zip(closed, [*nexts, FOREVER], strict=True):
-            found.append(_window(window, until, origins[source], facts[source], rules))
-    return schemas.frame_of("windows", found).sort("window_id")
+            windows.append(_window(window, until, origins[source], facts[source], rules))
+    return schemas.frame_of("windows", windows).sort("window_id")
 
 
 def _spawner(rows: Sequence[_Row], facts: SessionFacts) -> str | None:
@@ -259,26 +272,27 @@ def _cut(rows: Iterable[_Row], rules: WindowRules) -> Iterator[_CutWindow]:
             current = yield from _compact(current, row.at)
         # The end is checked before the compaction: a window that was closed by the end was observed
         # under that key.
-        if current.rows and not current.is_short(rules) and rules.ends(current.latest, row.at):
+        if current.is_over(rules, row.at) and not current.is_short(rules):
             yield _CutWindow("ended", "observed", current.rows)
             current = current.next(is_continued=current.is_continued)
         if row.boundary == "compaction":
-            kept = None if row.kept_from_line is None else (row.generation, row.kept_from_line)
-            current = yield from _compact(current, row.at, kept)
+            current = yield from _compact(current, row.at, row.tail_start)
         if row.message_id is None:
             continue
-        if current.size > rules.tail_chars and row.is_user_turn and current.user_turns:
+        if row.is_user_turn and current.is_full(rules):
             yield _CutWindow("tail", "observed", current.rows)
             current = current.next(is_continued=True)
         current.add(row)
     if _is_compacting(current, rules.now, rules):
         current = yield from _compact(current, rules.now)
-    if not current.rows:
-        return
-    if not rules.ends(current.latest, rules.now):
-        yield _CutWindow("open", "open", current.rows)
-    else:
-        yield _CutWindow("ended", "short" if current.is_short(rules) else "observed", current.rows)
+    if current.rows:
+        yield _close_last(current, rules)
+
+
+def _close_last(current: _OpenWindow, rules: WindowRules) -> _CutWindow:
+    if not current.is_over(rules, rules.now):
+        return _CutWindow("open", "open", current.rows)
+    return _CutWindow("ended", "short" if current.is_short(rules) else "observed", current.rows)
 
 
 def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) -> bool:
@@ -295,13 +309,13 @@ def _is_compacting(current: _OpenWindow, until: datetime, rules: WindowRules) ->
 
 
 def _compact(
-    current: _OpenWindow, at: datetime, kept: Place | None = None
+    current: _OpenWindow, at: datetime, tail_start: Place | None = None
 ) -> Generator[_CutWindow, None, _OpenWindow]:
     """Closes the window at a compaction, without the tail that the compaction kept; returns the
     next open window.
     """
     current.compacted_at, current.is_continued = at, True
-    closing = [row for row in current.rows if kept is None or row.place < kept]
+    closing = [row for row in current.rows if tail_start is None or row.place < tail_start]
     if not any(row.is_user_turn for row in closing):
         return current
     yield _CutWindow("compaction", "observed", closing)
@@ -324,7 +338,7 @@ def _window(
     ended = max(row.at for row in rows)
     ids = [row.message_id for row in rows]
     folder = facts.first("cwd") or ""
-    found = {
+    window_row = {
         **{name: origin[name] for name in ("source_id", "harness", "path")},
         **{name: facts.as_of(name, last) for name in ("branch", "version")},
         "window_id": window_key(session, window.trigger, str(ids[0])),
@@ -355,7 +369,7 @@ def _window(
         "lines": [row.line for row in rows],
         "shared_with": [],
     }
-    return {**found, "fingerprint": _fingerprint(found, rows)}
+    return {**window_row, "fingerprint": _fingerprint(window_row, rows)}
 
 
 _FINGERPRINTED = (
@@ -377,7 +391,7 @@ def plan_windows_incrementally(
     resources: pl.DataFrame,
     rules: WindowRules,
     *,
-    before: pl.DataFrame,
+    earlier_windows: pl.DataFrame,
     changed: Collection[str],
 ) -> pl.DataFrame:
     """Returns the table `windows`, given its earlier rows and the sources whose records changed
@@ -389,50 +403,55 @@ def plan_windows_incrementally(
     ids differ), any source may own them now, and all windows are planned. After a change of the
     rules (zone, people, lengths, a flush), call `plan_windows`.
     """
-    if not set(changed) <= set(tables.parts("records")) or _lost_messages(tables, before, changed):
+    if not set(changed) <= set(tables.parts("records")) or _lost_messages(
+        tables, earlier_windows, changed
+    ):
         return plan_windows(tables.scan("records"), resources, rules)
-    planned = sources_to_plan(tables, before, changed)
+    planned = sources_to_plan(tables, earlier_windows, changed)
     if not planned:
-        return before
-    own = resources.filter(pl.col("source_id").is_in(planned))
-    kept = before.filter(~pl.col("source_id").is_in(planned))
-    return pl.concat([kept, plan_windows(tables.scan("records", planned), own, rules)]).sort(
-        "window_id"
-    )
+        return earlier_windows
+    planned_resources = resources.filter(pl.col("source_id").is_in(planned))
+    unchanged = earlier_windows.filter(~pl.col("source_id").is_in(planned))
+    return pl.concat(
+        [unchanged, plan_windows(tables.scan("records", planned), planned_resources, rules)]
+    ).sort("window_id")
 
 
 def sources_to_plan(
-    tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]
+    tables: ParquetTables, earlier_windows: pl.DataFrame, changed: Collection[str]
 ) -> list[str]:
     """Returns the sources whose windows may differ from before, sorted."""
     ids = _message_ids(tables, changed).implode()
     owned = (
-        before.lazy()
+        earlier_windows.lazy()
         .select("source_id", "status", pl.col("message_ids").alias("message_id"))
         .explode("message_id")
     )
     touched = owned.filter((pl.col("status") == "open") | pl.col("message_id").is_in(ids))
-    found = {*changed, *touched.select("source_id").unique().collect()["source_id"]}
-    return sorted(_with_families(found, before))
+    sources = {*changed, *touched.select("source_id").unique().collect()["source_id"]}
+    return sorted(_with_families(sources, earlier_windows))
 
 
 def _with_families(sources: set[str], windows: pl.DataFrame) -> set[str]:
     """Returns the sources, with all that share messages with them, directly or through others."""
     pairs = windows.select("source_id", "shared_with").explode("shared_with").drop_nulls().unique()
     beside: dict[str, set[str]] = defaultdict(set)
-    for one, other in pairs.iter_rows():
-        beside[one].add(other)
-        beside[other].add(one)
-    found, waiting = set(sources), list(sources)
+    for source, other in pairs.iter_rows():
+        beside[source].add(other)
+        beside[other].add(source)
+    family, waiting = set(sources), list(sources)
     while waiting:
-        new = beside[waiting.pop()] - found
-        found |= new
+        new = beside[waiting.pop()] - family
+        family |= new
         waiting += new
-    return found
+    return family
 
 
-def _lost_messages(tables: ParquetTables, before: pl.DataFrame, changed: Collection[str]) -> bool:
-    owned = before.filter(pl.col("source_id").is_in(list(changed)))["message_ids"].explode()
+def _lost_messages(
+    tables: ParquetTables, earlier_windows: pl.DataFrame, changed: Collection[str]
+) -> bool:
+    changed_windows = earlier_windows.filter(pl.col("source_id").is_in(list(changed)))
+    owned = changed_windows["message_ids"].explode()
     return not owned.is_in(_message_ids(tables, changed).implode()).all()
 
 

@@ -95,21 +95,21 @@ def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, 
     aside, where it is kept.
     """
     version = data.get("schemaVersion", events.SCHEMA_VERSION)
-    known = events.FIELDS.get(name)
-    kept = (
+    event_fields = events.FIELDS.get(name)
+    event = (
         dict(data)
-        if known is None
-        else {field: _short(value) for field, value in data.items() if field in known}
+        if event_fields is None
+        else {field: _short(value) for field, value in data.items() if field in event_fields}
     )
-    id = spool.append(root, name, kept, version=version)
-    if known is None:
+    id = spool.append(root, name, event, version=version)
+    if event_fields is None:
         return (
             id,
             f"there is no event {name!r}, so it will be put aside; the events are "
             f"{', '.join(events.FIELDS)}",
         )
     subject = events.subject_of(name)
-    return id, None if subject is None or kept.get(
+    return id, None if subject is None or event.get(
         subject
     ) else f"{name} has no {subject}, so it will be put aside"
 
@@ -119,10 +119,10 @@ def payload_of(text: str) -> "dict[str, Any]":
     import json
 
     try:
-        found = json.loads(text)
+        payload = json.loads(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
 def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
@@ -132,10 +132,14 @@ def _run(words: "Sequence[str]", brief: "Callable[[str, str], str]") -> None:
     session, source = (options.get(name) or payload.get(field) for name, field in STARTS)
     if event == START:
         _start(harness, root, session, source, brief, payload)
-        return
-    if event == PROMPT:
+    elif event == PROMPT:
         _recall(harness, root, session, payload)
-        return
+    else:
+        _spool_hook(harness, root, event, payload)
+
+
+def _spool_hook(harness: str, root: str, event: str, payload: "Mapping[str, Any]") -> None:
+    """Spools the event of a harness, with the fields that are kept of its payload."""
     data = {field: payload[name] for field, name in FIELDS if payload.get(name)}
     if "sessionId" in data and payload.get("agent_id"):
         data["sessionId"] = f"{data['sessionId']}/agent-{payload['agent_id']}"
@@ -155,25 +159,32 @@ def _start(
     """Prints the briefing, but not a second time to a session that still has it, and never that of
     the bundled sample.
     """
-    known = session if isinstance(session, str) and source != CLEARED else ""
+    session_id = session if isinstance(session, str) and source != CLEARED else ""
     if isinstance(session, str) and source in (COMPACTED, CLEARED):
         from memory_assets.stages.deliver.told import forget_ids
 
         forget_ids(root, session)
-    text, is_told = "" if present_root(root) != root else brief(root, known), False
-    if text and known:
-        from memory_assets.stages.deliver.told import is_last_told, tell
-
-        is_told = source == FORKED and is_last_told(
-            root, _forked_from(payload.get("transcript_path")), text
-        )
-        is_told |= tell(root, known, text)
+    text = brief(root, session_id) if present_root(root) == root else ""
+    is_told = bool(text and session_id) and _tell(root, session_id, source, text, payload)
     if not (is_told and source in (RESUMED, FORKED)):
         _print_context(harness, START, text)
-    if known and source == COMPACTED and harness == "claude_code":
-        # The transcript shows the compaction itself: see `MATCHERS` in `harnesses`.
-        spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": known})
+    if session_id and source == COMPACTED and harness == "claude_code":
+        # The transcript shows the compaction itself: see `MATCHERS` in `claude_code.hooks`.
+        spool_event(root, events.TURN_COMPLETED, {"harness": harness, "sessionId": session_id})
     silence.ask_for_run(root)
+
+
+def _tell(
+    root: str, session_id: str, source: "Any", text: str, payload: "Mapping[str, Any]"
+) -> bool:
+    """Notes that the session has the briefing; returns whether it, or the session that it was
+    forked from, had it already.
+    """
+    from memory_assets.stages.deliver.told import is_last_told, tell
+
+    forked_from = _forked_from(payload.get("transcript_path")) if source == FORKED else ""
+    was_told = bool(forked_from) and is_last_told(root, forked_from, text)
+    return tell(root, session_id, text) or was_told
 
 
 def _forked_from(path: "Any") -> str:
@@ -184,10 +195,10 @@ def _forked_from(path: "Any") -> str:
 
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            found = re.search(r'"forked_from_id":\s*"([\w-]+)"', file.readline(MOST_PAYLOAD))
+            match = re.search(r'"forked_from_id":\s*"([\w-]+)"', file.readline(MOST_PAYLOAD))
     except (OSError, TypeError):
         return ""  # the session gets its briefing again
-    return found[1] if found else ""
+    return match[1] if match else ""
 
 
 def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]") -> None:
@@ -268,13 +279,13 @@ def _stdin() -> str:
     """Returns the payload that the harness writes, waiting for it for half a second at most."""
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    descriptor, found, until = sys.stdin.fileno(), b"", time.monotonic() + WAIT_SECONDS
-    while len(found) < MOST_PAYLOAD and _is_readable(descriptor, until - time.monotonic()):
+    descriptor, payload, until = sys.stdin.fileno(), b"", time.monotonic() + WAIT_SECONDS
+    while len(payload) < MOST_PAYLOAD and _is_readable(descriptor, until - time.monotonic()):
         more = os.read(descriptor, 65_536)
         if not more:
             break
-        found += more
-    return found.decode("utf-8", "replace")
+        payload += more
+    return payload.decode("utf-8", "replace")
 
 
 def _is_readable(descriptor: int, seconds: float) -> bool:

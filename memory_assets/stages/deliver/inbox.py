@@ -131,27 +131,29 @@ def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int
     written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     whole = content.rfind(b"\n") + 1
     is_late = datetime.now(UTC) - written_at > TORN_AFTER
-    found, at = [], start
+    lines_read, at = [], start
     for raw in content[:whole].splitlines(keepends=True):
         if raw.strip():
-            found.append(SpoolLine(path.name, at, raw.strip()))
+            lines_read.append(SpoolLine(path.name, at, raw.strip()))
         at += len(raw)
     if content[whole:].strip() and is_late:
-        found.append(SpoolLine(path.name, at, content[whole:].strip(), is_torn=True))
+        lines_read.append(SpoolLine(path.name, at, content[whole:].strip(), is_torn=True))
         at += len(content) - whole
-    masked = [content for content, _ in mask([line.content for line in found])]
-    lines = [replace(line, content=content) for line, content in zip(found, masked, strict=True)]
-    if lines != found:
-        overwrite_records(path, partial(_with_masks, found=found, masked=masked))
+    masked = [content for content, _ in mask([line.content for line in lines_read])]
+    lines = [
+        replace(line, content=content) for line, content in zip(lines_read, masked, strict=True)
+    ]
+    if lines != lines_read:
+        overwrite_records(path, partial(_with_masks, lines=lines_read, masked=masked))
     return lines, at
 
 
-def _with_masks(content: bytes, found: Sequence[SpoolLine], masked: Sequence[bytes]) -> bytes:
+def _with_masks(content: bytes, lines: Sequence[SpoolLine], masked: Sequence[bytes]) -> bytes:
     """Returns the content of the file with the masked lines in place of the lines that were
     found.
     """
     covered = bytearray(content)
-    for line, text in zip(found, masked, strict=True):
+    for line, text in zip(lines, masked, strict=True):
         start = content.index(line.content, line.start)
         covered[start : start + len(text)] = text
     return bytes(covered)
@@ -233,32 +235,40 @@ def _problem(sent: Mapping[str, Any], rules: SpoolRules) -> str | None:
 
 
 def _problem_of_data(name: str, data: Mapping[str, Any], rules: SpoolRules) -> str | None:
-    fields, subject = events.FIELDS[name], events.subject_of(name)
+    subject = events.subject_of(name)
     if subject and not data.get(subject):
         return f"a bad payload: it has no {subject}"
-    for wanted, kind in fields.items():
-        value = data.get(wanted)
-        if value is None:
-            continue
-        if not isinstance(value, (int, float) if kind is float else kind) or isinstance(
-            value, bool
-        ):
-            return f"a bad payload: {wanted} is no {_KINDS[kind]}"
-        if isinstance(value, str) and not _is_plain(value):
-            return f"a bad payload: {wanted} is too long, or no text that can be written"
-        if wanted in _PATTERNS and not _PATTERNS[wanted].fullmatch(value):
-            return f"a bad payload: {wanted} cannot be such a name"
+    for field_name, kind in events.FIELDS[name].items():
+        fault = _fault_of(field_name, kind, data.get(field_name))
+        if fault:
+            return f"a bad payload: {field_name} {fault}"
     if subject == "date" and event_time(data[subject]) is None:
         return f"a bad payload: {data[subject]} is no day"
     if subject == "proposalId":
-        state = rules.proposals.get(data[subject])
-        if state != "pending":
-            return (
-                f"{data[subject]} is already {state}"
-                if state
-                else f"there is no proposal {data[subject]}"
-            )
+        return _problem_of_proposal(data[subject], rules)
     return None
+
+
+def _fault_of(field_name: str, kind: type, value: Any) -> str | None:
+    """Returns what is wrong with the value of a field; None where it may be used."""
+    if value is None:
+        return None
+    kinds = (int, float) if kind is float else kind
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        return f"is no {_KINDS[kind]}"
+    if isinstance(value, str) and not _is_plain(value):
+        return "is too long, or no text that can be written"
+    pattern = _PATTERNS.get(field_name)
+    if pattern and not pattern.fullmatch(value):
+        return "cannot be such a name"
+    return None
+
+
+def _problem_of_proposal(proposal_id: str, rules: SpoolRules) -> str | None:
+    state = rules.proposals.get(proposal_id)
+    if state is None:
+        return f"there is no proposal {proposal_id}"
+    return None if state == "pending" else f"{proposal_id} is already {state}"
 
 
 def _is_plain(text: str) -> bool:

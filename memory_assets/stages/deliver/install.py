@@ -113,30 +113,34 @@ def carry_out(changes: Sequence[HookChange], store: Path) -> list[HookChange]:
 def _plan(
     plan: Callable[..., HookChange], harnesses: Sequence[HarnessSettings], store: Path
 ) -> list[HookChange]:
-    found = list[HookChange]()
+    changes = list[HookChange]()
     for harness in harnesses:
         if not harness.is_here:
             note = f"{harness.title} has no settings here, and `{harness.program}` is not on PATH."
-            found.append(HookChange(harness.name, harness.home, ELSEWHERE, note))
+            changes.append(HookChange(harness.name, harness.home, ELSEWHERE, note))
             continue
         for part in harness.parts:
             try:
                 text = _read(part.path)
                 change = plan(harness, part, text, _record_of(part, text or "", store))
-                found.append(replace(change, note=change.note or _note(part, change)))
+                changes.append(replace(change, note=change.note or _note(part, change)))
             except HooksError as error:
                 state = LEFT if isinstance(error, NotOursError) else FAILED
-                found.append(HookChange(harness.name, part.path, state, str(error)))
-    return found
+                changes.append(HookChange(harness.name, part.path, state, str(error)))
+    return changes
 
 
 def _plan_adding(
-    harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None
+    harness: HarnessSettings, part: HookPart, text_before: str | None, record: InstallRecord | None
 ) -> HookChange:
-    is_current = part.is_current(before or "")
+    is_current = part.is_current(text_before or "")
     if is_current:
-        return HookChange(harness.name, part.path, CURRENT, before=before, after=before)
-    base = _without(part, before, made) if before and is_current is not None else before
+        return HookChange(harness.name, part.path, CURRENT, before=text_before, after=text_before)
+    base = (
+        _without(part, text_before, record)
+        if text_before and is_current is not None
+        else text_before
+    )
     text = base or ""
     insertions = part.add(text)
     after = apply(text, insertions)
@@ -145,28 +149,34 @@ def _plan_adding(
         after=text_hash(after),
         inserted=_spans(insertions),
         kept=part.kept(text),
-        new_folders=_count_missing(part.path.parent) or (made.new_folders if made else 0),
+        new_folders=_count_missing(part.path.parent) or (record.new_folders if record else 0),
     )
-    return HookChange(harness.name, part.path, INSTALLED, "", before, after, now)
+    return HookChange(harness.name, part.path, INSTALLED, "", text_before, after, now)
 
 
 def _plan_removing(
-    harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None
+    harness: HarnessSettings, part: HookPart, text_before: str | None, record: InstallRecord | None
 ) -> HookChange:
-    is_current = part.is_current(before or "")
-    if before is None or is_current is None:
+    is_current = part.is_current(text_before or "")
+    if text_before is None or is_current is None:
         return HookChange(harness.name, part.path, ABSENT)
-    is_as_made = is_current or (made is not None and made.after == text_hash(before))
+    is_as_made = is_current or (record is not None and record.after == text_hash(text_before))
     is_edited = isinstance(part, OwnFile) and not is_as_made
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
     return HookChange(
-        harness.name, part.path, REMOVED, note, before, _without(part, before, made), beside=beside
+        harness.name,
+        part.path,
+        REMOVED,
+        note,
+        text_before,
+        _without(part, text_before, record),
+        beside=beside,
     )
 
 
 def _state_of(
-    harness: HarnessSettings, part: HookPart, before: str | None, made: InstallRecord | None
+    harness: HarnessSettings, part: HookPart, text_before: str | None, record: InstallRecord | None
 ) -> HookChange:
     states = {
         None: (ABSENT, "`memory hooks install` adds it."),
@@ -174,7 +184,11 @@ def _state_of(
         True: (INSTALLED, ""),
     }
     return HookChange(
-        harness.name, part.path, *states[part.is_current(before or "")], before=before, after=before
+        harness.name,
+        part.path,
+        *states[part.is_current(text_before or "")],
+        before=text_before,
+        after=text_before,
     )
 
 
@@ -190,24 +204,24 @@ def find_recalling(harnesses: Sequence[HarnessSettings]) -> frozenset[str]:
     """Returns the names of the harnesses in which our hooks recall at each prompt; settings that
     cannot be read have none.
     """
-    found = set()
+    names = set()
     for harness in harnesses:
         for part in harness.parts:
             with suppress(HooksError):
                 if part.is_recalling(_read(part.path) or ""):
-                    found.add(harness.name)
-    return frozenset(found)
+                    names.add(harness.name)
+    return frozenset(names)
 
 
-def _without(part: HookPart, text: str, made: InstallRecord | None) -> str | None:
+def _without(part: HookPart, text: str, record: InstallRecord | None) -> str | None:
     """Returns the file without our part; exactly as it was, where nobody edited it since."""
-    if made and made.after == text_hash(text):
-        for start, end in sorted(made.inserted, reverse=True):
+    if record and record.after == text_hash(text):
+        for start, end in sorted(record.inserted, reverse=True):
             text = text[:start] + text[end:]
-        return None if made.before is None else text
-    left = part.remove(text, made.kept if made else ())
-    is_ours = isinstance(part, OwnFile) or (made is not None and made.before is None)
-    return None if is_ours and left.strip() in ("", "{}") else left
+        return None if record.before is None else text
+    rest = part.remove(text, record.kept if record else ())
+    is_ours = isinstance(part, OwnFile) or (record is not None and record.before is None)
+    return None if is_ours and rest.strip() in ("", "{}") else rest
 
 
 def _carry_out(change: HookChange, store: Path) -> HookChange:
@@ -220,8 +234,8 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
             write_atomically(change.beside, change.before.encode())
         if change.after is None:
             path.unlink()
-            made = _read_record(store).get(str(change.path))
-            _remove_empty(path.parent, made.new_folders if made else 0)
+            record = _read_record(store).get(str(change.path))
+            _remove_empty(path.parent, record.new_folders if record else 0)
         elif not _replace(path, change.before, change.after):
             raise HooksError("another program changed it at the same time; try again")
         if not change.made:
@@ -245,10 +259,12 @@ def _remove_empty(folder: Path, count: int) -> None:
         _remove_empty(folder.parent, count - 1)
 
 
-def _replace(path: Path, before: str | None, after: str) -> bool:
+def _replace(path: Path, text_before: str | None, after: str) -> bool:
     """Replaces the file if it is still as before, with its permissions; returns whether it did."""
     mode = S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
-    return replace_if_same(path, None if before is None else before.encode(), after.encode(), mode)
+    return replace_if_same(
+        path, None if text_before is None else text_before.encode(), after.encode(), mode
+    )
 
 
 def _read(path: Path) -> str | None:
@@ -266,11 +282,11 @@ def _read(path: Path) -> str | None:
 
 def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
     """Returns where the insertions are in the text after them."""
-    found, moved = [], 0
+    spans, moved = [], 0
     for at, text in sorted(insertions):
-        found.append([at + moved, at + moved + len(text)])
+        spans.append([at + moved, at + moved + len(text)])
         moved += len(text)
-    return found
+    return spans
 
 
 def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
@@ -278,28 +294,30 @@ def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
     record there.
     """
     bound = part.store_in(text)
-    records = (_read_record(place) for place in (Path(bound) if bound else store, store))
-    return next((made for record in records if (made := record.get(str(part.path)))), None)
+    records_of_stores = (_read_record(place) for place in (Path(bound) if bound else store, store))
+    return next(
+        (record for records in records_of_stores if (record := records.get(str(part.path)))), None
+    )
 
 
 def _read_record(store: Path) -> dict[str, InstallRecord]:
     try:
         records = json.loads((store / RECORD).read_text("utf-8"))
-        return {path: InstallRecord(**_as_written_now(made)) for path, made in records.items()}
+        return {path: InstallRecord(**_as_written_now(fields)) for path, fields in records.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}  # without the record, our part is found by its text
 
 
-def _as_written_now(made: dict[str, Any]) -> dict[str, Any]:
+def _as_written_now(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the record of a file; earlier releases recorded at most one new folder."""
-    fields = {name: value for name, value in made.items() if name != "is_folder_new"}
-    return {"new_folders": int(made.get("is_folder_new", 0)), **fields}
+    current = {name: value for name, value in fields.items() if name != "is_folder_new"}
+    return {"new_folders": int(fields.get("is_folder_new", 0)), **current}
 
 
 def _keep_record(store: Path, change: HookChange) -> None:
     """Records the change of the file, or that nothing of ours is left in it."""
-    record = {path: asdict(made) for path, made in _read_record(store).items()}
-    record.pop(str(change.path), None)
+    records = {path: asdict(record) for path, record in _read_record(store).items()}
+    records.pop(str(change.path), None)
     if change.made is not None:
-        record[str(change.path)] = asdict(change.made)
-    write_json(store / RECORD, record)
+        records[str(change.path)] = asdict(change.made)
+    write_json(store / RECORD, records)

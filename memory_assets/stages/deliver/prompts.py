@@ -100,22 +100,22 @@ def _line(message: "dict[str, object]") -> bytes:
 
 
 def _read_line(server: socket.socket, until: float) -> bytes:
-    found = b""
-    while not found.endswith(b"\n") and len(found) < MOST_ANSWER:
+    line = b""
+    while not line.endswith(b"\n") and len(line) < MOST_ANSWER:
         server.settimeout(max(until - time.monotonic(), 0.01))
         more = server.recv(65_536)
         if not more:
             break
-        found += more
-    return found
+        line += more
+    return line
 
 
 def _text_in(line: bytes) -> str:
     import json
 
     try:
-        found = json.loads(line)
+        answer = json.loads(line)
     except ValueError:
         return ""
-    text = found.get("text") if isinstance(found, dict) else ""
+    text = answer.get("text") if isinstance(answer, dict) else ""
     return text if isinstance(text, str) else ""

@@ -61,14 +61,14 @@ def sizes(root: str) -> dict[str, int]:
     """
     try:
         with os.scandir(os.path.join(root, FOLDER)) as entries:
-            found = {
+            sizes_by_name = {
                 entry.name: entry.stat().st_size
                 for entry in entries
                 if entry.name.endswith(SUFFIX) and entry.is_file()
             }
     except OSError:
         return {}
-    return dict(sorted(found.items()))
+    return dict(sorted(sizes_by_name.items()))
 
 
 def read_to(root: str) -> dict[str, int]:
@@ -83,11 +83,14 @@ def read_to(root: str) -> dict[str, int]:
 
 def unread(root: str) -> dict[str, tuple[int, int]]:
     """Returns start and end of the unread bytes of each file that has some."""
-    done, found = read_to(root), sizes(root)
+    done, sizes_by_name = read_to(root), sizes(root)
     starts = {
-        name: done.get(name, 0) if done.get(name, 0) <= size else 0 for name, size in found.items()
+        name: done.get(name, 0) if done.get(name, 0) <= size else 0
+        for name, size in sizes_by_name.items()
     }
-    return {name: (starts[name], size) for name, size in found.items() if size > starts[name]}
+    return {
+        name: (starts[name], size) for name, size in sizes_by_name.items() if size > starts[name]
+    }
 
 
 def alarm(root: str, now: float | None = None) -> str | None:

@@ -84,12 +84,12 @@ def drop_old(root: str) -> None:
     """Deletes what sessions were told that nobody resumed for a month."""
     folder = os.path.join(root, FOLDER)
     try:
-        found = [
+        old_files = [
             entry.path
             for entry in os.scandir(folder)
             if time.time() - entry.stat().st_mtime > KEPT_SECONDS
         ]
     except FileNotFoundError:
         return
-    for path in found:
+    for path in old_files:
         os.unlink(path)

@@ -34,7 +34,7 @@ def again(
     store: Store, rules: WindowRules, before: pl.DataFrame, changed: list[str]
 ) -> pl.DataFrame:
     return plan_windows_incrementally(
-        store.tables, store.archive.resources(), rules, before=before, changed=changed
+        store.tables, store.archive.resources(), rules, earlier_windows=before, changed=changed
     )
 
 
