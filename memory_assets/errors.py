@@ -1,34 +1,43 @@
 """Every way in which memory_assets fails, as one tree.
 
-    MemoryAssetsError ├── SettingsError       a setting cannot be used as it is ├── StoreError
-    the store cannot be opened, read or written │   ├── StoreBusyError      another process is
-    writing │   ├── StoreVersionError   the store was written by a newer release │   ├──
-    DamagedError        a derived file is not as it was written │   ├── ObjectStoreError    the
-    object store that holds the store cannot be reached or read │   ├── UnknownBranchError  there is
-    no branch of that name │   └── TableError          a table's rows do not fit its schema │
-    └── UnknownTableError   there is no table of that name ├── TranscriptError     a transcript or
-    its archived bytes cannot be read ├── ModelError          the observer, the reflector or the
-    embedder cannot answer │   ├── ModelSetupError     wrong key, unknown model or address: asking
-    again cannot help │   │   └── ModelLimitError     a usage limit is reached: asking again helps
-    only after its reset │   ├── ModelBusyError      overloaded, rate-limited, timed out or
-    unreachable: asking later may help │   └── ModelRequestError   this one question cannot be asked
-    as it is ├── TaskListError       a person's list of tasks cannot be read or written ├──
-    IndexFailedError    a projection (vectors, texts) cannot be read or built ├── QuestionError
-    a recall cannot be made of what was asked ├── LedgerError         the ledger holds a line that
-    cannot be understood ├── LabelsError         labelled sessions, or facts to compare with, cannot
-    be used ├── HooksError          the settings of a harness cannot be edited │   └── NotOursError
-    what is in the place of ours is somebody else's, and stays ├── ReviewError         a decision
-    about a proposal cannot be carried out │   └── UnknownIdError      nothing is known by the name
-    that was given ├── NoteError           something cannot be remembered, corrected or forgotten as
-    it was said │   ├── UnknownMemoryError  there is no such memory │   └── MemoryGoneError     the
-    memory was replaced or forgotten already ├── DocumentError       a document cannot be added to
-    the library │   ├── UnknownDocumentError    no document is known by the name that was given │
-    └── FetchError          an address or a repository must not be fetched, or cannot be └──
-    AccessError         a shared memory refuses a request, or cannot be reached
-        ├── TokenError          there is no token, or it is wrong or revoked ├── ScopeError
-        the token may not do this ├── TooManyWritesError  the token wrote too much within a minute
+    MemoryAssetsError
+    ├── SettingsError       a setting cannot be used as it is
+    ├── StoreError          the store cannot be opened, read or written
+    │   ├── StoreBusyError      another process is writing
+    │   ├── StoreVersionError   the store was written by a newer release
+    │   ├── DamagedError        a derived file is not as it was written
+    │   ├── ObjectStoreError    the object store that holds the store cannot be reached or read
+    │   ├── UnknownBranchError  there is no branch of that name
+    │   └── TableError          a table's rows do not fit its schema
+    │       └── UnknownTableError   there is no table of that name
+    ├── TranscriptError     a transcript or its archived bytes cannot be read
+    ├── ModelError          the observer, the reflector or the embedder cannot answer
+    │   ├── ModelSetupError     wrong key, unknown model or address: asking again cannot help
+    │   │   └── ModelLimitError     a usage limit is reached: wait for its reset
+    │   ├── ModelBusyError      overloaded, rate-limited or unreachable: asking later may help
+    │   └── ModelRequestError   this one question cannot be asked as it is
+    ├── TaskListError       a person's list of tasks cannot be read or written
+    ├── IndexFailedError    a projection (vectors, texts) cannot be read or built
+    ├── QuestionError       a recall cannot be made of what was asked
+    ├── LedgerError         the ledger holds a line that cannot be understood
+    ├── LabelsError         labelled sessions, or facts to compare with, cannot be used
+    ├── HooksError          the settings of a harness cannot be edited
+    │   └── NotOursError        what is in the place of ours is somebody else's, and stays
+    ├── ReviewError         a decision about a proposal cannot be carried out
+    │   └── UnknownIdError      nothing is known by the name that was given
+    ├── NoteError           something cannot be remembered, corrected or forgotten as it was said
+    │   ├── UnknownMemoryError  there is no such memory
+    │   └── MemoryGoneError     the memory was replaced or forgotten already
+    ├── DocumentError       a document cannot be added to the library
+    │   ├── UnknownDocumentError    no document is known by the name that was given
+    │   └── FetchError          an address or a repository must not be fetched, or cannot be
+    └── AccessError         a shared memory refuses a request, or cannot be reached
+        ├── TokenError          there is no token, or it is wrong or revoked
+        ├── ScopeError          the token may not do this
+        ├── TooManyWritesError  the token wrote too much within a minute
         ├── PushError           what is pushed does not fit what the server has, or is not as it
-        says │   └── QuotaError          the person has as much on the server as its setting allows
+                                says
+        │   └── QuotaError          the person has as much on the server as its setting allows
         └── UnreachableError    the server does not answer, or too many requests wait there
 
 A message says what happened, where, and what to do about it. Expected outcomes (a discarded fact, a

@@ -2,7 +2,8 @@
 short labels, never text.
 
     index/vectors/current                    the name of the published generation, as without a
-    server index/vectors/000012/server.json         address and collection of the generation
+                                             server
+    index/vectors/000012/server.json         address and collection of the generation
     collection memory-3f0c…-000012           on the server; never changed once published
 
 A writer makes a new collection and then replaces the pointer, so that readers always have a whole

@@ -2,9 +2,11 @@
 
     resources/ranges/<source>/<generation>-<first byte>.zst    whole lines, compressed
     resources/catalog.jsonl                                    one line per range; writing it
-    commits the range resources/seen.json                                        size and times of
-    each file at the last scan resources/unreadable.json                                  files that
-    could not be read, with the reason
+                                                               commits the range
+    resources/seen.json                                        size and times of each file at the
+                                                               last scan
+    resources/unreadable.json                                  files that could not be read, with
+                                                               the reason
 
 A range without a catalog line was left by a killed process; the next one writes it again. Offsets
 refer to the decompressed transcript. `raw_hmac` is a keyed hash of the bytes before masking: it

@@ -2,7 +2,7 @@
 
     damaged/000001-data.parquet    a derived file as it was found; it is rebuilt by the next run
     damaged/list.jsonl             one line for each: when it was found, its place, and why it
-    cannot be used
+                                   cannot be used
 
 Files that cannot be rebuilt (archive, ledger, answers) are never moved: they are reported, and
 their readable part is used.

@@ -12,45 +12,57 @@ written once.
 Event kinds, with their targets:
 
     proposal.numbered   proposal id      payload: key (the memory, or the change of a line, that the
-    number was given for), day;
+                        number was given for), day;
                                          claim (keyed hash of what the memory says, by which a later
-                                         id gets the same number); amends (the row of the table), if
-                                         it changes a line; friction (its kind) and message_ids, if
-                                         it is about one
+                                           id gets the same number);
+                                         amends (the row of the table), if it changes a line;
+                                           friction (its kind) and
+                                         message_ids, if it is about one
     proposal.approved   proposal id      payload: text and section if a person changed them, surface
-    proposal.rejected   proposal id      payload: reason, surface proposal.edited     proposal id
-    payload: text, surface proposal.decided    proposal id      payload: state, tier, reason (rules,
-    or the clock: expired); version of the rules;
+    proposal.rejected   proposal id      payload: reason, surface
+    proposal.edited     proposal id      payload: text, surface
+    proposal.decided    proposal id      payload: state, tier, reason (rules, or the clock:
+                        expired); version of the rules;
                                          entry with the same content
     task.sent           proposal id      payload: task_id, project_id, text (as sent), content (in
-    the list at that time) task.closed         proposal id      payload: task_id friction.patched
-    proposal id      payload: target, patch (its path), line, section, evidence entry.promoted
-    proposal id      payload: path, section, line, commit, evidence (ranges, hashes, quotes);
-    replaces: the
+                        the list at that time)
+    task.closed         proposal id      payload: task_id
+    friction.patched    proposal id      payload: target, patch (its path), line, section, evidence
+    entry.promoted      proposal id      payload: path, section, line, commit, evidence (ranges,
+                        hashes, quotes); replaces: the
                                          previous line
     entry.retired       proposal id      payload: path, section, replaces (the removed line), commit
     entry.moved         proposal id      payload: path (its project's), section, replaces (the line
-    that left MEMORY.md), commit entry.taken_back    proposal id      payload: path, section,
-    replaces (the line of the edit that was undone), commit memory.recalled     query hash
-    payload: memory_ids, in the order shown (one line per answer); profile, tier, is_known,
+                        that left MEMORY.md), commit
+    entry.taken_back    proposal id      payload: path, section, replaces (the line of the edit that
+                        was undone), commit
+    memory.recalled     query hash       payload: memory_ids, in the order shown (one line per
+                        answer); profile, tier, is_known,
                                          results, uses, is_budget, degraded, cost; session, if they
-                                         were shown to one
+                                           were shown to one
     memory.used         any name         payload: memory_ids used in a model's answer, at (time of
-    the answer); with session:
+                        the answer); with session:
                                          used by a session that they were shown to
     memory.ignored      session id       payload: memory_ids shown to the session and not used,
-    session memory.boosted      day              payload: memory_ids (observations of the day), day;
-    raised by the nightly run memory.feedback     any name         payload: memory_ids, used (yes or
-    no), session memory.noted        all              payload: text, category, priority, sentiment,
-    scope, project, person, session memory.corrected    memory id        payload: as noted, and
-    observation_ids, text_hashes, message_ids that it replaces memory.forgotten    memory id
-    payload: its observation_ids, text_hashes, message_ids, and what is hidden with it
+                        session
+    memory.boosted      day              payload: memory_ids (observations of the day), day; raised
+                        by the nightly run
+    memory.feedback     any name         payload: memory_ids, used (yes or no), session
+    memory.noted        all              payload: text, category, priority, sentiment, scope,
+                        project, person, session
+    memory.corrected    memory id        payload: as noted, and observation_ids, text_hashes,
+                        message_ids that it replaces
+    memory.forgotten    memory id        payload: its observation_ids, text_hashes, message_ids, and
+                        what is hidden with it
     words.forgotten     all              payload: tombstones (keyed hashes), with_history; the words
-    are masked from now on words.erased        event id         payload: counts of erased items; a
-    words.forgotten without one is unfinished memory.confirmed    observation id   payload:
-    observation_ids, text_hashes, message_ids, sources, said_at (older, newer); memory.contradicted
-    observation id            similarity, reason; the target is the older one memory.archived
-    name of the job  payload: memory_ids, reason; out of recall, unless asked for (weekly)
+                        are masked from now on
+    words.erased        event id         payload: counts of erased items; a words.forgotten without
+                        one is unfinished
+    memory.confirmed    observation id   payload: observation_ids, text_hashes, message_ids,
+                        sources, said_at (older, newer);
+    memory.contradicted observation id            similarity, reason; the target is the older one
+    memory.archived     name of the job  payload: memory_ids, reason; out of recall, unless asked
+                        for (weekly)
     memory.cold         name of the job  payload: memory_ids, reason; archived for long (monthly)
     memory.restored     memory id        payload: memory_ids; active again, and its TTL starts again
     sessions.flushed    all              a person ended every open session
@@ -58,10 +70,12 @@ Event kinds, with their targets:
 Events from the spool, with sent_at and the other fields of the event in the payload (see
 `deliver.events`):
 
-    session.ended, session.compaction.pending            session id observations.accumulated,
-    observations.reflected     day proposal.approved, proposal.rejected                 proposal id
-    friction.requested                                   all event.put_aside     hash of the line
-    payload: reason, name, bytes, file (below `spool/aside/`), spooled_in, start
+    session.ended, session.compaction.pending            session id
+    observations.accumulated, observations.reflected     day
+    proposal.approved, proposal.rejected                 proposal id
+    friction.requested                                   all
+    event.put_aside     hash of the line   payload: reason, name, bytes, file (below
+                        `spool/aside/`), spooled_in, start
 """
 
 import json

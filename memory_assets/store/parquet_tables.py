@@ -1,7 +1,8 @@
 """Tables as Parquet in Hive folders, one file per partition.
 
     tables/observations/day=2026-04-08/data.parquet     one partition of a table that is partitioned
-    by day tables/memories/data.parquet                        an unpartitioned table
+                                                        by day
+    tables/memories/data.parquet                        an unpartitioned table
     tables/memories/columns.parquet                     no rows; every table has one
     tables/.writing/                                    files being written
 

@@ -3,7 +3,7 @@ that a kill leaves no half one.
 
     .restoring/            files being unpacked; the next restore removes what a killed one left
     .restoring/complete    all files are there and match their hashes: whoever opens the store next
-    moves them into place
+                           moves them into place
 
 `VERSION`, which makes a folder a store, is moved last.
 """

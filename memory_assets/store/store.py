@@ -3,14 +3,16 @@
     resources/   the archive of transcript bytes, and the key of its keyed hashes     permanent
     ledger/      events of people, agents and clocks                                  permanent
     answers/     raw answers of models                                                permanent
-    branches/    what-if branches, until they are adopted or dropped spool/       events that were
-    sent and not yet read; aside/: unreadable ones library/     texts of documents, feeds
-    permanent workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md,
-    slog.jsonl; git   permanent tables/      Parquet in Hive folders
-    derived index/       vectors and terms
-    derived dagster/     DAGSTER_HOME: runs and events
-    derived VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the
-    prepared status)
+    branches/    what-if branches, until they are adopted or dropped
+    spool/       events that were sent and not yet read; aside/: unreadable ones
+    library/     texts of documents, feeds                                         permanent
+    workspace/   MEMORY.md, REVIEW.md, lessons.md, summaries/, timeline/, memory/<day>.md,
+                 slog.jsonl; git   permanent
+    tables/      Parquet in Hive folders                                              derived
+    index/       vectors and terms                                                    derived
+    dagster/     DAGSTER_HOME: runs and events                                        derived
+    VERSION, instance.json (the owner's zone, frozen), lock, tasks.lock; status.txt (the prepared
+      status)
 
 Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the
 branches. Writers hold the lock, or that of a day below `built/locks`; readers do not need it.

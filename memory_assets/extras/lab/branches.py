@@ -3,9 +3,11 @@ settings.
 
     branches/NAME/what_if.json    the range of days, the changed settings, and the state
                   tables/         hard links to the store's files, which are never changed in place;
-                  rebuilt files replace them ledger/, workspace/    copies before/         the
-                  tables and files at the start, which the branch is compared with dagster/
-                  its own runs
+                                  rebuilt files replace them
+                  ledger/, workspace/    copies
+                  before/         the tables and files at the start, which the branch is compared
+                                  with
+                  dagster/        its own runs
 
 The archive and the answers of models are shared with the store, so paid answers are kept when the
 branch is deleted. A branch is created and deleted atomically; the name of an unfinished folder of a

@@ -3,7 +3,7 @@ a session.
 
     ~/.agents/SOUL.md, IDENTITY.md, USER.md   voice and values, name and nature, about the owner
     ~/.agents/AGENTS.md                       instructions; AGENTS.md in the folder of each harness
-    is a link to it
+                                              is a link to it
 
 A session reads SOUL.md, USER.md, MEMORY.md and the log of the day, in this order (A21). This module
 changes none of these files: it reports each problem with a command that fixes it.

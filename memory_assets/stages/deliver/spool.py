@@ -2,8 +2,9 @@
 nothing reads it.
 
     MEMORY_DATA/spool/2026-11-21.jsonl   the events of a day, in UTC; deleted once the day is over
-    and it is read to the end MEMORY_DATA/spool/read.txt           how many bytes of each file were
-    read MEMORY_DATA/spool/aside/             lines that could not be parsed, secrets masked
+                                         and it is read to the end
+    MEMORY_DATA/spool/read.txt           how many bytes of each file were read
+    MEMORY_DATA/spool/aside/             lines that could not be parsed, secrets masked
 
 A sender opens, writes once and closes: it takes no lock, never waits and needs no store. Each line
 has a newline before it too, so that a line torn by a full disk does not damage the next one.

@@ -4,10 +4,12 @@ Invalidating facts by similarity hits unrelated ones, so a conflict is read from
 doubt there is none:
 
     replaced      the newer one says that what the older one asserts was replaced by something else,
-    or is gone reversed      the newer one returns to what the older one says was replaced or is
-    gone opposite      the same words, one with and one without a "not" (or enabled and disabled,
-    required and optional) other value   the same words around another value, in a place that holds
-    one value at a time: a port, a limit, a
+                  or is gone
+    reversed      the newer one returns to what the older one says was replaced or is gone
+    opposite      the same words, one with and one without a "not" (or enabled and disabled,
+                  required and optional)
+    other value   the same words around another value, in a place that holds one value at a time: a
+                  port, a limit, a
                   version something runs on, an owner, one of several tools that exclude each other
 
 Flags, paths, positions in a list, measurements, momentary states and statements about the past

@@ -1,9 +1,9 @@
 """Renders recurring problems for REVIEW.md: a section for each day, with target, size and evidence
 below each item.
 
-    ## Friction Fixes (auto-detected 2026-02-22)
-    - [ ] `f-20260222-001` **Use `uv`, never `pip`.** — _3 of 20 sessions, 3 minutes each: severity
-      9_ Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules (approved, it becomes a patch file)
+    ## Friction Fixes (auto-detected 2026-02-22) - [ ] `f-20260222-001` **Use `uv`, never `pip`.** —
+    _3 of 20 sessions, 3 minutes each: severity 9_
+      Target: `/home/mira/code/shop/AGENTS.md`, Hard Rules (approved, it becomes a patch file)
       Evidence: sessions of 2026-02-18, 2026-02-20, 2026-02-21
 
 The lines below an item are rewritten each time; what a person writes among them stays. They do not

@@ -1,9 +1,9 @@
 """Renders memories that contradict a decision record for REVIEW.md, each with what settles it.
 
     ## Contradictions of decision records
-    - ADR-0002 of harbour: “We use Postgres for the ledger.” Memory: “We use SQLite for the ledger.”
-      Settle it: `memory remember "…" --instead-of mem_0f3a5c1e0000` corrects the memory; a newer
-      record supersedes `/…/0002.md`
+    - ADR-0002 of harbour: “We use Postgres for the ledger.”
+      Memory: “We use SQLite for the ledger.” Settle it: `memory remember "…" --instead-of
+      mem_0f3a5c1e0000` corrects the memory; a newer record supersedes `/…/0002.md`
 
 Nothing of this is decided in the file: the lines are written again until the memory or the record
 changes.

@@ -6,8 +6,10 @@ and still has the words of its promotion is ours; anything else is a person's. T
 follows use, confirmation and contradiction:
 
     deprecated    its memory was replaced or forgotten, or more sources contradict it than confirm
-    or use it proven        confirmed and used, three times or more together established   a second
-    source confirms it, or it was used candidate     none of that yet
+                  or use it
+    proven        confirmed and used, three times or more together
+    established   a second source confirms it, or it was used
+    candidate     none of that yet
 
 Each contradiction cancels two confirmations. The state is folded from events, so it can also fall.
 """

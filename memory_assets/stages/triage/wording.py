@@ -2,7 +2,8 @@
 in the owner's own words.
 
     No, use uv, never pip. That goes for all my Python projects.    Use uv, never pip, in all Python
-    projects. The owner said: “let's switch to camelCase”.                    Use camelCase.
+                                                                    projects.
+    The owner said: “let's switch to camelCase”.                    Use camelCase.
 
 Cut are introductions, errands and questions beside the rule, and who said or approved it; the
 reason for a rule stays. The whole text remains in the evidence. A line that points at something
