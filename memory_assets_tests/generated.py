@@ -15,10 +15,10 @@ from memory_assets.interfaces.cli.app import CORE_GROUPS, make_app
 from memory_assets.interfaces.completion import COMMANDS
 from memory_assets.interfaces.mcp.protocol import TOOLS
 from memory_assets.interfaces.verbs import VERBS, Verb
+from memory_assets.memory.completion import find_words
 from memory_assets.schema.extras import Extra, extras
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
 from memory_assets.schema.tables import table_names
-from memory_assets.services.search.completions import find_words
 from memory_assets_tests.answer_schemas import EXTRAS, describe_answers
 from memory_assets_tests.conftest import REPOSITORY
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 SHOW = """
 from memory_assets.adapters import local_embedder
-from memory_assets.interfaces.notebook import bundled
+from memory_assets.memory.notebook import bundled
 from memory_assets.stages.capture.sample import sample_root
 local_embedder.DEFAULT_PACKAGE = "no_such_package_of_weights"
 embedder = local_embedder.LocalEmbedder()

@@ -3,7 +3,7 @@ words of the present store.
 
 A shell waits for it at every key, so it imports the standard library alone: `completion.json`
 describes the commands, their options and arguments (`make docs` writes it), and what the store
-holds is read by `services.search.completions`. The scripts that `memory --install-completion`
+holds is read by `memory.completion`. The scripts that `memory --install-completion`
 installs, and PowerShell, are typer's.
 """
 
@@ -135,7 +135,7 @@ def complete(before: Sequence[str], beginning: str, commands: Node) -> Iterator[
 
 def _values(one: Node, beginning: str, before: Sequence[str]) -> Iterable[Found]:
     if one["kind"]:
-        from memory_assets.services.search.completions import find_words
+        from memory_assets.memory.completion import find_words
 
         return find_words(one["kind"], beginning, before)
     return _beginning(((word, "") for word in one["words"]), beginning)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verbs import Verb
 from memory_assets.memory import MemoryAgent
+from memory_assets.memory.places import find_store
 from memory_assets.services.sharing.reader import Reader
 from memory_assets.shared_memory import SharedMemory
-from memory_assets.store.places import find_data, present_root
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.shared.access import Grant
@@ -28,7 +28,7 @@ def ask(verb: Verb, given: Mapping[str, Any], grant: "Grant | None" = None) -> A
 
 def shared_agent(grant: "Grant", verb: str) -> SharedMemory:
     """Returns the agent that answers a call of the verb; raises what refuses the call."""
-    return _shared_agent_of(present_root(find_data()), grant.call(verb))
+    return _shared_agent_of(find_store(), grant.call(verb))
 
 
 @lru_cache(maxsize=256)
@@ -38,7 +38,7 @@ def _shared_agent_of(_: object, reader: Reader) -> SharedMemory:
 
 def present_agent() -> MemoryAgent:
     """Returns the agent, which is replaced when another store becomes the present one."""
-    return _agent_of(present_root(find_data()))
+    return _agent_of(find_store())
 
 
 @lru_cache(maxsize=1)

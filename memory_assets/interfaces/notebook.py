@@ -9,43 +9,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import StoreError
 from memory_assets.interfaces.ports import LOOPBACK
-from memory_assets.store.places import CHECKOUT
-from memory_assets.text.files import write_atomically
-
-FOLDER, NAME = "notebooks", "memory.ipynb"
 
 HOOK = f"{__name__}.without_outputs"
 """What Jupyter calls before it saves a notebook."""
-
-
-def bundled() -> Path:
-    """Returns the notebook that comes with the program: in the checkout, else in the installed
-    package.
-    """
-    beside = Path(CHECKOUT, FOLDER, NAME)
-    return (
-        beside
-        if beside.is_file()
-        else Path(str(files("memory_assets").joinpath("_notebooks", NAME)))
-    )
-
-
-def own_copy(root: Path) -> Path:
-    """Returns the owner's notebook in the store, which is a copy of the bundled one if there is
-    none yet.
-    """
-    path = root / FOLDER / NAME
-    if not path.is_file():
-        write_atomically(path, bundled().read_bytes())
-    return path
 
 
 def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
@@ -53,9 +25,9 @@ def command(notebook: Path, port: int, *, opens_browser: bool) -> list[str]:
     `StoreError` without Jupyter.
     """
     if find_spec("notebook") is None:
-        raise StoreError(
-            f"Jupyter is not installed. Run `{install_command('notebook')}`, then try again."
-        )
+        from memory_assets.memory.notebook import how_to_install
+
+        raise StoreError(f"Jupyter is not installed. Run `{how_to_install()}`, then try again.")
     options = {
         "ServerApp.ip": LOOPBACK[0],
         "ServerApp.port": port,

@@ -29,18 +29,20 @@ from memory_assets.store.places import present_root
 if TYPE_CHECKING:
     import polars as pl
 
+    from memory_assets.memory.verb_answers import (
+        Answer,
+        CitedAnswer,
+        Explanation,
+        Forgetting,
+        Noted,
+        Rating,
+        Restored,
+        Triggers,
+        WhyNot,
+    )
     from memory_assets.schema.protocols import Model
-    from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.notes.feedback import Rating
-    from memory_assets.services.notes.remember import Noted
-    from memory_assets.services.notes.restore import Restored
     from memory_assets.services.search.answers import Readable
     from memory_assets.services.search.shown_at_prompts import NearPrompt
-    from memory_assets.services.search.why_not import WhyNot
-    from memory_assets.stages.brief.due import Triggers
-    from memory_assets.stages.recall.cited_answer import CitedAnswer
-    from memory_assets.stages.recall.results import Answer
-    from memory_assets.stages.triage.explain import Explanation
     from memory_assets.store.settings import Settings
 
 

@@ -9,9 +9,7 @@ from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
 
 if TYPE_CHECKING:
-    from memory_assets.services.health.doctor import Health
-    from memory_assets.services.health.status import Status
-    from memory_assets.stages.maintain.health_report import HealthReport
+    from memory_assets.memory.verb_answers import Health, HealthReport, Status
 
 
 class HealthVerbs(OpenStore):

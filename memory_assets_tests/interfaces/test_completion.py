@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.interfaces.completion import INSTRUCTION, complete, read_commands, words_of, zsh
-from memory_assets.services.search.completions import find_words
+from memory_assets.memory.completion import find_words
 from memory_assets_tests.generated import describe_commands
 from memory_assets_tests.small_store import DAY, MEMORY, PROPOSAL, index, small_store, write
 

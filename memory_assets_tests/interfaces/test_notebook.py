@@ -72,6 +72,7 @@ def test_ending_the_command_while_jupyter_is_being_started_ends_jupyter(
     code = f"""
 import os, subprocess, sys
 from memory_assets.interfaces import notebook
+from memory_assets.memory.notebook import bundled, own_copy
 
 class Ended(subprocess.Popen):
     def __init__(self, *call, **options):

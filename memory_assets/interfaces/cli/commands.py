@@ -106,13 +106,13 @@ def _name_values(parameters: list[Any]) -> list[Any]:
 
 def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
     """Returns a completion function for these words, or for those of a kind that the store knows
-    (`services.search.completions`).
+    (`memory.completion`).
     """
 
     def complete(incomplete: str) -> list[Any]:
         if not kind:
             return [word for word in words if word.startswith(incomplete)]
-        from memory_assets.services.search.completions import find_words
+        from memory_assets.memory.completion import find_words
 
         return find_words(kind, incomplete)
 

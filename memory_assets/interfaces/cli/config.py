@@ -1,5 +1,6 @@
 """`memory config`: shows the settings, and sets or removes one in the user's file."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -14,6 +15,7 @@ from memory_assets.interfaces.views.config import (
 )
 from memory_assets.interfaces.views.terminal import Reply
 
+Deployment = Literal["local", "postgres", "celery"]
 RUN_AGAIN = (
     "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
 )
@@ -52,7 +54,7 @@ Name = Annotated[
 def config(
     context: typer.Context,
     deployment: Annotated[
-        Literal["local", "postgres", "celery"] | None,
+        Deployment | None,
         typer.Option(
             help="Print the dagster.yaml of a deployment instead: local files, PostgreSQL, or "
             "Celery workers, too."
@@ -72,7 +74,7 @@ def config(
         return _deployment(deployment, write=write)
     if write:
         raise QuestionError("--write needs --deployment local, postgres or celery.")
-    from memory_assets.services.settings.configuration import read_configuration
+    from memory_assets.memory.settings import read_configuration
 
     settings = read_configuration()
     following = (
@@ -81,25 +83,29 @@ def config(
     return Reply({"settings": settings}, render_settings(settings), next_step=following)
 
 
-def _deployment(name: Literal["local", "postgres", "celery"], *, write: bool) -> Reply:
-    from memory_assets.runs.deployment import WORKER_COMMAND, configure
-    from memory_assets.services.settings.which_store import present_settings
+def _deployment(name: Deployment, *, write: bool) -> Reply:
+    from memory_assets.memory.settings import configure_dagster
 
-    found = configure(present_settings(), name, write=write)
-    worker = f" `{WORKER_COMMAND}` starts a worker." if name == "celery" else ""
-    variables = f"Set {' and '.join(found.variables)} for every process." if found.variables else ""
-    following = f"{variables}{worker} Then `memory ingest`." if variables else "`memory ingest`."
-    return shown(
-        render_deployment,
-        found,
-        next_step=following if write else f"`memory config --deployment {name} --write` writes it.",
-    )
+    configuration = configure_dagster(name, write=write)
+    next_step = f"`memory config --deployment {name} --write` writes it."
+    if write:
+        next_step = _after_writing(name, configuration.variables)
+    return shown(render_deployment, configuration, next_step=next_step)
+
+
+def _after_writing(deployment: Deployment, variables: Sequence[str]) -> str:
+    from memory_assets.memory.settings import WORKER_COMMAND
+
+    if not variables:
+        return "`memory ingest`."
+    worker = f" `{WORKER_COMMAND}` starts a worker." if deployment == "celery" else ""
+    return f"Set {' and '.join(variables)} for every process.{worker} Then `memory ingest`."
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")
 def config_show(name: Name, as_json: Json = False) -> Reply:
     """Show one setting: its meaning, value, default and origin, and how to change it."""
-    from memory_assets.services.settings.configuration import read_configuration
+    from memory_assets.memory.settings import read_configuration
 
     (setting,) = read_configuration(name)
     following = f"`memory config set {setting.name} VALUE` writes it into your file."
@@ -122,7 +128,7 @@ def config_set(
     as_json: Json = False,
 ) -> Reply:
     """Write a setting into your file, which holds for every store; the value is checked first."""
-    from memory_assets.services.settings.change_setting import set_setting
+    from memory_assets.memory.settings import set_setting
 
     return shown(render_changed, set_setting(name, value), next_step=RUN_AGAIN)
 
@@ -130,6 +136,6 @@ def config_set(
 @config_app.command("unset", epilog="Example: `memory config unset least_useful`")
 def config_unset(name: Name, as_json: Json = False) -> Reply:
     """Remove a setting from your file, so that its default or the store's file holds again."""
-    from memory_assets.services.settings.change_setting import unset_setting
+    from memory_assets.memory.settings import unset_setting
 
     return shown(render_changed, unset_setting(name), next_step=RUN_AGAIN)

@@ -68,31 +68,25 @@ def export(
     if everything is not None:
         if as_of is not None:
             raise typer.BadParameter("--as-of goes with the table memories, not with --all.")
-        from memory_assets.services.transfer.export import export_all
+        from memory_assets.memory.transfer import export_all
 
-        return shown(render_exported, export_all(MemoryAgent().store, everything))
+        return shown(render_exported, export_all(everything))
     assert table is not None
-    from memory_assets.services.search.table_rows import (
-        export_file,
-        export_table,
-        frames_of,
-        rows_of,
-    )
+    from memory_assets.memory import tables
 
-    agent = MemoryAgent()
-    past = agent.scan(table, as_of=day_of(as_of)).collect() if as_of else None
-    frames = frames_of(agent.store.tables, table, past)
+    past_day = day_of(as_of)
     if output is not None:
-        count = export_file(table, frames, output, format)
+        count = tables.export_file(table, output, format, past_day)
         written = {"table": table, "path": output, "rows": count}
         return Reply(written, [f"{count:,} rows in {output}"], next_step=after_table_export(table))
     if as_json:
-        return Reply({"table": table, "rows": list(rows_of(frames))})
+        return Reply({"table": table, "rows": tables.export_rows(table, past_day)})
     if format == "parquet" and sys.stdout.isatty():
         raise typer.BadParameter("Parquet cannot be written to a terminal; name a file with -o.")
+    write = tables.open_export(table, format, past_day)
 
     def to_stdout() -> int:
-        export_table(table, frames, sys.stdout.buffer, format)
+        write(sys.stdout.buffer)
         sys.stdout.flush()
         return 0
 
@@ -105,7 +99,7 @@ def import_(
     as_json: Json = False,
 ) -> Reply:
     """Make a store from an exported folder; refuses a data folder that has a store."""
-    from memory_assets.runs.build import import_folder
+    from memory_assets.memory.running import import_folder
 
     return built_reply(import_folder(folder))
 
@@ -120,9 +114,9 @@ def backup(
     """Write one compressed file with everything that cannot be rebuilt; runs may go on
     meanwhile.
     """
-    from memory_assets.services.transfer.backup import back_up
+    from memory_assets.memory.transfer import back_up
 
-    return shown(render_backed_up, back_up(MemoryAgent().store, file))
+    return shown(render_backed_up, back_up(file))
 
 
 @app.command(epilog="Example: `memory data restore ~/backups/memory-20260801-120000.tar.zst`")
@@ -131,7 +125,7 @@ def restore(
     as_json: Json = False,
 ) -> Reply:
     """Make a store from a backup and build its tables; refuses a data folder that has a store."""
-    from memory_assets.runs.build import restore as restore_backup
+    from memory_assets.memory.running import restore as restore_backup
 
     return built_reply(restore_backup(file))
 
@@ -149,14 +143,12 @@ def show(
     as_json: Json = False,
 ) -> Reply:
     """Print rows of a table: of each a title, the fields that matter, and its ids."""
-    from memory_assets.services.search.table_rows import show_frame, show_rows
+    from memory_assets.memory import tables
 
-    agent, view = MemoryAgent(), render_rows if every else render_cards
-    if as_of is None:
-        return shown(view, show_rows(agent.store.tables, table, day=day, limit=limit))
-    if day is not None:
+    if day is not None and as_of is not None:
         raise typer.BadParameter("Give --day or --as-of, not both.")
-    return shown(view, show_frame(table, agent.scan(table, as_of=day_of(as_of)).collect(), limit))
+    rows = tables.show(table, day=day, as_of=day_of(as_of), limit=limit)
+    return shown(render_rows if every else render_cards, rows)
 
 
 @app.command(epilog="Example: `memory data sample 20 --seed $(git rev-parse HEAD)`")
@@ -174,18 +166,16 @@ def sample(
     as_json: Json = False,
 ) -> Reply:
     """Print random facts that the write gate allowed, to judge their quality."""
-    from memory_assets.services.search.table_rows import sample_facts, sample_rows
+    from memory_assets.memory import tables
 
-    tables = MemoryAgent().store.tables
+    sampled = tables.sample(count, seed, table)
     if table:
-        return shown(render_cards, sample_rows(tables, table, count, seed))
-    drawn = sample_facts(tables, count, seed)
-    following = (
-        f"`memory explain {drawn.rows[0]['id']}` shows where the first one comes from."
-        if drawn.rows
-        else ""
-    )
-    return shown(render_facts, drawn, next_step=following)
+        return shown(render_cards, sampled)
+    next_step = ""
+    if sampled.rows:
+        first_id = sampled.rows[0]["id"]
+        next_step = f"`memory explain {first_id}` shows where the first one comes from."
+    return shown(render_facts, sampled, next_step=next_step)
 
 
 @app.command(epilog="Example: `memory data rebuild`")
@@ -203,13 +193,13 @@ def rebuild(
     as_json: Json = False,
 ) -> Reply:
     """Delete everything derived and rebuild it from the archive, the ledger and the workspace."""
-    from memory_assets.runs.build import rebuild as rebuild_part
+    from memory_assets.memory import running
 
     if indexes and reflections:
         raise typer.BadParameter("Give --indexes or --reflections, not both.")
-    return built_reply(
-        rebuild_part("indexes" if indexes else "reflections" if reflections else "all")
-    )
+    if indexes:
+        return built_reply(running.rebuild("indexes"))
+    return built_reply(running.rebuild("reflections" if reflections else "all"))
 
 
 @app.command(epilog="Example: `memory data backfill --from 2026-04-01`")
@@ -217,17 +207,17 @@ def backfill(first: FirstDay = None, last: LastDay = None, as_json: Json = False
     """Extract these days again with the model and the present prompt; stored answers are not paid
     again.
     """
-    from memory_assets.runs.build import backfill as backfill_days
+    from memory_assets.memory.running import backfill as backfill_days
 
-    return built_reply(backfill_days(MemoryAgent().store, day_of(first), day_of(last)))
+    return built_reply(backfill_days(day_of(first), day_of(last)))
 
 
 @app.command(epilog="Example: `memory data flush`")
 def flush(as_json: Json = False) -> Reply:
     """End every open session now and extract its facts."""
-    from memory_assets.runs.build import flush as flush_sessions
+    from memory_assets.memory.running import flush as flush_sessions
 
-    return built_reply(flush_sessions(MemoryAgent().store))
+    return built_reply(flush_sessions())
 
 
 @app.command(epilog="Example: `memory data push https://memory.example:3100 --dry-run`")

@@ -71,26 +71,19 @@ def up(
     """Serve the Dagster UI, read transcripts, build the memory, and process sessions as they
     end.
     """
-    from memory_assets.runs.build import choose, fill
+    from memory_assets.memory import running
 
-    filling = choose(since=since, may_show_sample=True)
+    choice = running.choose(since=since)
     if no_ui:
-        built = fill(filling)
+        built = running.fill(choice)
         reply = built_reply(built)
     else:
-        from memory_assets.runs.serving import Serving
-        from memory_assets.store.store import open_store
-
-        serving = Serving(
-            open_store(filling.settings), free_port(port or filling.settings.port), tell
-        ).start()
-        built = serving.during(lambda: fill(filling))
+        serving = running.serve(choice, free_port(port or choice.settings.port), tell)
+        built = serving.during(lambda: running.fill(choice))
         reply = built_reply(built, serving.wait)
-    return (
-        reply
-        if built.status.uses_models
-        else replace(reply, parts=chain(reply.parts, render_model_hint()))
-    )
+    if built.status.uses_models:
+        return reply
+    return replace(reply, parts=chain(reply.parts, render_model_hint()))
 
 
 @command(
@@ -224,9 +217,9 @@ add(app, verbs.BRIEF, EVERY_DAY)
 @app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory ingest`")
 def ingest(since: Since = None, as_json: Json = False) -> Reply:
     """Read new transcripts and update the memory."""
-    from memory_assets.runs.build import build
+    from memory_assets.memory import running
 
-    return built_reply(build(since=since))
+    return built_reply(running.ingest(since=since))
 
 
 @app.command(rich_help_panel=KEEP_WELL, epilog="Example: `memory doctor --json`")

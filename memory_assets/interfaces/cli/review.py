@@ -9,6 +9,7 @@ interrupted; then the lines that changed are listed with their files and commits
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.rule import Rule
@@ -19,7 +20,9 @@ from memory_assets.interfaces.views.library import render_conflicts
 from memory_assets.interfaces.views.terminal import show
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.records import MEMORY_MD
-from memory_assets.services.review.proposals import Pending
+
+if TYPE_CHECKING:
+    from memory_assets.memory.verb_answers import Pending
 
 APPROVE, REJECT, EDIT, SKIP, EVIDENCE, UNDO, QUIT = "a", "r", "e", "s", "v", "u", "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [u]ndo  [q]uit"
@@ -30,7 +33,7 @@ SHOWN_QUOTES, ALL_QUOTES = 2, 50
 QUOTE_CHARS = 280
 
 
-def group_of(one: Pending) -> str:
+def group_of(one: "Pending") -> str:
     """Returns the project whose file the line is for."""
     return one.project or one.path if one.path != MEMORY_MD else "all projects"
 
@@ -95,7 +98,7 @@ class ReviewSession:
             self.agent.put_back()
         return ()
 
-    def _next(self, left: list[Pending]) -> Pending:
+    def _next(self, left: "list[Pending]") -> "Pending":
         """Returns the most useful proposal of the present project, or of the next one, whose name
         is printed first.
         """
@@ -130,7 +133,7 @@ class ReviewSession:
                 + Text(f" → {one.section}: {one.text}")
             )
 
-    def _ask(self, one: Pending, left: int) -> bool | None:
+    def _ask(self, one: "Pending", left: int) -> bool | None:
         """Returns whether the proposal was decided or edited; None to end the review."""
         self._show(one, left, SHOWN_QUOTES)
         while True:
@@ -150,7 +153,7 @@ class ReviewSession:
             except ReviewError as error:
                 self._say(Text(str(error), style="yellow"))
 
-    def _decide(self, one: Pending, key: str) -> bool:
+    def _decide(self, one: "Pending", key: str) -> bool:
         """Carries out the key and returns whether it was one of a decision."""
         if key == APPROVE:
             self.agent.approve(one.proposal_id, triage=False)
@@ -189,7 +192,7 @@ class ReviewSession:
         self._say(Text(key if key.isalpha() else ""))
         return key
 
-    def _show(self, one: Pending, left: int, most: int) -> None:
+    def _show(self, one: "Pending", left: int, most: int) -> None:
         what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
         where = "a line" if not one.text else f"{one.path}, {one.section}"
         self.console.print(Rule(style="dim"))

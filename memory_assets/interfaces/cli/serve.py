@@ -17,7 +17,6 @@ from memory_assets.interfaces.cli.commands import Json, group
 from memory_assets.interfaces.ports import LOOPBACK, address_of, free_port, is_loopback, listen
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.settings.which_store import environment_of
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.guard import App
@@ -199,15 +198,16 @@ def notebook(
     `notebook`).
     """
     from memory_assets.interfaces import notebook as jupyter
+    from memory_assets.memory.notebook import environment, own_copy
 
-    agent, port = MemoryAgent(), free_port(port)
-    path = jupyter.own_copy(agent.store.root)
+    port = free_port(port)
+    path = own_copy(MemoryAgent().store.root)
     call = jupyter.command(path, port, opens_browser=not no_browser)
     parts = [f"The notebook is {path}. It is saved without outputs. Press Ctrl-C to stop."]
     return Reply(
         {"notebook": path},
         parts,
-        afterwards=lambda: jupyter.serve(call, environment_of(agent.settings)),
+        afterwards=lambda: jupyter.serve(call, environment()),
     )
 
 

@@ -1,13 +1,12 @@
 """The commands `hooks` and `model`; and `send`, which hooks and scripts call."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.harnesses.hooks import harnesses
 from memory_assets.interfaces.cli.commands import (
     SET_UP,
     FirstDay,
@@ -28,16 +27,12 @@ from memory_assets.interfaces.views.setup import (
     render_overview,
 )
 from memory_assets.interfaces.views.terminal import Reply
-from memory_assets.memory import MemoryAgent
+from memory_assets.memory import MemoryAgent, hooks
 from memory_assets.schema.vocabulary import Harness
-from memory_assets.stages.deliver import hook, install
-from memory_assets.stages.deliver.events import FIELDS
-from memory_assets.store.places import find_data
 
 if TYPE_CHECKING:
-    from memory_assets.services.models.model_offers import ModelOverview
-    from memory_assets.services.settings.configuration import Models
-    from memory_assets.store.store import Store
+    from memory_assets.memory.hooks import HookChange
+    from memory_assets.memory.models import Models
 
 app = typer.Typer()
 hooks_app = group("Connect Claude Code, Codex and pi: they read the briefing and report sessions.")
@@ -49,6 +44,9 @@ app.add_typer(hooks_app, name="hooks", rich_help_panel=SET_UP)
 app.add_typer(model_app, name="model", rich_help_panel=SET_UP)
 
 HARNESSES = get_args(Harness)
+READING_TOOLS = [verb.tool for verb in VERBS if not verb.is_writing]
+"""Tools that a harness may call without asking."""
+
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")
 ]
@@ -87,60 +85,46 @@ def hooks_install(
             "--recall-each-prompt and --no-recall-each-prompt exclude each other. Give one "
             "of them, or neither."
         )
-    is_recalling = True if recall_each_prompt else False if no_recall_each_prompt else None
-    return _hooked(install.plan_install, names, dry_run, is_recalling=is_recalling)
+    is_recalling = None
+    if recall_each_prompt or no_recall_each_prompt:
+        is_recalling = recall_each_prompt
+    planned = hooks.plan_install(_checked(names), READING_TOOLS, is_recalling=is_recalling)
+    changes = planned if dry_run else hooks.carry_out(planned)
+    return _hooks_reply(changes, is_dry=dry_run, is_installing=True)
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
 def hooks_uninstall(names: Chosen = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
     """Remove our hooks and tools; a file that you did not edit since is restored byte for byte."""
-    return _hooked(install.plan_uninstall, names, dry_run)
+    planned = hooks.plan_uninstall(_checked(names), READING_TOOLS)
+    changes = planned if dry_run else hooks.carry_out(planned)
+    return _hooks_reply(changes, is_dry=dry_run)
 
 
 @hooks_app.command("status", epilog="Example: `memory hooks status`")
 def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
     """Show where our hooks and tools are installed, and the last event of each harness."""
-    return _hooked(install.status, names, is_dry=True)
+    return _hooks_reply(hooks.read_states(_checked(names), READING_TOOLS), is_dry=True)
 
 
-def _hooked(
-    plan: Callable[..., list[install.HookChange]],
-    names: list[str] | None,
-    is_dry: bool,
-    is_recalling: bool | None = None,
-) -> Reply:
-    """Plans the change of each harness's settings file, writes it unless `is_dry`, and reports
-    it.
-    """
-    if unknown := sorted(set(names or ()) - set(HARNESSES)):
+def _checked(names: Sequence[str] | None) -> Sequence[str]:
+    """Returns the names of harnesses; raises `QuestionError` for an unknown one."""
+    unknown = sorted(set(names or ()) - set(HARNESSES))
+    if unknown:
         raise QuestionError(f"harness must be one of {', '.join(HARNESSES)}, not '{unknown[0]}'.")
-    agent, store = MemoryAgent(), Path(find_data())
-    tools = [verb.tool for verb in VERBS if not verb.is_writing]
-    recalling = (
-        install.find_recalling(harnesses(str(store)))
-        if is_recalling is None
-        else HARNESSES
-        if is_recalling
-        else ()
-    )
-    planned = [
-        one
-        for one in harnesses(str(store), tools=tools, recalling=recalling)
-        if not names or one.name in names
-    ]
-    changes = plan(planned, store)
-    done = changes if is_dry else install.carry_out(changes, store)
-    is_wanted = plan is install.plan_install and not is_dry
-    data = {"is_dry_run": is_dry, "files": done, "last_heard": agent.last_heard()}
-    following = after_hooks(data, is_installing=plan is install.plan_install)
-    failed = any(change.state == install.FAILED for change in done)
-    is_nowhere = all(change.state == install.ELSEWHERE for change in done)
-    return shown(
-        render_changes,
-        data,
-        exit_code=int(failed or (is_nowhere and is_wanted)),
-        next_step="" if failed else following,
-    )
+    return names or ()
+
+
+def _hooks_reply(
+    changes: "Sequence[HookChange]", *, is_dry: bool, is_installing: bool = False
+) -> Reply:
+    """Returns the changes, or states, of the settings files with the last event of each harness."""
+    data = {"is_dry_run": is_dry, "files": changes, "last_heard": MemoryAgent().last_heard()}
+    has_failed = any(change.has_failed for change in changes)
+    is_nowhere = all(change.is_elsewhere for change in changes)
+    is_in_vain = is_installing and not is_dry and is_nowhere
+    next_step = "" if has_failed else after_hooks(data, is_installing=is_installing)
+    return shown(render_changes, data, exit_code=int(has_failed or is_in_vain), next_step=next_step)
 
 
 @model_app.callback(invoke_without_command=True)
@@ -148,13 +132,17 @@ def model(context: typer.Context, as_json: Json = False) -> Reply | None:
     """Shows the configured models, what this machine offers, what each would cost, and what would
     be sent.
     """
-    return None if context.invoked_subcommand else shown(render_overview, _overview())
+    if context.invoked_subcommand:
+        return None
+    from memory_assets.memory.models import overview
+
+    return shown(render_overview, overview())
 
 
 @model_app.command("list", epilog="Example: `memory model list`")
 def model_list(as_json: Json = False) -> Reply:
     """Show the configured models, and the models with a known price."""
-    from memory_assets.services.settings.configuration import list_models
+    from memory_assets.memory.models import list_models
 
     return shown(render_models, list_models())
 
@@ -192,16 +180,17 @@ def model_use(
     """Choose a model, and allow that it is sent the present projects. Later projects wait for
     `memory model add`.
     """
-    from memory_assets.services.models.open_models import projects_of
-    from memory_assets.services.settings.configuration import use_model
-    from memory_assets.store.settings import ALL_PROJECTS
+    from memory_assets.memory.models import use_model
 
-    projects = [ALL_PROJECTS] if all_projects else project or projects_of(_present_store())
-    return _chosen(
-        use_model(
-            name, projects, reflector=reflector, url="" if url == "default" else url, is_free=free
-        )
+    models = use_model(
+        name,
+        project,
+        is_for_all=all_projects,
+        reflector=reflector,
+        url="" if url == "default" else url,
+        is_free=free,
     )
+    return _chosen(models)
 
 
 @model_app.command("add", epilog="Example: `memory model add my-project`")
@@ -217,41 +206,17 @@ def model_add(
     as_json: Json = False,
 ) -> Reply:
     """Allow that the configured models are sent these projects, too."""
-    from memory_assets.services.models.open_models import projects_of
-    from memory_assets.services.settings.configuration import add_projects
+    from memory_assets.memory.models import add_projects
 
-    known = projects_of(_present_store())
-    if unknown := [name for name in projects if name not in known]:
-        raise QuestionError(
-            f"There is no project '{unknown[0]}'; there are {', '.join(known) or 'none'}."
-        )
     return _chosen(add_projects(projects))
 
 
-def _present_store() -> "Store":
-    """Returns the store, also if nothing was read into it yet."""
-    from memory_assets.store.store import Store
-
-    agent = MemoryAgent()
-    return agent.store if agent.exists else Store(agent.settings, agent.settings.data)
-
-
-def _overview() -> "ModelOverview":
-    from memory_assets.runs.model_costs import overview
-    from memory_assets.services.settings.configuration import list_models
-
-    return overview(_present_store(), list_models().origin)
-
-
 def _chosen(models: "Models") -> Reply:
-    """Returns the models that are configured now, after the status names the projects that wait."""
-    from memory_assets.services.health.status import keep_status
+    """Returns the models that are configured now."""
+    from memory_assets.memory.models import overview
 
-    agent = MemoryAgent()
-    if agent.exists:
-        keep_status(agent.store, is_sample=agent.is_sample)
-    overview = _overview()
-    return Reply(overview, render_choice(overview, models.path), warnings=models.warnings)
+    present = overview()
+    return Reply(present, render_choice(present, models.path), warnings=models.warnings)
 
 
 @model_app.command(
@@ -273,22 +238,10 @@ def model_cost(
     """Estimate the calls and the price of asking models about these days, in every step. Sends
     nothing.
     """
-    from memory_assets.runs.days import days_between
-    from memory_assets.runs.model_costs import costs_of
-    from memory_assets.store.settings import changed_settings
-    from memory_assets.store.store import Store
+    from memory_assets.memory.models import costs_of
 
-    store = MemoryAgent().store
-    changes = {
-        name: value
-        for name, value in {"model": model, "reflector_model": reflector}.items()
-        if value
-    }
-    store = Store(changed_settings(store.settings, changes), store.root)
-    return shown(
-        render_costs,
-        costs_of(store, map(str, days_between(store.tables, day_of(first), day_of(last)))),
-    )
+    costs = costs_of(day_of(first), day_of(last), model=model, reflector=reflector)
+    return shown(render_costs, costs)
 
 
 @app.command(
@@ -300,7 +253,7 @@ def send(
     event: Annotated[
         str,
         typer.Argument(
-            help="Its name, such as memory/session.ended.", autocompletion=completing(*FIELDS)
+            help="Its name, such as memory/session.ended.", autocompletion=completing(*hooks.EVENTS)
         ),
     ],
     session: Annotated[str | None, typer.Option(help="Id of the session.")] = None,
@@ -313,5 +266,5 @@ def send(
     """Report an event without waiting; the exit code is always 0."""
     given = {"--session": session, "--data": data, "--store": store and str(store)}
     options = [word for name, value in given.items() if value is not None for word in (name, value)]
-    sent, warnings = hook.sent([event, *options])
+    sent, warnings = hooks.sent([event, *options])
     return Reply(sent, [f"{event} is queued in {sent['store']}."], warnings=warnings)

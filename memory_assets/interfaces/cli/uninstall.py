@@ -1,21 +1,15 @@
 """`memory uninstall`: takes everything that this program added to the machine out again."""
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from memory_assets.errors import QuestionError
-from memory_assets.harnesses.hooks import harnesses
 from memory_assets.interfaces.cli.commands import SET_UP, Json, shown
 from memory_assets.interfaces.views.setup import render_uninstalled
 from memory_assets.interfaces.views.terminal import Reply
-from memory_assets.stages.deliver import install
-from memory_assets.store.places import find_data, user_settings_file
-
-if TYPE_CHECKING:
-    from memory_assets.services.forget.whole_store import Erased
+from memory_assets.memory.places import find_data
 
 app = typer.Typer()
 CONFIRMATION = "erase my memory"
@@ -35,24 +29,16 @@ def uninstall(
     """Remove the hooks of all harnesses and the service; the memory stays unless --erase is
     given.
     """
-    data = Path(find_data())
     if erase and not dry_run:
-        _confirm(data)
-    changes = install.plan_uninstall(harnesses(str(data)), data)
-    done = changes if dry_run else install.carry_out(changes, data)
-    from memory_assets.services.forget.uninstalled import Uninstalled, uninstall_extras
+        _confirm(find_data())
+    from memory_assets.memory import uninstall as facade
 
-    of_extras = uninstall_extras(data, is_dry=dry_run)
-    erased = _erase() if erase and not dry_run else None
-    found = Uninstalled(dry_run, done, of_extras, erased, data, Path(user_settings_file()).parent)
-    return shown(
-        render_uninstalled,
-        found,
-        exit_code=int(any(change.state == install.FAILED for change in done)),
-    )
+    removed = facade.uninstall(is_erasing=erase, is_dry=dry_run)
+    has_failed = any(change.has_failed for change in removed.hooks)
+    return shown(render_uninstalled, removed, exit_code=int(has_failed))
 
 
-def _confirm(data: Path) -> None:
+def _confirm(data: str) -> None:
     """Raises `QuestionError` unless the words are typed, or come through a pipe."""
     print(
         f"This deletes everything in {data}: transcripts, memories, MEMORY.md with its history.",
@@ -61,10 +47,3 @@ def _confirm(data: Path) -> None:
     print(f"Type `{CONFIRMATION}` to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != CONFIRMATION:
         raise QuestionError("That was not typed. Nothing was removed.")
-
-
-def _erase() -> "Erased":
-    from memory_assets.services.forget.whole_store import erase
-    from memory_assets.store.settings import read_settings
-
-    return erase(read_settings())

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from memory_assets.stages.deliver.prompts import FOLDER, SHOWN, SUFFIX
-from memory_assets.store.places import find_data, present_root
+from memory_assets.memory.places import find_data, is_sample
+from memory_assets.memory.prompt_sockets import FOLDER, SHOWN, SUFFIX
 
 MOST_LINE = 64_000
 WAIT_SECONDS = 5.0
@@ -26,14 +26,12 @@ WAIT_SECONDS = 5.0
 
 def listen() -> Path | None:
     """Listens in a thread from now on; returns the socket, None where that is not possible."""
-    root = find_data()
-    folder, is_built = (
-        Path(root, FOLDER),
-        present_root(root) == root and Path(root, "VERSION").is_file(),
-    )
+    root = Path(find_data())
+    folder = root / FOLDER
+    is_built = not is_sample() and (root / "VERSION").is_file()
     if (
         not hasattr(socket, "AF_UNIX") or not is_built
-    ):  # a session is told nothing of the bundled sample
+    ):  # the bundled sample is not shown to sessions
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

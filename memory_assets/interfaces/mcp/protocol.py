@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_assets.store import ready
-from memory_assets.store.places import find_data, present_root
+from memory_assets.memory import prepared
+from memory_assets.memory.places import find_store, is_sample
 from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ RESOURCES = {
         Path("workspace", "MEMORY.md"),
         "What is remembered for good: rules, preferences, architecture.",
     ),
-    "memory://briefing": (ready.BRIEFING, "What the next session should know at once."),
-    "memory://review": (ready.REVIEW, "The proposals that wait for the owner's decision."),
+    "memory://briefing": (prepared.BRIEFING, "What the next session should know at once."),
+    "memory://review": (prepared.REVIEW, "The proposals that wait for the owner's decision."),
 }
 
 
@@ -228,7 +228,7 @@ class Protocol:
         if not isinstance(uri, str) or uri not in RESOURCES:
             message = f"There is no resource {str(uri)[:80]!r}; there is {', '.join(RESOURCES)}."
             raise RefusedError(NO_SUCH_RESOURCE, message, {"uri": str(uri)[:80]})
-        path = Path(present_root(find_data()), RESOURCES[uri][0])
+        path = Path(find_store(), RESOURCES[uri][0])
         try:
             text = path.read_text("utf-8", "replace")
         except OSError:
@@ -237,14 +237,6 @@ class Protocol:
             ) from None
         told = f"{SAMPLE}\n\n{text}" if is_sample() else text
         return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(told)}]}
-
-
-def is_sample() -> bool:
-    """Returns whether answers come from the bundled sample, because there is no store of the
-    owner's own yet.
-    """
-    data = find_data()
-    return present_root(data) != data
 
 
 def version() -> str:

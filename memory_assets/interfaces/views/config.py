@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, render_fields, table
-from memory_assets.store.places import data_settings_file, user_settings_file
+from memory_assets.memory.places import data_settings_file, user_settings_file
 
 if TYPE_CHECKING:
-    from memory_assets.runs.deployment import DagsterConfiguration
-    from memory_assets.services.settings.change_setting import ChangedSetting
-    from memory_assets.services.settings.configuration import Setting
+    from memory_assets.memory.settings import ChangedSetting, DagsterConfiguration, Setting
 
 EMPTY = "(empty)"
 

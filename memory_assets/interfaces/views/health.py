@@ -9,10 +9,8 @@ from memory_assets.interfaces.views.lines import Parts, dim, line, render_fields
 from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
-    from memory_assets.runs.build import Built
-    from memory_assets.services.health.doctor import Health
-    from memory_assets.services.health.status import Status
-    from memory_assets.services.health.sums import HarnessCounts
+    from memory_assets.memory.running import Built
+    from memory_assets.memory.verb_answers import HarnessCounts, Health, Status
     from memory_assets.services.sharing.answers import SharedStatus
 
 COUNTS = (
@@ -56,14 +54,13 @@ def render_state(status: "Status | SharedStatus") -> Parts:
     """Renders the state of the store and where its files are, or of a shared memory as its reader
     may know it.
     """
-    from memory_assets.services.health.status import render_status
     from memory_assets.services.sharing.answers import SharedStatus
 
     if isinstance(status, SharedStatus):
         yield from render_fields(status)
         return
 
-    yield Raw(render_status(status) + (f"\n⚠ {status.alarm}" if status.alarm else ""))
+    yield Raw(status.text + (f"\n⚠ {status.alarm}" if status.alarm else ""))
 
 
 def render_status_line(status: "Status") -> Parts:

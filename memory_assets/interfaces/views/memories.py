@@ -10,13 +10,18 @@ from memory_assets.text.short_ids import short_id
 from memory_assets.text.words import squeezed
 
 if TYPE_CHECKING:
-    from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.notes.feedback import Rating
-    from memory_assets.services.notes.remember import Noted
-    from memory_assets.services.notes.restore import Restored
-    from memory_assets.services.review.proposals import Decided, Review
-    from memory_assets.stages.recall.cited_answer import Citation, CitedAnswer
-    from memory_assets.stages.recall.results import Answer, Recalled
+    from memory_assets.memory.verb_answers import (
+        Answer,
+        Citation,
+        CitedAnswer,
+        Decided,
+        Forgetting,
+        Noted,
+        Rating,
+        Recalled,
+        Restored,
+        Review,
+    )
 
 
 def render_recalled(answer: "Answer") -> Parts:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.services.forget.forget import Forgetting
-    from memory_assets.services.health.doctor import Health
-    from memory_assets.services.search.why_not import WhyNot
-    from memory_assets.stages.recall.cited_answer import CitedAnswer
-    from memory_assets.stages.recall.results import Answer
-    from memory_assets.stages.triage.explain import Explanation
+    from memory_assets.memory.verb_answers import (
+        Answer,
+        CitedAnswer,
+        Explanation,
+        Forgetting,
+        Health,
+        WhyNot,
+    )
 
 MOST_CHARS = 60
 """Characters of a text that is repeated in a command."""
@@ -91,9 +93,7 @@ def after_doctor(health: "Health", *, is_deep: bool) -> str:
 
 def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     """Returns what follows a plan, a change or the state of the hooks."""
-    from memory_assets.stages.deliver.install import ABSENT, ELSEWHERE, OUTDATED
-
-    if all(one.state == ELSEWHERE for one in changes["files"]):
+    if all(change.is_elsewhere for change in changes["files"]):
         return "`memory hooks install`, once Claude Code, Codex or pi is installed on this machine."
     if is_installing:
         is_planned = changes["is_dry_run"] and any(one.is_change for one in changes["files"])
@@ -102,8 +102,8 @@ def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
             if is_planned
             else "start a session; `memory hooks status` shows its event."
         )
-    absent = any(one.state in (ABSENT, OUTDATED) for one in changes["files"])
-    return "`memory hooks install --dry-run` shows what would be added." if absent else ""
+    is_incomplete = any(change.is_incomplete for change in changes["files"])
+    return "`memory hooks install --dry-run` shows what would be added." if is_incomplete else ""
 
 
 def _words(text: str) -> str:

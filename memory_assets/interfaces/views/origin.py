@@ -12,9 +12,13 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, w
 from memory_assets.text.short_ids import short_id
 
 if TYPE_CHECKING:
-    from memory_assets.services.search.why_not import WhyNot
-    from memory_assets.stages.brief.due import Trigger, Triggers
-    from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
+    from memory_assets.memory.verb_answers import (
+        Explanation,
+        ProvenanceStep,
+        Trigger,
+        Triggers,
+        WhyNot,
+    )
 
 NO_RECORDS = {
     "note": "Saved directly: the chain ends at its line in the ledger.",
@@ -28,9 +32,7 @@ def render_explained(found: "Explanation | WhyNot") -> Parts:
     """Renders the provenance down to the archived records, or the stage at which the words
     stopped.
     """
-    from memory_assets.services.search.why_not import WhyNot
-
-    return _why_not(found) if isinstance(found, WhyNot) else _chain(found)
+    return _why_not(found) if found.has_origin is False else _chain(found)
 
 
 def _chain(explanation: "Explanation") -> Parts:

@@ -10,7 +10,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, render_
 from memory_assets.schema.vocabulary import MARKS
 
 if TYPE_CHECKING:
-    from memory_assets.services.search.table_rows import ShownRows
+    from memory_assets.memory.tables import ShownRows
 
 TITLES = (
     "text", "title", "content", "narrative", "quote", "name", "query", "action", "measure",

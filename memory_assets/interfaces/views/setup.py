@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, table, warning
-from memory_assets.stages.deliver.install import FAILED, LEFT, OUTDATED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_assets.services.forget.uninstalled import Uninstalled
-    from memory_assets.services.models.model_offers import ModelOffer, ModelOverview
-    from memory_assets.services.models.model_questions import Costs, DayCost
-    from memory_assets.services.settings.configuration import Models
+    from memory_assets.memory.hooks import HookChange
+    from memory_assets.memory.models import Costs, DayCost, ModelOffer, ModelOverview, Models
+    from memory_assets.memory.uninstall import Uninstalled
 
 MOST_ROWS = 8
 """Projects that are listed, so that the overview fits on one screen."""
-
-STYLES = {FAILED: "bold red", LEFT: "yellow", OUTDATED: "yellow"}
 
 
 def render_changes(found: dict[str, Any]) -> Parts:
@@ -25,13 +21,19 @@ def render_changes(found: dict[str, Any]) -> Parts:
     for change in found["files"]:
         last_event = found["last_heard"].get(change.harness)
         would = "would be " if found["is_dry_run"] and change.is_change else ""
-        yield line((f"{would}{change.state}", STYLES.get(change.state, "bold")), f"  {change.path}")
+        yield line((f"{would}{change.state}", _style_of(change)), f"  {change.path}")
         if change.note:
             yield dim(f"   {change.note}")
         if last_event and not change.is_change:
             yield dim(f"   last event {last_event:%Y-%m-%d %H:%M} UTC")
         if would:
             yield change.diff().rstrip("\n")
+
+
+def _style_of(change: "HookChange") -> str:
+    if change.has_failed:
+        return "bold red"
+    return "yellow" if change.needs_attention else "bold"
 
 
 def render_models(models: "Models") -> Parts:

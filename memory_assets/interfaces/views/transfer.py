@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from memory_assets.interfaces.views.lines import Parts, bold, counted, dim, table
 
 if TYPE_CHECKING:
+    from memory_assets.memory.transfer import BackedUp, Exported
     from memory_assets.services.sharing.push import Pushed
-    from memory_assets.services.transfer.backup import BackedUp
-    from memory_assets.services.transfer.export import Exported
 
 MOST_SESSIONS = 20
 """Sessions that a preview of a push lists; --json lists all."""

@@ -84,6 +84,11 @@ class Status:
         """Whether no transcript was read and no note saved yet."""
         return not any(self.rows.values()) and not self.noted and not self.open_windows
 
+    @property
+    def text(self) -> str:
+        """The status for people, without the alarm."""
+        return render_status(self)
+
 
 def status_of(store: Store, *, is_sample: bool = False) -> Status:
     """Returns the state of the store."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -66,6 +66,9 @@ Recall = Callable[..., Answer]
 @dataclass(frozen=True)
 class WhyNot:
     """The stage at which a fact stopped."""
+
+    has_origin: ClassVar[Literal[False]] = False
+    """Tells it from an explanation."""
 
     text: str
     stage: str

@@ -64,6 +64,26 @@ class HookChange:
         """Whether the file changes."""
         return self.before != self.after
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the file could not be read or written."""
+        return self.state == FAILED
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the harness is not on this machine."""
+        return self.state == ELSEWHERE
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether installing would add something."""
+        return self.state in (ABSENT, OUTDATED)
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether the file is not as installing would leave it, although ours is in it."""
+        return self.state in (LEFT, OUTDATED)
+
     def diff(self) -> str:
         """Returns the change as a unified diff."""
         old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))

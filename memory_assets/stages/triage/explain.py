@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 
@@ -62,6 +62,9 @@ class ProvenanceStep:
 @dataclass(frozen=True)
 class Explanation:
     """Where something comes from."""
+
+    has_origin: ClassVar[Literal[True]] = True
+    """Tells it from the reason why nothing is remembered."""
 
     target: str
     root: ProvenanceStep

@@ -1,0 +1,101 @@
+"""The models that are asked: which ones this machine offers, which are chosen, what they may be
+sent, and what they cost.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+
+from memory_assets.errors import QuestionError
+from memory_assets.memory.agent import MemoryAgent
+from memory_assets.runs import model_costs
+from memory_assets.runs.days import days_between
+from memory_assets.services.health.status import keep_status
+from memory_assets.services.models.model_offers import ModelOffer, ModelOverview
+from memory_assets.services.models.model_questions import Costs, DayCost
+from memory_assets.services.models.open_models import projects_of
+from memory_assets.services.settings import configuration
+from memory_assets.services.settings.configuration import Models, list_models
+from memory_assets.store.settings import ALL_PROJECTS, changed_settings
+from memory_assets.store.store import Store
+
+__all__ = [
+    "Costs",
+    "DayCost",
+    "ModelOffer",
+    "ModelOverview",
+    "Models",
+    "add_projects",
+    "costs_of",
+    "list_models",
+    "overview",
+    "use_model",
+]
+
+
+def overview() -> ModelOverview:
+    """Returns the configured models, what this machine offers, and what would be sent."""
+    return model_costs.overview(_present_store(), list_models().origin)
+
+
+def use_model(
+    name: str,
+    projects: Sequence[str] | None = None,
+    *,
+    is_for_all: bool = False,
+    reflector: str | None = None,
+    url: str | None = None,
+    is_free: bool = False,
+) -> Models:
+    """Chooses a model, and allows that it is sent the projects, by default the present ones; with
+    `is_for_all` also later ones.
+    """
+    allowed = [ALL_PROJECTS] if is_for_all else projects or projects_of(_present_store())
+    models = configuration.use_model(name, allowed, reflector=reflector, url=url, is_free=is_free)
+    _keep_status()
+    return models
+
+
+def add_projects(projects: Sequence[str]) -> Models:
+    """Allows that the configured models are sent these projects too; raises `QuestionError` for an
+    unknown one.
+    """
+    present = projects_of(_present_store())
+    unknown = [name for name in projects if name not in present]
+    if unknown:
+        raise QuestionError(
+            f"There is no project '{unknown[0]}'; there are {', '.join(present) or 'none'}."
+        )
+    models = configuration.add_projects(projects)
+    _keep_status()
+    return models
+
+
+def costs_of(
+    first: date | None,
+    last: date | None,
+    *,
+    model: str | None = None,
+    reflector: str | None = None,
+) -> Costs:
+    """Returns the calls and the price of asking about these days, with the configured models or
+    with these.
+    """
+    store = MemoryAgent().store
+    others = {"model": model, "reflector_model": reflector}
+    changes = {name: value for name, value in others.items() if value}
+    store = Store(changed_settings(store.settings, changes), store.root)
+    days = days_between(store.tables, first, last)
+    return model_costs.costs_of(store, map(str, days))
+
+
+def _keep_status() -> None:
+    """Prepares the status again, which names the projects that wait."""
+    agent = MemoryAgent()
+    if agent.exists:
+        keep_status(agent.store, is_sample=agent.is_sample)
+
+
+def _present_store() -> Store:
+    """Returns the store, also if nothing was read into it yet."""
+    agent = MemoryAgent()
+    return agent.store if agent.exists else Store(agent.settings, agent.settings.data)

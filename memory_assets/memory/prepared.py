@@ -1,0 +1,126 @@
+"""What is prepared in a store for commands that harnesses and status bars call: the briefing, the
+status, counts; standard library only.
+
+Missing files are no errors: the texts are empty.
+"""
+
+import os
+import time
+
+from memory_assets.adapters.parquet_footer import read_facts
+from memory_assets.stages.deliver.silence import alarm
+from memory_assets.store import ready
+from memory_assets.store.ready import BRIEFING, NOTHING_YET, REVIEW
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = [
+    "BRIEFING",
+    "NOTHING_YET",
+    "REVIEW",
+    "describe_briefing",
+    "read_briefing",
+    "read_status",
+    "render_nothing_new",
+    "render_status_line",
+]
+
+MEMORIES = os.path.join("tables", "memories", "data.parquet")
+
+PENDING = "- [ ] `p-"
+"""The start of a pending proposal's line in REVIEW.md."""
+
+AGE_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+
+
+def read_briefing(root: str, session: str = "", *, is_full: bool = False) -> str:
+    """Returns the briefing, after a warning about the spool if needed; empty where there is none.
+
+    For a continued session, the facts of that session itself are added.
+    """
+    text = ready.read_briefing(root, ready.here(), session, is_full=is_full)
+    warning = alarm(root)
+    return f"⚠ {warning}\n\n{text}" if text and warning else text
+
+
+def describe_briefing(root: str) -> "tuple[dict[str, Any], list[str]]":
+    """Returns the briefing with its file and when that was written, and the warnings about it."""
+    path = ready.briefing_path(root, ready.here())
+    text = ready.read_text(path)
+    warning = alarm(root)
+    warnings = [] if text else [NOTHING_YET]
+    if warning:
+        warnings.append(warning)
+    return {"text": text, "path": path, "written_at": _written_at(path)}, warnings
+
+
+def read_status(root: str) -> str:
+    """Returns the status with the alarm; empty if tables changed since it was prepared."""
+    stamp, _, text = ready.read_text(os.path.join(root, ready.STATUS)).partition("\n\n")
+    if not text or stamp != ready.stamp(root):
+        return ""
+    warning = alarm(root)
+    return f"{text}\n⚠ {warning}" if warning else text
+
+
+def render_nothing_new(root: str) -> str:
+    """Returns that no transcript is new, and the status; empty where something may be new."""
+    from memory_assets.store.unchanged import is_unchanged
+
+    started = time.monotonic()
+    status = read_status(root) if is_unchanged(root) else ""
+    if not status:
+        return ""
+    seconds = time.monotonic() - started
+    is_all_read = "\nnot read " not in status
+    what = f"Nothing new{': every transcript was read already' if is_all_read else ''}"
+    return f"{what} ({seconds:.1f} s).\n{status}"
+
+
+def render_status_line(root: str) -> str:
+    """Returns one line for a status bar: memories, pending proposals, age of the last update."""
+    table = os.path.join(root, MEMORIES)
+    memories = read_row_count(table)
+    if memories is None:
+        return "memory: empty"
+    parts = [f"{memories} memories"]
+    pending = count_pending(ready.read_text(os.path.join(root, REVIEW)))
+    if pending:
+        parts.append(f"{pending} to review")
+    parts.append(f"{_age(table)} old")
+    if alarm(root):
+        parts.append("⚠ input waits")
+    return "memory: " + " · ".join(parts)
+
+
+def read_row_count(path: str) -> int | None:
+    """Returns the number of rows of a Parquet file from its footer; None if it does not exist."""
+    try:
+        facts = read_facts(path)
+    except OSError:
+        return None
+    count = facts.partition('"rows":')[2].partition(",")[0].strip()
+    return int(count) if count.isdigit() else None
+
+
+def count_pending(review: str) -> int:
+    """Returns the number of pending proposals in REVIEW.md."""
+    return sum(line.startswith(PENDING) for line in review.splitlines())
+
+
+def _written_at(path: str) -> str | None:
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(os.stat(path).st_mtime))
+    except OSError:
+        return None
+
+
+def _age(path: str) -> str:
+    seconds = max(0.0, time.time() - ready.changed_at(path) / 1e9)
+    for unit, length in AGE_UNITS:
+        if seconds >= length:
+            return f"{seconds // length:.0f} {unit}"
+    return "seconds"

@@ -1,0 +1,33 @@
+"""The settings: shown with their origins, changed in the owner's file, and Dagster's configuration
+of a deployment.
+"""
+
+from memory_assets.runs.deployment import (
+    WORKER_COMMAND,
+    DagsterConfiguration,
+    Deployment,
+    configure,
+)
+from memory_assets.services.settings.change_setting import (
+    ChangedSetting,
+    set_setting,
+    unset_setting,
+)
+from memory_assets.services.settings.configuration import Setting, read_configuration
+from memory_assets.services.settings.which_store import present_settings
+
+__all__ = [
+    "WORKER_COMMAND",
+    "ChangedSetting",
+    "DagsterConfiguration",
+    "Setting",
+    "configure_dagster",
+    "read_configuration",
+    "set_setting",
+    "unset_setting",
+]
+
+
+def configure_dagster(deployment: Deployment, *, write: bool = False) -> DagsterConfiguration:
+    """Returns the `dagster.yaml` of the deployment; with `write`, it replaces the present one."""
+    return configure(present_settings(), deployment, write=write)

@@ -1,0 +1,22 @@
+"""Takes the present store to another place: a backup, or everything as files that anybody can
+read.
+"""
+
+from pathlib import Path
+
+from memory_assets.memory.agent import MemoryAgent
+from memory_assets.services.transfer import backup, export
+from memory_assets.services.transfer.backup import BackedUp
+from memory_assets.services.transfer.export import Exported
+
+__all__ = ["BackedUp", "Exported", "back_up", "export_all"]
+
+
+def back_up(file: Path) -> BackedUp:
+    """Writes what cannot be rebuilt into one compressed file."""
+    return backup.back_up(MemoryAgent().store, file)
+
+
+def export_all(folder: Path) -> Exported:
+    """Writes everything into a new folder."""
+    return export.export_all(MemoryAgent().store, folder)

@@ -1,0 +1,26 @@
+"""Takes everything that this program added to the machine out again."""
+
+from pathlib import Path
+
+from memory_assets.memory import hooks
+from memory_assets.services.forget.uninstalled import Uninstalled, uninstall_extras
+from memory_assets.services.forget.whole_store import erase
+from memory_assets.store.places import find_data, user_settings_file
+from memory_assets.store.settings import read_settings
+
+__all__ = ["Uninstalled", "uninstall"]
+
+
+def uninstall(*, is_erasing: bool, is_dry: bool) -> Uninstalled:
+    """Removes the hooks of all harnesses and what optional capabilities added; with `is_erasing`
+    also deletes the store.
+
+    Returns what was removed, or with `is_dry` what would be.
+    """
+    data = Path(find_data())
+    planned = hooks.plan_uninstall()
+    changes = planned if is_dry else hooks.carry_out(planned)
+    of_extras = uninstall_extras(data, is_dry=is_dry)
+    erased = erase(read_settings()) if is_erasing and not is_dry else None
+    settings = Path(user_settings_file()).parent
+    return Uninstalled(is_dry, changes, of_extras, erased, data, settings)
