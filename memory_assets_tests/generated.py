@@ -1,29 +1,17 @@
 """Generates what follows from declarations: `make docs`.
 
-`docs/tables.md` from the records, the MCP tools (`interfaces/mcp/tools.json`) from the verbs, and what a shell completes
-(`interfaces/completion.json`) from the commands, and the JSON Schema of their answers (`interfaces/answers.json`) from the types.
+`docs/tables.md` from the records, and the MCP tools (`interfaces/mcp/tools.json`) from the verbs.
 """
 
-import inspect
 import json
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from memory_assets.interfaces.cli.app import CORE_GROUPS, make_app
-from memory_assets.interfaces.completion import COMMANDS
 from memory_assets.interfaces.mcp.protocol import TOOLS
 from memory_assets.interfaces.verbs import VERBS, Verb
-from memory_assets.memory.completion import find_words
-from memory_assets.schema.extras import Extra, extras
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
 from memory_assets.schema.tables import table_names
-from memory_assets_tests.answer_schemas import EXTRAS, describe_answers
 from memory_assets_tests.conftest import REPOSITORY
-
-FIXED_KINDS = ("table", "setting")
-"""Kinds whose words do not depend on the store."""
 
 TABLES_MD = REPOSITORY / "docs" / "tables.md"
 
@@ -97,79 +85,10 @@ def describe(verb: Verb) -> dict[str, Any]:
     return about | {"inputSchema": verb.tool_schema(), "annotations": hints}
 
 
-def describe_command(command: Any) -> dict[str, Any]:
-    """Returns a command as `interfaces.completion` reads it: its commands, options and arguments."""
-    commands = getattr(command, "commands", {})
-    own = commands[command.usual].params if hasattr(command, "usual") else command.params
-    options = [one for one in command.params if one.param_type_name == "option"]
-    return {
-        "help": command.get_short_help_str(90),
-        "is_hidden": command.hidden,
-        "commands": {name: describe_command(commands[name]) for name in _in_order(command)},
-        "options": {
-            name: _describe_parameter(one)
-            for one in options
-            for name in (*one.opts, *one.secondary_opts)
-        },
-        "arguments": [_describe_parameter(one) for one in own if one.param_type_name == "argument"],
-    }
-
-
-def _in_order(command: Any) -> list[str]:
-    return command.list_commands(None) if hasattr(command, "list_commands") else []
-
-
-def _describe_parameter(one: Any) -> dict[str, Any]:
-    wrapped = getattr(one, "_custom_shell_complete", None)
-    completes = inspect.getclosurevars(wrapped).nonlocals.get("autocompletion") if wrapped else None
-    kind, words = getattr(completes, "kind", ""), list(getattr(completes, "words", ()))
-    if kind in FIXED_KINDS:
-        kind, words = "", [word for word, _ in find_words(kind, "")]
-    choices = getattr(one.type_descriptor, "choices", None) or ()
-    takes = one.param_type_name == "argument" or not one.is_flag
-    return {
-        "help": (getattr(one, "help", None) or "").partition(" One of: ")[0],
-        "takes": takes,
-        "is_list": one.nargs == -1,
-        "kind": kind,
-        "words": words or [str(word) for word in choices],
-    }
-
-
-def describe_commands() -> dict[Path, dict[str, Any]]:
-    """Returns all commands: the content of `interfaces/completion.json`, and of each extra's."""
-    every = describe_command(typer.main.get_command(make_app()))
-    described: dict[Path, dict[str, Any]] = {Path(COMMANDS): every}
-    for extra in extras():
-        if extra.commands:
-            own = {name: _taken(every, name, extra) for name in extra.commands}
-            described[EXTRAS / extra.name / Path(COMMANDS).name] = own
-    return described
-
-
-def _taken(every: dict[str, Any], group: str, extra: Extra) -> dict[str, Any]:
-    """Takes the commands that the extra adds to the group, or the whole of a new group, out of the
-    description and returns it."""
-    if group not in CORE_GROUPS:
-        return every["commands"].pop(group)
-    names = typer.main.get_group(extra.load(extra.commands[group])).commands
-    commands = every["commands"][group]["commands"]
-    return {"commands": {name: commands.pop(name) for name in names}}
-
-
-def describe_tools() -> dict[Path, list[dict[str, Any]]]:
-    """Returns the tools of agents: the content of `interfaces/mcp/tools.json`."""
-    return {TOOLS: [describe(verb) for verb in VERBS]}
-
-
 def generated() -> dict[Path, str]:
     """Returns the content of each generated file."""
-    as_json = {**describe_commands(), **describe_answers(), **describe_tools()}
-    texts = {
-        path: json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-        for path, content in as_json.items()
-    }
-    return {TABLES_MD: render_dictionary(), **texts}
+    tools = json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1)
+    return {TABLES_MD: render_dictionary(), TOOLS: tools + "\n"}
 
 
 def main() -> None:

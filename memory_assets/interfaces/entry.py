@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PROMPTS = "--prompts"
 """Of `serve mcp`: also answer the hooks that recall at each prompt."""
 
+COMPLETION = "_MEMORY_COMPLETE"
+"""Variable in which a shell says that it waits for completions."""
+
 NO_STORE = "memory: --store needs the data folder, as in `memory serve mcp --store ~/memory`."
 MCP_OPTIONS = frozenset(("--write", "--structured", PROMPTS))
 
@@ -29,11 +32,8 @@ MCP_OPTIONS = frozenset(("--write", "--structured", PROMPTS))
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if "_MEMORY_COMPLETE" in os.environ:
-        from memory_assets.interfaces.completion import main as complete
-
-        if (code := complete(os.environ)) is not None:
-            return code
+    if COMPLETION in os.environ:
+        return _complete()
     if words[:2] != ["hooks", "run"] and words[:1] != ["send"]:
         words, store = split_store(words)
         if store == "":
@@ -53,6 +53,22 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     from memory_assets.interfaces.cli.app import main as full
 
     return full(words)
+
+
+def _complete() -> int:
+    """Prints what completes the line of the shell, from the store that the line names."""
+    from shlex import split
+
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    try:
+        words = split(line)
+    except ValueError:  # its last quote is open
+        words = line.split()
+    _apply_options(*split_store(words))
+    os.environ["COLUMNS"] = "1000"  # a text beside a word is one line
+    from memory_assets.interfaces.cli.app import main as full
+
+    return full([])
 
 
 def _apply_options(words: "Sequence[str]", store: str | None) -> list[str]:
@@ -107,7 +123,7 @@ def warn_of_ignored_settings() -> None:
     instead.
     """
     file = ignored_settings_file()
-    if file is None or sys.stderr is None or "_MEMORY_COMPLETE" in os.environ:
+    if file is None or sys.stderr is None or COMPLETION in os.environ:
         return
     text = (
         f"memory: ignored {file}: no settings are read from the working folder. Yours belong in "

@@ -1,65 +1,179 @@
-"""Prints the JSON Schema of what a command prints with `--json`: `memory recall --json-schema`.
+"""Describes what a command prints with `--json` as JSON Schema: `memory recall --json-schema`.
 
-The schemas are in `answers.json`, which `make docs` generates from the types of the answers.
+The modules of the command line name the types of their commands' data (`answer_types`). The texts
+below the fields of these types become descriptions.
 """
 
-import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from memory_assets.errors import QuestionError
-from memory_assets.schema.extra_folders import generated_files
+from pydantic import ConfigDict, TypeAdapter, create_model
+from pydantic.json_schema import GenerateJsonSchema
 
-ANSWERS = Path(__file__).with_name("answers.json")
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces.envelope import VERSION
+
+AnswerTypes = Callable[[], Mapping[str, Any]]
+"""Returns the type of the data of each command; called when a schema is asked for, because it
+imports these types.
+"""
+
+MOST_WORDS = 3
+"""Words of the name of a command."""
+
 OPTION = "--json-schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+WITH_DESCRIPTIONS = ConfigDict(use_attribute_docstrings=True, arbitrary_types_allowed=True)
+
+ENVELOPE: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "v": {"const": VERSION},
+        "ok": {
+            "type": "boolean",
+            "description": "False where the command failed or the doctor found something.",
+        },
+        "data": {},
+        "warnings": {"type": "array", "items": {"type": "string"}},
+        "error": {
+            "type": "object",
+            "properties": {"type": {"type": "string"}, "message": {"type": "string"}},
+            "required": ["type", "message"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["v", "ok", "data", "warnings"],
+    "additionalProperties": False,
+}
 
 
-def schema_for(words: Sequence[str]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class WrittenForm:
+    """How a class writes itself (`to_dict`), where that is not its fields."""
+
+    fields: Sequence[str] | None = None
+    """Those that are written; None: all."""
+    added: Mapping[str, Any] = field(default_factory=dict)
+    """Other properties with their types."""
+    is_open: bool = False
+    """Whether there are further properties."""
+    includes: str = ""
+    """The field whose properties are properties of the class."""
+
+
+ROWS = list[dict[str, Any]]
+FORMS: Mapping[str, WrittenForm] = {
+    "Forgetting": WrittenForm(added={"is_gone": bool}),
+    "Health": WrittenForm(added={"is_well": bool}),
+    "Built": WrittenForm(
+        ("reason", "jobs", "learnt", "status"), {"is_unchanged": bool, "seconds": float}
+    ),
+    "HookChange": WrittenForm(
+        ("harness", "path", "state", "note", "beside"), {"is_change": bool, "diff": str}
+    ),
+    "Uninstalled": WrittenForm(("is_dry_run", "hooks", "erased", "data", "settings"), is_open=True),
+    "Branch": WrittenForm(("name", "first", "last", "state"), {"settings": dict[str, str]}),
+    "Comparison": WrittenForm(
+        ("before", "after", "changes"), {"added": int, "lost": int, "changed": int}
+    ),
+    "Explanation": WrittenForm(("target",), {"is_verified": bool}, is_open=True, includes="root"),
+    "ProvenanceStep": WrittenForm(("kind", "id", "behind"), is_open=True),
+    "SlogAnswer": WrittenForm(("entries", "count"), {"_links": list[dict[str, str]]}),
+    "Evaluation": WrittenForm(
+        ("missing",),
+        {
+            "labels": Any,
+            "observers": Any,
+            "failed": Any,
+            "against": Any,
+            "per_session": ROWS,
+            "shown": ROWS,
+        },
+        is_open=True,
+    ),
+}
+
+
+class AnswerSchema(GenerateJsonSchema):
+    """Describes dataclasses as `envelope.to_json` writes them: each field is there, and no other
+    property.
+    """
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        """Returns the schema of an object with the public fields, or with the class's own form."""
+        cls = schema["cls"]
+        form = FORMS.get(cls.__name__, WrittenForm())
+        arguments = schema["schema"]
+        fields = {one["name"]: one for one in arguments["fields"]}
+        shown = form.fields or [
+            name for name in fields if not name.startswith("_") and name != "warnings"
+        ]
+        shown_fields = [fields[name] for name in shown]
+        shown_schema: Any = {**schema, "schema": {**arguments, "fields": shown_fields}}
+        described = super().dataclass_schema(shown_schema)
+        properties = described.get("properties", {})
+        properties |= {name: TypeAdapter(kind).json_schema() for name, kind in form.added.items()}
+        closed = {"type": "object", "description": _summary_of(cls), "properties": properties}
+        closed |= {"required": list(properties), "additionalProperties": form.is_open}
+        if form.includes:
+            closed["allOf"] = [self.generate_inner(fields[form.includes]["schema"])]
+        return closed
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        """Returns the schema of an object with these fields, without a title."""
+        described = super().model_schema(schema)
+        described.pop("title", None)
+        return described
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        """Returns the schema without the default, which is written too."""
+        return self.generate_inner(schema["schema"])
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Returns True: fields with a default are written too."""
+        return True
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Returns False: a title would repeat the name."""
+        return False
+
+
+def schema_for(words: Sequence[str], sources: Iterable[AnswerTypes]) -> dict[str, Any]:
     """Returns the schema of the command that the words begin with; raises `QuestionError` where
     they name none.
     """
-    known = read_answers()
-    named = [word for word in words if not word.startswith("-")]
-    path = next((path for path in _beginnings(named) if path in known["commands"]), None)
-    if path is None:
-        raise QuestionError(f"{OPTION} needs a command, such as `memory recall {OPTION}`.")
-    envelope, definitions = known["envelope"], known["$defs"]
-    data = {"anyOf": [known["commands"][path], {"type": "null"}]}
-    properties = {**envelope["properties"], "data": data}
-    used = {name: definitions[name] for name in sorted(_used(data, definitions))}
-    title = f"What `memory {path} --json` prints"
-    return {"$schema": DIALECT, "title": title, **envelope, "properties": properties, "$defs": used}
+    path, answer = _find_answer([word for word in words if not word.startswith("-")], sources)
+    optional: Any = answer | None
+    adapter = TypeAdapter(optional, config=WITH_DESCRIPTIONS)
+    data = adapter.json_schema(mode="serialization", schema_generator=AnswerSchema)
+    definitions = data.pop("$defs", {})
+    return {
+        "$schema": DIALECT,
+        "title": f"What `memory {path} --json` prints",
+        **ENVELOPE,
+        "properties": {**ENVELOPE["properties"], "data": data},
+        "$defs": definitions,
+    }
 
 
-def read_answers() -> dict[str, Any]:
-    """Returns the schemas of all commands, those of optional capabilities included."""
-    known = json.loads(ANSWERS.read_text("utf-8"))
-    for path in generated_files(ANSWERS.name):
-        added = json.loads(Path(path).read_text("utf-8"))
-        for part in ("commands", "$defs"):
-            known[part] |= added[part]
-    return known
+def _find_answer(words: Sequence[str], sources: Iterable[AnswerTypes]) -> tuple[str, Any]:
+    """Returns the command that most of the words name, with the type of its data."""
+    beginnings = [" ".join(words[:count]) for count in range(MOST_WORDS, 0, -1)]
+    for answer_types in sources:
+        types = answer_types()
+        for path in beginnings:
+            if path in types:
+                return path, types[path]
+    raise QuestionError(f"{OPTION} needs a command, such as `memory recall {OPTION}`.")
 
 
-def _beginnings(words: Sequence[str]) -> Iterator[str]:
-    """Yields the first three, two and one of the words, joined."""
-    return (" ".join(words[:count]) for count in range(min(3, len(words)), 0, -1))
+def fields(**types: Any) -> Any:
+    """Returns the type of an object with these fields."""
+    config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    required: Any = {name: (annotation, ...) for name, annotation in types.items()}
+    return create_model("Fields", __config__=config, **required)
 
 
-def _used(schema: Any, definitions: dict[str, Any]) -> set[str]:
-    """Returns the definitions that the schema needs."""
-    found: set[str] = set()
-    waiting = [schema]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting += one
-        elif isinstance(one, dict):
-            waiting += one.values()
-            name = str(one.get("$ref", "")).rpartition("/")[2]
-            if name in definitions and name not in found:
-                found.add(name)
-                waiting.append(definitions[name])
-    return found
+def _summary_of(cls: type) -> str:
+    return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())

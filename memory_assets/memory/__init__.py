@@ -2,9 +2,9 @@
 
 `MemoryAgent` has one method for each verb that a person or an agent can ask. What the command line
 offers beside verbs lies in modules by purpose: `running`, `tables`, `transfer`, `models`,
-`settings`, `hooks`, `notebook`, `completion`. `places` and `prepared` need the standard library
-alone, for commands that harnesses call at every session start; so importing this package imports
-nothing else.
+`settings`, `hook_settings`, `uninstall`, `notebook`, `completion`. `places`, `prepared` and `hooks`
+need the standard library alone, for commands that harnesses call at every session start; so
+importing this package imports nothing else.
 """
 
 TYPE_CHECKING = False

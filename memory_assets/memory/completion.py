@@ -1,9 +1,9 @@
 """What a shell completes from the present store: ids, projects, days, branches, each with a text
 beside it.
 
-Takes the kind of word, its beginning and the words before it; returns what begins so, the newest
-first. Reads files that lie ready and, of tables, single columns with pyarrow, which is imported in
-half the time of polars. A missing or damaged store completes nothing.
+Takes the kind of word, its beginning and the table that the line names; returns what begins so,
+the newest first. Reads prepared files and single columns of tables. A missing or damaged store
+completes nothing.
 """
 
 import os
@@ -16,7 +16,7 @@ from memory_assets.store.places import find_data, present_root
 from memory_assets.text.short_ids import short_id
 from memory_assets.text.visible import visible
 
-Found = tuple[str, str]
+Completion = tuple[str, str]
 """A word and the text beside it."""
 
 MOST = 200
@@ -40,39 +40,37 @@ _SAFE = re.compile(r"[\w.@%+=,/-]+")
 _PROPOSAL = re.compile(r"- \[.\] `(p-[\d-]+)` \*{0,2}(.*?)(?:\*\*|$)")
 
 
-def find_words(kind: str, beginning: str, before: Sequence[str] = ()) -> list[Found]:
+def find_words(kind: str, beginning: str, table: str | None = None) -> list[Completion]:
     """Returns the words of this kind that begin so; none where the store is missing or cannot be
-    read.
+    read. `table` is the table whose days are wanted.
     """
     try:
-        root = present_root(find_data())
-        found = (
-            (word, text)
-            for word, text in KINDS[kind](root, beginning, before)
-            if word.startswith(beginning)
-        )
-        safe = (
-            (word, visible(" ".join(text.split())[:MOST_CHARS]))
-            for word, text in found
-            if _SAFE.fullmatch(word)
-        )
-        return list(islice(safe, MOST))
+        words = KINDS[kind](present_root(find_data()), beginning, table)
+        return list(islice(_shown(words, beginning), MOST))
     except Exception:
         return []  # a shell that waits for words has no place for an error
 
 
-def _proposals(root: str, *_: object) -> Iterator[Found]:
+def _shown(words: Iterable[Completion], beginning: str) -> Iterator[Completion]:
+    """Yields the words that begin so and mean the same to a shell, with texts of one line."""
+    for word, text in words:
+        if word.startswith(beginning) and _SAFE.fullmatch(word):
+            yield word, visible(" ".join(text.split())[:MOST_CHARS])
+
+
+def _proposals(root: str, *_: object) -> Iterator[Completion]:
     with open(
         os.path.join(root, "workspace", "REVIEW.md"), encoding="utf-8", errors="replace"
     ) as file:
         for line in file:
-            if found := _PROPOSAL.match(line):
-                yield found[1], found[2]
+            proposal = _PROPOSAL.match(line)
+            if proposal:
+                yield proposal[1], proposal[2]
 
 
 def _memories(
     root: str, beginning: str, _: object = (), states: Iterable[str] = ("active", *UNUSED, "held")
-) -> Iterator[Found]:
+) -> Iterator[Completion]:
     """Yields short ids, or whole ones if the word begins like one."""
     is_short = beginning.startswith("mem_"[: len(beginning)])
     rows = _rows(
@@ -85,7 +83,7 @@ def _memories(
             yield short_id(row["id"]) if is_short else row["id"], row["text"]
 
 
-def _observations(root: str, *_: object) -> Iterator[Found]:
+def _observations(root: str, *_: object) -> Iterator[Completion]:
     for day in islice(_days(root, "observations"), RECENT_DAYS):
         for row in _rows(
             os.path.join(root, "tables", "observations", f"day={day}", "data.parquet"),
@@ -94,24 +92,22 @@ def _observations(root: str, *_: object) -> Iterator[Found]:
             yield row["id"], row["text"]
 
 
-def _targets(root: str, beginning: str, before: Sequence[str]) -> Iterator[Found]:
+def _targets(root: str, beginning: str, *_: object) -> Iterator[Completion]:
     """Yields what `explain` takes: proposals, memories, observations."""
     if beginning.startswith("p-"):
         yield from _proposals(root)
         return
-    found = dict(_memories(root, beginning))
-    yield from found.items()
+    memories = dict(_memories(root, beginning))
+    yield from memories.items()
     if not beginning.startswith("mem_"):
-        yield from ((id, text) for id, text in _observations(root) if id not in found)
+        for observation_id, text in _observations(root):
+            if observation_id not in memories:
+                yield observation_id, text
 
 
-def _parts(root: str, _: str, before: Sequence[str]) -> Iterator[Found]:
-    """Yields the days of the table that is named before the option."""
-    tables = os.path.join(root, "tables")
-    named = [
-        word for word in before if word[:1].isalpha() and os.path.isdir(os.path.join(tables, word))
-    ]
-    return ((day, "") for day in _days(root, named[-1] if named else "observations"))
+def _table_days(root: str, _: str, table: str | None) -> Iterator[Completion]:
+    """Yields the days of the table."""
+    return ((day, "") for day in _days(root, table or "observations"))
 
 
 def _days(root: str, table: str) -> Iterator[str]:
@@ -122,64 +118,64 @@ def _days(root: str, table: str) -> Iterator[str]:
             yield day
 
 
-def _branches(root: str, *_: object) -> Iterator[Found]:
+def _branches(root: str, *_: object) -> Iterator[Completion]:
     return (
         (entry.name, "") for entry in os.scandir(os.path.join(root, "branches")) if entry.is_dir()
     )
 
 
-def _of_windows(column: str, beside: str = "") -> Callable[..., Iterator[Found]]:
+def _of_windows(column: str, beside: str = "") -> Callable[..., Iterator[Completion]]:
     """Returns what yields the values of a column of the windows, the latest first."""
 
-    def yield_values(root: str, *_: object) -> Iterator[Found]:
+    def yield_values(root: str, *_: object) -> Iterator[Completion]:
         columns = [column, "ended_at", *([beside] if beside else [])]
         rows = _rows(os.path.join(root, "tables", "windows", "data.parquet"), columns)
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for row in sorted(rows, key=lambda row: row["ended_at"], reverse=True):
             if row[column]:
-                found.setdefault(row[column], str(row.get(beside) or ""))
-        return iter(found.items())
+                values.setdefault(row[column], str(row.get(beside) or ""))
+        return iter(values.items())
 
     return yield_values
 
 
-def _names_of_tables() -> Iterator[Found]:
+def _names_of_tables() -> Iterator[Completion]:
     from memory_assets.schema.tables import table_names
 
     return ((name, "") for name in table_names())
 
 
-def _names_of_settings() -> Iterator[Found]:
+def _names_of_settings() -> Iterator[Completion]:
     from memory_assets.store.settings import Settings
 
-    return ((name, field.description or "") for name, field in Settings.model_fields.items())
+    return ((name, "") for name in Settings.model_fields)
 
 
 def _rows(path: str, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the rows of a file; moments as numbers, because as such pyarrow makes them without
     pandas.
     """
-    import pyarrow as pa
     from pyarrow.parquet import (
         ParquetFile,
     )  # `read_table` would also import datasets and file systems
 
     table = ParquetFile(path).read(list(columns), use_threads=False).select(list(columns))
-    plain = (
-        one.cast(pa.int64()) if pa.types.is_timestamp(one.type) else one for one in table.columns
-    )
-    return [
-        dict(zip(columns, row, strict=True))
-        for row in zip(*(one.to_pylist() for one in plain), strict=True)
-    ]
+    values = [_plain(column).to_pylist() for column in table.columns]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-KINDS: dict[str, Callable[..., Iterator[Found]]] = {
+def _plain(column: Any) -> Any:
+    from pyarrow import int64, types
+
+    return column.cast(int64()) if types.is_timestamp(column.type) else column
+
+
+KINDS: dict[str, Callable[..., Iterator[Completion]]] = {
     "proposal": _proposals,
     "memory": _memories,
-    "unused_memory": lambda root, beginning, before: _memories(root, beginning, before, UNUSED),
+    "unused_memory": lambda root, beginning, _: _memories(root, beginning, states=UNUSED),
     "target": _targets,
-    "part": _parts,
+    "part": _table_days,
     "day": lambda root, *_: ((day, "") for day in _days(root, "messages")),
     "branch": _branches,
     "table": lambda *_: _names_of_tables(),

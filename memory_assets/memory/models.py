@@ -18,19 +18,6 @@ from memory_assets.services.settings.configuration import Models, list_models
 from memory_assets.store.settings import ALL_PROJECTS, changed_settings
 from memory_assets.store.store import Store
 
-__all__ = [
-    "Costs",
-    "DayCost",
-    "ModelOffer",
-    "ModelOverview",
-    "Models",
-    "add_projects",
-    "costs_of",
-    "list_models",
-    "overview",
-    "use_model",
-]
-
 
 def overview() -> ModelOverview:
     """Returns the configured models, what this machine offers, and what would be sent."""

@@ -8,15 +8,6 @@ from memory_assets.store.places import (
     user_settings_file,
 )
 
-__all__ = [
-    "data_settings_file",
-    "find_data",
-    "find_store",
-    "ignored_settings_file",
-    "is_sample",
-    "user_settings_file",
-]
-
 
 def find_store() -> str:
     """Returns the folder of the present store: the owner's, or the sample's where only that

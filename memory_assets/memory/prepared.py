@@ -17,17 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "BRIEFING",
-    "NOTHING_YET",
-    "REVIEW",
-    "describe_briefing",
-    "read_briefing",
-    "read_status",
-    "render_nothing_new",
-    "render_status_line",
-]
-
 MEMORIES = os.path.join("tables", "memories", "data.parquet")
 
 PENDING = "- [ ] `p-"

@@ -17,19 +17,6 @@ from memory_assets.services.settings.which_store import StoreChoice
 if TYPE_CHECKING:
     from memory_assets.runs.serving import Serving
 
-__all__ = [
-    "Built",
-    "backfill",
-    "choose",
-    "fill",
-    "flush",
-    "import_folder",
-    "ingest",
-    "rebuild",
-    "restore",
-    "serve",
-]
-
 
 def choose(*, since: str | None = None) -> StoreChoice:
     """Returns the store to fill: on a machine without transcripts that of the bundled sample."""

@@ -13,19 +13,11 @@ from memory_assets.services.settings.change_setting import (
     set_setting,
     unset_setting,
 )
-from memory_assets.services.settings.configuration import Setting, read_configuration
+from memory_assets.services.settings.configuration import (
+    Setting,
+    read_configuration,
+)
 from memory_assets.services.settings.which_store import present_settings
-
-__all__ = [
-    "WORKER_COMMAND",
-    "ChangedSetting",
-    "DagsterConfiguration",
-    "Setting",
-    "configure_dagster",
-    "read_configuration",
-    "set_setting",
-    "unset_setting",
-]
 
 
 def configure_dagster(deployment: Deployment, *, write: bool = False) -> DagsterConfiguration:

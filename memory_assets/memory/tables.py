@@ -12,8 +12,6 @@ from memory_assets.schema.vocabulary import FileFormat
 from memory_assets.services.search import table_rows
 from memory_assets.services.search.table_rows import ShownRows
 
-__all__ = ["ShownRows", "export_file", "export_rows", "open_export", "sample", "show"]
-
 
 def show(
     table: str, *, day: str | None = None, as_of: date | None = None, limit: int = 10

@@ -9,8 +9,6 @@ from memory_assets.services.transfer import backup, export
 from memory_assets.services.transfer.backup import BackedUp
 from memory_assets.services.transfer.export import Exported
 
-__all__ = ["BackedUp", "Exported", "back_up", "export_all"]
-
 
 def back_up(file: Path) -> BackedUp:
     """Writes what cannot be rebuilt into one compressed file."""

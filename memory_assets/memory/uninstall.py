@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from memory_assets.memory import hooks
+from memory_assets.memory import hook_settings
 from memory_assets.services.forget.uninstalled import Uninstalled, uninstall_extras
 from memory_assets.services.forget.whole_store import erase
 from memory_assets.store.places import find_data, user_settings_file
 from memory_assets.store.settings import read_settings
-
-__all__ = ["Uninstalled", "uninstall"]
 
 
 def uninstall(*, is_erasing: bool, is_dry: bool) -> Uninstalled:
@@ -18,8 +16,8 @@ def uninstall(*, is_erasing: bool, is_dry: bool) -> Uninstalled:
     Returns what was removed, or with `is_dry` what would be.
     """
     data = Path(find_data())
-    planned = hooks.plan_uninstall()
-    changes = planned if is_dry else hooks.carry_out(planned)
+    planned = hook_settings.plan_uninstall()
+    changes = planned if is_dry else hook_settings.carry_out(planned)
     of_extras = uninstall_extras(data, is_dry=is_dry)
     erased = erase(read_settings()) if is_erasing and not is_dry else None
     settings = Path(user_settings_file()).parent

@@ -22,10 +22,8 @@ class Extra:
     name: str
     commands: Mapping[str, str] = field(default_factory=dict)
     """Group → its commands: a new group, or more commands of one that the core has."""
-    answers: Mapping[str, Any] = field(default_factory=dict)
-    """Command → the class that it prints with `--json`, named from the package on, or the types of
-    its fields: for `make docs`.
-    """
+    answers: str = ""
+    """Function that returns the type of what each command prints with `--json`."""
     uninstall: str = ""
     """Function that takes what it added to the machine out again: gets the data folder and
     `is_dry`, returns a `Removed` or None.

@@ -1,6 +1,7 @@
 """Completion: commands, options and words of the store, in the form of each shell, silent whatever the store looks like."""
 
-import json
+import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -10,24 +11,37 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.interfaces.completion import INSTRUCTION, complete, read_commands, words_of, zsh
+from memory_assets.interfaces import entry
+from memory_assets.interfaces.entry import COMPLETION
 from memory_assets.memory.completion import find_words
-from memory_assets_tests.generated import describe_commands
 from memory_assets_tests.small_store import DAY, MEMORY, PROPOSAL, index, small_store, write
 
 ID = "mem_0f3a5c1e0000"
 ENTRY = "import sys; from memory_assets.interfaces.entry import main; sys.exit(main())"
 
 
+def complete(shell: str, line: str, **environ: str) -> str:
+    """Returns what the program prints for a shell that completes the last word of the line."""
+    line = f"memory {line}"
+    asked = {COMPLETION: f"complete_{shell}", "_TYPER_COMPLETE_ARGS": line, "COLUMNS": "80"}
+    if shell == "bash":
+        asked = {
+            COMPLETION: "complete_bash",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(line.count(" ")),
+        }
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (asked | environ).items():
+            patch.setenv(name, value)
+        with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
+            entry.main([])
+    return printed.getvalue()
+
+
 def words(line: str) -> list[str]:
-    """Returns what completes the last word of the line."""
-    *before, beginning = line.split(" ")
-    return [word for word, _ in complete(before, beginning, read_commands())]
-
-
-def test_the_description_of_the_commands_is_that_of_the_program():
-    for path, commands in describe_commands().items():
-        assert json.loads(path.read_text("utf-8")) == commands, "run `make docs`"
+    """Returns what completes the last word of the line in bash."""
+    return complete("bash", line).split()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +51,7 @@ def test_the_description_of_the_commands_is_that_of_the_program():
         ("data fe", ["feedback"]),
         ("recall how --prof", ["--profile"]),
         ("recall --profile ", ["lean", "balanced", "deep", "auto"]),
-        ("recall --profile=l", ["--profile=lean"]),
+        ("recall --profile=l", ["lean"]),
         ("recall --category pr", ["preferences", "projects"]),
         ("recall --json --corpus m", ["memories", "messages"]),
         ("recall --profile lean --include s", ["stale", "superseded"]),
@@ -49,7 +63,6 @@ def test_the_description_of_the_commands_is_that_of_the_program():
         ("hooks install pi c", ["claude_code", "codex"]),
         ("lab what-if a", ["adopt"]),
         ("recall a question --limit ", []),
-        ("nothing of ours ", []),
     ],
 )
 def test_commands_options_and_fixed_words_are_completed(line: str, wanted: list[str]):
@@ -116,51 +129,57 @@ def test_a_project_whose_name_a_shell_would_run_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("shell", "environ", "wanted"),
+    ("shell", "line", "wanted"),
     [
-        (
-            "complete_bash",
-            {"COMP_WORDS": "memory recall 'how do we", "COMP_CWORD": "2"},
-            (["recall"], "how do we"),
-        ),
-        ("complete_bash", {"COMP_WORDS": "memory recall ", "COMP_CWORD": "2"}, (["recall"], "")),
-        ("complete_zsh", {"_TYPER_COMPLETE_ARGS": "memory data sh"}, (["data"], "sh")),
-        ("complete_fish", {"_TYPER_COMPLETE_ARGS": "memory data "}, (["data"], "")),
+        ("bash", "recall 'how do we --prof", ""),
+        ("zsh", "data sh", '_arguments \'*: :(("show":"Print rows'),
+        ("zsh", "recall a question --limit ", "_files"),
+        ("fish", "data sh", "show\tPrint rows"),
     ],
 )
-def test_the_words_of_each_shell_are_understood(
-    shell: str, environ: dict[str, str], wanted: tuple[list[str], str]
-):
-    assert words_of(shell, environ) == wanted
+def test_each_shell_gets_words_in_its_own_form(shell: str, line: str, wanted: str):
+    assert complete(shell, line, _TYPER_COMPLETE_FISH_ACTION="get-args").startswith(wanted)
 
 
-def complete_in_a_process(environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-X", "importtime", "-c", ENTRY]
-    return subprocess.run(command, env={**os.environ, **environ}, capture_output=True, text=True)
-
-
-def test_a_shell_that_waits_imports_nothing_slow():
+def test_a_shell_that_waits_imports_nothing_heavy():
     small_store()
-    done = complete_in_a_process(
-        {INSTRUCTION: "complete_bash", "COMP_WORDS": "memory explain mem_", "COMP_CWORD": "2"}
-    )
+    environ = {COMPLETION: "complete_bash", "COMP_WORDS": "memory explain mem_", "COMP_CWORD": "2"}
+    command = [sys.executable, "-X", "importtime", "-c", ENTRY]
+    done = subprocess.run(command, env={**os.environ, **environ}, capture_output=True, text=True)
     assert done.stdout == f"{ID}\n"
-    assert not any(
-        f" {name}\n" in done.stderr
-        for name in ("typer", "pydantic", "rich", "polars", "pandas", "memory_assets.memory")
-    )
+    heavy = ("pydantic_settings", "polars", "pandas", "dagster")
+    assert not any(f" {name}\n" in done.stderr for name in heavy)
 
 
-HOSTILE = "it's \\$(touch {0}) `touch {0}` \"$(touch {0})\" '; touch {0}; ' !! a:b"
+@pytest.mark.parametrize("line", ["--store {} explain mem_", "explain --store {} mem_"])
+def test_the_store_that_the_line_names_is_completed(line: str, tmp_path: Path):
+    root = small_store().root.rename(tmp_path / "other")
+    assert words(line.format(root)) == [ID]
+
+
+HOSTILE = "it's \\$(touch {0}) `touch {0}` \"$(touch {0})\" [/bold] '; touch {0}; ' !! a:b"
+
+
+def say(text: str) -> None:
+    """Makes it the text of the only memory."""
+    store = small_store()
+    (row,) = store.tables.read("memories").to_dicts()
+    write(store, "memories", "all", row | {"text": text})
+
+
+def test_nothing_that_a_shell_evaluates_is_in_a_text_beside_a_word():
+    say(HOSTILE.format("x"))
+    text = complete("zsh", "explain mem_").partition(":((")[2].partition("))")[0]
+    assert text.startswith(f'"{ID}":"it’s (touch x)')
+    assert not set("`$\\!") & set(text.replace("\\\\:", ""))
 
 
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_zsh_runs_nothing_of_a_text_that_it_shows(tmp_path: Path):
     ran = tmp_path / "ran"
-    reply = zsh([("mem_1", HOSTILE.format(ran)), ("mem_2", "")])
+    say(HOSTILE.format("ran"))
     script = f"_arguments() {{ local action=${{1#*: :}}; eval ws\\=\\( ${{action[3,-3]}} \\); print -l $ws }}\neval $(cat {tmp_path / 'reply'})"
-    (tmp_path / "reply").write_text(reply)
-    done = subprocess.run(["zsh", "-fc", script], capture_output=True, text=True)
+    (tmp_path / "reply").write_text(complete("zsh", "explain mem_"))
+    done = subprocess.run(["zsh", "-fc", script], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, ran.exists(), done.stderr) == (0, False, "")
-    assert done.stdout.splitlines()[0].startswith("mem_1:it’s (touch")
-    assert done.stdout.splitlines()[-1] == "mem_2"
+    assert done.stdout.startswith(f"{ID}:it’s (touch")

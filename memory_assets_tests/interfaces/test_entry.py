@@ -21,6 +21,8 @@ OURS = {
     "memory_assets",
     "memory_assets.adapters",
     "memory_assets.adapters.parquet_footer",
+    "memory_assets.harnesses",
+    "memory_assets.harnesses.hook_events",
     "memory_assets.interfaces",
     "memory_assets.memory",
     "memory_assets.memory.hooks",

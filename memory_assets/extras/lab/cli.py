@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -183,3 +183,23 @@ def _runs() -> ModuleType:
     from memory_assets.extras.lab import what_if
 
     return what_if
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.extras.lab.calibrate import Calibration
+    from memory_assets.extras.lab.gold import Evaluation
+    from memory_assets.extras.lab.what_if import Adopted, Estimate, WhatIf
+    from memory_assets.interfaces.json_schema import fields
+    from memory_assets.memory.verb_answers import Triggers
+
+    return {
+        "lab eval": Evaluation,
+        "lab calibration": Calibration,
+        "lab what-if": WhatIf | Estimate,
+        "lab what-if list": list[dict[str, Any]],
+        "lab what-if show": WhatIf,
+        "lab what-if adopt": Adopted,
+        "lab what-if drop": fields(name=str),
+        "lab triggers": Triggers,
+    }

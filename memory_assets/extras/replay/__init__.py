@@ -2,16 +2,8 @@
 
 from memory_assets.schema.extras import Extra
 
-RESULTS = "extras.replay.results"
-
 EXTRA = Extra(
     name="replay",
     commands={"data": "cli:app"},
-    answers={
-        "data replay": [
-            f"{RESULTS}:SessionReplay",
-            f"{RESULTS}:TurnReplay",
-            f"{RESULTS}:ReplayPage",
-        ]
-    },
+    answers="cli:answer_types",
 )

@@ -2,7 +2,7 @@
 
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -96,3 +96,10 @@ def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -
         0,
         found.warnings,
     )
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of the command's data."""
+    from memory_assets.extras.replay.results import ReplayPage, SessionReplay, TurnReplay
+
+    return {"data replay": SessionReplay | TurnReplay | ReplayPage}

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,3 +77,16 @@ def _own_store() -> Path:
         f"There is {what} in {agent.settings.data}. Run `memory up --no-ui` once there are "
         "transcripts."
     )
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.extras.service.login_service import ServiceState
+    from memory_assets.interfaces.json_schema import fields
+
+    return {
+        "service install": ServiceState,
+        "service uninstall": ServiceState,
+        "service status": ServiceState,
+        "service run": fields(log=str),
+    }

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,6 @@ from memory_assets.errors import QuestionError, UnknownTableError
 from memory_assets.interfaces.cli import config, data, everyday, library, serve, setup, uninstall
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
-from memory_assets.interfaces.json_schema import OPTION, schema_for
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.interfaces.views.progress import Bars
 from memory_assets.interfaces.views.terminal import Reply, print_error, print_reply
@@ -30,12 +29,10 @@ from memory_assets.memory import announcements
 from memory_assets.schema.extras import extras
 from memory_assets.schema.progress import report_to
 
-CORE_GROUPS = {
-    "data": data.app,
-    "library": library.app,
-    "serve": serve.app,
-}
 DONE, FAILED, MISUSED = 0, 1, 2
+SCHEMA_OPTION = "--json-schema"
+PANELS = (everyday, setup, config, uninstall)
+CORE_GROUPS = {"data": data, "library": library, "serve": serve}
 INTERRUPTED = 130
 
 
@@ -53,7 +50,7 @@ def make_app() -> typer.Typer:
         rich_markup_mode="markdown" if sys.stdout.isatty() else None,  # no boxes in a pipe
     )
     app.callback()(options)
-    for panel in (everyday, setup, config, uninstall):
+    for panel in PANELS:
         app.add_typer(panel.app)
     by_name = sorted(groups().items())
     for verb in VERBS:
@@ -67,7 +64,7 @@ def make_app() -> typer.Typer:
 @cache
 def groups() -> dict[str, typer.Typer]:
     """Returns the groups by name, with the commands that optional capabilities add."""
-    by_name = dict(CORE_GROUPS)
+    by_name = {name: module.app for name, module in CORE_GROUPS.items()}
     for extra in extras():
         for name, app in extra.commands.items():
             if name in by_name:
@@ -113,7 +110,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
     words = list(sys.argv[1:] if words is None else words)
     as_json = "--json" in words
-    if OPTION in words:
+    if SCHEMA_OPTION in words:
         return _print_schema(words)
     announcements()  # drops what an earlier command of this process announced
     try:
@@ -140,11 +137,21 @@ def _run(words: Sequence[str], *, as_json: bool) -> Any:
 
 
 def _print_schema(words: Sequence[str]) -> int:
+    from memory_assets.interfaces.json_schema import schema_for
+
     try:
-        typer.echo(json.dumps(schema_for(words), ensure_ascii=False, indent=1))
+        typer.echo(json.dumps(schema_for(words, answer_sources()), ensure_ascii=False, indent=1))
     except QuestionError as error:
         return fail(error, as_json=False)
     return DONE
+
+
+def answer_sources() -> list[Callable[[], Mapping[str, Any]]]:
+    """Returns the functions that return the types of answers, of the core and of optional
+    capabilities.
+    """
+    of_core = [module.answer_types for module in (*PANELS, *CORE_GROUPS.values())]
+    return of_core + [extra.load(extra.answers) for extra in extras() if extra.answers]
 
 
 def fail(error: BaseException, *, as_json: bool) -> int:

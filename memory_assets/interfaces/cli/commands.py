@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from memory_assets.interfaces.envelope import warnings_of
@@ -52,6 +53,11 @@ STORED_OF = {("forget", "target"): "memory", ("restore", "memory_ids"): "unused_
 
 METAVARS: Mapping[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "PATH", datetime: "DAY"}
 """Type of an option → the placeholder of its value in the help."""
+
+EVALUATED = str.maketrans({"'": "’", '"': "”", "`": "’", "$": None, "\\": None, "!": "."})
+"""Characters that zsh evaluates in the text beside a word, which may quote a stranger, and what is
+shown instead.
+"""
 
 placed: set[str] = set()
 """Names of the verbs that have a command."""
@@ -104,19 +110,19 @@ def _name_values(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-def completing(*words: str, kind: str = "") -> Callable[[str], list[Any]]:
+def completing(*words: str, kind: str = "") -> Callable[[typer.Context, str], list[Any]]:
     """Returns a completion function for these words, or for those of a kind that the store knows
     (`memory.completion`).
     """
 
-    def complete(incomplete: str) -> list[Any]:
+    def complete(ctx: typer.Context, incomplete: str) -> list[Any]:
         if not kind:
             return [word for word in words if word.startswith(incomplete)]
         from memory_assets.memory.completion import find_words
 
-        return find_words(kind, incomplete)
+        matches = find_words(kind, incomplete, ctx.params.get("table"))
+        return [(word, escape(text.translate(EVALUATED))) for word, text in matches]
 
-    vars(complete).update(words=words, kind=kind)  # `completion.json` is generated from these
     return complete
 
 

@@ -34,6 +34,12 @@ class ConfigGroup(Group):
             ctx, args if args[0] in self.commands else [self.usual, *args]
         )
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Returns the commands and the settings that begin so."""
+        setting = self.commands[self.usual].params[0]
+        names = [] if incomplete.startswith("-") else setting.shell_complete(ctx, incomplete)
+        return [*super().shell_complete(ctx, incomplete), *names]
+
 
 app = typer.Typer()
 config_app = group(
@@ -139,3 +145,17 @@ def config_unset(name: Name, as_json: Json = False) -> Reply:
     from memory_assets.memory.settings import unset_setting
 
     return shown(render_changed, unset_setting(name), next_step=RUN_AGAIN)
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.interfaces.json_schema import fields
+    from memory_assets.memory.settings import ChangedSetting, DagsterConfiguration, Setting
+
+    shown_settings = fields(settings=list[Setting])
+    return {
+        "config": shown_settings | DagsterConfiguration,
+        "config show": shown_settings,
+        "config set": ChangedSetting,
+        "config unset": ChangedSetting,
+    }

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -267,3 +267,26 @@ def _agree(pusher: "Pusher") -> None:
 
 
 add(app, verbs.FEEDBACK, path="data feedback")
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.memory.running import Built
+    from memory_assets.memory.tables import ShownRows
+    from memory_assets.memory.transfer import BackedUp
+    from memory_assets.memory.verb_answers import Rating
+    from memory_assets.services.sharing.push import Pushed
+
+    return {
+        "data export": dict[str, Any],
+        "data import": Built,
+        "data restore": Built,
+        "data backup": BackedUp,
+        "data show": ShownRows,
+        "data sample": ShownRows,
+        "data rebuild": Built,
+        "data backfill": Built,
+        "data flush": Built,
+        "data push": Pushed,
+        "data feedback": Rating,
+    }

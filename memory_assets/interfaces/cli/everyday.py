@@ -237,3 +237,27 @@ def doctor(
 
 
 add(app, verbs.RESTORE, KEEP_WELL)
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.memory import verb_answers as types
+    from memory_assets.memory.running import Built
+
+    return {
+        "up": Built,
+        "ingest": Built,
+        "recall": types.Answer | types.CitedAnswer,
+        "remember": types.Noted,
+        "review": types.Review,
+        "review list": types.Review,
+        "review approve": types.Decided,
+        "review reject": types.Decided,
+        "review edit": types.Decided,
+        "explain": types.Explanation | types.WhyNot,
+        "forget": types.Forgetting,
+        "status": types.Status,
+        "brief": types.Briefing,
+        "doctor": types.Health,
+        "restore": types.Restored,
+    }

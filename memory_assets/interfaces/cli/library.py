@@ -1,6 +1,6 @@
 """`memory library`: documents, decision records, and the log of what was done to systems."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -208,3 +208,32 @@ def adr_check(as_json: Json = False) -> Reply:
     return Reply(
         {"records": found}, view.render_problems(found), int(any(one.problems for one in found))
     )
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.interfaces.json_schema import fields
+    from memory_assets.services.adrs import AdrRow
+    from memory_assets.services.discoveries import Discovered
+    from memory_assets.services.documents import Added, DocumentRow, FoundInDocuments
+    from memory_assets.services.feeds import FeedRow, Polled
+    from memory_assets.services.slog import SlogAnswer
+    from memory_assets.store.documents import KeptDocument
+
+    records = fields(records=list[AdrRow])
+    return {
+        "library add": Added,
+        "library discover": Discovered,
+        "library feeds add": FeedRow,
+        "library feeds list": fields(feeds=list[FeedRow]),
+        "library feeds poll": Polled,
+        "library feeds remove": FeedRow,
+        "library documents": fields(documents=list[DocumentRow]),
+        "library remove": KeptDocument,
+        "library search": FoundInDocuments,
+        "library adr list": records,
+        "library adr check": records,
+        "library slog add": SlogAnswer,
+        "library slog list": SlogAnswer,
+        "library slog search": SlogAnswer,
+    }

@@ -315,3 +315,17 @@ def _tls_of(cert: Path | None, key: Path | None) -> tuple[str, str] | None:
             f"Cannot use {cert} with {key} for TLS: {error}. Give a certificate and its key in PEM."
         ) from None
     return str(cert), str(key)
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.interfaces.json_schema import fields
+
+    address = fields(url=str, is_writing=bool, is_shared=bool)
+    return {
+        "serve mcp": address,
+        "serve http": address,
+        "serve ui": fields(data=str),
+        "serve notebook": fields(notebook=str),
+        **tokens.answer_types(),
+    }

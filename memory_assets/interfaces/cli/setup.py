@@ -1,8 +1,9 @@
 """The commands `hooks` and `model`; and `send`, which hooks and scripts call."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -31,7 +32,7 @@ from memory_assets.memory import MemoryAgent, hooks
 from memory_assets.schema.vocabulary import Harness
 
 if TYPE_CHECKING:
-    from memory_assets.memory.hooks import HookChange
+    from memory_assets.memory.hook_settings import HookChange
     from memory_assets.memory.models import Models
 
 app = typer.Typer()
@@ -85,26 +86,32 @@ def hooks_install(
             "--recall-each-prompt and --no-recall-each-prompt exclude each other. Give one "
             "of them, or neither."
         )
+    from memory_assets.memory import hook_settings
+
     is_recalling = None
     if recall_each_prompt or no_recall_each_prompt:
         is_recalling = recall_each_prompt
-    planned = hooks.plan_install(_checked(names), READING_TOOLS, is_recalling=is_recalling)
-    changes = planned if dry_run else hooks.carry_out(planned)
+    planned = hook_settings.plan_install(_checked(names), READING_TOOLS, is_recalling=is_recalling)
+    changes = planned if dry_run else hook_settings.carry_out(planned)
     return _hooks_reply(changes, is_dry=dry_run, is_installing=True)
 
 
 @hooks_app.command("uninstall", epilog="Example: `memory hooks uninstall claude_code`")
 def hooks_uninstall(names: Chosen = None, dry_run: DryRun = False, as_json: Json = False) -> Reply:
     """Remove our hooks and tools; a file that you did not edit since is restored byte for byte."""
-    planned = hooks.plan_uninstall(_checked(names), READING_TOOLS)
-    changes = planned if dry_run else hooks.carry_out(planned)
+    from memory_assets.memory import hook_settings
+
+    planned = hook_settings.plan_uninstall(_checked(names), READING_TOOLS)
+    changes = planned if dry_run else hook_settings.carry_out(planned)
     return _hooks_reply(changes, is_dry=dry_run)
 
 
 @hooks_app.command("status", epilog="Example: `memory hooks status`")
 def hooks_status(names: Chosen = None, as_json: Json = False) -> Reply:
     """Show where our hooks and tools are installed, and the last event of each harness."""
-    return _hooks_reply(hooks.read_states(_checked(names), READING_TOOLS), is_dry=True)
+    from memory_assets.memory import hook_settings
+
+    return _hooks_reply(hook_settings.read_states(_checked(names), READING_TOOLS), is_dry=True)
 
 
 def _checked(names: Sequence[str] | None) -> Sequence[str]:
@@ -268,3 +275,23 @@ def send(
     options = [word for name, value in given.items() if value is not None for word in (name, value)]
     sent, warnings = hooks.sent([event, *options])
     return Reply(sent, [f"{event} is queued in {sent['store']}."], warnings=warnings)
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.interfaces.json_schema import fields
+    from memory_assets.memory.hook_settings import HookChange
+    from memory_assets.memory.models import Costs, ModelOverview, Models
+
+    states = fields(is_dry_run=bool, files=list[HookChange], last_heard=dict[str, datetime])
+    return {
+        "hooks install": states,
+        "hooks uninstall": states,
+        "hooks status": states,
+        "model": ModelOverview,
+        "model use": ModelOverview,
+        "model add": ModelOverview,
+        "model list": Models,
+        "model cost": Costs,
+        "send": dict[str, Any],
+    }

@@ -108,3 +108,23 @@ _NONE = (
 def _shown(token: AccessToken) -> dict[str, Any]:
     """Returns a token as it may be shown."""
     return {name: value for name, value in asdict(token).items() if name != "sha256"}
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.interfaces.json_schema import fields
+
+    without_secret = {
+        "id": str,
+        "name": str,
+        "person": str,
+        "project": str,
+        "scopes": list[str],
+        "created_at": str,
+        "revoked_at": str,
+    }
+    return {
+        "serve tokens create": fields(**without_secret, token=str),
+        "serve tokens list": fields(tokens=list[dict[str, Any]]),
+        "serve tokens revoke": fields(**without_secret),
+    }

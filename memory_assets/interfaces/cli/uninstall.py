@@ -1,7 +1,7 @@
 """`memory uninstall`: takes everything that this program added to the machine out again."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -47,3 +47,10 @@ def _confirm(data: str) -> None:
     print(f"Type `{CONFIRMATION}` to go on: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != CONFIRMATION:
         raise QuestionError("That was not typed. Nothing was removed.")
+
+
+def answer_types() -> dict[str, Any]:
+    """Returns the type of each command's data."""
+    from memory_assets.memory.uninstall import Uninstalled
+
+    return {"uninstall": Uninstalled}

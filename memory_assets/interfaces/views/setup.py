@@ -8,7 +8,7 @@ from memory_assets.interfaces.views.lines import Parts, bold, cell, dim, line, t
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from memory_assets.memory.hooks import HookChange
+    from memory_assets.memory.hook_settings import HookChange
     from memory_assets.memory.models import Costs, DayCost, ModelOffer, ModelOverview, Models
     from memory_assets.memory.uninstall import Uninstalled
 

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from memory_assets.schema.extras import extras
 from memory_assets.services.forget.whole_store import Erased
 from memory_assets.stages.deliver.install import HookChange
 
 
+@runtime_checkable
 class Removed(Protocol):
     """What an optional capability removed from the machine."""
 

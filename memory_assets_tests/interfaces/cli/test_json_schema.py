@@ -1,31 +1,50 @@
 """What commands print with `--json` is what their JSON Schema says."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import polars as pl
 import pytest
+import typer
 
 from memory_assets.extras.lab import branches
 from memory_assets.extras.lab.branches import Branch, BranchFolder
-from memory_assets.interfaces.json_schema import schema_for
+from memory_assets.interfaces.cli import app
+from memory_assets.interfaces.json_schema import schema_for as find_schema
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.build import Built
 from memory_assets.services.health.status import status_of
 from memory_assets.services.review.proposals import Reviewed
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store
-from memory_assets_tests.answer_schemas import describe_answers
 from memory_assets_tests.small_store import DAY, FACT, MEMORY, PROPOSAL, index, small_store
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-def test_the_schemas_are_those_of_the_program():
-    for path, schemas in describe_answers().items():
-        assert json.loads(path.read_text("utf-8")) == schemas, "run `make docs`"
+SOURCES = app.answer_sources()
+
+
+def schema_for(words: Sequence[str]) -> dict[str, Any]:
+    return find_schema(words, SOURCES)
+
+
+def every_command(command: Any, path: str = "") -> Iterator[str]:
+    children = getattr(command, "commands", {})
+    if path and (not children or command.invoke_without_command):
+        yield path
+    for name, child in children.items():
+        yield from every_command(child, f"{path} {name}".strip())
+
+
+def test_each_command_has_a_schema_that_is_one():
+    commands = set(every_command(typer.main.get_command(app.make_app())))
+    assert {path for source in SOURCES for path in source()} == commands
+    for command in commands:
+        jsonschema.Draft202012Validator.check_schema(schema_for(command.split()))
 
 
 def validate(run: Run, *words: str) -> dict[str, object]:
