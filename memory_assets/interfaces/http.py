@@ -24,6 +24,7 @@ from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.shared.access import GRANT
 from memory_assets.interfaces.shared.sharing import Sharing
 from memory_assets.interfaces.verbs import VERBS, Verb
+from memory_assets.text.html_page import render_page
 
 LONGEST_QUESTION = 16_384
 """Characters; recall reads the first 2,000."""
@@ -278,12 +279,12 @@ def _page(is_writing: bool) -> Any:
         if is_writing or not verb.is_writing
     ]
     head = (
-        '<!doctype html><meta charset="utf-8"><title>memory_assets</title><h1>memory_assets</h1>'
+        "<h1>memory_assets</h1>"
         "<p>Each verb answers <code>{v, ok, data, warnings}</code>; <a "
         'href="/openapi.json">openapi.json</a> describes all.</p>'
     )
 
     async def page() -> str:
-        return head + "".join(rows)
+        return render_page("memory_assets", [head, *rows])
 
     return page

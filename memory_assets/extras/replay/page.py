@@ -1,7 +1,7 @@
 """Writes the turns of a session as one page of HTML: no scripts, nothing loaded from elsewhere,
-light and dark.
+light and dark (`text/html_page.py`).
 
-Everything that comes from a transcript is escaped, and the page forbids scripts and requests.
+Everything that comes from a transcript is escaped.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,6 +22,7 @@ from memory_assets.extras.replay.views import (
     recalled_when,
     state_of,
 )
+from memory_assets.text import html_page
 from memory_assets.text.visible import visible
 from memory_assets.text.words import shortened, squeezed
 
@@ -29,48 +30,41 @@ SHOWN_LINES = 12
 """Lines of a tool's output that are shown before it is opened."""
 
 TITLE_CHARS = 90
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #22262b; --faint: #626a72; --line: #dfe3e8; --paper:
-#fff; --box: #f5f6f8; --person: #0b6bcb; --model: #23753b; --tool: #7a4fb0; --bad: #b3261e;
---open: #8a5a00 } @media (prefers-color-scheme: dark) { :root { --ink: #e2e5e9; --faint: #9aa3ac;
---line: #363c43; --paper: #16191d; --box: #1f2429; --person: #6cb2ff; --model: #76c98d; --tool:
-#c3a2f2; --bad: #ff8a80; --open: #f0b95a } } body { max-width: 860px; margin: 32px auto; padding:
-0 20px 60px; font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
-h1 { font-size: 22px; margin: 0 0 4px } h2 { font-size: 16px; margin: 24px 0 6px } p, ul { margin:
-4px 0 } ul { padding-left: 20px } .faint, time { color: var(--faint); font-size: 13px } .open {
-color: var(--open); font-weight: 600 } dl { display: grid; grid-template-columns: max-content 1fr;
-gap: 2px 14px; margin: 10px 0; font-size: 13.5px } dt { color: var(--faint) } dd { margin: 0;
-overflow-wrap: anywhere; white-space: pre-line } .turn { border-top: 1px solid var(--line);
-padding: 10px 0 } .turn > summary { cursor: pointer; font-weight: 600; overflow-wrap: anywhere }
-.when { display: block; font-weight: 400; font-size: 13px; color: var(--faint); padding-left: 17px
-} .message { margin: 14px 0; padding-left: 12px; border-left: 3px solid var(--line) } .message h3
-{ font-size: 13px; margin: 0 0 2px } .owner { border-color: var(--person) } .owner h3 { color:
-var(--person) } .assistant, .subagent { border-color: var(--model) } .assistant h3, .subagent h3 {
-color: var(--model) } .failed h3 { color: var(--bad) } .text { white-space: pre-wrap;
-overflow-wrap: anywhere } pre { margin: 4px 0; padding: 8px 10px; background: var(--box);
-border-radius: 6px; font: 12.5px/1.45 ui-monospace, monospace; white-space: pre-wrap;
-overflow-wrap: anywhere } .call { color: var(--tool); font: 600 13px ui-monospace, monospace }
+:root { color-scheme: light dark; --ink: #22262b; --faint: #626a72; --line: #dfe3e8;
+  --paper: #fff; --box: #f5f6f8; --person: #0b6bcb; --model: #23753b; --tool: #7a4fb0;
+  --bad: #b3261e; --open: #8a5a00 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e2e5e9; --faint: #9aa3ac;
+  --line: #363c43; --paper: #16191d; --box: #1f2429; --person: #6cb2ff; --model: #76c98d;
+  --tool: #c3a2f2; --bad: #ff8a80; --open: #f0b95a } }
+body { color: var(--ink); background: var(--paper) }
+p, ul { margin: 4px 0 }
+ul { padding-left: 20px }
+.faint, time { color: var(--faint); font-size: 13px }
+.open { color: var(--open); font-weight: 600 }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 10px 0;
+  font-size: 13.5px }
+dt { color: var(--faint) }
+dd { margin: 0; overflow-wrap: anywhere; white-space: pre-line }
+.turn { border-top: 1px solid var(--line); padding: 10px 0 }
+.turn > summary { cursor: pointer; font-weight: 600; overflow-wrap: anywhere }
+.when { display: block; font-weight: 400; font-size: 13px; color: var(--faint);
+  padding-left: 17px }
+.message { margin: 14px 0; padding-left: 12px; border-left: 3px solid var(--line) }
+.message h3 { font-size: 13px; margin: 0 0 2px }
+.owner { border-color: var(--person) }
+.owner h3 { color: var(--person) }
+.assistant, .subagent { border-color: var(--model) }
+.assistant h3, .subagent h3 { color: var(--model) }
+.failed h3 { color: var(--bad) }
+.text { white-space: pre-wrap; overflow-wrap: anywhere }
+pre { margin: 4px 0; padding: 8px 10px; background: var(--box); border-radius: 6px;
+  font: 12.5px/1.45 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere }
+.call { color: var(--tool); font: 600 13px ui-monospace, monospace }
 code { font: 12.5px ui-monospace, monospace; background: var(--box); padding: 1px 4px;
-border-radius: 4px; overflow-wrap: anywhere } details.more > summary { cursor: pointer; color:
-var(--faint); font-size: 13px }
-"""
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="robots" content="noindex">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
+  border-radius: 4px; overflow-wrap: anywhere }
+details.more > summary { cursor: pointer; color: var(--faint); font-size: 13px }
 """
 
 
@@ -80,12 +74,10 @@ def render_page(
     """Returns the page of a session with these turns, each of them folded unless it is the only
     one.
     """
-    title = session.name
-    body = [
-        *_header(session, zone),
-        *(part for turn in turns for part in _turn(turn, zone, is_open=is_one_turn)),
-    ]
-    return PAGE.format(policy=POLICY, title=_safe(title), style=STYLE, body="\n".join(body))
+    body = list(_header(session, zone))
+    for turn in turns:
+        body += _turn(turn, zone, is_open=is_one_turn)
+    return html_page.render_page(visible(session.name), body, STYLE)
 
 
 def _safe(text: str) -> str:

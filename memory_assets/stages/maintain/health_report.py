@@ -28,6 +28,7 @@ from memory_assets.stages.maintain.charts import (
 from memory_assets.stages.maintain.faults import FAULTS
 from memory_assets.stages.maintain.quality import count_of, share_of
 from memory_assets.stages.recall.log import OUTCOMES, UNKNOWN
+from memory_assets.text.html_page import render_page
 
 FOLDER = "health"
 """Where the reports are in the workspace."""
@@ -375,7 +376,7 @@ def render_html(report: HealthReport) -> str:
         parts += [f"<figure>{chart.svg}</figure>" for chart in section.charts]
         if section.table:
             parts.append(_html_table(section.table))
-    return _PAGE.format(title=f"Health of memory, {report.month}", body="\n".join(parts))
+    return render_page(f"Health of memory, {report.month}", parts, _STYLE)
 
 
 def _html_table(rows: Sequence[Sequence[str]]) -> str:
@@ -388,35 +389,22 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ max-width: 760px; margin: 32px auto; padding: 0 20px; font: 15px/1.5 system-ui, sans-serif; color: #22262b;
-  background: #fff }}
-h1 {{ font-size: 24px; margin: 0 }}
-h2 {{ font-size: 18px; margin: 40px 0 4px; border-top: 1px solid #e3e6ea; padding-top: 20px }}
-p {{ color: #4b525a; margin: 4px 0 16px }}
-figure {{ margin: 0 0 24px }}
-svg {{ max-width: 100%; height: auto }}
-.figures {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 12px; margin-top: 20px }}
-.figures div {{ padding: 12px; border: 1px solid #e3e6ea; border-radius: 6px }}
-.figures b {{ display: block; font-size: 20px }}
-.figures span {{ color: #6a7178; font-size: 13px }}
-table {{ border-collapse: collapse; width: 100%; font-size: 14px }}
-th, td {{ text-align: left; padding: 4px 8px; border-bottom: 1px solid #e3e6ea }}
-th {{ color: #6a7178; font-weight: 600 }}
-tr.overdue td {{ color: #b8433f; font-weight: 600 }}
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""  # noqa: E501
+_STYLE = """
+body { max-width: 760px }
+h2 { margin: 40px 0 4px; border-top: 1px solid #e3e6ea; padding-top: 20px }
+p { color: #4b525a; margin: 4px 0 16px }
+figure { margin: 0 0 24px }
+svg { max-width: 100%; height: auto }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr));
+  gap: 12px; margin-top: 20px }
+.figures div { padding: 12px; border: 1px solid #e3e6ea; border-radius: 6px }
+.figures b { display: block; font-size: 20px }
+.figures span { color: #6a7178; font-size: 13px }
+table { border-collapse: collapse; width: 100%; font-size: 14px }
+th, td { text-align: left; padding: 4px 8px; border-bottom: 1px solid #e3e6ea }
+th { color: #6a7178; font-weight: 600 }
+tr.overdue td { color: #b8433f; font-weight: 600 }
+"""
 
 
 def _weeks(given: HealthInputs) -> list[date]:
