@@ -6,26 +6,15 @@ from hypothesis import strategies as st
 
 from memory_assets.english.aliases import ALIAS_WEIGHT, expand, names_of, words_in
 from memory_assets.store.settings import read_settings
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.settings_files import user_settings
+
+LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
     ("question", "wanted"),
-    [
-        ("how is k8s set up", "kubernetes"),
-        ("how is kubernetes set up", "k8s"),
-        ("Which PG version?", "postgresql"),
-        ("which postgres version", "pg"),
-        ("who reviews PRs", "pull"),
-        ("open pull requests", "pr"),
-        ("failing GHA jobs", "actions"),
-        ("github actions cache", "gha"),
-        ("repositories we mirror", "repo"),
-        ("db url in prod", "production"),
-        ("the node.js version", "nodejs"),
-        ("env vars", "variable"),
-        ("c++ flags", "cpp"),
-    ],
+    LABELLED["other names are added in both directions"],
 )
 def test_other_names_are_added_in_both_directions(question: str, wanted: str):
     assert wanted in dict(expand(words_in(question)))

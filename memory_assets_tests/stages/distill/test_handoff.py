@@ -11,6 +11,9 @@ from memory_assets.stages.distill.handoff import (
     what_is_next,
 )
 from memory_assets_tests.factories import message
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 
 def end_of(*texts: str, branch: str = "") -> Handoff:
@@ -64,17 +67,7 @@ def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
 
 @pytest.mark.parametrize(
     "reply",
-    [
-        "Done.",
-        "Fix landed. All 12 tests pass.",
-        "All references are renamed. No remaining references in the code.",
-        "Committed and pushed. The worktree is clean.",
-        "PR #12 was merged an hour ago.",
-        "Five agents are running. Waiting for their results.",
-        "Test run 3 started at 11:05 and is still not done.",
-        "What would you like me to do?",
-        "Let me check the logs of the relay.",
-    ],
+    LABELLED["a finished task and what ends with the session leave nothing open"],
 )
 def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply: str):
     assert end_of("Rename the event tide.turned.", reply).left == ""
@@ -82,30 +75,7 @@ def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply
 
 @pytest.mark.parametrize(
     ("reply", "left"),
-    [
-        (
-            "The event is renamed. PR open: https://git.example/tide/pull/9. It has three files.",
-            "… PR open: https://git.example/tide/pull/9. …",
-        ),
-        (
-            "Renamed. The relay test still fails on **arm64**. The docs are new.",
-            "… The relay test still fails on **arm64**. …",
-        ),
-        (
-            "Renamed in 4 files. I suggest a new review before you merge.",
-            "… I suggest a new review before you merge.",
-        ),
-        ("Renamed in 4 files. Next I'll open the PR.", "… Next I'll open the PR."),
-        ("All tests pass. Committing and pushing:", "… Committing and pushing:"),
-        (
-            "Pushed to origin as `tides`. Want me to open it?",
-            "Pushed to origin as `tides`. Want me to open it?",
-        ),
-        (
-            "Two things are left:\n\n- The relay still needs a port.",
-            "… The relay still needs a port.",
-        ),
-    ],
+    LABELLED["only the sentences that leave something open are quoted"],
 )
 def test_only_the_sentences_that_leave_something_open_are_quoted(reply: str, left: str):
     found = end_of("Rename the event tide.turned.", reply)

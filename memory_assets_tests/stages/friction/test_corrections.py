@@ -7,7 +7,10 @@ import pytest
 from memory_assets.stages.friction.corrections import find_corrections
 from memory_assets.stages.friction.week import SessionInfo, Utterance, Week
 from memory_assets_tests.factories import START
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.friction.test_weeks import Light
+
+LABELLED = labelled(__file__)
 
 EMBEDDER = Light()
 BEFORE = ((True, "Let us look at the next ticket."), (False, "The ticket is finished."))
@@ -29,68 +32,7 @@ def found(*corrections: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("first", "second", "third", "rule"),
-    [
-        (
-            "No sleep in tests, please poll instead.",
-            "This one waits; tests must not sleep.",
-            "Tests never sleep here.",
-            "sleep",
-        ),
-        (
-            "Ask me before you delete a branch.",
-            "Don't delete branches without asking me.",
-            "Never delete a branch!",
-            "branch",
-        ),
-        (
-            "Keep pull requests small.",
-            "This pull request is too big again.",
-            "Small pull requests please, one topic each.",
-            "small",
-        ),
-        (
-            "Dates are ISO 8601.",
-            "Format dates as 2026-01-31, ISO everywhere.",
-            "The date format is wrong, we use ISO.",
-            "iso",
-        ),
-        (
-            "Don't add packages.",
-            "No new packages without asking me.",
-            "I don't want new packages in here.",
-            "packages",
-        ),
-        (
-            "Use absolute imports.",
-            "Why are you using relative imports again?",
-            "No relative imports please.",
-            "imports",
-        ),
-        (
-            "Could you please not use emojis in the docs?",
-            "No emojis in the docs.",
-            "I said no emojis.",
-            "emojis",
-        ),
-        (
-            "Test names must be sentences.",
-            "Name the tests as sentences, please.",
-            "test_foo_2 is not a sentence; test names are sentences here.",
-            "sentences",
-        ),
-        (
-            "Don't remove files unless I said so.",
-            "You deleted files without asking me.",
-            "Didn't I say not to delete files?",
-            "files",
-        ),
-        (
-            "Never force-push.",
-            "No force pushes to shared branches, please.",
-            "You force-pushed main. Never do that.",
-            "force",
-        ),
-    ],
+    LABELLED["three wordings of a correction are one"],
 )
 def test_three_wordings_of_a_correction_are_one(first: str, second: str, third: str, rule: str):
     (said,) = found(first, second, third)

@@ -10,35 +10,15 @@ from memory_assets.stages.friction.skills import title_of
 from memory_assets.stages.friction.stale import MemoryLine, find_stale
 from memory_assets.stages.friction.week import SessionInfo, ToolCall, Utterance, Week, read_week
 from memory_assets_tests.factories import START, frame, message
+from memory_assets_tests.labelled import labelled
 from memory_assets_tests.stages.friction.test_weeks import Light
+
+LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
     ("output", "line"),
-    [
-        (
-            "Exit code 2\nnats: no servers available\nmake: *** [x] Error 2",
-            "nats: no servers available",
-        ),
-        (
-            "Traceback (most recent call last):\n  File x\nRuntimeError: ROOT is not set",
-            "RuntimeError: ROOT is not set",
-        ),
-        (
-            "Traceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'yaml'",
-            "ModuleNotFoundError: No module named 'yaml'",
-        ),
-        ("E   AssertionError: assert 1 == 2", None),
-        ("error TS2304: Cannot find name 'Album'.", None),
-        ("The user doesn't want to proceed with this tool use.", None),
-        ("ls: x: No such file or directory", None),
-        (
-            "Migrations are pending.\nTo resolve this issue, run: bin/rails db:migrate",
-            "Migrations are pending.",
-        ),
-        ("one\ntwo\nthree\nfour\nfive", None),
-        ("", None),
-    ],
+    LABELLED["the line that tells is found and work tells nothing"],
 )
 def test_the_line_that_tells_is_found_and_work_tells_nothing(output: str, line: str | None):
     assert error_line(output) == line
@@ -84,32 +64,7 @@ def test_a_restart_names_its_service(command: str, service: str | None):
 
 @pytest.mark.parametrize(
     ("line", "said", "new"),
-    [
-        (
-            "Backups are kept in /srv/old.",
-            "Backups are kept in /srv/safe now.",
-            "Backups are kept in /srv/safe.",
-        ),
-        (
-            "Logs go to the topic tides-raw.",
-            "Logs go to the topic tides-clean now.",
-            "Logs go to the topic tides-clean.",
-        ),
-        ("Logs go to the topic tides-raw.", "Logs go to the topic tides-clean.", None),
-        ("Tests run with pytest.", "Tests run with pytest now.", None),
-        (
-            "The admin page is written in Vue.",
-            "The admin page was rewritten in Svelte.",
-            "The admin page was rewritten in Svelte.",
-        ),
-        (
-            "Deploys run on Fridays.",
-            "Deploys run on Tuesdays, not Fridays.",
-            "Deploys run on Tuesdays, not Fridays.",
-        ),
-        ("The API listens on port 8090.", "The client listens on port 9000 now.", None),
-        ("The API runs on Python 3.11.", "Now run the API tests again.", None),
-    ],
+    LABELLED["another name contradicts a line if it is said to be new"],
 )
 def test_another_name_contradicts_a_line_if_it_is_said_to_be_new(
     line: str, said: str, new: str | None

@@ -4,37 +4,14 @@ import pytest
 
 from memory_assets.stages.reflect.durable import is_durable
 from memory_assets.stages.reflect.present import what_holds
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
     ("text", "holds"),
-    [
-        ("Charts live in `charts/`; maps/ was removed.", "Charts live in `charts/`."),
-        ("Releases use `make ship`, introduced in this session.", "Releases use `make ship`."),
-        (
-            "Tags are kebab-case across all charts (was snake_case, untagged).",
-            "Tags are kebab-case across all charts.",
-        ),
-        (
-            "Every gauge needs a `kind`; without it nothing is read. Added to north.json.",
-            "Every gauge needs a `kind`; without it nothing is read.",
-        ),
-        (
-            "Layout replaced: `old.json` deleted; `new.json` now lists the quays.",
-            "`new.json` now lists the quays.",
-        ),
-        (
-            "The page shows the hosted film, not files: the local film was reverted.",
-            "The page shows the hosted film, not files.",
-        ),
-        (
-            "Pages do not play films from the repo; that is why none was seen.",
-            "Pages do not play films from the repo.",
-        ),
-        ("Tests hung on a prompt; set `NO_PROMPT=1` in the test task.",) * 2,
-        ("Any blocked ferry stops the crossing before anything is moved.",) * 2,
-        ("The old flag was removed, so you must use `--quay`.",) * 2,
-    ],
+    LABELLED["reports of what was done are cut"],
 )
 def test_reports_of_what_was_done_are_cut(text: str, holds: str):
     assert what_holds(text) == holds
@@ -42,18 +19,7 @@ def test_reports_of_what_was_done_are_cut(text: str, holds: str):
 
 @pytest.mark.parametrize(
     ("text", "holds"),
-    [
-        ("The owner chose squash merges for all harbours.", "Use squash merges for all harbours."),
-        ("The owner wants the relay to stream.", "The relay should stream."),
-        (
-            "User does not want any tide charts removed, only moved.",
-            "Tide charts must not be removed, only moved.",
-        ),
-        ("The owner decided that gauges are polled each minute.", "Gauges are polled each minute."),
-        ("User prefers short commits.", "Prefer short commits."),
-        ("The owner has a diagnosis confirmed by a run.", "Have a diagnosis confirmed by a run."),
-        ("The owner wants to keep the old API.", "Keep the old API."),
-    ],
+    LABELLED["what the owner wants is said as a rule"],
 )
 def test_what_the_owner_wants_is_said_as_a_rule(text: str, holds: str):
     assert what_holds(text) == holds

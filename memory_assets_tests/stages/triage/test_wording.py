@@ -7,57 +7,14 @@ from memory_assets.stages.triage.wording import (
     is_about_unnamed,
     line_of,
 )
+from memory_assets_tests.labelled import labelled
+
+LABELLED = labelled(__file__)
 
 
 @pytest.mark.parametrize(
     ("said", "line"),
-    [
-        (
-            "No, use uv, never pip. That goes for all my Python projects.",
-            "Use uv, never pip, in all Python projects.",
-        ),
-        ("The owner said: “let's switch to camelCase”.", "Use camelCase."),
-        ("The owner decided: “let's not use mocks in the tests”", "Do not use mocks in the tests."),
-        ("I told you again: never push to main.", "Never push to main."),
-        ("Never use SQLite in the tests. Why did you take it?", "Never use SQLite in the tests."),
-        (
-            "Use uv, never pip. It is ten times faster.",
-            "Use uv, never pip. It is ten times faster.",
-        ),
-        ("setTheme should return an error that the caller shows.",) * 2,
-        (
-            "Estimate from the commit count, never probe (approved by the owner: “b”).",
-            "Estimate from the commit count, never probe.",
-        ),
-        (
-            "Rely on the `ssh` binary for keys. (the owner decided: “go”)",
-            "Rely on the `ssh` binary for keys.",
-        ),
-        ("Run with `-race` in CI: the owner decided “yes add -race”.", "Run with `-race` in CI."),
-        ("The issue was that the plugin is found by `main`.", "The plugin is found by `main`."),
-        ("Root cause found: the loader skips `main`.", "The loader skips `main`."),
-        (
-            "Do it. (the owner: “yes, and for all other harbours”)",
-            "Do it. (the owner: “yes, and for all other harbours”).",
-        ),
-        (
-            "I want replicate to not copy the charts at all, that should be the goal.",
-            "Replicate should not copy the charts at all.",
-        ),
-        (
-            "Let's use the north gauge as an example then, that's public.",
-            "Use the north gauge as an example, that's public.",
-        ),
-        (
-            "Use fucking rgb values in the themes, no indices.",
-            "Use rgb values in the themes, no indices.",
-        ),
-        ("The owner chose squash merges; the old setting was removed.", "Use squash merges."),
-        ("t.Cleanup must not use t.Context().",) * 2,
-        ("Our API is versioned by header (ADR-0012)", "Our API is versioned by header (ADR-0012)."),
-        ("Always use `uv`, never `pip`.",) * 2,
-        ("",) * 2,
-    ],
+    LABELLED["a line says what holds and not who agreed or how it came up"],
 )
 def test_a_line_says_what_holds_and_not_who_agreed_or_how_it_came_up(said: str, line: str):
     assert line_of(said) == line
@@ -65,19 +22,7 @@ def test_a_line_says_what_holds_and_not_who_agreed_or_how_it_came_up(said: str, 
 
 @pytest.mark.parametrize(
     ("said", "line"),
-    [
-        ("The owner said: “no console logs”.", "No console logs."),
-        ("Write dates the British way.",) * 2,
-        ("Errors must name the file.",) * 2,
-        (".tides should live in the home folder.",) * 2,
-        ("Gauges are polled each minute.",) * 2,
-        ("Add the name to each of them.", ""),
-        ("no just add harbor name", ""),
-        ("Truncated text must stop when it encounters a new line.", ""),
-        ("The owner said: “I don't want to commit doc”.", ""),
-        ("The owner said: “i dont want to remove any details that are written”.", ""),
-        ("It must never be renamed.", ""),
-    ],
+    LABELLED["words about one spot or task are no general line"],
 )
 def test_words_about_one_spot_or_task_are_no_general_line(said: str, line: str):
     assert general_line(said) == line
