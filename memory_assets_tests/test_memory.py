@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+import memory_assets
 from memory_assets.adapters.git_workspace import GitWorkspace
-from memory_assets.errors import ReviewError
+from memory_assets.errors import ReviewError, UnknownIdError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs import launch
 from memory_assets.schema.announcements import announce
+from memory_assets.services.search.why_not import WhyNot
 from memory_assets.store.store import Store
 from memory_assets_tests.small_store import (
     DAY,
@@ -35,6 +37,11 @@ def triaged(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     calls: list[Path] = []
     monkeypatch.setattr(launch, "triage", lambda store: calls.append(store.root))
     return calls
+
+
+def test_scanning_before_there_is_a_store_gives_no_rows_and_makes_none(tmp_path: Path):
+    assert memory_assets.scan("memories").collect().height == 0
+    assert not (tmp_path / "store").exists()
 
 
 def test_recall_answers_with_text_confidence_age_category_and_session():
@@ -83,6 +90,15 @@ def test_a_probe_is_never_counted_as_use():
     index(store)
     assert MemoryAgent().recall("how do we install packages here", probe=True).results
     assert said(store) == []
+
+
+def test_without_the_embedding_model_keywords_answer_and_say_so(monkeypatch: pytest.MonkeyPatch):
+    index(small_store())
+    monkeypatch.setenv("MEMORY_EMBEDDING_MODEL", "/nowhere")
+    answer = MemoryAgent().recall("how do we install packages here")
+    assert answer.results[0].memory_id == MEMORY
+    assert answer.degraded == "keyword"
+    assert "There is no embedding model in '/nowhere'" in answer.notes[0]
 
 
 def test_raw_messages_are_found_when_asked_for_and_lead_back_to_their_line():
@@ -144,6 +160,12 @@ def test_of_several_decisions_with_one_unknown_none_is_made(wrong: str, triaged:
     assert triaged == []
 
 
+def test_an_empty_wording_is_refused(triaged: list[Path]):
+    small_store()
+    with pytest.raises(ReviewError, match="review reject"):
+        MemoryAgent().edit(PROPOSAL, " \n ")
+
+
 def test_a_hand_written_line_is_explained_by_its_commit():
     store = small_store()
     workspace = GitWorkspace(store.workspace)
@@ -155,3 +177,12 @@ def test_a_hand_written_line_is_explained_by_its_commit():
         ("commit", "mira")
     ]
     assert explanation.is_verified
+
+
+def test_what_nobody_knows_cannot_be_explained():
+    small_store()
+    with pytest.raises(UnknownIdError, match="Nothing is known as 'mem_ffffffff'"):
+        MemoryAgent().explain("mem_ffffffff")
+    found = MemoryAgent().explain("the moon landing")
+    assert isinstance(found, WhyNot)
+    assert found.stage == "not captured"

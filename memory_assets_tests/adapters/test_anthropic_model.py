@@ -5,13 +5,14 @@ import re
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from memory_assets.adapters.anthropic_model import AnthropicModel
 from memory_assets.errors import ModelBusyError, ModelError, ModelRequestError, ModelSetupError
-from memory_assets.schema.protocols import ModelAnswer, ModelRequest
-from memory_assets_tests.messages_api import CREATED, KEY, OVERLOADED, Answer, Fault, serve
+from memory_assets.schema.protocols import Image, ModelAnswer, ModelRequest
+from memory_assets_tests.messages_api import CREATED, KEY, OVERLOADED, Answer, Fault, Said, serve
 
 SECRET_WORDS = "the transcript says xyzzy"
 REQUEST = ModelRequest("You observe.", SECRET_WORDS, 100)
@@ -111,6 +112,19 @@ def test_the_likeliest_words_are_asked_for_where_a_model_takes_a_temperature(
         assert [body.get("temperature") for body in api.questions()] == [temperature, temperature]
 
 
+def test_pictures_come_before_the_text_each_with_its_number():
+    _, api = ask(
+        lambda body: "seen",
+        ModelRequest("s", "text", 10, (Image("image/png", b"png"), Image("image/jpeg", b"jpg"))),
+    )
+    (body,) = api.questions()
+    label, first, _, second, last = body["messages"][0]["content"]
+    assert label["text"] == "Image 1:"
+    assert first["source"] == {"type": "base64", "media_type": "image/png", "data": "cG5n"}
+    assert second["source"]["media_type"] == "image/jpeg"
+    assert last["text"] == "text"
+
+
 def test_an_overload_is_retried_by_the_sdk():
     faults = [OVERLOADED, Fault(429, "rate_limit_error", headers={"retry-after-ms": "1"})]
     answer, api = ask(lambda body: faults.pop() if faults else "said", retries=3)
@@ -197,6 +211,12 @@ def test_the_servers_wish_to_be_left_alone_is_handed_on(
     assert ("asks to wait" in str(error)) == bool(seconds)
 
 
+def test_an_answer_that_takes_too_long_is_given_up():
+    error = failure(lambda body: Said("late", seconds=1.0), timeout=0.2)
+    assert isinstance(error, ModelBusyError)
+    assert "within 0.2 s" in str(error)
+
+
 def test_user_and_password_of_an_address_stand_in_no_message():
     with pytest.raises(
         ModelBusyError, match=re.escape("Cannot reach http://127.0.0.1:9/gate to ask")
@@ -218,6 +238,13 @@ def test_a_key_that_no_header_can_carry_is_told_before_anything_is_sent(
             AnthropicModel(NAME, url=api.url, retries=0).ask(REQUEST)
         assert api.requests == []
     assert key not in "".join(traceback.format_exception(caught.value))
+
+
+def test_without_a_key_nothing_is_sent_to_the_vendor(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ModelSetupError, match="ANTHROPIC_API_KEY"):
+        AnthropicModel(NAME, retries=0, timeout_seconds=0.5).ask(REQUEST)
 
 
 def test_a_batch_goes_from_handing_in_to_results():
@@ -307,3 +334,28 @@ def test_each_call_about_batches_fails_as_good_sense_suggests(
             call(model, batch)
     assert type(caught.value) is kind
     assert "xyzzy" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("call", ["create", "list"])
+def test_a_server_without_batches_says_which_setting_does_without(call: str):
+    with serve(
+        lambda body: "said", fault=lambda method, path: Fault(404, "not_found_error")
+    ) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        with pytest.raises(ModelSetupError, match="MEMORY_MODEL_BATCHES=never"):
+            BATCH_CALLS[call](model, None)
+
+
+def test_a_list_of_several_pages_is_read_to_its_end():
+    with serve(lambda body: "said", page_size=2) as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        ids = [model.submit({"a": REQUEST}).id for _ in range(5)]
+        assert [batch.id for batch in model.batches(CREATED)] == ids[::-1]
+
+
+def test_batches_are_listed_the_latest_first_back_to_a_moment():
+    with serve(lambda body: "said") as api:
+        model = AnthropicModel(NAME, url=api.url, retries=0)
+        ids = [model.submit({"a": REQUEST}).id for _ in range(3)]
+        found = model.batches(CREATED + timedelta(minutes=2))
+        assert [batch.id for batch in found] == [ids[2], ids[1]]

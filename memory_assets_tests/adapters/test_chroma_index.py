@@ -155,6 +155,11 @@ def test_a_file_of_variables_in_the_working_folder_sets_nothing(tmp_path: Path, 
     assert (done.returncode, done.stdout) == (0, "chromadb\n"), done.stderr
 
 
+def test_a_generation_without_the_array_is_asked_through_chroma(tmp_path: Path, index: ChromaIndex):
+    (tmp_path / "vectors" / str(index.generation()) / "vectors.npy").unlink()
+    assert found(index, 1.0, 0.0)[0] == "east"
+
+
 def test_threads_that_ask_while_another_publishes_see_each_generation(
     tmp_path: Path, index: ChromaIndex, monkeypatch: pytest.MonkeyPatch
 ):

@@ -21,7 +21,7 @@ from memory_assets.errors import (
     ModelRequestError,
     ModelSetupError,
 )
-from memory_assets.schema.protocols import ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import Image, ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
 
 pytestmark = pytest.mark.skipif(
@@ -111,6 +111,17 @@ def test_the_client_is_called_without_tools_session_hooks_and_context(
         call["environ"]["CLAUDE_CODE_MAX_OUTPUT_TOKENS"],
         call["environ"]["CLAUDE_CODE_MAX_RETRIES"],
     ) == ("32000", "2")
+
+
+def test_images_come_before_the_text_each_with_its_number(client: FakeClient, tmp_path: Path):
+    ask(
+        client,
+        tmp_path,
+        [result("seen")],
+        ModelRequest("s", "text", 10, (Image("image/png", b"png"),)),
+    )
+    label, image, text = json.loads(client.calls()[0]["input"])["message"]["content"]
+    assert (label["text"], image["source"]["data"], text["text"]) == ("Image 1:", "cG5n", "text")
 
 
 def test_a_refusal_and_a_cut_answer_are_answers_with_their_stop_reason(
@@ -205,3 +216,8 @@ def test_each_failure_says_what_to_do_and_quotes_nothing(
         ask(client, tmp_path, events)
     assert type(caught.value) is kind
     assert "xyzzy" not in str(caught.value)
+
+
+def test_a_client_that_lacks_an_option_is_too_old(client: FakeClient, tmp_path: Path):
+    with pytest.raises(ModelSetupError, match="Update it, then try again"):
+        ask(client, tmp_path, [], err="error: unknown option '--safe-mode'\n", exit_code=1)

@@ -21,7 +21,7 @@ from memory_assets.errors import (
     ModelRequestError,
     ModelSetupError,
 )
-from memory_assets.schema.protocols import ModelAnswer, ModelRequest
+from memory_assets.schema.protocols import Image, ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
 
 pytestmark = pytest.mark.skipif(
@@ -119,6 +119,13 @@ def test_only_who_answers_is_taken_from_the_persons_configuration(
     assert "model" not in settings_of(client)
 
 
+def test_images_are_attached_as_files(client: FakeClient, tmp_path: Path):
+    images = (Image("image/png", b"png"), Image("image/jpeg", b"jpg"))
+    ask(client, tmp_path, COMPLETED, answer="seen", request=ModelRequest("s", "text", 10, images))
+    attached = [word for word in client.calls()[0]["arguments"] if word.startswith("--image=")]
+    assert [Path(word).name for word in attached] == ["image-1.png", "image-2.jpg"]
+
+
 RETRY = "Reconnecting... 5/5 (unexpected status 500 Internal Server Error: xyzzy)"
 HIT = "You’ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), or try again at 1:26 AM."
 ROOM = "Codex ran out of room in the model's context window. Start a new thread."
@@ -167,3 +174,8 @@ def test_each_failure_says_what_to_do_and_quotes_nothing(
         ask(client, tmp_path, *events, exit_code=1)
     assert type(caught.value) is kind
     assert "xyzzy" not in str(caught.value).lower()
+
+
+def test_an_empty_answer_is_asked_for_again(client: FakeClient, tmp_path: Path):
+    with pytest.raises(ModelError, match="Codex returned an empty answer"):
+        ask(client, tmp_path, COMPLETED, answer="", err="WARNING: proceeding")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.generations import Generations
+from memory_assets.errors import IndexFailedError
 
 
 def publish(generations: Generations, text: str, *, rebuild: bool = False) -> Path:
@@ -47,6 +48,15 @@ def test_a_failed_build_publishes_nothing_and_the_next_one_removes_what_it_left(
     assert len(names(generations)) == 3
 
 
+def test_a_full_disk_says_what_to_do(generations: Generations):
+    with (
+        pytest.raises(IndexFailedError, match="No space left.*memory data rebuild --indexes"),
+        generations.build(rebuild=False),
+    ):
+        raise OSError(28, "No space left on device")
+    assert generations.published() is None
+
+
 def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_again(
     generations: Generations,
 ):
@@ -56,6 +66,14 @@ def test_a_broken_generation_is_moved_aside_whole_and_its_number_is_not_used_aga
     assert (aside / "file").read_text() == "a"
     assert generations.published() is None
     assert publish(generations, "b").name > broken.name
+
+
+def test_a_generation_published_meanwhile_is_not_moved_for_the_failure_of_an_older_one(
+    generations: Generations,
+):
+    old, new = publish(generations, "a"), publish(generations, "b")
+    assert generations.quarantine(old) is None
+    assert generations.published() == new
 
 
 def test_a_generation_that_is_replaced_and_removed_after_its_name_was_read_is_not_taken_for_none(

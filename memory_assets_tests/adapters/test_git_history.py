@@ -60,3 +60,13 @@ def test_rewriting_leaves_the_words_nowhere_and_everything_else_as_it_was(histor
     assert [
         one for one in history.objects() if one.id in {c.id for c in before} - {c.id for c in after}
     ] == []
+
+
+def test_a_folder_without_a_repository_has_no_history(tmp_path: Path):
+    none = GitHistory(tmp_path)
+    assert (
+        list(none.objects()),
+        none.commits_about(["x"]),
+        none.remotes(),
+        none.rewrite(mask),
+    ) == ([], 0, [], {})

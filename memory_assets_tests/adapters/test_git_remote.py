@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.git_remote import GitRemote
+from memory_assets.errors import StoreError
 
 MEMORY = "MEMORY.md"
 
@@ -104,3 +105,11 @@ def test_a_merge_that_was_killed_before_its_commit_is_repeated(
     assert (
         text_of(two) == "- of two\n- a\n- of one\n" and two.at_head(MEMORY) == text_of(two).encode()
     )
+
+
+def test_a_remote_that_cannot_be_read_is_one_line(tmp_path: Path):
+    one = workspace(tmp_path / "one")
+    with pytest.raises(StoreError, match="cannot be read from") as refused:
+        one.fetch(str(tmp_path / "nowhere.git"))
+    assert "\n" not in str(refused.value)
+    assert "cannot be read" in (one.exchange(str(tmp_path / "nowhere.git")) or "")

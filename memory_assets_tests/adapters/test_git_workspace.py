@@ -94,6 +94,10 @@ def test_a_folder_inside_another_repository_is_never_taken_for_it(tmp_path: Path
     assert inner.commit_of_line("MEMORY.md", 1) is None
 
 
+def test_a_folder_that_is_not_there_has_no_history(tmp_path: Path):
+    assert GitWorkspace(tmp_path / "nowhere").history("MEMORY.md") == []
+
+
 def test_a_lock_that_a_killed_process_left_behind_is_removed(workspace: GitWorkspace):
     for name in ("index.lock", "memory_assets.index.lock", "refs/heads/main.lock", "HEAD.lock"):
         lock = workspace.root / ".git" / name
@@ -141,6 +145,13 @@ def test_a_machine_without_git_is_told_to_install_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(StoreError, match="Install git"):
         GitWorkspace(tmp_path / "workspace").prepare()
+
+
+def test_a_broken_repository_is_named(workspace: GitWorkspace):
+    subprocess.run(["rm", "-rf", str(workspace.root / ".git" / "objects")], check=True)
+    (workspace.root / "MEMORY.md").write_text("one\n")
+    with pytest.raises(StoreError, match="Fix the repository"):
+        workspace.commit("add", ["MEMORY.md"])
 
 
 def remote_beside(workspace: GitWorkspace) -> Path:

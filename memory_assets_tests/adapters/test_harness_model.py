@@ -1,16 +1,18 @@
 """A client of a harness: alone, in an empty folder, without a session around it; it ends with its question and with its asker."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_assets.adapters.harness_model import OF_A_SESSION, ClientOutput, HarnessModel
-from memory_assets.errors import ModelBusyError
+from memory_assets.errors import ModelBusyError, ModelError, ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
 from memory_assets_tests.adapters.clients import FakeClient
 from memory_assets_tests.conftest import REPOSITORY
@@ -68,6 +70,24 @@ def test_the_question_is_its_input_and_its_folder_is_empty_and_gone_afterwards(
     assert call["environ"]["MEMORY_HOOKS_OFF"] == "1"
     assert not set(OF_A_SESSION) & set(call["environ"])
     assert not list(tmp_path.glob("memory-model-*"))
+
+
+def test_a_client_that_is_not_installed_is_named_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        ModelSetupError, match="Plain is not installed: there is no command `plain`"
+    ):
+        model(tmp_path).ask(REQUEST)
+
+
+def test_a_killed_client_is_named_with_its_signal(client: FakeClient, tmp_path: Path):
+    client.does(signal=int(signal.SIGKILL))
+    with pytest.raises(
+        ModelBusyError, match=r"Plain was killed \(signal 9\); the next run asks again"
+    ):
+        model(tmp_path).ask(REQUEST)
 
 
 def is_running(pid: int) -> bool:
@@ -134,3 +154,17 @@ def test_two_questions_are_asked_one_after_the_other(client: FakeClient, tmp_pat
         list(pool.map(lambda _: model(tmp_path).ask(REQUEST), range(2)))
     starts, ends = [call["at"] for call in client.calls()], client.ends()
     assert ends[0] <= starts[1]
+
+
+def test_a_harness_answers_no_batches(tmp_path: Path):
+    asked = model(tmp_path)
+    for call in (
+        lambda: asked.submit({"a": REQUEST}),
+        lambda: asked.batch("b"),
+        lambda: asked.batches(datetime.now(UTC)),
+        lambda: asked.results("b"),
+    ):
+        with pytest.raises(
+            ModelError, match="Plain answers no batches. Set MEMORY_MODEL_BATCHES=auto or never"
+        ):
+            call()

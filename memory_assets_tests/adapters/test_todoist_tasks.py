@@ -1,11 +1,14 @@
 """Tasks through the official SDK, against a local server that speaks the API: what became of each, and what goes wrong."""
 
-from collections.abc import Iterator
+import builtins
+import re
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from memory_assets.adapters.optional_packages import install_command
 from memory_assets.adapters.todoist_tasks import TodoistTasks
 from memory_assets.errors import TaskListError
 from memory_assets_tests.todoist_api import INBOX, TOKEN, Fault, TodoistApi, serve
@@ -46,6 +49,15 @@ def test_a_task_is_made_as_it_is_worded_with_the_label(api: TodoistApi):
     assert (known["description"], known["due"]["date"]) == ("why", "2026-09-06")
 
 
+def test_a_task_is_made_in_the_project_that_is_named(api: TodoistApi):
+    api.page_size = 1
+    home = api.add_project("Memory")
+    assert tasks_of(api, project="Memory").add("one", "", DUE).project_id == home
+    assert tasks_of(api, project=home).add("two", "", DUE).project_id == home
+    with pytest.raises(TaskListError, match="no project 'Garden'.*MEMORY_TODOIST_PROJECT"):
+        tasks_of(api, project="Garden").add("three", "", DUE)
+
+
 @pytest.mark.parametrize("tells_completed", [True, False])
 def test_a_completed_task_is_told_from_a_deleted_one(api: TodoistApi, tells_completed: bool):
     api.tells_completed = tells_completed
@@ -71,6 +83,29 @@ def test_what_went_with_its_project_or_belongs_to_another_person_is_unknown(api:
     assert states(api, gone["id"], project=home) == {gone["id"]: "unknown"}
     assert states(api, away["id"], project=shelved) == {away["id"]: "unknown"}
     assert states(api, "6another", project="6theirs") == {"6another": "unknown"}
+
+
+def test_an_open_task_that_a_page_lacked_is_asked_for_again(
+    api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
+    task = api.add("one")
+    answers = iter([[]])
+    shown = api.page
+    monkeypatch.setattr(
+        api, "page", lambda found, field, query: shown(next(answers, found), field, query)
+    )
+    assert states(api, task["id"]) == {task["id"]: "open"}
+
+
+def test_every_page_is_read(api: TodoistApi):
+    api.page_size = 2
+    ids = [api.add(f"task {n}", labels=[LABEL])["id"] for n in range(205)]
+    assert states(api, *ids) == dict.fromkeys(ids, "open")
+    for id in ids[:5]:
+        api.complete(api.tasks[id])
+    assert [task.state for task in tasks_of(api).labelled(SINCE)] == ["open"] * 200 + [
+        "completed"
+    ] * 5
 
 
 def test_a_task_is_reworded_completed_and_deleted_and_one_that_is_gone_does_not_matter(
@@ -133,3 +168,32 @@ def test_without_an_answer_nothing_is_said_of_a_missing_task(api: TodoistApi, pa
     api.fault = lambda method, asked: Fault(500) if asked == silent else None
     with pytest.raises(TaskListError, match="is not available"):
         states(api, gone["id"])
+
+
+@pytest.mark.parametrize("token", ["", "0123 456", "0123…", "abc\n"])
+def test_a_token_that_is_none_is_not_sent(
+    api: TodoistApi, monkeypatch: pytest.MonkeyPatch, token: str
+):
+    monkeypatch.setenv("MEMORY_TODOIST_TOKEN", token)
+    with pytest.raises(TaskListError, match="MEMORY_TODOIST_TOKEN is empty or contains invalid"):
+        tasks_of(api).labelled(SINCE)
+    assert api.requests == []
+
+
+def test_a_missing_package_is_named_with_the_line_that_installs_it(
+    api: TodoistApi, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(builtins, "__import__", _without("todoist_api_python"))
+    with pytest.raises(TaskListError, match=re.escape(f"Run `{install_command('todoist')}`")):
+        tasks_of(api).labelled(SINCE)
+
+
+def _without(package: str) -> Callable[..., Any]:
+    imported = builtins.__import__
+
+    def import_others(name: str, *rest: Any, **named: Any) -> Any:
+        if name.split(".")[0] == package:
+            raise ImportError(name)
+        return imported(name, *rest, **named)
+
+    return import_others

@@ -1,8 +1,8 @@
 """How well the rules cover sessions that careful readers labelled, beside extractors that are easy to write.
 
 The labelled sessions are captured with all others, as in real life, and every extractor reads the same messages: cue words, all
-that the owner or the assistant said, and a model's recorded answers with each fact given the records that it resembles most (the
-row `replay` takes the same answers through our own parser, grounding and gate). Each row starts with weighted recall; floors and
+that the owner or the assistant said, and a model's recorded answers with each fact given the records that it resembles most
+(`memory lab eval` takes the same answers through our own parser, grounding and gate). Each row starts with weighted recall; floors and
 limits stand at the rules' own rows. Where there are no labelled sessions on the machine there are no rows.
 """
 

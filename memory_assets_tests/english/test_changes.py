@@ -51,3 +51,10 @@ def test_a_change_of_state_can_name_only_what_is_gone_or_what_is_back(
 )
 def test_a_plan_a_denial_hearsay_and_a_fault_of_the_moment_are_no_change_of_state(text: str):
     assert read_state_changes(text) == ()
+
+
+def test_a_change_of_state_is_about_its_own_words_and_not_about_the_reasons_beside_it():
+    (change,) = read_state_changes(
+        "The bill is too high, so we moved the blog from Fly to Hetzner, because of the feed."
+    )
+    assert change.clause == "we moved the blog from Fly to Hetzner"

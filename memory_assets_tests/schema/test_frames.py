@@ -26,6 +26,12 @@ def test_every_table_has_a_key_among_its_columns(table: str):
     assert set(tables.key_of(table)) <= set(tables.schema_of(table))
 
 
+@pytest.mark.parametrize("table", table_names())
+def test_a_repeated_key_is_refused_in_every_table(table: str):
+    with pytest.raises(TableError, match=f"'{table}'"):
+        tables.check(table, frame(table, row(table), row(table)))
+
+
 def test_two_rows_with_one_key_are_refused():
     with pytest.raises(TableError, match="Rows of 'segments' break its schema"):
         tables.check("segments", frame("segments", row("segments"), row("segments")))
@@ -58,3 +64,8 @@ def test_an_optional_column_may_be_empty_and_another_may_not():
         tables.check(
             "windows", frame("windows", row("windows")).with_columns(path=pl.lit(None, pl.String))
         )
+
+
+def test_rows_of_another_shape_are_refused_with_the_table_named():
+    with pytest.raises(TableError, match="'segments'"):
+        tables.frame_of("segments", [{"ordinal": "seven"}])

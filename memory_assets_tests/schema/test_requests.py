@@ -12,8 +12,10 @@ from memory_assets.schema.requests import (
     RememberRequest,
     Request,
     StatusRequest,
+    TriggersRequest,
     parameters,
 )
+from memory_assets.store.settings import read_settings
 
 
 @pytest.mark.parametrize(
@@ -100,6 +102,22 @@ def test_a_parameter_that_does_not_exist_is_refused_with_those_that_do():
         match="There is no parameter 'colour'; the parameters are question, project, ",
     ):
         RecallRequest.of("q", colour="red")
+
+
+@pytest.mark.parametrize("value", ["9" * 5_000, "x" * 5_000])
+def test_a_refusal_shows_only_the_beginning_of_a_long_value(value: str):
+    with pytest.raises(QuestionError, match="limit must be a whole number") as refused:
+        RecallRequest.of("q", limit=value)
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(("model", "field"), [(RecallRequest, "since"), (TriggersRequest, "on")])
+def test_a_time_that_cannot_be_read_names_its_parameter(model: type[Any], field: str):
+    settings = read_settings()
+    first = {"question": "q"} if model is RecallRequest else {}
+    request = model(**first, **{field: "soon"})
+    with pytest.raises(QuestionError, match=f"^{field} must be a day .* not 'soon'"):
+        (request.at if model is RecallRequest else request.day)(settings.clock(), settings.zone)
 
 
 def test_every_parameter_is_described_with_its_type():

@@ -10,10 +10,12 @@ from pathlib import Path
 from random import randbytes
 from typing import Any
 
+import dagster as dg
 import numpy as np
 import pytest
 
 from memory_assets.adapters import repositories, web
+from memory_assets.assets.automation import SCHEDULES, MissedTime
 from memory_assets.assets.checks.library import are_of_kept_documents, last_polls_succeeded
 from memory_assets.errors import FetchError, UnknownDocumentError
 from memory_assets.interfaces.cli import app as cli
@@ -22,11 +24,11 @@ from memory_assets.runs.materialise import materialise
 from memory_assets.schema.requests import AddFeedRequest, DiscoverRequest
 from memory_assets.schema.tables import TABLES
 from memory_assets.services import documents, feeds
-from memory_assets.services.discoveries import Discovered, discover
+from memory_assets.services.discoveries import Discovered, discover, remembered
 from memory_assets.stages.library.discoveries import project_of, relevance_of
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.factories import frame, row
+from memory_assets_tests.factories import START, frame, row
 from memory_assets_tests.git_server import git_server
 from memory_assets_tests.interfaces.cli.test_tokens import certificate
 from memory_assets_tests.services.test_documents import find, holds, index
@@ -161,6 +163,27 @@ def test_a_note_without_its_text_and_a_feed_that_cannot_be_read_fail_their_check
     assert failed["feed_id"] == feed.id and "404" in failed["problem"]
 
 
+def test_a_note_is_recalled_as_a_document_and_never_as_somebodys_rule(store: Store, site: Site):
+    read(
+        store,
+        site.put(
+            "/wal", ARTICLE.replace("How a log lets a database recover after a crash.", INJECTED)
+        ),
+    )
+    index(store)
+    (row,) = remembered(store)
+    assert (row["author"], row["session_id"], row["path"]) == (
+        "file",
+        "discovery",
+        f"{site.url}/wal",
+    )
+    assert (row["strength"], row["scope"], row["person"]) == (
+        "explicit",
+        "everyone",
+        store.settings.owner,
+    )
+
+
 def test_reading_a_page_again_adds_nothing_and_a_changed_one_replaces_it(store: Store, site: Site):
     url = site.put("/wal", ARTICLE)
     first = read(store, url)
@@ -169,6 +192,12 @@ def test_reading_a_page_again_adds_nothing_and_a_changed_one_replaces_it(store: 
     site.put("/wal", ARTICLE.replace("Checkpoints", "Snapshots"))
     assert (again := read(store, url)).state == "replaced" and again.id == first.id
     assert len(documents.list_documents(store)) == 1
+
+
+def test_a_repository_without_commits_is_refused(store: Store, tmp_path: Path):
+    subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
+    with pytest.raises(FetchError, match=r"new: it has no commits\.$"):
+        read(store, tmp_path / "new")
 
 
 def test_a_local_repository_is_read_without_running_anything_of_it(store: Store, repository: Path):
@@ -394,6 +423,21 @@ def poll(store: Store) -> int:
     before = {*store.documents.ids()}
     materialise(store, [TABLES["feed_items"]], store.feeds.ids())
     return len({*store.documents.ids()} - before)
+
+
+def test_the_schedule_polls_each_feed_as_a_partition_and_nothing_without_feeds(
+    store: Store, site: Site
+):
+    (requests,) = (one[3] for one in SCHEDULES if one[0] == "feeds_hourly")
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert requests(MissedTime(instance, START), store, "poll_feeds", "feeds_hourly") == []
+        feed = feeds.add(
+            store,
+            AddFeedRequest(url=site.put("/feed", feed_of("old"), kind="text/xml"), private=True),
+        )
+        (request,) = requests(MissedTime(instance, START), store, "poll_feeds", "feeds_hourly")
+        assert feed.id in request.tags.values()
+        assert instance.get_dynamic_partitions("feed") == [feed.id]
 
 
 def test_relevance_is_measured_against_the_memories_of_projects():

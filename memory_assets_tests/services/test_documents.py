@@ -179,6 +179,16 @@ def test_forgotten_words_are_masked_in_texts_chunks_and_index_and_stay_so(store:
     assert not holds(store, "zanzibar gambit")
 
 
+def test_a_file_that_cannot_be_read_keeps_no_other_out(store: Store, plan: Path, tmp_path: Path):
+    (broken := tmp_path / "broken.epub").write_bytes(b"PK\x03\x04")
+    added = add(store, broken, tmp_path / "none.pdf", plan)
+    assert [one.title for one in added.documents] == ["Harbour plan"]
+    assert [problem.partition(": ")[0] for problem in added.problems] == [
+        f"Cannot add {broken}. It is damaged",
+        f"Cannot add {tmp_path / 'none.pdf'}",
+    ]
+
+
 def test_a_document_is_named_by_id_file_name_path_or_title(
     store: Store, plan: Path, tmp_path: Path
 ):

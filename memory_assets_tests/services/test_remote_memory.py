@@ -10,6 +10,7 @@ from memory_assets.errors import (
     TokenError,
     TooManyWritesError,
     UnknownIdError,
+    UnreachableError,
 )
 from memory_assets.interfaces.http import application
 from memory_assets.memory import MemoryAgent
@@ -79,6 +80,11 @@ def test_every_verb_answers_as_the_facade_on_the_machine_of_the_store(monkeypatc
 def test_what_is_no_address_is_refused(url: str):
     with pytest.raises(QuestionError, match="is no address"):
         RemoteMemory(url, "memtok_x")
+
+
+def test_a_server_that_does_not_answer_is_named():
+    with pytest.raises(UnreachableError, match="127.0.0.1:9 does not answer"):
+        MemoryAgent(url="http://127.0.0.1:9", token="memtok_x").status()
 
 
 def busy_for(times: int, monkeypatch: MonkeyPatch) -> tuple[RemoteMemory, list[float]]:

@@ -7,16 +7,19 @@ from datetime import date
 import pytest
 
 from memory_assets.assets.checks.library import is_append_only
-from memory_assets.errors import QuestionError
+from memory_assets.errors import NoteError, QuestionError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
+from memory_assets.runs.what_if import drop
 from memory_assets.schema.tables import TABLES
+from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.slog import log_events
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.factories import START
 from memory_assets_tests.small_store import small_store
 
 TOKEN = "ghp_" + "k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
@@ -59,6 +62,13 @@ def test_an_invalid_entry_says_what_is_wrong_and_is_not_written(
     with pytest.raises(QuestionError, match=problem):
         agent.slog(**given)
     assert not agent.store.slog.path.exists()
+
+
+def test_a_long_entry_and_control_characters_are_refused(agent: MemoryAgent):
+    with pytest.raises(NoteError, match="the limit is 2,000"):
+        agent.slog("fix", tool="a", detail="x" * 2_001)
+    with pytest.raises(NoteError, match="control character"):
+        agent.slog("fix", tool="a", detail="\x1b[2J")
 
 
 def test_every_link_of_an_answer_runs_as_it_stands(
@@ -112,6 +122,14 @@ def test_forgetting_and_what_ifs_are_logged_and_forgotten_words_are_masked_also_
     assert agent.slog(search="erased phrase").count == 1
     assert store.slog.damaged() == []
     assert is_append_only(store, None).is_empty()
+
+
+def test_dropping_a_branch_is_logged(agent: MemoryAgent):
+    BranchFolder(agent.store, "less").write(
+        Branch("less", START.date(), START.date(), {}, 0.0, "1")
+    )
+    drop(agent.store, "less")
+    assert agent.slog(search="dropped branch").entries[0].action == "configure"
 
 
 def test_a_committed_line_that_was_changed_is_found(agent: MemoryAgent):

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memory_assets.errors import StoreError
+from memory_assets.errors import StoreError, TableError
 from memory_assets.schema.vocabulary import FileFormat
 from memory_assets.services.search.table_rows import export_file, export_table, frames_of
 from memory_assets_tests.factories import row
@@ -45,6 +45,14 @@ def test_csv_keeps_lists_as_json():
     assert found["session"] == "session-1"
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_bytes_are_written_as_base64(format: FileFormat):
+    store, into = small_store(), io.BytesIO()
+    write(store, "passage_vectors", "2026-08-03", row("passage_vectors", words=b"\x01\xff"))
+    export_table("passage_vectors", frames_of(store.tables, "passage_vectors"), into, format)
+    assert b"Af8=" in into.getvalue()
+
+
 def test_parquet_keeps_the_types():
     found = pl.read_parquet(io.BytesIO(exported("parquet")))
     assert found["lines"].to_list() == [[3]]
@@ -66,6 +74,13 @@ def test_an_exported_file_is_the_owners_alone(tmp_path: Path):
     path = tmp_path / "out" / "observations.jsonl"
     assert export_file("observations", observations(), path, "jsonl") == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_unknown_table_is_answered_with_the_known_ones():
+    with pytest.raises(
+        TableError, match=r"There is no table 'observation'\. The tables are: .*resources, records"
+    ):
+        exported("jsonl", "observation")
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path):

@@ -1,5 +1,6 @@
 """Tokens of a shared memory: shown once, kept as hashes in a file of the owner, revoked at once, and read again when changed."""
 
+import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -84,9 +85,25 @@ def test_what_cannot_be_a_token_is_refused_and_nothing_is_written(
     assert not (store.root / "tokens.json").exists()
 
 
+def test_a_name_is_given_once(store: Store):
+    made(store)
+    with pytest.raises(QuestionError, match="already"):
+        made(store)
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"tokens": [{"id": 1}]}', '{"tokens": 3}'])
 def test_a_damaged_file_makes_no_token_valid(store: Store, content: str):
     secret = made(store)
     Path(store.root, "tokens.json").write_text(content)
+    with pytest.raises(StoreError, match="is damaged"):
+        AccessTokens(store.root).find(secret)
+
+
+def test_a_file_with_a_hash_of_another_kind_is_damaged(store: Store):
+    secret = made(store)
+    path = Path(store.root, "tokens.json")
+    rows = json.loads(path.read_text())
+    rows["tokens"][0]["sha256"] = None
+    path.write_text(json.dumps(rows))
     with pytest.raises(StoreError, match="is damaged"):
         AccessTokens(store.root).find(secret)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from memory_assets.errors import StoreError
+from memory_assets.errors import StoreError, TranscriptError
 from memory_assets.store.archive import Archive, Range, range_id
 from memory_assets.text import files
 
@@ -60,6 +60,11 @@ def test_an_open_reader_sees_what_another_process_masks(archive: Archive):
         assert reader.verify(range_id("one", 0, 5))
 
 
+def test_bytes_that_were_never_captured_are_an_error_that_says_where(archive: Archive):
+    with pytest.raises(TranscriptError, match=r"Bytes 5 to 20 of source one .* not in the archive"):
+        archive.read("one", 0, 5, 20)
+
+
 def test_only_the_owner_may_read_the_archive(archive: Archive):
     for path in [archive.root, *archive.root.rglob("*")]:
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
@@ -99,6 +104,12 @@ def test_a_line_that_the_disk_took_only_in_part_is_an_error(
             archive.append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
     archive.append(entry(b"d\n", byte_from=9, line_from=3), b"d\n")
     assert Archive(archive.root).sources() == archive.sources()
+
+
+def test_what_files_looked_like_can_be_lost_without_harm(archive: Archive):
+    archive.remember_seen({"/t/one.jsonl": [1, 2, 3]})
+    (archive.root / "seen.json").write_bytes(b'{"/t/one')
+    assert archive.seen() == {}
 
 
 def test_a_range_is_restated_with_a_reason_and_every_offset_stays(archive: Archive):

@@ -35,3 +35,10 @@ def test_a_long_log_is_renamed_and_older_ones_go(monkeypatch: MonkeyPatch):
         path.stat().st_size <= 400 and stat.S_IMODE(path.stat().st_mode) == 0o600
         for path in log.path.parent.iterdir()
     )
+
+
+def test_a_log_that_cannot_be_written_stops_nothing():
+    log = AuditLog(read_settings().data, lambda: START)
+    log.path.mkdir()
+    log(CALL)
+    assert log.path.is_dir()

@@ -38,3 +38,13 @@ def test_a_changed_byte_is_found(tmp_path: Path, damage: tuple[bytes, bytes]):
     with pytest.raises(StoreError, match="it is not as it was written. Add the document again"):
         documents.read("doc_1")
     assert list(documents.faults(["doc_1"])) == ["library/documents/doc_1.jsonl"]
+
+
+def test_a_file_that_was_cut_off_is_found(tmp_path: Path):
+    documents = Documents(tmp_path)
+    documents.write(kept(), SECTIONS)
+    path = documents.folder / "doc_1.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    with pytest.raises(StoreError, match="1 sections are missing"):
+        documents.read("doc_1")
+    assert documents.is_damaged("doc_1")

@@ -16,7 +16,7 @@ from memory_assets.store.mirror import Mirror
 from memory_assets.store.mirror_state import MANIFEST, Entry, pack, parse_manifest
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.s3_api import SERVERS, s3_server, variables
+from memory_assets_tests.s3_api import SERVERS, s3_api, s3_server, variables
 
 pytest.importorskip("obstore")
 
@@ -168,6 +168,17 @@ def test_a_missing_bucket_and_a_missing_remote_and_another_store_are_one_line(
     other.append_event("test.said", "all", {"text": "of another store"})
     with pytest.raises(StoreError, match="holds another store"):
         opened(tmp_path / "other")
+
+
+def test_wrong_credentials_are_one_line_that_does_not_show_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with s3_api() as api:
+        monkeypatch.setenv("MEMORY_STORE_ENDPOINT", api.address)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody-else")
+        with pytest.raises(ObjectStoreError, match="refuses the credentials") as refused:
+            opened(tmp_path / "two")
+        assert "\n" not in str(refused.value) and "secret-of-the-test" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from memory_assets.errors import DamagedError, TableError
+from memory_assets.store import parquet_tables
 from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets_tests.factories import frame, message
 
@@ -97,6 +98,11 @@ def test_a_broken_file_names_itself_and_the_command_that_helps(
         tables.read(TABLE)
 
 
+def test_an_unknown_table_is_named_with_the_known_ones(tables: ParquetTables):
+    with pytest.raises(TableError, match="no table 'mesages'.*messages"):
+        tables.read("mesages")
+
+
 def test_files_are_their_owners_alone(tables: ParquetTables):
     tables.write(TABLE, DAY, rows(0))
     assert {path.stat().st_mode & 0o777 for path in tables.root.rglob("*.parquet")} == {0o600}
@@ -151,6 +157,17 @@ def test_a_reader_that_planned_before_a_part_was_dropped_still_reads(tables: Par
     tables.drop(TABLE, DAY)
     tables.purge()
     assert planned.collect().equals(rows(1, day=NEXT))
+
+
+def test_the_file_of_a_dropped_part_goes_a_day_later(
+    tables: ParquetTables, monkeypatch: pytest.MonkeyPatch
+):
+    tables.write(TABLE, DAY, rows(0))
+    tables.drop(TABLE, DAY)
+    assert file_of(tables).is_file()
+    monkeypatch.setattr(parquet_tables, "KEEP_DROPPED_SECONDS", 0)
+    tables.drop(TABLE, DAY)
+    assert not file_of(tables).parent.exists()
 
 
 def test_a_column_that_was_added_since_is_empty(tables: ParquetTables):

@@ -61,6 +61,14 @@ def test_a_worktree_whose_repository_was_deleted_still_names_it(tmp_path: Path):
     assert find_repository(str(folder), str(tmp_path)) == "shop"
 
 
+def test_a_submodule_is_a_repository_of_its_own(tmp_path: Path):
+    main = repository(tmp_path / "shop")
+    (main / ".git" / "modules" / "fonts").mkdir(parents=True)
+    (main / "vendor" / "fonts").mkdir(parents=True)
+    (main / "vendor" / "fonts" / ".git").write_text("gitdir: ../../.git/modules/fonts\n")
+    assert find_repository(str(main / "vendor" / "fonts"), str(tmp_path)) == "fonts"
+
+
 def test_a_home_folder_under_version_control_is_no_project(tmp_path: Path):
     home = repository(tmp_path / "mira", "https://example.com/mira/dotfiles")
     assert find_repository(str(home / "notes"), str(home)) is None
@@ -72,6 +80,14 @@ def test_a_home_folder_under_version_control_is_no_project(tmp_path: Path):
 def test_a_password_in_a_remote_is_not_part_of_the_name(tmp_path: Path):
     repository(tmp_path / "x", "https://mira:secret-token@example.com/till.git")
     assert find_repository(str(tmp_path / "x"), str(tmp_path)) == "till"
+
+
+def test_only_regular_files_are_read(tmp_path: Path):
+    import os
+
+    (tmp_path / "shop").mkdir()
+    os.mkfifo(tmp_path / "shop" / ".git")
+    assert find_repository(str(tmp_path / "shop"), str(tmp_path)) is None
 
 
 @pytest.mark.parametrize(
@@ -93,3 +109,10 @@ def test_a_project_is_named_by_its_repository_else_by_its_folder(repository, fol
 )  # fmt: skip
 def test_a_worktree_in_a_known_layout_belongs_to_its_repository(folder: str):
     assert project_of(None, folder) == "shop"
+
+
+@pytest.mark.parametrize(
+    "folder", ["/home/mira/1", "/home/mira/work/1", "/home/mira/worktrees/2", "/1/2"]
+)
+def test_a_number_alone_names_no_project(folder: str):
+    assert project_of(None, folder) == "unknown"

@@ -29,6 +29,10 @@ def test_a_worktree_gets_the_briefing_of_its_repository(root: Path, tmp_path: Pa
     assert briefing(root, tmp_path / "gone" / "shop" / ".worktrees" / "1") == "briefings/shop.md"
 
 
+def test_a_folder_below_one_with_the_projects_name_gets_its_briefing(root: Path, tmp_path: Path):
+    assert briefing(root, tmp_path / "shop" / "src") == "briefings/shop.md"
+
+
 def test_any_other_folder_gets_the_general_briefing(root: Path, tmp_path: Path):
     assert briefing(root, repository(tmp_path / "till")) == "briefing.md"
     assert briefing(root, "") == "briefing.md"

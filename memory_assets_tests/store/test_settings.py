@@ -111,6 +111,12 @@ def test_a_file_that_is_no_toml_is_named(write: Callable[[str], Path]):
         read_settings()
 
 
+def test_a_map_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMORY_PEOPLE", "mira=Mira")
+    with pytest.raises(SettingsError, match="people"):
+        read_settings()
+
+
 @pytest.mark.parametrize(
     ("model", "reflector", "names"),
     [

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_assets.errors import SettingsError
 from memory_assets.store.settings import read_settings
 from memory_assets.store.settings_file import settings_path, with_settings, write_settings
 from memory_assets_tests.settings_files import data_settings, user_settings
@@ -71,3 +72,11 @@ def test_what_the_users_file_sets_is_changed_there_since_it_overrides_the_data_f
     assert write_settings({"least_useful": 0.5, "facts_per_session": 7}) == user
     settings = read_settings()
     assert (settings.least_useful, settings.facts_per_session) == (0.5, 7)
+
+
+@pytest.mark.parametrize("write", [user_settings, data_settings])
+def test_a_file_that_is_no_toml_is_named_and_left_alone(write):
+    file = write("least_useful = \n")
+    with pytest.raises(SettingsError, match=str(file)):
+        write_settings({"least_useful": 0.6})
+    assert file.read_text() == "least_useful = \n"

@@ -30,6 +30,14 @@ def test_what_is_logged_is_read_with_its_level(tmp_path: Path):
     assert good["event_id"] != bad["event_id"]
 
 
+def test_half_a_line_costs_no_other(tmp_path: Path):
+    log_step(tmp_path, STEP)
+    with (tmp_path / FOLDER / FILE).open("ab") as file:
+        file.write(b'{"at": "2026-08-03T09:0\n[]\n\xff\xfe\n')
+    log_step(tmp_path, replace(STEP, action="memories"))
+    assert [event["action"] for event in read_steps(tmp_path)] == ["observations", "memories"]
+
+
 def test_full_files_are_numbered_and_the_oldest_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -42,6 +50,12 @@ def test_full_files_are_numbered_and_the_oldest_deleted(
     assert len(files) <= 3
     assert rows == list(range(rows[0], 20))
     assert len(rows) > 3
+
+
+def test_a_log_that_cannot_be_written_fails_no_step(tmp_path: Path):
+    (tmp_path / FOLDER).write_text("a file where the folder should be")
+    log_step(tmp_path, STEP)
+    assert list(read_steps(tmp_path)) == []
 
 
 def test_only_its_owner_can_read_the_log(tmp_path: Path):

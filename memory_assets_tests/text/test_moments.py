@@ -1,11 +1,21 @@
 """Reading moments: a day begins and ends in the zone, days back count from now, anything else is refused."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from memory_assets.text.moments import event_time, parse_moment
 from memory_assets_tests.conftest import NOW
+
+
+def test_days_back_and_moments_are_understood():
+    assert parse_moment("30d", NOW, UTC) == NOW - timedelta(days=30)
+    assert parse_moment("2026-05-01T09:30", NOW, UTC, is_end=True) == datetime(
+        2026, 5, 1, 9, 30, tzinfo=UTC
+    )
+    assert parse_moment("2026-05-01T09:30+02:00", NOW, UTC) == datetime(
+        2026, 5, 1, 7, 30, tzinfo=UTC
+    )
 
 
 @pytest.mark.parametrize(

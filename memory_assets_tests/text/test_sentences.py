@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 from memory_assets.text.sentences import capitalised, split_message, split_sentences
 
 
+def texts(message: str) -> list[str]:
+    return [sentence.text for sentence in split_message(message)]
+
+
 def test_a_dot_in_a_name_ends_no_sentence():
     assert split_sentences("Bumped v1.2.3 in go.mod, e.g. for CI. It builds.") == [
         "Bumped v1.2.3 in go.mod, e.g. for CI.",
@@ -18,6 +22,12 @@ def test_code_blocks_tables_and_directives_are_not_prose():
     assert [(s.text, s.place) for s in split_message(message)] == [
         ("The cache is stale.", "prose"),
         ("| a | b |", "table"),
+    ]
+
+
+def test_a_command_completes_the_sentence_that_announces_it():
+    assert texts("Run it with:\n\n```sh\n# all of them\nmise run test:ssh\n```") == [
+        "Run it with: `mise run test:ssh`"
     ]
 
 

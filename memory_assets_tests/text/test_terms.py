@@ -34,6 +34,11 @@ def test_question_words_and_stop_words_are_left_out_of_queries_only():
     assert text_terms("What is the port") == ["what", "is", "the", "port"]
 
 
+@pytest.mark.timeout(20)
+def test_runs_of_signs_take_no_longer_than_other_text():
+    assert text_terms("-" * 300_000 + "/" * 300_000 + "a-" * 100_000)
+
+
 @given(st.text(max_size=80))
 def test_a_text_is_found_by_itself(text: str):
     assert set(query_terms(text)) <= set(text_terms(text))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.adapters.documents import contents
-from memory_assets.adapters.documents.contents import Contents, UnreadableError
+from memory_assets.adapters.documents.contents import Contents, Section, UnreadableError
 from memory_assets.adapters.documents.readers import read_file
 from memory_assets_tests.documents import encrypt_pdf, write_docx, write_epub, write_pdf
 
@@ -73,6 +73,24 @@ def test_html_is_read_without_scripts_styles_navigation_and_what_nobody_sees(tmp
     assert found.sections[0].text == "Depth\n\nBerth 4 is 9 metres.\n\n- one\n\n- two\n\na\n  b"
 
 
+def test_encodings_and_invisible_characters_do_not_split_words(tmp_path: Path):
+    assert read_file(written(tmp_path / "a.txt", "Hafenst\u00adra\u200bße")).sections == (
+        Section("Hafenstraße"),
+    )
+    assert (
+        read_file(written(tmp_path / "b.txt", "Hafenstraße".encode("cp1252"))).sections[0].text
+        == "Hafenstraße"
+    )
+    assert (
+        read_file(written(tmp_path / "c.txt", "Hafenstraße".encode("utf-16"))).sections[0].text
+        == "Hafenstraße"
+    )
+    assert (
+        read_file(written(tmp_path / "d.html", "<p>Hafenstraße</p>")).sections[0].text
+        == "Hafenstraße"
+    )
+
+
 def test_a_pdf_that_needs_a_password_is_refused_and_one_that_needs_none_is_read(tmp_path: Path):
     file = encrypt_pdf(write_pdf(tmp_path / "a.pdf", ["Secret tides"]), "tide")
     with pytest.raises(UnreadableError, match="It is encrypted. Save a copy without a password"):
@@ -101,6 +119,15 @@ def test_a_file_that_is_not_what_it_says_is_refused(
 ):
     with pytest.raises(UnreadableError, match=problem):
         read_file(written(tmp_path / name, content))
+
+
+def test_a_damaged_and_a_protected_epub_are_refused(tmp_path: Path):
+    whole = write_epub(tmp_path / "a.epub", {"One": "Text. " * 900}).read_bytes()
+    place = whole.index(b"OEBPS/chapter0.xhtml") + 40
+    with pytest.raises(UnreadableError, match="It is damaged"):
+        read_file(written(tmp_path / "b.epub", whole[:place] + b"\xff" * 20 + whole[place + 20 :]))
+    with pytest.raises(UnreadableError, match="DRM"):
+        read_file(write_epub(tmp_path / "c.epub", {"One": "Text."}, locked=["One"]))
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(

@@ -52,6 +52,19 @@ def test_another_limit_lists_what_it_flips_and_writes_nothing(
     )
 
 
+def test_people_read_who_was_never_asked_and_what_flips(
+    store: Store, capsys: pytest.CaptureFixture[str]
+):
+    assert (
+        cli.main(["lab", "calibration", "--by", "reason", "--set", "gate.least_confident=0.95"])
+        == 0
+    )
+    out = capsys.readouterr().out
+    assert "not shown to anybody" in out
+    assert "durable, with evidence → too little confidence" in out
+    assert "rows flip with gate.least_confident=0.95; nothing was written." in out
+
+
 def test_a_waiting_proposal_flips_with_the_limits_of_triage(capsys: pytest.CaptureFixture[str]):
     small_store()
     (flip,) = asked(capsys, "--set", "triage.shortest=60")["flips"]

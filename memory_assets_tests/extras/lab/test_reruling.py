@@ -78,18 +78,6 @@ def test_past_rows_are_compared_with_what_holds_today_and_not_with_what_is_usual
     assert parse_limits(["gate.most_allowed=3"], Limits(gate=today.limits)).gate.least_useful == 0.8
 
 
-def test_another_share_of_the_session_flips_the_least_useful():
-    texts = [f"Worker {n} reads from Redis." for n in range(4)]
-    one = found(
-        *(replace(BASE, text=text, usefulness=0.8 + n / 100) for n, text in enumerate(texts))
-    )
-    stored = {candidate_id(c, one.segments): "allow" for c in one.observed.candidates}
-    told = list(flips_of_gate([one], WINDOWS, GateLimits(most_allowed=3), stored, {}))
-    assert [(f.text, f.why_becomes) for f in told] == [
-        (texts[0], "more useful facts fill the session's share")
-    ]
-
-
 def test_the_present_limits_flip_nothing_and_rows_that_other_rules_made_are_left_out():
     one = found(BASE)
     assert flips(one, GateLimits()) == []

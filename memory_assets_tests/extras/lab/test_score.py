@@ -8,8 +8,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memory_assets.extras.lab.labels import (
     LabelledFact,
@@ -24,7 +22,6 @@ from memory_assets_tests.conftest import REPOSITORY
 SHARED = REPOSITORY.parent / "shared"
 SCORER, GOLD = SHARED / "tools" / "score_gold.py", SHARED / "data" / "gold"
 UV = "Always install packages with uv, never with pip."
-PORT = "The staging database listens on port 5433."
 
 
 def label(text: str = UV, **changes: Any) -> LabelledFact:
@@ -54,40 +51,6 @@ def test_the_same_words_elsewhere_in_the_session_are_wrong():
 def test_a_repeat_is_neither_right_nor_wrong_once_and_wrong_after_that():
     labels = session(label())
     assert sorted(outcomes(labels, fact(), fact(), fact())) == ["repeat", "right", "wrong"]
-
-
-def test_a_held_label_is_neither_wanted_nor_wrong():
-    labels = session(label(), label(PORT, gate="hold", evidence=(40,)))
-    paired = pair(labels, [fact(PORT, 40)])
-    assert [outcome for _, outcome in paired.outcomes] == ["neutral"]
-    assert (paired.counts.judged, paired.counts.want, paired.counts.got) == (0, 3, 0)
-
-
-def test_labels_weigh_as_much_as_their_priority():
-    labels = session(label(), label(PORT, priority="low", evidence=(40,)))
-    counts = pair(labels, [fact(PORT, 40)]).counts
-    assert (counts.want, counts.got, counts.recall) == (4, 1, 0.25)
-
-
-def test_noise_is_what_a_noise_label_says_and_what_resembles_it_on_the_same_records():
-    noise = LabelledNoise(text="Should we publish the demo video on Monday?", evidence=(20,))
-    labels = session(label(), noise=(noise,))
-    assert outcomes(labels, fact("We should publish the demo video on Monday", 90)) == ["noise"]
-    near = "The launch plan publishes its demo after review of the notes"
-    assert outcomes(labels, fact(near, 20)) == ["noise"]
-    assert outcomes(labels, fact(near, 21)) == ["wrong"]
-
-
-@given(st.lists(st.sampled_from([UV, PORT, "Nothing of the kind was said."]), max_size=6))
-def test_more_facts_never_lower_recall_and_pairs_stay_one_to_one(texts: list[str]):
-    labels = session(label(), label(PORT, evidence=(12,)))
-    recalls = [
-        pair(labels, [fact(text) for text in texts[:n]]).counts.got for n in range(len(texts) + 1)
-    ]
-    assert recalls == sorted(recalls)
-    assert outcomes(labels, *map(fact, texts)).count("right") == len(
-        {text for text in texts if text in (UV, PORT)}
-    )
 
 
 @pytest.fixture(scope="module")

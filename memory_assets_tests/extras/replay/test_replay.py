@@ -1,12 +1,13 @@
 """Replay: the turns of a session of each harness, everything about one of them, what is refused, and what is forgotten."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_assets.errors import UnknownIdError
 from memory_assets.extras.replay.replay import Replay, replay_command
+from memory_assets.extras.replay.views import render_turn
 from memory_assets.memory import MemoryAgent
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.settings import read_settings
@@ -17,6 +18,7 @@ from memory_assets_tests.once import built_once
 from memory_assets_tests.small_store import write
 from memory_assets_tests.stages.capture.pipeline import capture, check_points
 from memory_assets_tests.stages.capture.sessions import (
+    assistant,
     at,
     dialogue,
     lines,
@@ -184,6 +186,38 @@ def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: 
     assert [found.is_before for found in three.recalled] == [True]
 
 
+def test_a_recall_shows_its_question_where_the_session_has_its_words(store: Store, sources: Path):
+    asked = [
+        "How do we install packages?",
+        "who owns the depot",
+        "what is the port",
+        "it is not in the session",
+    ]
+    given = [
+        {"question": asked[1]},
+        {"command": f"cd /x && memory recall '{asked[2]}' --json", "timeout": 9},
+    ]
+    call = assistant("a", 1, "Let me look.", 0.2)
+    call["message"]["content"] += [
+        {"type": "tool_use", "id": str(n), "name": "Tool", "input": one}
+        for n, one in enumerate(given)
+    ]
+    agent = MemoryAgent(
+        read_settings(timezone="UTC", now=datetime(2026, 8, 3, 9, 0, 20, tzinfo=UTC))
+    )
+    for question in asked:
+        agent.recall(question, own_session="a")
+    (one,) = captured(
+        store, sources, user("a", 0, "How do we\n  install packages?", 0), call
+    ).turns([1])
+    assert [found.question for found in one.recalled] == [*asked[:3], ""]
+    shown = "\n".join(str(part) for part in render_turn(one, UTC))
+    assert "recalled at 2026-08-03 09:00:20, asked “who owns the depot”: nothing" in shown
+    assert asked[3].encode() not in b"".join(
+        path.read_bytes() for path in store.root.rglob("*") if path.is_file()
+    )
+
+
 def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, sources: Path):
     replay = captured(store, sources, *dialogue("a", 3))
     second = replay.checkpoints["message_ids"][1].to_list()
@@ -204,6 +238,29 @@ def test_what_was_learnt_is_shown_with_the_turns_of_its_evidence(store: Store, s
     assert [(found.text, found.gate, found.command) for found in two.learnt] == [
         ("Point 2 matters.", "hold", "memory explain mem_0f3a5c1e0000")
     ]
+
+
+def test_explain_names_the_turn_in_which_a_fact_was_said(store: Store, sources: Path):
+    replay = captured(store, sources, *dialogue("a", 3))
+    id, second = (
+        "0f3a5c1e-0000-5000-8000-000000000001",
+        replay.checkpoints["message_ids"][1].to_list(),
+    )
+    fact = {
+        "id": id,
+        "message_ids": second[:1],
+        "quote": "point 2",
+        "segment_id": "s",
+        "text": "Point 2 matters.",
+    }
+    write(
+        store,
+        "observations",
+        "2026-08-03",
+        row("observations", session_id="a", day=date(2026, 8, 3), **fact),
+    )
+    (step,) = MemoryAgent(store.settings).origin_of(id).root.find("observation")
+    assert step.facts["replay"] == "memory data replay a --turn 2"
 
 
 def test_secrets_stay_masked_and_forgotten_words_are_in_no_turn_and_not_in_the_table(

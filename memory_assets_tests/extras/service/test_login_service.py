@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.errors import SettingsError
+from memory_assets.errors import SettingsError, StoreError
 from memory_assets.extras.service.login_service import (
     ABSENT,
     CURRENT,
@@ -22,6 +22,7 @@ from memory_assets.extras.service.login_service import (
     status,
     uninstall,
 )
+from memory_assets.services import login_service
 
 LINUX, MAC = "linux", "darwin"
 PLATFORMS = [LINUX, MAC]
@@ -65,6 +66,13 @@ def test_it_is_installed_for_a_store_started_and_removed(where: str, home: Path,
     assert not done.path.exists()
     assert any("disable --now" in line or "bootout" in line for line in run.asked)
     assert uninstall(store, machine=machine).state == ABSENT
+
+
+@pytest.mark.parametrize("where", PLATFORMS, ids=str)
+def test_a_dry_run_writes_and_starts_nothing(where: str, home: Path, tmp_path: Path):
+    run = Manager()
+    found = install(tmp_path, is_dry=True, machine=Machine(where, home, {}, run))
+    assert "service" in found.text and not found.path.exists() and run.asked == []
 
 
 def test_where_the_manager_cannot_be_reached_the_commands_to_run_are_named(
@@ -143,3 +151,12 @@ def test_keys_are_read_from_a_file_that_only_the_owner_may_read(tmp_path: Path):
         read_keys(environ)
     file.chmod(0o600)
     assert read_keys(environ) == {"ANTHROPIC_API_KEY": "abc", "MEMORY_TODOIST_TOKEN": "def"}
+
+
+def test_other_platforms_are_told_what_to_start(home: Path, tmp_path: Path):
+    with pytest.raises(StoreError, match="Start this at login: .* service run --store"):
+        install(tmp_path, machine=Machine("win32", home, {}, Manager()))
+
+
+def test_a_program_that_does_not_exist_is_a_failure_and_no_error():
+    assert login_service.run_command(["no-such-program-here"])[0] == -1

@@ -12,10 +12,13 @@ import zstandard
 
 from memory_assets.errors import StoreBusyError
 from memory_assets.services.forget.data_locations import (
+    data_locations,
     erase_file,
     read_texts,
 )
 from memory_assets.stages.capture.tombstones import Tombstones, make_tombstone, words_of
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import open_store
 
 PHRASE = "herons nest beside the reactor"
 TOMBSTONES = Tombstones([make_tombstone(words_of(PHRASE), b"key")], b"key")
@@ -99,3 +102,12 @@ def test_a_text_is_masked_in_place_and_a_compressed_one_removed(tmp_path: Path):
         False,
     )
     assert not erase_file(text, TOMBSTONES)
+
+
+def test_another_store_inside_and_the_settings_are_passed_by():
+    store = open_store(read_settings())
+    (store.root / "sample").mkdir()
+    (store.root / "sample" / "VERSION").write_text("1\n")
+    (store.root / "memory.toml").write_text("")
+    (store.root / "link").symlink_to(store.root / "VERSION")
+    assert {one.path.name for one in data_locations(store)} == {"VERSION", "instance.json"}

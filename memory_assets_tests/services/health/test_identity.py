@@ -72,6 +72,13 @@ def test_a_missing_or_dangling_link_is_fixed(home: Path, is_dangling: bool):
     assert check(home).passed
 
 
+def test_files_that_no_harness_links_are_advice_only(home: Path):
+    for harness in ("claude_code", "pi"):
+        (home / HARNESSES[harness] / "AGENTS.md").unlink()
+    found = check(home)
+    assert (found.passed, found.is_advice) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("content", "told", "is_advice"),
     [
@@ -88,6 +95,15 @@ def test_a_file_that_no_session_can_read_whole_is_named(
     found = check(home)
     assert told in found.found
     assert found.is_advice == is_advice
+
+
+def test_an_identity_file_that_links_to_nothing_is_named(home: Path):
+    path = home / ".agents" / "SOUL.md"
+    path.unlink()
+    path.symlink_to(home / "gone.md")
+    found = check(home)
+    assert f"{path} is a link to {home}/gone.md, which does not exist" in found.found
+    assert not found.is_advice
 
 
 def test_the_doctor_names_a_broken_link(home: Path, monkeypatch: pytest.MonkeyPatch):

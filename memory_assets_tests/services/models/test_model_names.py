@@ -16,6 +16,9 @@ from memory_assets.store.settings import read_settings
 LISTED = {"data": [{"id": "qwen3:30b"}, {"id": "gemma4:latest"}]}
 
 
+NOWHERE = "http://127.0.0.1:9"
+
+
 @pytest.fixture
 def url() -> Iterator[str]:
     """A server that lists two models."""
@@ -66,6 +69,18 @@ def test_what_the_server_does_not_list_is_refused_with_what_it_has(url: str, is_
     with pytest.raises(QuestionError, match=r"does not have qwen3\. Use one of qwen3:30b\."):
         use_model("qwen3", [], url=url, is_free=is_free)
     assert read_settings().model == "rules"
+
+
+def test_where_the_server_does_not_list_its_models_the_name_is_taken_and_that_is_said():
+    models = use_model("qwen3:30b", [], url=NOWHERE)
+    assert f"{NOWHERE} did not list its models" in " ".join(models.warnings)
+    assert read_settings().model == "qwen3:30b"
+
+
+def test_a_harness_knows_its_own_models_and_that_is_said():
+    assert check_name("codex:gpt-9", "observer", read_settings()).startswith(
+        "No price list has codex:gpt-9: codex alone knows"
+    )
 
 
 def test_a_name_from_the_environment_is_named_by_the_doctor(monkeypatch: pytest.MonkeyPatch):

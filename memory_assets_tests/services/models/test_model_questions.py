@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memory_assets.errors import ModelSetupError
+from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.services.models import model_questions as consult
 from memory_assets.services.models.model_questions import Consultant, Consultation
 from memory_assets.stages.distill.model.established import established_id
@@ -48,6 +48,11 @@ def test_what_is_counted_is_what_is_asked():
     assert Consultant(consultation(store), model).ask([TODAY]) == {}
     (cost,) = consultation(store).costs([TODAY]).days
     assert (len(model.asked), cost.answered, cost.usd) == (1, 1, 0)
+
+
+def test_rules_cost_nothing_and_say_so():
+    with pytest.raises(ModelSetupError, match="memory model cost --model"):
+        Consultation(small_store(), "rules").costs([TODAY])
 
 
 def test_a_run_over_its_budget_asks_nothing():
@@ -247,3 +252,15 @@ def test_only_a_new_short_session_is_asked_about():
     )
     assert set(rows["state"]) == {"answered"}
     assert rows["cost_usd"].min() > 0
+
+
+def test_answers_about_short_sessions_do_not_change_the_estimate_of_others():
+    store = with_settings(small_store(), model_at_once=1)
+    before = consultation(store).budget.output_tokens(1)
+    short_session(store, "a", "never force-push to main", 1)
+    model = ScriptedModel(
+        ModelError("none"), ModelError("none"), shared("Never force-push to main")
+    )
+    Consultant(consultation(store), model).ask([TODAY])
+    assert list(consultation(store).answers.every())
+    assert consultation(store).budget.output_tokens(1) == before

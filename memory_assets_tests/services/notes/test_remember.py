@@ -66,6 +66,12 @@ def test_a_note_is_found_by_its_tags_which_a_correction_keeps(store: Store, agen
     assert found("train") == found("correction") == ["The release train leaves on Monday."]
 
 
+@pytest.mark.parametrize("tag", ["two words", "", "x" * 41, "a,b"])
+def test_a_tag_is_one_word(agent: MemoryAgent, tag: str):
+    with pytest.raises(QuestionError, match="a tag has up to 40 letters"):
+        agent.remember("The ferry leaves on Friday.", tag=[tag])
+
+
 def files(store: Store) -> bytes:
     return b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
 

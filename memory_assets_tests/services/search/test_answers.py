@@ -38,6 +38,12 @@ def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they
     )
 
 
+def test_filters_hold_for_every_tier(store: Store):
+    (store.workspace / "MEMORY.md").write_text("# MEMORY.md\n\n- Install packages with uv.\n")
+    said = MemoryAgent().answer(QUESTION, category=["preferences"], kind=["fact"])
+    assert not [one for one in said.citations if one.kind in ("fact", "MEMORY.md")]
+
+
 def test_only_the_model_that_the_settings_name_is_asked_and_its_price_is_told(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):

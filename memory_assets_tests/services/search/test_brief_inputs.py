@@ -152,6 +152,15 @@ def test_a_request_that_cannot_be_understood_alone_is_not_quoted():
     )
 
 
+def test_a_task_that_is_over_is_left_out():
+    store = end_with("Add a till; the last test is committed.", "The till is added.")
+    answers = store.tables.read("observer_answers", [TODAY])
+    store.tables.write(
+        "observer_answers", TODAY, answers.with_columns(suggested_response=pl.lit(None, pl.String))
+    )
+    assert open_work(store) == ()
+
+
 def test_a_state_that_the_next_step_repeats_is_left_out():
     store = end_with("Add a till to the second hall.", "I'll push the till branch and open the PR.")
     answers = store.tables.read("observer_answers", [TODAY])

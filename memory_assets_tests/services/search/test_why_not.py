@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from memory_assets.errors import QuestionError
 from memory_assets.interfaces.views.origin import render_explained
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.search.corpus import (
@@ -187,6 +188,14 @@ def test_held_by_the_gate(store: Store):
     assert (found.stage, found.because) == ("held", "the write gate holds it: only an echo")
 
 
+def test_held_by_a_contradiction(store: Store):
+    remember(store, {"state": "held", "conflicts_with": [OTHER]})
+    assert (
+        asked().because
+        == "it contradicts mem_1f3a5c1e0000, and it is not decided which one is right"
+    )
+
+
 def test_superseded(store: Store):
     remember(
         store,
@@ -307,6 +316,19 @@ def test_out_ranked(store: Store):
     )
 
 
+def test_over_the_cap(store: Store):
+    remember(store, {})
+    found = ranked(store, [*(f"rival {n}" for n in range(8)), MEMORY])
+    assert (found.stage, found.score, found.last_in) == ("over the cap", 0.6, 0.7)
+    assert found.because == "the profile balanced returns 7, and it comes after them"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "x" * 2_001])
+def test_what_is_no_question_is_refused(text: str, store: Store):
+    with pytest.raises(QuestionError, match="Give 1 to 2,000 characters"):
+        asked(text)
+
+
 WORDINGS = (
     "`herons` nest beside the 'reactor'",
     "beside the reactor, HERONS NEST",
@@ -337,3 +359,7 @@ def test_the_nearest_thing_said_is_named_and_marked_where_nothing_says_it(store:
     assert (found.stage, found.says, found.is_meant) == ("not observed", PLANTED, False)
     assert "perhaps not what you mean" in "\n".join(map(str, render_explained(found)))
     assert asked("The invoice has a due date.").stage == "not captured"
+
+
+def test_a_memory_is_named_by_its_id(store: Store):
+    assert asked(MEMORY[:13]).memory_id == asked(f"mem_{MEMORY[:8]}").memory_id == MEMORY

@@ -35,6 +35,13 @@ def test_transcripts_of_this_machine_fill_the_main_store(
     assert store_to_fill(read_settings()).settings == read_settings()
 
 
+def test_folders_named_in_settings_fill_the_main_store_even_when_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path))
+    assert not is_sample(store_to_fill(read_settings()).settings)
+
+
 def test_a_main_store_that_exists_is_never_left_for_the_sample():
     open_store(read_settings())
     assert not is_sample(store_to_fill(read_settings()).settings)

@@ -16,12 +16,14 @@ from pytest import MonkeyPatch
 from memory_assets.errors import (
     PushError,
     QuestionError,
+    QuotaError,
     ScopeError,
     TokenError,
     UnreachableError,
 )
 from memory_assets.interfaces.http import application
 from memory_assets.memory import MemoryAgent
+from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.remote_memory import Connection
 from memory_assets.services.sharing import pieces
 from memory_assets.services.sharing.push import Pusher
@@ -273,6 +275,29 @@ def test_equal_sessions_of_two_developers_do_not_mix(server: Recorder, tmp_path:
     assert {"Answered for Bo.", "Answered for Zoe."} <= set(texts)
 
 
+def test_words_that_are_forgotten_here_are_masked_there_with_the_next_push(
+    server: Recorder, laptop: Laptop
+):
+    laptop.write(
+        "one",
+        more=(user("one", 50, "The zebra crossing, near the harbour, is closed on Mondays.", 60),),
+    )
+    laptop.take_in()
+    secret = token()
+    laptop.pusher(server, secret).push()
+    assert b"zebra" in pushed_bytes(MemoryAgent().store)["one"]
+    MemoryAgent(laptop.store.settings).forget("zebra crossing, near the harbour", apply=True)
+    server.sent.clear()
+    done = laptop.pusher(server, secret).push()
+    assert (done.pieces, done.replaced) == (0, 1)
+    found = pushed_bytes(MemoryAgent().store)["one"]
+    assert b"zebra" not in found and b"harbour" not in found and b"is closed on Mondays" in found
+    assert b"zebra" not in server.everything()
+    (waiting,) = read_passed_on(MemoryAgent().store)
+    assert (waiting.person, [one.words for one in waiting.tombstones]) == (BO, [5])
+    assert laptop.pusher(server, secret).push().replaced == 0
+
+
 def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
     laptop.write("one", 20)
     laptop.take_in()
@@ -318,3 +343,13 @@ def test_a_client_is_not_trusted(server: Recorder, laptop: Laptop):
     answer = connection.send("push", orjson.dumps({**body, "pieces": [sent]}))
     assert connection.envelope_of(answer)["data"] == {"stored": 1, "replaced": 0, "known": 0}
     assert SECRET.encode() not in pushed_bytes(MemoryAgent().store)["bare"]
+
+
+def test_a_person_has_a_limit_on_the_server(
+    server: Recorder, laptop: Laptop, monkeypatch: MonkeyPatch
+):
+    monkeypatch.setenv("MEMORY_PUSHED_GB", "0.000001")
+    laptop.write("one", 20)
+    laptop.take_in()
+    with pytest.raises(QuotaError, match="pushed_gb"):
+        laptop.pusher(server, token("Zoe")).push()

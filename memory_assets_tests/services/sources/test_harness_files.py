@@ -154,6 +154,12 @@ def test_a_folder_without_sessions_belongs_to_the_project_that_its_name_ends_wit
     assert projects_of(store, find_memory_files(store.settings))[str(memory.parent)] == project
 
 
+def test_nothing_is_read_where_the_setting_says_so(store: Store, monkeypatch: pytest.MonkeyPatch):
+    assert len(find_memory_files(store.settings)) == 3
+    monkeypatch.setenv("MEMORY_HARNESS_MEMORIES", "false")
+    assert find_memory_files(read_settings()) == []
+
+
 def test_folders_that_are_named_are_looked_through_and_the_usual_places_are_not(
     home: Path, tmp_path: Path
 ):

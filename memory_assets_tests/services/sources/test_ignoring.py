@@ -6,6 +6,7 @@ import pytest
 
 from memory_assets.errors import SettingsError
 from memory_assets.services.health.status import render_status, status_of
+from memory_assets.services.sources.harness_files import find_memory_files
 from memory_assets.services.sources.ignoring import FILE, MARKED
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_sources
 from memory_assets.store.places import user_settings_file
@@ -89,6 +90,13 @@ def test_patterns_of_gitignore_are_compared_with_the_folder_in_which_a_session_b
     assert sorted(read()) == kept
 
 
+def test_a_transcript_without_a_folder_is_compared_by_its_path():
+    claude(1, "", slug="-home-mira-shop")
+    claude(2, "", slug="-home-mira-acme")
+    ignore("*-acme/")
+    assert read() == {"0a000001"}
+
+
 def test_the_file_in_the_configuration_folder_counts_too():
     claude(1, str(Path.home() / "shop"))
     path = ignore("shop/", path=Path(user_settings_file()).with_name(FILE))
@@ -124,6 +132,17 @@ def test_what_is_ignored_is_counted_and_named_in_the_status_and_is_no_fault():
     assert find_left_out(store) == []
     text = render_status(status_of(store))
     assert f"ignored       3 transcripts: 2 by `clients/` in {path}; 1 {MARKED}" in text
+
+
+def test_the_memories_of_a_harness_about_an_ignored_folder_are_left_out_too():
+    for number, name in ((1, "acme"), (2, "shop")):
+        path = claude(number, str(Path.home() / name), slug=f"-home-mira-{name}")
+        (path.parent / "memory").mkdir()
+        (path.parent / "memory" / "MEMORY.md").write_text("- a fact\n")
+    ignore("/acme/")
+    assert [file.path.parent.parent.name for file in find_memory_files(read_settings())] == [
+        "-home-mira-shop"
+    ]
 
 
 @pytest.mark.parametrize("line", ["!", "\\"])

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.errors import StoreError
+from memory_assets.runs.build import choose
+from memory_assets.services.health.status import render_status, status_of
 from memory_assets.services.sources.transcripts import (
     find_left_out,
     find_sources,
     find_unread,
+    store_to_fill,
+    this_machine,
     widen_since,
 )
 from memory_assets.store.settings import read_settings
@@ -41,6 +46,19 @@ def aged(path: Path, store: Store, days: int) -> None:
 
 
 TAKE_ALL = "`memory up --since all`"
+
+
+def test_sessions_from_before_the_first_run_are_counted_in_one_line(projects: Path):
+    store = open_store(read_settings())
+    for number, days in ((1, 3), (2, 30), (3, 40)):
+        aged(written(projects, number), store, days)
+    assert [file.path.stem[:8] for file in find_sources(store.settings)] == ["0a000001"]
+    assert find_unread(store) == [f"2 sessions older than 14 days are not distilled: {TAKE_ALL}"]
+    assert find_left_out(store) == []
+    assert (
+        f"\nnot read      2 sessions older than 14 days are not distilled: {TAKE_ALL}"
+        in render_status(status_of(store))
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,6 +118,20 @@ def test_files_of_a_harness_without_a_reader_are_counted_wherever_they_are_found
     assert [file.harness for file in find_sources(named.settings)] == ["claude_code"]
 
 
+def test_beside_the_sample_the_machine_s_own_files_are_counted():
+    chats = Path.home() / ".gemini" / "tmp" / "shop" / "chats"
+    chats.mkdir(parents=True)
+    (chats / "session-2026-09-01T09-00-918f2c88.jsonl").write_bytes(lines(*WRITTEN["Gemini CLI"]))
+    choice = store_to_fill(read_settings())
+    assert (
+        choice.reason
+        == "1 file of Gemini CLI: not read yet. Until then: the bundled sample, in a store of its own"
+    )
+    with pytest.raises(StoreError, match="1 file of Gemini CLI: not read yet"):
+        choose()
+    assert find_unread(open_store(choice.settings)) == ["1 file of Gemini CLI: not read yet"]
+
+
 def test_a_file_that_intake_could_not_read_is_listed_until_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -121,3 +153,11 @@ def test_a_folder_of_the_settings_that_is_missing_is_listed(
     monkeypatch.setenv("MEMORY_SOURCES", str(tmp_path / "gone"))
     (one,) = find_left_out(open_store(read_settings()))
     assert (one.path, "does not exist" in one.reason) == (str(tmp_path / "gone"), True)
+
+
+def test_this_machine_is_its_home_folder_and_its_harnesses_folders(projects: Path):
+    machine = this_machine()
+    assert (machine.home, machine.harness_folders) == (Path.home(), (projects.parent,))
+    assert machine.facts_of(str(projects / "a.jsonl"), b'{"cwd":"/home/vscode/x"}\n')["is_own"]
+    assert machine.facts_of("/mnt/a.jsonl", lines({"cwd": str(Path.home() / "x")}))["is_own"]
+    assert not machine.facts_of("/mnt/a.jsonl", b'{"cwd":"/home/vscode/x"}\n')["is_own"]

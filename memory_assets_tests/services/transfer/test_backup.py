@@ -63,6 +63,10 @@ def test_a_backup_and_what_it_restores_are_readable_by_the_owner_alone(
     assert modes == {0o600}
 
 
+def test_a_folder_gets_a_backup_named_after_the_moment(store: Store, tmp_path: Path):
+    assert back_up(store, tmp_path).path.name == "memory-20260901-120000.tar.zst"
+
+
 def test_any_changed_byte_is_named_and_nothing_is_restored(backup: Path, tmp_path: Path):
     whole = backup.read_bytes()
     for at in sampled(range(len(whole)), 25):
@@ -93,6 +97,18 @@ def test_a_store_is_never_overwritten(store: Store, backup: Path):
         restore(backup, settings_at(store.root))
     assert "--store" in str(refused.value)
     assert everything_below(store.root) == before
+
+
+def test_settings_and_waiting_events_of_a_folder_without_a_store_are_kept(
+    backup: Path, tmp_path: Path
+):
+    root = tmp_path / "again"
+    (root / "spool").mkdir(parents=True)
+    (root / "spool" / "2026-09-01.jsonl").write_text("{}\n")
+    (root / "memory.toml").write_text("review_days = 3\n")
+    restore(backup, settings_at(root))
+    assert (root / "memory.toml").read_text() == "review_days = 3\n"
+    assert (root / "spool" / "2026-09-01.jsonl").is_file()
 
 
 @pytest.mark.parametrize("target", ["store/backup", "store/workspace/MEMORY.md", "some.txt"])

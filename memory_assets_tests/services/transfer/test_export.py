@@ -12,7 +12,7 @@ import pytest
 from memory_assets.errors import StoreError
 from memory_assets.schema.tables import table_names
 from memory_assets.services.transfer import export as exports
-from memory_assets.services.transfer.export import export_all, import_all
+from memory_assets.services.transfer.export import changed_tables, export_all, import_all
 from memory_assets.services.transfer.exported_settings import render_settings
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -52,6 +52,14 @@ def test_every_table_is_one_file_that_any_program_reads(store: Store, exported: 
     assert pl.read_parquet(exported / "tables" / "memories.parquet")["text"].to_list() == [FACT]
 
 
+def test_the_tables_are_compared_with_the_exported_ones(store: Store, exported: Path):
+    assert changed_tables(store, exported) == []
+    store.tables.write(
+        "memories", "all", store.tables.read("memories").with_columns(text=pl.lit("other"))
+    )
+    assert changed_tables(store, exported) == ["memories"]
+
+
 def test_only_the_owner_can_read_an_export(exported: Path):
     assert {
         stat.S_IMODE(path.stat().st_mode) for path in exported.rglob("*") if path.is_file()
@@ -83,6 +91,17 @@ def test_settings_come_along_without_secrets_and_paths(
     assert {"remote", "gold"} <= set(left_out)
 
 
+def test_imported_settings_that_name_a_model_are_pointed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store
+):
+    settings = store.settings.model_copy(update={"model": "claude-haiku-4-5"})
+    exported = export_all(Store(settings, store.root), tmp_path / "export").path
+    placed = import_all(exported, settings_at(tmp_path / "again"))
+    assert (
+        "claude-haiku-4-5" in placed.warnings[0] and "memory model use rules" in placed.warnings[0]
+    )
+
+
 def test_a_changed_or_missing_file_is_named_and_nothing_is_imported(exported: Path, tmp_path: Path):
     files = [
         path
@@ -97,6 +116,13 @@ def test_a_changed_or_missing_file_is_named_and_nothing_is_imported(exported: Pa
                 import_all(exported, settings_at(tmp_path / "again"))
             assert everything_below(tmp_path / "again") == []
             path.write_bytes(content)
+
+
+def test_a_manifest_that_is_no_manifest_is_named(exported: Path, tmp_path: Path):
+    for content in (b"", b"[]", b'{"format": 1}', b'{"format": "x", "release": 1}'):
+        (exported / "manifest.json").write_bytes(content)
+        with pytest.raises(StoreError, match="manifest cannot be read"):
+            import_all(exported, settings_at(tmp_path / "again"))
 
 
 def test_an_import_never_overwrites_a_store(store: Store, exported: Path):

@@ -17,7 +17,7 @@ import pytest
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.adapters.s3_objects import S3Objects
 from memory_assets.assets.resources import StoreResource
-from memory_assets.errors import ObjectStoreError
+from memory_assets.errors import NoteError, ObjectStoreError, StoreError
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.announcements import take
 from memory_assets.services.forget.data_locations import GIT
@@ -25,6 +25,7 @@ from memory_assets.services.forget.search import PhraseQuery, search
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.status import render_status, status_of
 from memory_assets.services.review import open_triage as review
+from memory_assets.services.search.corpus import name_of_collections
 from memory_assets.services.transfer import shared_store
 from memory_assets.stages.triage.projects import memory_files
 from memory_assets.store.ledger import Ledger
@@ -114,6 +115,11 @@ def test_a_worker_with_a_folder_of_its_own_erases_what_was_forgotten_before_its_
     assert [
         place for place in search(store, PhraseQuery.of([WORDS])).places if place.kind != GIT
     ] == []
+
+
+def test_the_history_that_machines_share_is_not_rewritten_by_one(one: MemoryAgent):
+    with pytest.raises(NoteError, match="without --history"):
+        one.forget(WORDS, apply=True, history=True)
 
 
 def test_forgetting_without_the_server_changes_nothing(
@@ -246,3 +252,23 @@ def test_the_deep_check_reads_objects_and_the_status_names_the_bucket(
     checks = {check.name: check for check in deep_checks(one.store)}
     assert not checks["objects"].passed
     assert KEY_ID not in str(checks["objects"])
+
+
+def test_folders_with_one_path_on_two_machines_have_collections_of_their_own(
+    one: MemoryAgent, tmp_path: Path
+):
+    second(tmp_path).store.root.rename(tmp_path / "of-another-machine")
+    names = set[str]()
+    for folder in (one.store.root, tmp_path / "of-another-machine"):
+        folder.rename(tmp_path / "memory")
+        names.add(name_of_collections(MemoryAgent(read_settings(data=tmp_path / "memory")).store))
+        (tmp_path / "memory").rename(folder)
+    assert len(names) == 2
+
+
+def test_a_backup_is_not_placed_in_a_folder_that_is_a_copy(one: MemoryAgent, tmp_path: Path):
+    from memory_assets.services.transfer.backup import back_up, restore
+
+    back_up(one.store, tmp_path / "backup.tar.zst")
+    with pytest.raises(StoreError, match="unset store"):
+        restore(tmp_path / "backup.tar.zst", read_settings(data=tmp_path / "new"))

@@ -281,22 +281,6 @@ def test_nothing_of_another_project_is_shown_and_in_a_folder_of_none_nothing_of_
     )
 
 
-def test_at_most_five_recent_facts_are_shown_and_none_that_triage_refused():
-    names = "anchor buoy crane depot ferry gauge harbor island jetty".split()
-    facts = [
-        memory(f"Every {name} has a number in `{name}.csv`.", number)
-        for number, name in enumerate(names)
-    ]
-    shown = briefing("", *facts, refused=["Every island has a number in `island.csv`."])
-    assert [words.split()[0] for words in shown.split("Every ")[1:]] == [
-        "jetty",
-        "harbor",
-        "gauge",
-        "ferry",
-        "depot",
-    ]
-
-
 def test_facts_older_than_a_month_are_not_recent():
     text = briefing("", memory("Ferries use gate A.", -15), memory("Buoys use gate B.", 0))
     assert "gate B" in text and "gate A" not in text

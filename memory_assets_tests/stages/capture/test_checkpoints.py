@@ -97,6 +97,15 @@ def test_a_day_is_built_again_when_a_later_window_goes_on_with_its_last_turn(
     assert shape(turns(store, sources))[-1] == ("a", 5, DAY, 8, 10)
 
 
+def test_a_day_that_lost_its_windows_has_no_turns_left(store: Store, sources: Path):
+    transcript(sources, "a").write_bytes(lines(*dialogue("a", 3)))
+    turns(store, sources)
+    store.tables.write("windows", "all", store.tables.read("windows").clear())
+    check_points(store)
+    assert store.tables.read("checkpoints").is_empty()
+    assert stale_partitions(store, TABLES["checkpoints"]) == []
+
+
 @pytest.mark.parametrize("torn", [b'{"type":"assistant","uuid":"a-9","mess', b"\xf0\x9f", b""])
 def test_of_a_killed_session_the_last_turn_is_there_up_to_the_last_whole_line(
     sources: Path, torn: bytes

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import orjson
 import polars as pl
-import pytest
 
-from memory_assets.stages.capture import index
 from memory_assets.stages.capture.index import index_sources
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -75,25 +73,6 @@ def test_only_sources_with_new_bytes_are_read(store: Store, sources: Path):
     intake(store, sources)
     (changed,) = index_sources(store.archive, store.tables)
     assert store.tables.read("records", [changed])["session_id"].unique().to_list() == ["b"]
-
-
-def test_only_new_lines_are_parsed(store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch):
-    path = transcript(sources, "a")
-    path.write_bytes(lines(*dialogue("a", 20)))
-    index_again(store, sources)
-    read = []
-    opened = index.open_reader
-
-    def watched(*given, **named):
-        reader = opened(*given, **named)
-        original = reader.read
-        reader.read = lambda line: read.append(line) or original(line)
-        return reader
-
-    monkeypatch.setattr(index, "open_reader", watched)
-    path.write_bytes(lines(*dialogue("a", 21)))
-    assert index_again(store, sources)["line"].to_list() == list(range(42))
-    assert len(read) == 2
 
 
 def test_the_entry_that_a_compaction_kept_is_found_though_it_came_in_an_earlier_piece(

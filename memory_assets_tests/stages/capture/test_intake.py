@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from memory_assets.stages.capture.discover import find_transcripts
+from memory_assets.stages.capture.intake import changed_files
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.stages.capture.pipeline import capture, intake
-from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript
+from memory_assets_tests.stages.capture.sessions import dialogue, lines, transcript, user
 
 
 def archived(store: Store, path: Path) -> bytes:
@@ -186,3 +188,34 @@ def test_a_tampered_range_is_found_by_its_hash(store: Store, sources: Path):
     (file,) = (store.root / "resources" / "ranges").rglob("*.zst")
     file.write_bytes(zstandard.ZstdCompressor().compress(b"something else\n"))
     assert not open_store(read_settings()).archive.verify(resource)
+
+
+def copy_of(sources: Path, session: str) -> Path:
+    path = sources / "elsewhere" / "projects" / "-srv-shop" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(
+    store: Store, sources: Path
+):
+    whole = lines(*dialogue("a", 6))
+    transcript(sources, "a").write_bytes(whole)
+    copy_of(sources, "a").write_bytes(whole[:900])
+    first = intake(store, sources)
+    assert (first.copies, first.new_bytes) == (1, len(whole))
+    copy_of(sources, "a").write_bytes(whole[:1200])
+    second = intake(store, sources)
+    assert (second.copies, second.rewritten, second.new_bytes) == (1, 0, 0)
+    assert not changed_files(find_transcripts([sources]), store.archive)
+
+
+def test_a_line_longer_than_a_chunk_is_one_record(
+    store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("memory_assets.stages.capture.discover.CHUNK_BYTES", 1000)
+    path = transcript(sources, "a")
+    path.write_bytes(lines(user("a", 0, "x" * 10_000, 0), *dialogue("a", 1, first=1)))
+    capture(store, sources)
+    assert archived(store, path) == path.read_bytes()
+    assert store.tables.read("records")["line"].to_list() == [0, 1, 2]

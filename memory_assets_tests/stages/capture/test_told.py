@@ -119,3 +119,14 @@ def test_a_compaction_that_is_pending_closes_the_window_before_the_transcript_sh
     take_in(store, tmp_path, *dialogue(SESSION, 6), compaction(SESSION, 12, 6.2), *rest)
     assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
     assert store.tables.read("windows").filter(pl.col("trigger") == "compaction").equals(before)
+
+
+def test_a_compaction_that_never_came_cuts_where_it_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    store = at(minute(20), monkeypatch)
+    tell(store, COMPACTING, minute(6))
+    take_in(store, tmp_path, *dialogue(SESSION, 6), *dialogue(SESSION, 2, first=12, minutes=8))
+    assert cut(store) == [("compaction", "observed", 12), ("open", "open", 4)]
+    store = at(minute(200), monkeypatch)
+    assert cut(store) == [("compaction", "observed", 12), ("ended", "observed", 4)]

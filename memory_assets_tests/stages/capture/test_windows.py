@@ -5,6 +5,7 @@ from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
+import orjson
 import polars as pl
 import pytest
 
@@ -14,7 +15,7 @@ from memory_assets.stages.capture.intake import Machine
 from memory_assets.stages.capture.windows import plan_windows, window_key
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.stages.capture.pipeline import capture
+from memory_assets_tests.stages.capture.pipeline import capture, intake
 from memory_assets_tests.stages.capture.sessions import (
     START,
     assistant,
@@ -129,6 +130,27 @@ def test_the_project_is_the_repository_in_which_the_session_was_captured_also_af
     ].unique().to_list() == ["shop"]
 
 
+def test_ranges_of_an_earlier_release_get_their_repository_at_the_next_intake(
+    store, sources, tmp_path
+):
+    repository(tmp_path / "home" / "clone", "https://example.com/harbour/till.git")
+    records = [
+        {**record, "cwd": str(tmp_path / "home" / "clone" / "src")} for record in dialogue("a", 5)
+    ]
+    transcript(sources, "a").write_bytes(lines(*records))
+    intake(store, sources, machine=Machine(tmp_path / "home"))
+    catalog = store.root / "resources" / "catalog.jsonl"
+    line = {
+        key: value
+        for key, value in orjson.loads(catalog.read_bytes()).items()
+        if key not in ("is_own", "repositories")
+    }
+    catalog.write_bytes(orjson.dumps({**line, "v": 2}) + b"\n")
+    capture(store, sources, Machine(tmp_path / "home"))
+    (window,) = store.tables.read("windows").to_dicts()
+    assert (window["project"], window["person"]) == ("till", store.settings.owner)
+
+
 def test_a_resumed_session_opens_a_new_window_and_repeats_nothing(store, sources):
     path = transcript(sources, "a")
     path.write_bytes(lines(*dialogue("a", 5)))
@@ -207,17 +229,6 @@ def test_forks_of_forks_leave_each_generation_what_it_said(store, sources, names
         ]
         transcript(sources, name).write_bytes(lines(*told))
     assert owners(store, sources) == dict.fromkeys(names, 10)
-
-
-def test_a_fork_is_observed_once_and_belongs_to_the_earliest_session(store, sources):
-    shared = dialogue("a", 5)
-    transcript(sources, "a").write_bytes(lines(*shared))
-    fork = [{**record, "sessionId": "b"} for record in shared]
-    transcript(sources, "b").write_bytes(lines(*fork, *dialogue("b", 5, first=10, minutes=10)))
-    assert shape(windows(store, sources)) == [
-        ("a", "ended", "observed", 0, 9, 5),
-        ("b", "ended", "observed", 10, 19, 5),
-    ]
 
 
 def test_a_window_belongs_to_the_local_day_of_its_latest_event(sources, monkeypatch):

@@ -14,6 +14,7 @@ from memory_assets.harnesses.hooks import harnesses
 from memory_assets.harnesses.pi.hooks import EXTENSION_FILE as PI_FILE
 from memory_assets.stages.deliver.hook import HOOKS_OFF
 from memory_assets.stages.deliver.install import carry_out, plan_install
+from memory_assets.stages.deliver.told import drop_old
 from memory_assets.store.store import Store
 from memory_assets_tests.conftest import REPOSITORY
 from memory_assets_tests.small_store import made_the_sample, small_store
@@ -150,6 +151,18 @@ def test_a_resumed_session_is_told_only_what_changed_since_its_last_start(home: 
     keep_own(store=store)
     assert "This session so far" in run(line, make("SessionStart", source="resume")).stdout
     assert run(line, make("SessionStart", source="resume")).stdout == ""
+
+
+def test_what_a_session_was_told_is_forgotten_after_a_month(home: Path, tmp_path: Path):
+    small_store()
+    line = command(home, "claude_code", "SessionStart")
+    assert run(line, payloads.claude("SessionStart", source="startup")).stdout == BRIEFING
+    drop_old(str(tmp_path / "store"))
+    assert run(line, payloads.claude("SessionStart", source="resume")).stdout == ""
+    (noted,) = (tmp_path / "store" / "built" / "told").iterdir()
+    os.utime(noted, (noted.stat().st_mtime - 31 * 86_400,) * 2)
+    drop_old(str(tmp_path / "store"))
+    assert run(line, payloads.claude("SessionStart", source="resume")).stdout == BRIEFING
 
 
 def test_no_session_is_told_of_the_bundled_sample(home: Path, tmp_path: Path):

@@ -19,7 +19,9 @@ from memory_assets.stages.deliver.install import (
     ABSENT,
     FAILED,
     INSTALLED,
+    LEFT,
     OUTDATED,
+    REMOVED,
     carry_out,
     plan_install,
     plan_uninstall,
@@ -236,6 +238,17 @@ def test_what_a_person_edits_in_between_stays_and_only_ours_goes(home: Path, sto
     }
 
 
+def test_ours_is_found_though_the_record_was_lost(home: Path, store: Path):
+    path = home / ".claude" / "settings.json"
+    path.write_text('{\n  "model": "opus"\n}\n')
+    put_in(home, store)
+    (store / "hooks.json").unlink()
+    assert states(take_out(home, store))["settings.json"] == REMOVED
+    assert path.read_text() == '{\n  "model": "opus"\n}\n'
+
+
+PI_FILE = "memory-assets.ts"
+
 PERSON = st.sampled_from(["model", "env", "hooks", "theme"])
 EDITS = st.dictionaries(
     PERSON,
@@ -282,6 +295,25 @@ def test_settings_that_cannot_be_read_stay_as_they_are(home: Path, store: Path):
         assert str(path) in changes[0].note
         assert tree(home / ".claude") == before
     assert (home / ".codex" / "hooks.json").is_file(), "one file that is broken stops no other"
+
+
+def test_a_file_of_their_own_in_the_place_of_the_extension_stays(home: Path, store: Path):
+    path = home / ".pi/agent/extensions" / PI_FILE
+    path.parent.mkdir()
+    path.write_text("export default function () {}\n")
+    assert states(put_in(home, store))[PI_FILE] == LEFT
+    assert states(take_out(home, store))[PI_FILE] == ABSENT
+    assert path.read_text() == "export default function () {}\n"
+
+
+def test_an_extension_that_a_person_edited_is_kept_beside(home: Path, store: Path):
+    put_in(home, store)
+    path = home / ".pi/agent/extensions" / PI_FILE
+    path.write_text(path.read_text() + "// and mine\n")
+    edited = path.read_bytes()
+    take_out(home, store)
+    assert not path.exists()
+    assert path.with_name(f"{PI_FILE}.edited").read_bytes() == edited
 
 
 def test_a_link_stays_a_link_and_permissions_stay(home: Path, store: Path, tmp_path: Path):

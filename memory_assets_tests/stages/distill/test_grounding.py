@@ -1,6 +1,7 @@
 """Which records a model's fact rests on, and whose words it is in."""
 
 from datetime import UTC, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -91,6 +92,16 @@ def test_evidence_lies_near_the_time_that_the_model_gave():
     assert whole.rows[0] == 0
     assert near.rows[0] == 12
     assert len(near.rows) <= 4 and all(abs(row - 12) <= 3 for row in near.rows)
+
+
+def test_a_time_is_local_and_a_wrong_one_costs_nothing():
+    rows = said(*NOISE[:12], ("assistant", "`make ship` needs a clean checkout."), *NOISE)
+    text = "`make ship` needs a clean checkout"
+    tokyo = Stamp((MOMENT.hour + 9) % 24, MOMENT.minute)
+    for zone, stamp in ((ZoneInfo("Asia/Tokyo"), tokyo), (UTC, Stamp(23, 59)), (UTC, None)):
+        found = Grounding(rows, zone).find(text, stamp)
+        assert found is not None
+        assert (found.rows[0], found.fault) == (12, "")
 
 
 def test_another_language_is_grounded_by_names_and_numbers():

@@ -1,6 +1,7 @@
 """What was asked for and where it ended is quoted: whole sentences of one message, `…` at each cut, or nothing."""
 
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,9 +11,13 @@ from hypothesis import strategies as st
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.rules.exchanges import parse_exchanges
 from memory_assets.stages.distill.spoken import Quote, find_request, find_state
-from memory_assets.store.store import Store
+from memory_assets.store.settings import read_settings
+from memory_assets.store.store import Store, open_store
 from memory_assets.text.words import squeezed
+from memory_assets_tests.conftest import NOW
+from memory_assets_tests.stages.capture.pipeline import capture
 from memory_assets_tests.stages.distill.sessions import said
+from memory_assets_tests.story import lay_out_sample
 
 TASK = "Rename the event to tide.turned everywhere."
 
@@ -157,6 +162,18 @@ SPEAKERS = (("request", "owner"), ("state", "assistant"))
 def distilled(store: Store) -> dict[str, pl.DataFrame]:
     """The tables of all windows of a store that has captured messages."""
     return build_day(store.tables.read("windows"), store.tables.read("messages"))
+
+
+def test_the_bundled_sample_has_no_invented_words(tmp_path: Path):
+    store = open_store(
+        read_settings(data=tmp_path / "store", timezone="UTC", owner="mira", now=NOW)
+    )
+    capture(store, lay_out_sample(tmp_path / "transcripts"))
+    built = distilled(store)
+    assert invented(built["segments"], store.tables.read("messages")) == []
+    assert built["segments"].filter(pl.col("request") != "", pl.col("state") != "").height >= 15
+    assert set(built["segments"]["narrative"]) == {""}
+    assert set(built["observations"]["kind"]) == {"fact"}
 
 
 @pytest.mark.slow

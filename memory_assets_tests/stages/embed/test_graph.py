@@ -92,13 +92,6 @@ def test_a_telling_project_name_means_the_project_and_a_plain_word_does_not():
     assert names(entities, "project") == {"git-sync": 2, "shop": 1, "tide": 1}
 
 
-def test_two_memories_or_a_short_one_put_things_together():
-    names = " ".join(f"`nameNumber{letter}`" for letter in "ABCDEF")
-    assert told(memories(names), "mentioned_together") == set()
-    assert len(told(memories(names, names), "mentioned_together")) == 15
-    assert len(told(memories("Redis holds sessions of `checkoutFlow`."), "mentioned_together")) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "kind", "wanted"),
     [
@@ -123,12 +116,6 @@ def test_two_memories_or_a_short_one_put_things_together():
 )
 def test_what_is_stated_becomes_a_relation(text: str, kind: str, wanted: set):
     assert told(memories(text), kind) == wanted
-
-
-def test_a_path_lies_in_the_folder_that_memories_name():
-    assert told(memories("Look at `cmd/shop/`.", "`cmd/shop/main.go` starts it."), "part_of") == {
-        ("cmd/shop/main.go", "cmd/shop/")
-    }
 
 
 def test_only_memories_whose_words_changed_are_read_again(monkeypatch: pytest.MonkeyPatch):

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,15 +94,6 @@ def test_a_fact_keeps_its_id_when_it_moves_and_gets_another_when_it_is_reworded(
     )
     assert first[0]["id"] == moved[1]["id"]
     assert of("The staging database listens on port 5434.\n")[0]["id"] != first[0]["id"]
-
-
-@pytest.mark.parametrize(
-    "mtime", [datetime(1999, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC)]
-)
-def test_a_file_with_an_impossible_age_falls_into_days_that_exist(mtime: datetime):
-    (row,) = of("The release train leaves on Thursday.\n", mtime=mtime)
-    assert 2024 <= row["day"].year <= 2026
-    assert row["event_at"] <= NOW
 
 
 def test_secrets_are_masked():

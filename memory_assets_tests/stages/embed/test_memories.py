@@ -96,18 +96,6 @@ def test_each_other_session_that_says_it_adds_a_tenth_and_each_repetition_half_o
     assert (memory["confidence"], memory["confirmed_count"]) == (confidence, len(set(sessions)) - 1)
 
 
-@pytest.mark.parametrize(
-    "again",
-    [
-        {"session_id": "s1", "message_ids": ["m1", "m2"]},  # two facts of one message
-        {"session_id": "s1", "message_ids": []},
-        {"session_id": "s1", "gate": "hold"},
-    ],
-)
-def test_a_merge_without_a_message_of_its_own_adds_nothing(again: dict):
-    assert fold([said("1"), said("2", **again)], [edge("2", "1")])["1"]["confidence"] == 0.5
-
-
 def test_a_memory_has_the_tags_of_what_may_be_kept_each_once_and_older_rows_have_none():
     rows = [
         said("1", tags=["decision"]),

@@ -120,18 +120,6 @@ def test_a_correction_replaces_the_old_wording_and_keeps_its_evidence():
     assert folded.filter(pl.col("id") == "1")["observation_ids"].to_list() == [["1"]]
 
 
-def test_of_two_corrections_of_one_memory_the_last_stands():
-    old = said("1")
-    one, two = correct(1, "first", old), correct(2, "second", old)
-    expected = {
-        "1": ("superseded", "wording 1", note_id(two)),
-        note_id(one): ("superseded", "first", note_id(two)),
-        note_id(two): ("active", "second", None),
-    }
-    assert states(fold([old], [two, one])) == expected
-    assert states(overlay(fold([old], [one]), [two, one])) == expected
-
-
 @pytest.mark.parametrize(
     "again",
     [

@@ -3,19 +3,15 @@
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.maintain.charts import (
     HEIGHT,
-    LEFT,
     WIDTH,
     Series,
     line_chart,
-    shown_labels,
     stacked_columns,
-    ticks_up_to,
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,21 +24,6 @@ def parts_of(svg: str, tag: str) -> list[ElementTree.Element]:
 
 def texts_of(svg: str) -> list[str]:
     return [part.text or "" for part in parts_of(svg, "text")]
-
-
-@pytest.mark.parametrize(
-    ("most", "ticks"),
-    [
-        (0, [0, 1]),
-        (1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
-        (7, [0, 2, 4, 6, 8]),
-        (41, [0, 10, 20, 30, 40, 50]),
-        (0.031, [0, 0.01, 0.02, 0.03, 0.04]),
-        (1_240, [0, 250, 500, 750, 1_000, 1_250]),
-    ],
-)
-def test_ticks_are_round_and_reach_the_largest_value(most: float, ticks: list[float]):
-    assert ticks_up_to(most) == ticks
 
 
 @given(VALUES, VALUES)
@@ -69,9 +50,3 @@ def test_a_gap_divides_a_line_and_the_largest_value_is_the_highest_point():
     assert heights.index(min(heights)) == 1
     abouts = ["".join(circle.itertext()) for circle in parts_of(svg, "circle")]
     assert abouts == ["facts, a: 2", "facts, c: 8", "facts, d: 4"]
-
-
-def test_labels_are_thinned_so_that_they_fit_and_the_last_one_stays():
-    assert shown_labels(["a", "b", "c"]) == [0, 1, 2]
-    shown = shown_labels([str(n) for n in range(26)])
-    assert shown[-1] == 25 and len(shown) * 62 <= WIDTH - LEFT

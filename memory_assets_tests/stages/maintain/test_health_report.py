@@ -139,19 +139,6 @@ def test_on_the_first_of_a_month_the_report_is_about_the_past_one():
     assert build_report(replace(inputs(), now=NOW + 14 * DAY)).month == "2026-09"
 
 
-def test_growth_adds_up_week_by_week():
-    report = build_report(inputs())
-    growth = section(report, "Growth")
-    assert growth.text == ["4 remembered facts, 2 of the last four weeks, +100%."]
-    known = [one for one in points(growth.charts[0].svg) if one.startswith("all")]
-    assert known == [f"all, {week}: {count}" for week, count in [
-        ("27 Jul", 1), ("3 Aug", 2), ("10 Aug", 2), ("17 Aug", 2), ("24 Aug", 4), ("31 Aug", 4)
-    ]]  # fmt: skip
-    assert points(growth.charts[1].svg) == [
-        "allowed, 27 Jul: 1", "allowed, 3 Aug: 1", "allowed, 24 Aug: 1", "held, 24 Aug: 1",
-    ]  # fmt: skip
-
-
 def test_quality_recall_latency_and_cost_are_those_of_their_weeks():
     report = build_report(inputs())
     assert "Allowed facts: 3; faults found in them: 2" in section(report, "Quality").text[0]

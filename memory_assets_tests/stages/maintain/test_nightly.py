@@ -1,11 +1,13 @@
 """The rules of the nightly run: what counts as unread, what is boosted, what is counted. The same twice is the same once."""
 
 from datetime import date, timedelta
+from zoneinfo import ZoneInfo
 
 from memory_assets.schema.frames import empty
 from memory_assets.stages.embed.uses import boosts
 from memory_assets.stages.maintain.nightly import (
     count_night,
+    messages_without_window,
     missed_rows,
     plan_boost,
     render_line,
@@ -49,6 +51,25 @@ def test_a_closed_window_without_messages_or_segments_is_unread():
     assert found.rows() == [
         (id, f"session of {id}") for id in ("unseen", "unobserved", "short, unseen")
     ]
+
+
+def test_an_archived_message_in_no_window_belongs_to_the_local_day_of_its_capture():
+    late = START.replace(hour=23)
+    records = frame("records", *(row("records", line=n, message_id=id, status=status, resource_id=of) for n, (id, status, of) in enumerate([
+        ("windowed", "message", "r1"), ("lost", "message", "r1"), (None, "known", "r1"), ("of tomorrow", "message", "r2")
+    ])))  # fmt: skip
+    resources = frame(
+        "resources",
+        row("resources", id="r1", created_at=START),
+        row("resources", id="r2", created_at=late),
+    )
+    windows = frame("windows", window("w", message_ids=["windowed"]))
+    lost = messages_without_window(records, windows, resources, DAY, ZoneInfo("Europe/Berlin"))
+    assert lost.rows() == [("lost", "")]
+    tomorrow = messages_without_window(
+        records, windows, resources, DAY + timedelta(1), ZoneInfo("Europe/Berlin")
+    )
+    assert tomorrow.rows() == [("of tomorrow", "")]
 
 
 def test_what_was_found_first_stays_when_it_was_read_since():

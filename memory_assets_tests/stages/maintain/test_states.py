@@ -1,7 +1,7 @@
 """The states of memories: stale needs age and exposure, every state is reversible, and nothing is stored but events."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -131,29 +131,6 @@ def test_what_is_recalled_or_said_after_it_was_archived_is_active(kind: str):
     assert state(102, DAILY, events) == {ARCHIVED: "archived", COLD: "cold"}[kind]
     assert state(102, DAILY, events, last_used_at=later) == "active"
     assert state(102, DAILY, events, event_at=later) == "active"
-
-
-def test_since_and_reason_say_when_and_why():
-    events = [
-        moved(ARCHIVED, 100, "b"),
-        Event(
-            "x", START + timedelta(days=120), "m", COLD, "m", {"memory_ids": ["c"], "reason": "why"}
-        ),
-    ]
-    memories = frame(
-        "memories", memory("a"), memory("b"), memory("c"), memory("d", category="rules-conventions")
-    )
-    found = fold_states(memories, DAILY, events, START + timedelta(days=130), TTL_DAYS, UTC_ZONE)
-    assert found.drop("memory_id").rows() == [
-        (
-            "stale",
-            datetime(2026, 11, 2, tzinfo=UTC),
-            "not recalled on 130 days with queries; projects has 90",
-        ),
-        ("archived", START + timedelta(days=100), "archived on 2026-11-11"),
-        ("cold", START + timedelta(days=120), "why"),
-        ("active", START, ""),
-    ]
 
 
 @given(st.sets(st.integers(0, 300)), st.integers(0, 300))

@@ -17,6 +17,7 @@ from memory_assets.stages.recall import answering
 from memory_assets.stages.recall.answering import (
     BUDGET_TOKENS,
     answer,
+    within_budget,
 )
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.stages.recall.query import AnswerDependencies, Breaker
@@ -248,6 +249,18 @@ def test_budget_mode_hands_out_five_within_its_tokens(
     assert len(found.results) == 5
     assert count_tokens(found.render()) <= BUDGET_TOKENS
     assert {one.reason for one in found.left_out} == {"over the budget"}
+
+
+def test_in_budget_mode_what_was_dear_and_never_used_comes_later():
+    dear = "The long story of the deploy pipeline. " * 6
+    known = memories(d1={"text": dear, "recall_count": 5, "used_count": 0})
+    results = [
+        result_of(one, START, score=1.0 - place / 100, arms=())
+        for place, one in enumerate(known.iter_rows(named=True))
+    ]
+    found = within_budget(Answer("q", "lean", tuple(results), 3), known)
+    assert [one.memory_id for one in found.results] == ["d2", "o1", "d1"]
+    assert found.results[-1].weights == {"thrift": 0.82}
 
 
 # Through the facade

@@ -15,14 +15,17 @@ from memory_assets.stages.distill.model.material import read_prompt
 from memory_assets.stages.recall import cited_answer
 from memory_assets.stages.recall.cited_answer import (
     NOT_IN_MEMORY,
+    PROMPT_TOKENS,
     AnswerSource,
     CitedAnswer,
+    fitting,
     lines_about,
     parse_sentences,
     sources_of,
 )
 from memory_assets.stages.recall.query import AnswerDependencies
 from memory_assets.stages.recall.results import OtherHalf, Recalled
+from memory_assets.text.words import count_tokens
 from memory_assets_tests.factories import START
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
@@ -168,6 +171,18 @@ def test_a_model_that_fails_or_hangs_leaves_an_extractive_answer_that_says_so():
     hung = answered(QUESTION, SOURCES, is_known=True, model=Hanging("x"), deadline_seconds=0.1)
     assert hung.notes == ("scripted-1 did not answer within 0.1 s; the answer is extractive.",)
     assert hung.text == failed.text
+
+
+def test_the_question_to_the_model_is_bounded_and_leaves_out_the_weakest():
+    many = [
+        source(f"mem_{number:012x}", "word " * 180, score=1 - number / 1_000)
+        for number in range(200)
+    ]
+    model = ScriptedModel("x")
+    found = answered(QUESTION, many, is_known=True, model=model)
+    assert count_tokens(model.asked[0].material) < PROMPT_TOKENS + 200
+    assert "mem_000000000000" in model.asked[0].material
+    assert f"{len(many) - len(fitting(many))} of 200 sources did not fit" in found.notes[0]
 
 
 def test_sources_are_quoted_material():

@@ -208,3 +208,17 @@ def test_sensitive_lines_of_two_sessions_wait_though_a_model_would_promote_them_
     surface = world.review_md.read_text()
     assert surface.count("only a person can approve this_") == MOST_ASKED
     assert all("only a person can approve this" in first[id][1] for id in waiting)
+
+
+def test_words_that_a_person_changed_meanwhile_are_theirs(world: World, answers: AnswerStore):
+    (tidy,) = world.propose(TIDY, section="Patterns")
+    world.triage()
+    with serve(reviewer) as api:
+        review(world, api, answers)
+    world.ledger.append(
+        "proposal.edited",
+        tidy,
+        {"text": "The harbour list is kept in order of size."},
+        actor="mira",
+    )
+    assert world.triage()[tidy][0] == "pending"

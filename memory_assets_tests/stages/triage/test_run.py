@@ -114,6 +114,15 @@ def test_what_an_entry_says_in_other_words_is_not_proposed_again(world: World):
     )
 
 
+def test_the_same_rule_in_other_words_is_a_second_occasion(world: World):
+    first, second = world.propose(MAKE, "Please always run `make check` before you commit!")
+    states = world.triage()
+    assert states[second] == ("merged", f"{first}, which waits, says the same")
+    assert states[first] == ("promoted", "you said it in 2 sessions, last on 2026-08-03")
+    (event,) = world.ledger.events(["entry.promoted"])
+    assert event.payload["session_ids"] == ["s1-0", "s2-0"]
+
+
 def test_an_edit_is_heard_once_even_if_the_run_is_killed_right_after(world: World):
     world.propose(DATES)
     world.triage()

@@ -183,6 +183,20 @@ def test_a_token_in_a_reworded_task_is_masked_here_and_decided_once(world: World
     assert secret not in world.review_md.read_text()
 
 
+def test_a_rewording_that_was_done_and_not_noted_is_nobodys(world: World, api: TodoistApi):
+    (dates,) = world.propose(DATES)
+    triage(world, api)
+    world.ledger.append(
+        "proposal.edited", dates, {"text": "Write dates the Scottish way."}, actor="mira"
+    )
+    world.decide()
+    send_unheard(world, api)
+    triage(world, api)
+    assert contents(api) == ["Write dates the Scottish way."] and said(world) == [
+        ("proposal.edited", dates)
+    ]
+
+
 def test_what_nobody_decides_expires_and_its_deleted_task_rejects_nothing(
     world: World, api: TodoistApi
 ):
@@ -222,6 +236,15 @@ def test_what_is_decided_in_both_at_once_is_decided_once(world: World, api: Todo
     assert said(world) == [("proposal.approved", dates), ("proposal.rejected", gauge)]
     triage(world, api)
     assert len(said(world)) == 2 and open_tasks(world.ledger.events(KINDS)) == {}
+
+
+def test_what_rules_promote_is_completed(world: World, api: TodoistApi):
+    (uv,) = world.propose("Always use `uv`, never `pip`.")
+    triage(world, api)
+    task = api.named("Always use `uv`, never `pip`.")
+    world.confirm(uv)
+    assert triage(world, api)[uv][0] == "promoted"
+    assert task["completed_at"] and said(world) == []
 
 
 def test_a_persons_own_tasks_stay_as_they_are(world: World, api: TodoistApi):

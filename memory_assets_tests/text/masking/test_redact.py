@@ -15,12 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_assets.text.masking import redact
 from memory_assets.text.masking.redact import (
     count_secrets,
     find,
     mask,
     mask_frame,
     mask_text,
+    secret_rows,
 )
 from memory_assets.text.visible import INVISIBLE
 from memory_assets_tests.labelled import labelled
@@ -30,6 +32,8 @@ from memory_assets_tests.stages.capture.vendor_formats import FORMS, LETTERS, dr
 LABELLED = labelled(__file__)
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
 TOKEN = "ghp_R4nd0mLettersAndD1g1tsThatNobodyHas7"
 
 
@@ -416,6 +420,16 @@ def test_ids_hashes_signatures_and_blobs_of_transcripts_are_left_alone() -> None
         data=f"data:image/png;base64,{blob}",
     )
     assert mask(line) == (line, 0)
+
+
+def test_no_more_clean_texts_are_remembered_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redact, "MOST_CLEAN", 2)
+    for number in range(4):
+        assert (
+            secret_rows(pl.DataFrame({"text": [f"limited {number}", f"limited, too {number}"]}))
+            == []
+        )
+        assert len(redact._clean) <= 2 + 2
 
 
 def test_hostile_text_takes_no_longer_than_friendly_text() -> None:

@@ -1,18 +1,15 @@
 """Laws of the parser: it never raises or invents; how an answer was spoilt changes no fact; work grows with the answer."""
 
-import html
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_assets.stages.distill.model.parser import ParsedFact, parse_answer
 from memory_assets_tests.conftest import REPOSITORY
-from memory_assets_tests.fuzz_parser import check
 from memory_assets_tests.stages.distill.answer_seeds import (
     SEEDS,
     SEGMENTS,
@@ -71,32 +68,6 @@ def test_the_path_tells_how_an_answer_was_read(name: str):
 facts = st.lists(
     st.from_regex(r"\A[A-Z][a-z]{3,9}( [a-z0-9]{2,8}){2,6}\Z"), min_size=1, max_size=6, unique=True
 )
-SPOIL = {
-    "escape": html.escape,
-    "fence": lambda raw: f"```\n{raw}\n```",
-    "double": lambda raw: f"{raw}\n{raw}",
-    "greet": lambda raw: f"Here you are.\n\n{raw}",
-    "return": lambda raw: raw.replace("\n", "\r\n"),
-}
-
-
-@given(facts, st.lists(st.sampled_from(sorted(SPOIL)), max_size=4))
-def test_no_mixture_of_spoilings_changes_what_was_said(said: list[str], ways: list[str]):
-    lines = "\n".join(f"- 🔴 [gate=allow confidence=0.9] {fact}" for fact in said)
-    raw = f"<observations>\n<segment>\n<narrative>Work.</narrative>\n<facts>\n{lines}\n</facts>\n</segment>\n</observations>"
-    for way in ways:
-        raw = SPOIL[way](raw) if way != "escape" or "<" in raw else raw
-    assert set(texts(raw)) == set(said)
-
-
-@given(st.sampled_from(sorted(SEEDS)), st.data())
-def test_what_is_spliced_into_an_answer_never_makes_it_raise_or_invent(
-    name: str, data: st.DataObject
-):
-    raw = SEEDS[name]
-    at = data.draw(st.integers(0, len(raw)))
-    to = data.draw(st.integers(at, min(len(raw), at + 40)))
-    check(raw[:at] + data.draw(st.text(max_size=12)) + raw[to:])
 
 
 @pytest.mark.slow

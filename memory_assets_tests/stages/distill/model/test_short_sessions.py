@@ -6,7 +6,6 @@ import pytest
 
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.questions import (
-    TOKENS_A_CALL,
     ObserverQuestion,
 )
 from memory_assets.stages.distill.model.short_sessions import (
@@ -88,16 +87,6 @@ def test_each_session_has_a_fence_and_a_number_and_room_for_its_answer():
     assert request.material.index("quoted session 1 ") < request.material.index("quoted session 2 ")
     assert request.max_tokens == 2 * ANSWER_TOKENS
     assert group.estimated_tokens() == pytest.approx(request.estimated_tokens(), rel=0.1)
-
-
-def test_the_tokens_of_a_call_limit_how_many_share_a_request():
-    large = [
-        question(number, ("owner", f"{number} " + "never do this again " * 2_500))
-        for number in range(5)
-    ]
-    groups = group_questions(large)
-    assert [len(group.questions) for group in groups] == [2, 2, 1]
-    assert max(group.estimated_tokens() for group in groups) <= TOKENS_A_CALL + 1_000
 
 
 def test_an_answer_is_split_by_number():
