@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_assets.errors import SettingsError, StoreError
+from memory_assets.extras.service import login_service
 from memory_assets.extras.service.login_service import (
     ABSENT,
     CURRENT,
@@ -22,7 +23,6 @@ from memory_assets.extras.service.login_service import (
     status,
     uninstall,
 )
-from memory_assets.services import login_service
 
 LINUX, MAC = "linux", "darwin"
 PLATFORMS = [LINUX, MAC]

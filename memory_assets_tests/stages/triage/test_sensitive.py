@@ -13,7 +13,7 @@ from memory_assets.stages.triage.sensitive import (
 )
 from memory_assets_tests.labelled import labelled
 
-LABELLED = labelled(__file__)
+ORDINARY = labelled(__file__)["ordinary"]
 
 HOSTILE = {
     DOWNLOAD: (
@@ -91,7 +91,7 @@ def test_a_hostile_line_has_a_reason_in_plain_words(kind: str, text: str):
     assert reason.endswith(": only a person can approve this")
 
 
-@pytest.mark.parametrize("text", LABELLED["ordinary"])
+@pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_line_has_none(text: str):
     assert sensitive_reason(text) is None
 
