@@ -11,15 +11,12 @@ from memory_assets.errors import NoteError, QuestionError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
-from memory_assets.runs.what_if import drop
 from memory_assets.schema.tables import TABLES
-from memory_assets.services.branches import Branch, BranchFolder
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.review.open_triage import workspace_of
 from memory_assets.services.slog import log_events
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
-from memory_assets_tests.factories import START
 from memory_assets_tests.small_store import small_store
 
 TOKEN = "ghp_" + "k3JdY81xQm0ZtVb7WcRn52LsHf9AeU4gTpXo"
@@ -122,14 +119,6 @@ def test_forgetting_and_what_ifs_are_logged_and_forgotten_words_are_masked_also_
     assert agent.slog(search="erased phrase").count == 1
     assert store.slog.damaged() == []
     assert is_append_only(store, None).is_empty()
-
-
-def test_dropping_a_branch_is_logged(agent: MemoryAgent):
-    BranchFolder(agent.store, "less").write(
-        Branch("less", START.date(), START.date(), {}, 0.0, "1")
-    )
-    drop(agent.store, "less")
-    assert agent.slog(search="dropped branch").entries[0].action == "configure"
 
 
 def test_a_committed_line_that_was_changed_is_found(agent: MemoryAgent):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from memory_assets.extras.lab import branches
 from memory_assets.extras.lab.branches import Branch, BranchFolder, branches_of
+from memory_assets.extras.lab.what_if import drop
 from memory_assets.memory import MemoryAgent
 from memory_assets.services.forget.branches import drop_all
 from memory_assets.store.store import Store
@@ -74,6 +75,15 @@ def test_what_a_killed_process_left_half_made_is_no_branch_and_in_nobodys_way():
     assert begun(store).read() == BRANCH
     assert drop_all(store) == 1
     assert not (store.root / "branches").exists()
+
+
+def test_a_branch_that_is_dropped_leaves_nothing_and_is_logged():
+    store = small_store()
+    begun(store)
+    drop(store, "mine")
+    assert [*branches_of(store)] == []
+    dropped = MemoryAgent(store.settings).slog(search="dropped branch")
+    assert dropped.entries[0].action == "configure"
 
 
 def test_a_branch_is_the_owners_alone():

@@ -11,6 +11,7 @@ from memory_assets.stages.maintain.quality import (
     count_of,
     find_faulty,
     find_repeated,
+    loosely_read,
     measure_day,
     share_of,
 )
@@ -128,3 +129,13 @@ def test_shares_of_several_days_weigh_each_day_by_its_rows():
     assert share_of(both, "junk", "candidates") == pytest.approx(2 / 3)
     assert share_of(both, "ungrounded", "allow") == 0.0
     assert count_of(both, "verdict") == 3
+
+
+def test_a_day_without_candidates_has_no_rows_and_shares_of_nothing():
+    """Which idle days lie within a run depends on where runs begin and end, and that on kills."""
+    found = measured([], [])
+    assert found.is_empty()
+    assert share_of(found, "junk", "candidates") is None
+    assert share_of(found, "verdict", "allow") is None
+    assert loosely_read(found) is None
+    check("quality", found)
