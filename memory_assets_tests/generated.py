@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from memory_assets.interfaces.mcp.protocol import TOOLS
-from memory_assets.interfaces.verbs import VERBS, Verb
+from memory_assets.interfaces.verb import Verb
+from memory_assets.interfaces.verbs import ADDED, VERBS
+from memory_assets.schema.extra_folders import FOLDER
+from memory_assets.schema.extras import extras
 from memory_assets.schema.frames import key_of, partitioned_by, record_of, schema_of
 from memory_assets.schema.tables import table_names
 from memory_assets_tests.conftest import REPOSITORY
@@ -85,10 +88,23 @@ def describe(verb: Verb) -> dict[str, Any]:
     return about | {"inputSchema": verb.tool_schema(), "annotations": hints}
 
 
+def describe_tools() -> dict[Path, list[dict[str, Any]]]:
+    """Returns the tools of agents: the content of `interfaces/mcp/tools.json`, and of each extra's."""
+    described = {TOOLS: [describe(verb) for verb in VERBS if verb not in ADDED]}
+    for extra in extras():
+        verbs = extra.load(extra.verbs) if extra.verbs else []
+        if tools := [describe(verb) for verb in verbs if verb.about]:
+            described[Path(FOLDER) / extra.name / TOOLS.name] = tools
+    return described
+
+
 def generated() -> dict[Path, str]:
     """Returns the content of each generated file."""
-    tools = json.dumps([describe(verb) for verb in VERBS], ensure_ascii=False, indent=1)
-    return {TABLES_MD: render_dictionary(), TOOLS: tools + "\n"}
+    tools = {
+        path: json.dumps(described, ensure_ascii=False, indent=1) + "\n"
+        for path, described in describe_tools().items()
+    }
+    return {TABLES_MD: render_dictionary(), **tools}
 
 
 def main() -> None:

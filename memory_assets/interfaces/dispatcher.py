@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.interfaces.envelope import message_of
-from memory_assets.interfaces.verbs import Verb
+from memory_assets.interfaces.verb import Verb
 from memory_assets.memory import MemoryAgent
 from memory_assets.memory.places import find_store
 from memory_assets.services.sharing.reader import Reader

@@ -23,7 +23,8 @@ from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
 from memory_assets.interfaces.shared.access import GRANT
 from memory_assets.interfaces.shared.sharing import Sharing
-from memory_assets.interfaces.verbs import VERBS, Verb
+from memory_assets.interfaces.verb import Verb
+from memory_assets.interfaces.verbs import VERBS
 from memory_assets.text.html_page import render_page
 
 LONGEST_QUESTION = 16_384

@@ -35,6 +35,10 @@ class Extra:
     """
     checks: str = ""
     """Module that registers asset checks (`assets.checks.common`)."""
+    verbs: str = ""
+    """List of the verbs that it adds (`interfaces.verb`); each has a method of its name."""
+    views: Mapping[str, str] = field(default_factory=dict)
+    """Verb → the function that renders its answer, by default its fields."""
     methods: Mapping[str, str] = field(default_factory=dict)
     """Name of a method of `MemoryAgent` → a function that gets the agent and the arguments."""
     before_update: str = ""

@@ -10,11 +10,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 from memory_assets.schema import records as r
-from memory_assets.schema.declarations import DYNAMIC, FOLDERS, WHOLE, Grain, Job, Table
+from memory_assets.schema.declarations import (
+    DYNAMIC,  # noqa: F401 (who reads tables finds the words of their declarations here)
+    FOLDERS,  # noqa: F401
+    WHOLE,  # noqa: F401
+    Grain,
+    Job,
+    Table,
+)
 from memory_assets.schema.extras import Extra, extras
 from memory_assets.schema.records import Record
-
-__all__ = ["DYNAMIC", "FOLDERS", "JOBS", "TABLES", "WHOLE", "Grain", "Job", "Table"]
 
 _OF_EXTRAS = tuple((extra, *extra.load_tables()) for extra in extras() if extra.tables)
 """Each optional capability that adds tables, with these and its jobs."""

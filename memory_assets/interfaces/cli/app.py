@@ -22,7 +22,7 @@ from memory_assets.errors import QuestionError, UnknownTableError
 from memory_assets.interfaces.cli import config, data, everyday, library, serve, setup, uninstall
 from memory_assets.interfaces.cli.commands import EVERY_DAY, GROUPS, OrderedGroup, add, placed
 from memory_assets.interfaces.envelope import message_of
-from memory_assets.interfaces.verbs import VERBS
+from memory_assets.interfaces.verbs import COMMANDS, VERBS
 from memory_assets.interfaces.views.progress import Bars
 from memory_assets.interfaces.views.terminal import Reply, print_error, print_reply
 from memory_assets.memory import announcements
@@ -52,13 +52,19 @@ def make_app() -> typer.Typer:
     app.callback()(options)
     for panel in PANELS:
         app.add_typer(panel.app)
-    by_name = sorted(groups().items())
-    for verb in VERBS:
-        if verb.name not in placed:
+    for verb in (*VERBS, *COMMANDS):
+        if verb.name not in placed_verbs():
             add(app, verb, EVERY_DAY)
-    for name, commands in by_name:
+    for name, commands in sorted(groups().items()):
         app.add_typer(commands, name=name, rich_help_panel=GROUPS)
     return app
+
+
+@cache
+def placed_verbs() -> frozenset[str]:
+    """Returns the verbs that one of the modules has made a command of."""
+    groups()  # imports those of optional capabilities
+    return frozenset(placed)
 
 
 @cache

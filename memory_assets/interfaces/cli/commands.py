@@ -19,7 +19,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from memory_assets.interfaces.envelope import warnings_of
-from memory_assets.interfaces.verbs import Verb
+from memory_assets.interfaces.verb import Verb
 from memory_assets.interfaces.views.lines import Parts
 from memory_assets.interfaces.views.next_steps import next_step
 from memory_assets.interfaces.views.registry import view_of

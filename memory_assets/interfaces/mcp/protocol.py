@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from memory_assets.memory import prepared
 from memory_assets.memory.places import find_store, is_sample
+from memory_assets.schema.extra_folders import generated_files
 from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
     from memory_assets.interfaces.shared.access import Grant
-    from memory_assets.interfaces.verbs import Verb
+    from memory_assets.interfaces.verb import Verb
 
 NAME = "memory_assets"
 TOOLS = Path(__file__).with_name("tools.json")
@@ -148,7 +149,8 @@ class Protocol:
         """Returns the tools; those that write only on a writing server, and the schema of answers
         only if they have one.
         """
-        tools = json.loads(TOOLS.read_text("utf-8"))
+        files = [TOOLS, *map(Path, generated_files(TOOLS.name))]
+        tools = [tool for file in files for tool in json.loads(file.read_text("utf-8"))]
         allowed = [tool for tool in tools if self.is_writing or tool["annotations"]["readOnlyHint"]]
         return {
             "tools": [{**tool, "outputSchema": ENVELOPE} for tool in allowed]

@@ -7,6 +7,7 @@ from typing import Any
 from memory_assets.interfaces.views import health, library, memories, origin
 from memory_assets.interfaces.views.lines import Parts, render_fields
 from memory_assets.interfaces.views.terminal import PIPE_WIDTH, SafeConsole, show
+from memory_assets.schema.extras import extras
 
 VIEWS: Mapping[str, Callable[[Any], Parts]] = {
     "recall": memories.render_recalled,
@@ -27,6 +28,9 @@ VIEWS: Mapping[str, Callable[[Any], Parts]] = {
 
 def view_of(verb: str) -> Callable[[Any], Parts]:
     """Returns the view of the verb's answer, by default its fields."""
+    for extra in extras():
+        if verb in extra.views:
+            return extra.load(extra.views[verb])
     return VIEWS.get(verb, render_fields)
 
 
