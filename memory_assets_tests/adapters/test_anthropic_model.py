@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -215,6 +216,32 @@ def test_an_answer_that_takes_too_long_is_given_up():
     error = failure(lambda body: Said("late", seconds=1.0), timeout=0.2)
     assert isinstance(error, ModelBusyError)
     assert "within 0.2 s" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("errno", "url", "kind", "says"),
+    [
+        (
+            socket.EAI_NONAME,
+            "http://user:hidden@gateway.invalid/v1",
+            ModelSetupError,
+            "no host gateway.invalid. Check MEMORY_",
+        ),
+        (socket.EAI_AGAIN, "http://gateway.invalid", ModelBusyError, "Check the network."),
+        (socket.EAI_NONAME, "", ModelBusyError, "Check the network."),
+    ],
+    ids=["wrong", "offline", "vendor"],
+)
+def test_an_address_of_ours_that_no_name_server_knows_is_a_wrong_setting(
+    errno: int, url: str, kind: type[ModelError], says: str, monkeypatch: pytest.MonkeyPatch
+):
+    def unknown(*args: object, **more: object) -> None:
+        raise socket.gaierror(errno, "as name servers say it")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(ModelError, match=re.escape(says)) as caught:
+        AnthropicModel(NAME, url=url, retries=0).ask(REQUEST)
+    assert type(caught.value) is kind
 
 
 def test_user_and_password_of_an_address_stand_in_no_message():

@@ -100,6 +100,23 @@ def test_a_broken_generation_is_moved_aside_and_the_next_build_starts_anew(
     assert index.ids() == {"again"}
 
 
+def test_an_update_of_a_corrupted_generation_quarantines_it_and_the_next_one_starts_from_nothing(
+    tmp_path,
+):
+    vector = [1.0, 0.0, 0.0]
+    rows = pl.DataFrame(
+        {"id": ["a"], "vector": [vector]}, schema={"id": pl.String, "vector": pl.List(pl.Float32)}
+    )
+    index = ChromaIndex(tmp_path)
+    name = index.update(rows, [])
+    (tmp_path / "vectors" / name / "chroma.sqlite3").write_bytes(b"no database")
+    with pytest.raises(IndexFailedError, match="moved to"):
+        index.update(rows, [])
+    assert index.generation() is None
+    index.update(rows, [])
+    assert index.ids() == {"a"}
+
+
 CHROMA_FINDS = 0.95
 """Of the truly nearest: its graph is searched, not walked whole, and is built by threads in whatever order."""
 

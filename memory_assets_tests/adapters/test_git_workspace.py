@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,31 @@ def test_a_commit_holds_exactly_the_bytes_on_disk(workspace: GitWorkspace):
     (workspace.root / "MEMORY.md").write_bytes(content)
     workspace.commit("add", ["MEMORY.md"])
     assert workspace.at_head("MEMORY.md") == content
+
+
+def test_a_file_is_read_as_it_stood_at_a_moment(workspace: GitWorkspace):
+    git = [
+        "git",
+        "-C",
+        str(workspace.root),
+        "-c",
+        "user.name=mira",
+        "-c",
+        "user.email=mira@localhost",
+    ]
+    for day in (4, 6):
+        (workspace.root / "MEMORY.md").write_text(f"{day}\n")
+        subprocess.run([*git, "add", "MEMORY.md"], check=True)
+        subprocess.run(
+            [*git, "commit", "--quiet", "--message=x", f"--date=2026-08-0{day}T12:00:00Z"],
+            check=True,
+        )
+    stood = [
+        workspace.as_of("MEMORY.md", datetime(2026, 8, day, 23, tzinfo=UTC))
+        for day in (1, 4, 5, 6, 7)
+    ]
+    assert stood == [b"4\n", b"4\n", b"4\n", b"6\n", b"6\n"]
+    assert workspace.as_of("REVIEW.md", datetime(2026, 8, 7, tzinfo=UTC)) is None
 
 
 def test_what_was_written_by_hand_is_committed_in_the_owners_name(workspace: GitWorkspace):

@@ -156,6 +156,17 @@ def test_two_questions_are_asked_one_after_the_other(client: FakeClient, tmp_pat
     assert ends[0] <= starts[1]
 
 
+def test_a_question_does_not_wait_for_ever_behind_another(client: FakeClient, tmp_path: Path):
+    client.does(out="said", seconds=3)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(model(tmp_path).ask, REQUEST)
+        while not client.calls():
+            time.sleep(0.05)
+        with pytest.raises(ModelBusyError, match="Another process is still asking Plain"):
+            model(tmp_path, timeout=0.2).ask(REQUEST)
+        assert first.result().text == "said"
+
+
 def test_a_harness_answers_no_batches(tmp_path: Path):
     asked = model(tmp_path)
     for call in (

@@ -95,6 +95,11 @@ def test_a_status_older_than_a_table_is_made_anew(table: str):
     assert fast.status(str(store.root)) is None
 
 
+def test_the_status_line_of_an_empty_machine_is_no_failure(capsys: pytest.CaptureFixture[str]):
+    assert fast.main(["status", "--line"]) == 0
+    assert capsys.readouterr().out == "memory: empty\n"
+
+
 def wait_for_hours(root: Path) -> None:
     """Puts an event into the spool that nobody took in."""
     append(str(root), ENDED, {"sessionId": "s"}, version=1, at=0)
@@ -140,6 +145,22 @@ def test_sending_is_never_a_failure_and_says_what_will_be_put_aside(
     assert "not a JSON object" in capsys.readouterr().err
     assert fast.main(["send", "memory/session.ended", "--store", "/proc/nowhere"]) == 0
     assert "nothing was sent" in capsys.readouterr().err
+
+
+def test_the_quick_and_the_full_command_send_the_same(tmp_path: Path):
+    words = [
+        "send",
+        "memory/session.ended",
+        "--session",
+        "s1",
+        "--data",
+        '{"userMessageCount": 7}',
+        "--store",
+    ]
+    fast.main([*words, str(tmp_path / "quick")])
+    full([*words, str(tmp_path / "full")])
+    files = [next((tmp_path / which / "spool").glob("*.jsonl")) for which in ("quick", "full")]
+    assert len({json.dumps(json.loads(file.read_text())["data"]) for file in files}) == 1
 
 
 @pytest.mark.parametrize(

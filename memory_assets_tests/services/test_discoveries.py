@@ -17,7 +17,7 @@ import pytest
 from memory_assets.adapters import repositories, web
 from memory_assets.assets.automation import SCHEDULES, MissedTime
 from memory_assets.assets.checks.library import are_of_kept_documents, last_polls_succeeded
-from memory_assets.errors import FetchError, UnknownDocumentError
+from memory_assets.errors import DocumentError, FetchError, UnknownDocumentError
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.memory import MemoryAgent
 from memory_assets.runs.materialise import materialise
@@ -423,6 +423,21 @@ def poll(store: Store) -> int:
     before = {*store.documents.ids()}
     materialise(store, [TABLES["feed_items"]], store.feeds.ids())
     return len({*store.documents.ids()} - before)
+
+
+def test_a_feed_that_fails_is_noted_and_tried_again(store: Store, site: Site):
+    url = site.put("/feed", feed_of("old"), kind="text/xml")
+    feeds.add(store, AddFeedRequest(url=url, private=True))
+    site.put("/feed", b"", status=500)
+    assert poll(store) == 0
+    assert "it answers 500" in feeds.list_feeds(store)[0].problem
+    site.put("/feed", feed_of("new", "old"), kind="text/xml")
+    assert poll(store) == 1
+    assert feeds.list_feeds(store)[0].problem == ""
+    with pytest.raises(DocumentError, match="It is no feed"):
+        feeds.add(store, AddFeedRequest(url=site.put("/page", ARTICLE), private=True))
+    with pytest.raises(FetchError, match="contains a secret"):
+        feeds.add(store, AddFeedRequest(url=f"{url}?token={TOKEN}", private=True))
 
 
 def test_the_schedule_polls_each_feed_as_a_partition_and_nothing_without_feeds(

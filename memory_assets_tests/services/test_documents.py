@@ -135,6 +135,17 @@ def test_adding_a_file_again_adds_nothing_and_a_changed_one_replaces_it(
     assert not holds(store, PHRASE)
 
 
+def test_tags_and_a_document_narrow_a_search(store: Store, plan: Path, tmp_path: Path):
+    (other := tmp_path / "notes.txt").write_text(f"Nobody plays {PHRASE} any more.")
+    add(store, plan, tag=("harbour",))
+    add(store, other, tag=("games",))
+    assert {one.title for one in find(store, PHRASE)} == {"Harbour plan", "notes"}
+    assert {one.title for one in find(store, PHRASE, tag=("games",))} == {"notes"}
+    assert {one.title for one in find(store, PHRASE, document="harbour")} == {"Harbour plan"}
+    assert add(store, plan, tag=("pier",)).documents[0].state == "retagged"
+    assert find(store, PHRASE, tag=("pier",))[0].tags == ("harbour", "pier")
+
+
 def test_secrets_are_masked_before_anything_is_written(store: Store, plan: Path):
     added = add(store, plan)
     assert added.warnings == ("1 secret was masked in the documents.",)
@@ -187,6 +198,20 @@ def test_a_file_that_cannot_be_read_keeps_no_other_out(store: Store, plan: Path,
         f"Cannot add {broken}. It is damaged",
         f"Cannot add {tmp_path / 'none.pdf'}",
     ]
+
+
+def test_a_damaged_text_is_named_and_keeps_its_chunks_until_the_file_is_added_again(
+    store: Store, plan: Path
+):
+    add(store, plan)
+    path = store.documents.folder / f"{documents.id_of(plan)}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"third pier", b"thirt pier"))
+    index(store)
+    assert find(store, "third pier")
+    (found,) = [one for one in deep_checks(store) if one.name == "documents"]
+    assert not found.passed and "Add the file again" in found.remedy
+    add(store, plan)
+    assert not store.documents.is_damaged(documents.id_of(plan))
 
 
 def test_a_document_is_named_by_id_file_name_path_or_title(

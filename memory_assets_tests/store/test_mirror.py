@@ -181,6 +181,23 @@ def test_wrong_credentials_are_one_line_that_does_not_show_them(
         assert "\n" not in str(refused.value) and "secret-of-the-test" not in str(refused.value)
 
 
+def test_a_removed_document_is_removed_for_all_and_a_lost_folder_of_them_is_not(tmp_path: Path):
+    one, two = opened(tmp_path / "one"), opened(tmp_path / "two")
+    for name in ("doc_a", "doc_b"):
+        path = one.documents.folder / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    one.sync()
+    two.sync()
+    one.documents.remove("doc_a")
+    one.sync()
+    two.sync()
+    assert two.documents.ids() == ["doc_b"]
+    shutil.rmtree(one.documents.folder)
+    one.sync()
+    assert one.documents.ids() == ["doc_b"]
+
+
 @pytest.mark.parametrize(
     "path",
     ["../.bashrc", "tables/../../.bashrc", "/etc/cron.d/x", "workspace/.git/hooks/post-commit", "memory.toml", "tables", "tables//a",

@@ -111,6 +111,22 @@ def test_two_days_are_written_at_once_and_the_same_day_is_not(monkeypatch: pytes
         pass
 
 
+def test_a_holder_of_the_whole_store_may_write_a_day():
+    store, other = open_store(read_settings()), open_store(read_settings())
+    with store.lock_part("day-01"):
+        pass
+    with (
+        store.lock(),
+        store.lock_part("day-01"),
+        pytest.raises(StoreBusyError),
+        other.lock(wait_seconds=0.1),
+    ):
+        pass
+    remove_derived(store)
+    with store.lock_part("day-01"), other.lock_part("day-02"):
+        pass
+
+
 def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     file = tmp_path / "file"
     file.write_text("")

@@ -9,6 +9,7 @@ from memory_assets.errors import UnknownIdError
 from memory_assets.extras.replay.replay import Replay, replay_command
 from memory_assets.extras.replay.views import render_turn
 from memory_assets.memory import MemoryAgent
+from memory_assets.stages.brief.briefing import render_briefing
 from memory_assets.store.ledger import RECALLED
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -170,6 +171,42 @@ def test_memory_that_the_harness_put_into_the_context_is_shown_with_the_turn_tha
         (line, False),
     ]
     assert [memory.is_before for memory in three.injected] == [True, True]
+
+
+def test_a_briefing_is_shown_whole_as_a_hook_prints_it(store: Store, sources: Path):
+    briefing = render_briefing(
+        "## Hard Rules\n\n- Use uv.\n",
+        store.tables.read("memories"),
+        pending=2,
+        owner="mira",
+        as_of=None,
+    )
+    for number, said in enumerate(
+        (briefing, f"<system-reminder>\nSessionStart hook: {briefing}\n</system-reminder>")
+    ):
+        start = {
+            "type": "attachment",
+            "uuid": "x",
+            "sessionId": f"a{number}",
+            "timestamp": at(0),
+            "cwd": "/home/mira/shop",
+        }
+        start |= {"attachment": {"type": "hook_additional_context", "content": [said]}}
+        quoted = user(f"a{number}", 9, "", 6) | {
+            "type": "assistant",
+            "message": {"role": "assistant", "content": briefing},
+        }
+        one, _ = captured(
+            store, sources, start, *dialogue(f"a{number}", 2), quoted, session=f"a{number}"
+        ).turns([1, 2])
+        assert [(memory.text, memory.is_before, memory.line) for memory in one.injected] == [
+            (briefing.strip(), False, 0)
+        ]
+        shown = "\n".join(str(part) for part in render_turn(one, UTC))
+        assert (
+            "put into the context in this turn, record 0:\n    # Memory briefing\n" in shown
+            and "\n    - Use uv.\n" in shown
+        )
 
 
 def test_recalls_of_the_session_are_shown_up_to_the_turn(store: Store, sources: Path):

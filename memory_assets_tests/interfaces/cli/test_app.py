@@ -131,6 +131,27 @@ def test_export_writes_rows_and_nothing_else(capfdbinary: Any):
     assert json.loads(line)["text"] == FACT
 
 
+def test_a_backup_and_an_export_say_where_they_are_and_what_reads_them_back(
+    run: Run, tmp_path: Path
+):
+    small_store()
+    code, out, _ = run("data", "backup", str(tmp_path / "b.tar.zst"))
+    assert code == 0
+    assert f"`memory data restore {tmp_path / 'b.tar.zst'} --store FOLDER`" in " ".join(out.split())
+    code, out, _ = run("data", "export", "--all", str(tmp_path / "all"), "--json")
+    assert (code, json.loads(out)["data"]["path"]) == (0, str(tmp_path / "all"))
+
+
+@pytest.mark.parametrize("words", [("data", "restore", "none.tar.zst"), ("data", "import", "none")])
+def test_a_backup_or_export_that_does_not_exist_is_named_and_no_store_is_made(
+    words: tuple[str, ...], run: Run, tmp_path: Path
+):
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
+    assert "none" in err
+    assert not (tmp_path / "store").exists()
+
+
 def test_show_prints_rows_of_a_day(run: Run):
     small_store()
     code, out, _ = run("data", "show", "observations", "--day", "2026-08-03")
@@ -145,6 +166,13 @@ def test_show_prints_every_field_on_request_and_as_json(run: Run):
     assert "schema_version" in run("data", "show", "observations", "--all")[1]
     (row,) = json.loads(run("data", "show", "observations", "--json")[1])["data"]["rows"]
     assert list(row) == store.tables.read("observations").columns
+
+
+def test_the_same_seed_draws_the_same_rows(run: Run):
+    small_store()
+    assert run("data", "sample", "3", "--seed", "abc", "--table", "messages") == run(
+        "data", "sample", "3", "--seed", "abc", "--table", "messages"
+    )
 
 
 def test_branches_are_listed_compared_and_dropped(run: Run):
@@ -332,6 +360,22 @@ def test_words_that_no_memory_holds_are_explained_by_the_stage_that_stopped_them
     assert (found["stage"], found["memory_id"]) == ("not captured", None)
 
 
+def test_a_question_that_does_not_return_the_words_is_explained(run: Run):
+    index(small_store())
+    code, out, _ = run("explain", FACT, "--question", FACT)
+    assert (code, out.splitlines()[:2]) == (
+        0,
+        ["recalled: it is result 1 of 1", f"   mem_0f3a5c1e0000 {FACT}"],
+    )
+    assert run("explain", FACT, "--question", "how do herons nest")[1].startswith("out-ranked: ")
+
+
+def test_an_answer_takes_no_option_that_only_a_recall_has(run: Run):
+    small_store()
+    code, _, err = run("recall", "q", "--answer", "-n", "3")
+    assert (code, err) == (2, "✗ --answer cannot be combined with --limit.\n")
+
+
 def test_settings_are_shown_with_their_default_and_origin(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
@@ -402,6 +446,24 @@ def test_choosing_a_model_allows_the_present_projects_and_a_later_one_waits_unti
         "reflector_model": "",
         "model_projects": ["x", "y"],
     }
+
+
+def test_a_model_whose_questions_are_not_billed_is_given_the_price_of_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    store = small_store()
+    code, _, err = run("model", "use", "gpt-9")
+    assert (code, "No price is known for gpt-9" in err) == (2, True)
+    assert not (store.root / "memory.toml").exists()
+    monkeypatch.setenv("MEMORY_MODEL_MOST_USD", "1")
+    assert "No price is known for gpt-9" in run("model", "use", "codex", "--reflector", "gpt-9")[2]
+    assert "No price is known for codex" in run("model", "use", "codex")[2]
+    (store.root / "memory.toml").unlink()
+    code, out, err = run("model", "use", "codex", "--reflector", "gpt-9", "--free")
+    assert (code, "No price" in out + err) == (0, False)
+    free = {"input": 0.0, "output": 0.0}
+    assert settings_in(store.root)["model_prices"] == {"codex": free, "gpt-9": free}
+    assert "for $0.00" in run("model", "cost")[1]
 
 
 def test_up_without_a_model_says_in_two_lines_what_is_gained_and_how(

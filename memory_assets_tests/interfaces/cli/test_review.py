@@ -84,6 +84,11 @@ def test_the_evidence_is_on_the_screen(world: World):
     assert "you said it in one session, on 2026-08-03, expires 2026-08-11" in shown
 
 
+def test_a_key_that_means_nothing_decides_nothing(world: World):
+    sit("x", "\x1b[A", "\n", "v")
+    assert decided(world) == []
+
+
 def test_a_rewording_is_shown_again_and_still_waits(world: World):
     shown = sit("e", "a", lines=("Use uv alone.",))
     assert "+ Use uv alone." in shown
@@ -156,6 +161,14 @@ def test_lines_that_vanished_at_once_are_asked_about(world: World):
     sit("r")
     assert decided(world) == [("rejected", "002"), ("rejected", "003")]
     assert "at once" not in sit()
+
+
+def test_lines_that_vanished_can_be_put_back(world: World):
+    before = world.review_md.read_text()
+    lose_all_but_one(world)
+    assert "3 left" in sit("p")
+    world.triage()
+    assert (decided(world), world.review_md.read_text()) == ([], before)
 
 
 @contextmanager

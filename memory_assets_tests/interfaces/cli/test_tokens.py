@@ -3,6 +3,7 @@
 import ssl
 import subprocess
 import sys
+from dataclasses import replace
 from http.client import HTTPSConnection
 from pathlib import Path
 
@@ -78,6 +79,24 @@ def test_what_would_be_open_or_useless_does_not_start(
     assert told in capsys.readouterr().err
 
 
+def test_a_shared_server_without_http_or_with_half_of_tls_does_not_start(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    small_store()
+    main(ADA)
+    broken = tmp_path / "broken.pem"
+    broken.write_text("no certificate")
+    for words, told in (
+        (["mcp", "--shared"], "--shared needs --http"),
+        (["http", "--shared", "--tls-cert", str(broken)], "needed together"),
+        (["http", "--shared", "--tls-cert", str(broken), "--tls-key", str(broken)], "for TLS"),
+        (["http", "--shared", "--tls-cert", "missing.pem", "--tls-key", "missing.pem"], "for TLS"),
+    ):
+        capsys.readouterr()
+        assert main(["serve", *words]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
+
+
 def certificate(folder: Path, name: str = "memory.test") -> tuple[str, str]:
     cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
     names = f"subjectAltName=DNS:{name},IP:127.0.0.1"
@@ -99,6 +118,20 @@ def certificate(folder: Path, name: str = "memory.test") -> tuple[str, str]:
     ]
     subprocess.run(["openssl", "req", *words], check=True, capture_output=True)
     return cert, key
+
+
+def test_beyond_loopback_without_tls_a_shared_server_warns(tmp_path: Path):
+    small_store()
+    main(ADA)
+    open_to_all = serve.Listening(host="0.0.0.0", port=3400, shared=True)
+    cert = Path(certificate(tmp_path)[0])
+    plain = serve.http(listening=open_to_all)
+    secure = serve.http(
+        listening=replace(open_to_all, port=3401, tls_cert=cert, tls_key=tmp_path / "key.pem")
+    )
+    assert [one.startswith("Other machines can reach") for one in plain.warnings] == [True]
+    assert "--public-name NAME" in str([*secure.parts][-1])
+    assert (secure.warnings, secure.data["url"].startswith("https://")) == ([], True)
 
 
 @pytest.mark.slow

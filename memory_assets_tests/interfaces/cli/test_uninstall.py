@@ -65,3 +65,9 @@ def test_with_the_words_the_store_goes_and_files_of_others_stay(
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["erased"]["left"] == ["notes of mine.txt"]
     assert everything_below(store.root) == ["notes of mine.txt"]
+
+
+def test_an_empty_folder_goes_too(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{CONFIRMATION}\n"))
+    assert cli.main(["uninstall", "--erase"]) == 0
+    assert not store.root.exists()

@@ -9,7 +9,7 @@ from memory_assets.stages.embed.memories import RECALLED
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.store import Store
 from memory_assets_tests.messages_api import KEY, serve
-from memory_assets_tests.small_store import FACT, MEMORY, index, small_store
+from memory_assets_tests.small_store import FACT, IDS, MEMORY, index, small_store
 from memory_assets_tests.stages.distill.models import ScriptedModel
 
 QUESTION = "do we use pip to install packages?"
@@ -36,6 +36,26 @@ def test_without_a_model_the_answer_quotes_memories_and_messages_with_where_they
         "session-1",
         (3,),
     )
+
+
+def test_with_a_model_the_answer_is_put_together_from_what_it_was_shown(store: Store):
+    (store.workspace / "MEMORY.md").write_text(
+        "# MEMORY.md\n\n## Hard Rules\n\n- (2026-08-03) Install packages with uv.\n"
+    )
+    message = f"msg_{IDS[2].removeprefix('msg_')[:12]}"
+    model = ScriptedModel(
+        f"Packages are installed with uv [{SHORT}, MEMORY.md:5]. Pip is out [{message}]. Rust too [mem_1]."
+    )
+    said = MemoryAgent().answer(QUESTION, model=model)
+    assert [one.kind for one in said.citations] == ["fact", "MEMORY.md", "message"]
+    assert [one.reason for one in said.dropped] == ["it cites mem_1, which it was not given"]
+    assert (said.cost.model_calls, said.cost.embeddings > 0, said.cost.seconds > 0) == (
+        1,
+        True,
+        True,
+    )
+    (asked,) = model.asked
+    assert all(f"[{one.id}]" in asked.material for one in said.citations)
 
 
 def test_filters_hold_for_every_tier(store: Store):

@@ -5,8 +5,10 @@ A recorder between the two sees every byte that goes out.
 
 import hashlib
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
+from threading import Thread
 from typing import Any
 
 import orjson
@@ -353,3 +355,58 @@ def test_a_person_has_a_limit_on_the_server(
     laptop.take_in()
     with pytest.raises(QuotaError, match="pushed_gb"):
         laptop.pusher(server, token("Zoe")).push()
+
+
+class Strict(BaseHTTPRequestHandler):
+    """A server behind a proxy that takes short requests only, and counts those of a minute."""
+
+    most_bytes, answers = 4_000, [429]
+    taken: list[int] = []
+
+    def do_GET(self) -> None:
+        self._answer(
+            200, {"person": BO, "project": "", "digest": "x", "pieces": 0, "bytes": 0, "held": {}}
+        )
+
+    def do_POST(self) -> None:
+        size = int(self.headers["Content-Length"])
+        self.rfile.read(size)
+        if self.answers:
+            self._answer(self.answers.pop(), {})
+        elif size > self.most_bytes:
+            self._answer(413, None)
+        else:
+            self.taken.append(size)
+            self._answer(200, {"stored": 1, "replaced": 0, "known": 0})
+
+    def _answer(self, status: int, data: Any) -> None:
+        body = (
+            b"<html>Request Entity Too Large</html>"
+            if data is None
+            else orjson.dumps({"ok": status == 200, "data": data})
+        )
+        self.send_response(status)
+        self.send_header("Retry-After", "7")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_requests_are_halved_for_a_proxy_and_wait_for_a_server_that_counts_them(laptop: Laptop):
+    for number in range(8):
+        laptop.write(f"s{number}", 20)
+    laptop.take_in()
+    strict = HTTPServer(("127.0.0.1", 0), Strict)
+    Thread(target=strict.serve_forever, daemon=True).start()
+    url, waits = f"http://127.0.0.1:{strict.server_address[1]}", list[float]()
+    Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
+    assert waits == [7.0] and len(Strict.taken) >= 4 and max(Strict.taken) <= Strict.most_bytes
+    Strict.most_bytes = 10
+    laptop.write("last", 20)
+    laptop.take_in()
+    with pytest.raises(PushError, match="client_max_body_size"):
+        Pusher(laptop.store, url, "memtok_x", sleep=waits.append).push()
+    strict.shutdown()

@@ -15,6 +15,7 @@ import pytest
 import zstandard
 
 from memory_assets.errors import StoreError, StoreVersionError
+from memory_assets.services.transfer import backup as backups
 from memory_assets.services.transfer import contents, place
 from memory_assets.services.transfer.backup import END, back_up, restore
 from memory_assets.store import staged
@@ -138,6 +139,22 @@ def test_a_killed_backup_leaves_nothing_once_the_next_is_written(store: Store, b
     (backup.parent / f".{backup.name}.killed.tmp").write_bytes(b"half")
     back_up(store, backup)
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
+
+
+def test_a_full_disk_while_restoring_leaves_no_store(
+    backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write, root = place.write_below, tmp_path / "again"
+
+    def fails_late(folder: Path, name: str, content: bytes) -> None:
+        if name.startswith("workspace/"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+        write(folder, name, content)
+
+    monkeypatch.setattr(backups, "write_below", fails_late)
+    with pytest.raises(StoreError, match="No space left"):
+        restore(backup, settings_at(root))
+    assert everything_below(root) == []
 
 
 def test_a_restore_that_is_killed_at_any_move_is_finished_by_whoever_opens_the_store(

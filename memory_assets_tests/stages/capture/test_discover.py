@@ -4,6 +4,8 @@ import lzma
 import os
 import shutil
 import socket
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -122,6 +124,19 @@ def test_files_untouched_since_are_left_out(tmp_path: Path):
     assert names(find_transcripts([tmp_path], since=day)) == [path.name]
     found = find_files([tmp_path], since=day.replace(day=3))
     assert (found.transcripts, found.left_out, names(found.older)) == ([], [], [path.name])
+
+
+def test_a_file_that_is_named_itself_and_is_no_transcript_is_named_with_the_reason(tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("Milk, eggs.\n")
+    with closing(sqlite3.connect(tmp_path / "contacts.db")) as database:
+        database.execute("CREATE TABLE people (name TEXT)")
+    found = find_files([tmp_path / "notes.txt", tmp_path / "contacts.db", Path(os.devnull)])
+    assert {Path(file.path).name: file.reason for file in found.left_out} == {
+        "notes.txt": "its only line is not a record of Claude Code, Codex or pi",
+        "contacts.db": "it is an SQLite file without the tables of a harness",
+        "null": "it is not a regular file",
+    }
+    assert find_files([tmp_path]).left_out == []
 
 
 def test_a_named_folder_that_does_not_exist_is_an_error_that_names_it(tmp_path: Path):

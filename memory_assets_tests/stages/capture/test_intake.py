@@ -210,6 +210,19 @@ def test_a_shorter_copy_of_a_session_adds_nothing_however_often_it_is_touched(
     assert not changed_files(find_transcripts([sources]), store.archive)
 
 
+def test_a_copy_that_went_another_way_loses_nothing(store: Store, sources: Path):
+    shared = dialogue("a", 5)
+    transcript(sources, "a").write_bytes(lines(*shared, *dialogue("a", 4, first=10, minutes=6)))
+    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 1, first=50, minutes=60)))
+    capture(store, sources)
+    found = store.tables.read("messages").sort("event_at")
+    assert found["message_id"].n_unique() == found.height == 10 + 8 + 2
+    copy_of(sources, "a").write_bytes(lines(*shared, *dialogue("a", 2, first=50, minutes=60)))
+    again = capture(store, sources)
+    assert (again.rewritten, store.tables.read("messages").height) == (0, 22)
+    assert capture(store, sources).new_bytes == 0
+
+
 def test_a_line_longer_than_a_chunk_is_one_record(
     store: Store, sources: Path, monkeypatch: pytest.MonkeyPatch
 ):

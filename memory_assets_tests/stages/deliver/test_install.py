@@ -17,6 +17,7 @@ from memory_assets.harnesses.json_text import BOM
 from memory_assets.stages.deliver import install
 from memory_assets.stages.deliver.install import (
     ABSENT,
+    CURRENT,
     FAILED,
     INSTALLED,
     LEFT,
@@ -189,6 +190,29 @@ def test_the_server_of_tools_is_registered_for_the_store(
     assert tree(home) == before
 
 
+def test_another_server_of_the_same_name_stays(home: Path, store: Path):
+    theirs = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "server-memory"]}}}'
+    for name in (".claude.json", ".pi/agent/mcp.json"):
+        (home / name).write_text(theirs)
+    (home / ".codex/config.toml").write_text('[mcp_servers.memory]\ncommand = "npx"\n')
+    changes = put_in(home, store)
+    assert [states(changes)[name] for name in (".claude.json", "mcp.json", "config.toml")] == [
+        LEFT,
+        LEFT,
+        INSTALLED,
+    ]
+    assert "another server and stays" in next(
+        change.note for change in changes if change.path.name == "config.toml"
+    )
+    put_in(home, store)
+    take_out(home, store)
+    assert [(home / name).read_text() for name in (".claude.json", ".pi/agent/mcp.json")] == [
+        theirs,
+        theirs,
+    ]
+    assert (home / ".codex/config.toml").read_text() == '[mcp_servers.memory]\ncommand = "npx"\n'
+
+
 @pytest.mark.parametrize("text", [*SETTINGS.values()], ids=SETTINGS)
 def test_two_stores_one_after_the_other_leave_every_byte(
     home: Path, store: Path, tmp_path: Path, text: str
@@ -295,6 +319,18 @@ def test_settings_that_cannot_be_read_stay_as_they_are(home: Path, store: Path):
         assert str(path) in changes[0].note
         assert tree(home / ".claude") == before
     assert (home / ".codex" / "hooks.json").is_file(), "one file that is broken stops no other"
+
+
+def test_a_notify_of_their_own_stays(home: Path, store: Path):
+    path = home / ".codex" / "config.toml"
+    path.write_text('notify = ["say", "done"]\n')
+    changes = put_in(home, store)
+    assert "is yours and stays" in next(change.note for change in changes if change.path == path)
+    found = tomllib.loads(path.read_text())
+    assert (found["notify"], list(found["mcp_servers"])) == (["say", "done"], ["memory"])
+    assert states(put_in(home, store))["config.toml"] == CURRENT
+    take_out(home, store)
+    assert path.read_text() == 'notify = ["say", "done"]\n'
 
 
 def test_a_file_of_their_own_in_the_place_of_the_extension_stays(home: Path, store: Path):

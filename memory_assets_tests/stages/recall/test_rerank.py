@@ -62,6 +62,20 @@ def test_an_answer_that_names_anything_else_leaves_the_order_and_its_cost_counts
     )
 
 
+def test_no_model_is_asked_after_the_deadline_or_after_failures_in_a_row():
+    model = ScriptedModel("<order>2</order>")
+    late, broken = reranker(model, seconds=0.0), Breaker()
+    for _ in range(3):
+        broken.note(time.monotonic(), is_failure=True)
+    resting = reranker(model, breaker=broken)
+    assert (ranked(late), ranked(resting), model.asked) == ("abcd", "abcd", [])
+    assert (late.cost.model_calls, late.note) == (
+        0,
+        "The results were not reranked: scripted-1 has no time left.",
+    )
+    assert "left alone" in (resting.note or "")
+
+
 def test_no_model_is_asked_without_one_where_it_is_off_or_about_a_single_result():
     model = ScriptedModel("<order>2</order>")
     found = [reranker(None), reranker(model, reranks=False)]

@@ -1,7 +1,8 @@
 """Category summaries: active facts as they were said, the strongest distinct ones, within bounds, each cited."""
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,9 @@ from memory_assets.schema.frames import checks_of
 from memory_assets.stages.recall.summaries import (
     MOST_FACTS,
     MOST_TOKENS,
+    pages_to_delete,
     render_page,
+    replaced_page_of,
     summarise,
 )
 from memory_assets_tests.factories import START, frame, row
@@ -88,6 +91,21 @@ def test_what_says_the_same_takes_up_one_line():
     )
     assert found["memory_ids"].to_list() == [["1"]]
     assert found["fact_count"].to_list() == [2]
+
+
+def test_two_pages_that_were_replaced_in_one_second_keep_two_names():
+    at = datetime(2026, 9, 2, 8, 30, tzinfo=UTC)
+    names: list[str] = []
+    for _ in range(11):
+        names.append(replaced_page_of("operations", at, names))
+    assert names[:2] == [
+        "summaries/operations.20260902T083000Z.md",
+        "summaries/operations.20260902T083000Z-2.md",
+    ]
+    assert len(set(names)) == 11
+    zone = ZoneInfo("UTC")
+    assert pages_to_delete(reversed(names), date(2026, 9, 2), zone) == []
+    assert pages_to_delete(reversed(names), date(2026, 9, 3), zone) == names[:-1]
 
 
 def test_a_contradiction_changes_only_its_category():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_assets.errors import TranscriptError
 from memory_assets.stages.triage import promote, run
 from memory_assets.stages.triage.promote import lost_lines
 from memory_assets_tests.dirty import is_dirty
@@ -266,3 +267,23 @@ def test_lines_that_moved_are_lost_and_lines_around_new_ones_are_not():
     assert lost_lines(b"a\nb\n", b"a\nnew\nb\n") == []
     assert lost_lines(b"a\nb\n", b"b\na\n") == [b"b"]
     assert lost_lines(b"a\nb\nc\n", b"a\nanother\nc\n") == [b"b"]
+
+
+def test_evidence_that_cannot_be_read_keeps_no_other_promotion_waiting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    first, second = world.propose(UV, MAKE, sessions=2)
+    gathered = run.gather_evidence
+
+    def gather(proposal, tables, archive):
+        if proposal["proposal_id"] == first:
+            raise TranscriptError("not in the catalog")
+        return gathered(proposal, tables, archive)
+
+    monkeypatch.setattr(run, "gather_evidence", gather)
+    with pytest.raises(TranscriptError, match="not in the catalog"):
+        world.triage()
+    assert world.promoted() == [second]
+    monkeypatch.setattr(run, "gather_evidence", gathered)
+    world.triage()
+    assert sorted(world.promoted()) == [first, second]

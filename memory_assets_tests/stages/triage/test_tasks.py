@@ -9,6 +9,7 @@ import pytest
 
 from memory_assets.adapters.todoist_tasks import TodoistTasks
 from memory_assets.errors import TaskListError
+from memory_assets.stages.friction.review import FrictionItem
 from memory_assets.stages.triage.run import AppliedDecisions
 from memory_assets.stages.triage.tasks import (
     KINDS,
@@ -18,7 +19,8 @@ from memory_assets.stages.triage.tasks import (
     open_tasks,
     sync_tasks,
 )
-from memory_assets_tests.stages.triage.world import World
+from memory_assets_tests.factories import frame, row
+from memory_assets_tests.stages.triage.world import DAY, World
 from memory_assets_tests.todoist_api import TOKEN, Fault, TodoistApi, proposed_in, serve
 
 DATES, GAUGE, TIDY = (
@@ -327,6 +329,39 @@ def test_a_line_that_may_go_goes_when_its_task_is_completed_and_cannot_be_reword
     api.complete(task)
     triage(world, api)
     assert [entry.split(") ")[1] for entry in world.entries()] == ["Always use `uv`, never `pip`."]
+
+
+def test_a_friction_is_a_task_with_its_target_and_size(world: World, api: TodoistApi):
+    world.propose(DATES)
+    number, rule = "f-20260803-001", "Use `uv`, never `pip`, in every shell."
+    friction = row(
+        "friction",
+        proposal_id=number,
+        day=DAY,
+        title="pip runs",
+        text=rule,
+        section="Hard Rules",
+        target="AGENTS.md",
+    )
+    world.tables.write("friction", DAY.isoformat(), frame("friction", friction))
+    details = (
+        "  Target: `AGENTS.md`, Hard Rules (approved, it becomes a patch file)",
+        "  Evidence: sessions of 2026-08-03",
+    )
+    shown = {
+        number: FrictionItem(
+            "Friction Fixes (auto-detected 2026-08-03)", "3 of 20 sessions: severity 9", details
+        )
+    }
+    triage(world, api, shown=shown)
+    task = api.named(rule)
+    assert task["description"].splitlines()[:4] == [
+        shown[number].heading,
+        shown[number].why,
+        *map(str.strip, details),
+    ]
+    api.complete(task)
+    assert triage(world, api)[number] == ("promoted", "approved by a person")
 
 
 def test_a_task_with_words_that_are_to_be_forgotten_is_deleted(world: World, api: TodoistApi):

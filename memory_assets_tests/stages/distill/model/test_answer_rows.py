@@ -10,10 +10,12 @@ from memory_assets.schema.frames import check, frame_of
 from memory_assets.schema.protocols import ModelAnswer
 from memory_assets.stages.distill.model.answer_rows import (
     answer_row,
+    answers_by_window,
     open_work_of,
     plan_uses,
 )
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
+from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.model.questions import ObserverQuestion, plan_questions, status_of
 from memory_assets_tests.stages.distill.sessions import messages, said, window
 
@@ -124,6 +126,20 @@ def test_open_work_is_one_line_without_what_nobody_asked_for(
     keep(store, question(), text=f"- 🔴 [gate=allow] Use uv, never pip\n{told}")
     row = row_of(store)
     assert open_work_of(frame_of("observer_answers", [row])) == {row["window_id"]: found}
+
+
+def test_the_observer_gets_the_text_of_each_answer_and_none_where_there_is_none(tmp_path: Path):
+    store = AnswerStore(tmp_path)
+    keep(store, question())
+    row = row_of(store)
+    refused = {**row, "ordinal": 1, "row_from": 2, "row_to": 3, "answer": None, "state": "refused"}
+    key = question().key
+    assert answers_by_window(frame_of("observer_answers", [refused, row]), store) == {
+        row["window_id"]: [
+            Answered(0, 1, "scripted-1", key.prompt_hash, TEXT, ZoneInfo("Asia/Tokyo")),
+            Answered(2, 3, "scripted-1", key.prompt_hash, None),
+        ]
+    }
 
 
 def test_memories_that_an_answer_cites_were_used_when_it_came(tmp_path: Path):
