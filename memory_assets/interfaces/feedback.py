@@ -7,11 +7,15 @@ full command line answers everything else: its help, wrong options, and errors.
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memory_assets.interfaces.envelope import answered, to_json
 from memory_assets.interfaces.views.next_steps import next_step
 from memory_assets.memory import MemoryAgent, announcements
 from memory_assets.text.visible import visible
+
+if TYPE_CHECKING:
+    from memory_assets.memory.verb_answers import Rating
 
 FLAGS = {"--used": True, "--unused": False}
 
@@ -32,13 +36,16 @@ def rate(words: Sequence[str]) -> int | None:
         from memory_assets.interfaces.cli.app import fail
 
         return fail(error, as_json=as_json)
-    warnings = announcements()
     if as_json:
-        print(to_json(answered(rating, warnings)).decode())
-        return 0
+        print(to_json(answered(rating, announcements())).decode())
+    else:
+        _print_for_people(rating)
+    return 0
+
+
+def _print_for_people(rating: "Rating") -> None:
     print(visible(rating.sentence))
-    for warning in warnings:
+    for warning in announcements():
         print(visible(f"! {warning}"), file=sys.stderr)
     if sys.stdout.isatty() and sys.stderr.isatty():
         print(f"Next: {next_step('feedback', rating)}", file=sys.stderr)
-    return 0

@@ -128,7 +128,8 @@ class Guard:
     ) -> None:
         self._app = app
         self._host = host
-        self._names, self._most_waiting = names, most_waiting
+        self._names = names
+        self._most_waiting = most_waiting
         self._pages = pages
         self._open = 0
         self._turns: asyncio.Semaphore | None = None
@@ -140,10 +141,8 @@ class Guard:
             return
         status, reason = self._refusal(scope)
         if not reason and self._open >= MOST_AT_ONCE + self._most_waiting:
-            status, reason = (
-                503,
-                f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds.",
-            )
+            status = 503
+            reason = f"Too many requests are waiting; ask again in {RETRY_SECONDS} seconds."
         if reason:
             await _refuse(scope, receive, send, status, reason)
             return

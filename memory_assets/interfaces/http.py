@@ -206,7 +206,7 @@ def status_of(error: BaseException) -> int:
 
 
 def _query(verb: Verb, request: Request) -> dict[str, Any]:
-    lists = {name for name, one in verb.parameters.items() if one["type"] == "array"}
+    lists = {name for name, schema in verb.parameters.items() if schema["type"] == "array"}
     query = request.query_params
     return {name: query.getlist(name) if name in lists else query[name] for name in query}
 
@@ -240,10 +240,10 @@ def _parameters(verb: Verb) -> dict[str, Any]:
             "name": name,
             "in": "query",
             "required": name in verb.required,
-            "description": one["description"],
-            "schema": one,
+            "description": schema["description"],
+            "schema": schema,
         }
-        for name, one in verb.parameters.items()
+        for name, schema in verb.parameters.items()
     ]
     return {"parameters": listed} if listed else {}
 
@@ -268,17 +268,7 @@ _PUSH_SCHEMA: dict[str, dict[str, Any]] = {
 
 
 def _page(is_writing: bool) -> Any:
-    rows = [
-        f"<h2>{'POST' if verb.is_writing else 'GET, POST'} "
-        f"/{verb.name}</h2><p>{html.escape(verb.about)}</p><ul>"
-        + "".join(
-            f"<li><code>{name}</code> {html.escape(one['description'])}</li>"
-            for name, one in verb.parameters.items()
-        )
-        + "</ul>"
-        for verb in VERBS
-        if is_writing or not verb.is_writing
-    ]
+    rows = [_describe(verb) for verb in VERBS if is_writing or not verb.is_writing]
     head = (
         "<h1>memory_assets</h1>"
         "<p>Each verb answers <code>{v, ok, data, warnings}</code>; <a "
@@ -289,3 +279,13 @@ def _page(is_writing: bool) -> Any:
         return render_page("memory_assets", [head, *rows])
 
     return page
+
+
+def _describe(verb: Verb) -> str:
+    methods = "POST" if verb.is_writing else "GET, POST"
+    items = [
+        f"<li><code>{name}</code> {html.escape(schema['description'])}</li>"
+        for name, schema in verb.parameters.items()
+    ]
+    about = html.escape(verb.about)
+    return f"<h2>{methods} /{verb.name}</h2><p>{about}</p><ul>{''.join(items)}</ul>"

@@ -105,7 +105,7 @@ class AnswerSchema(GenerateJsonSchema):
         cls = schema["cls"]
         form = FORMS.get(cls.__name__, WrittenForm())
         arguments = schema["schema"]
-        fields = {one["name"]: one for one in arguments["fields"]}
+        fields = {member["name"]: member for member in arguments["fields"]}
         shown = form.fields or [
             name for name in fields if not name.startswith("_") and name != "warnings"
         ]

@@ -76,4 +76,5 @@ def without_outputs(model: dict[str, Any], **_: object) -> None:
         return
     for cell in model["content"]["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"], cell["execution_count"] = [], None
+            cell["outputs"] = []
+            cell["execution_count"] = None

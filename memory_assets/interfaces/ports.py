@@ -14,19 +14,19 @@ def listen(host: str, port: int) -> socket.socket:
     """Returns a socket that listens on the port or the next free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for wanted in range(port, min(port + MOST_PORTS, 65_536)):
-        made = socket.socket(family, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((host, wanted))
-            made.listen(128)
-            return made
+            listening.bind((host, wanted))
+            listening.listen(128)
+            return listening
         except socket.gaierror as error:
-            made.close()
+            listening.close()
             raise StoreError(
                 f"There is no address '{host}' on this machine: {error}. Leave --host out."
             ) from error
         except OSError:
-            made.close()
+            listening.close()
     raise StoreError(
         f"No port of {host} between {port} and {port + MOST_PORTS - 1} is free; choose one "
         "with --port."

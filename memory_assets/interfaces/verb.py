@@ -42,7 +42,7 @@ class Verb:
     @property
     def required(self) -> list[str]:
         """The required parameters."""
-        return [name for name, one in self.request.model_fields.items() if one.is_required()]
+        return [name for name, field in self.request.model_fields.items() if field.is_required()]
 
     def schema(self) -> dict[str, Any]:
         """Returns the JSON Schema of its arguments."""
@@ -57,7 +57,7 @@ class Verb:
         """Returns the JSON Schema that agents see: types, allowed words and short descriptions of
         the tool's parameters.
         """
-        every = {name: one["description"] for name, one in self.parameters.items()}
+        every = {name: schema["description"] for name, schema in self.parameters.items()}
         listed = every if self.tool_parameters is None else self.tool_parameters
         properties = {
             name: _bare(self.parameters[name]) | ({"description": about} if about else {})
@@ -70,5 +70,5 @@ class Verb:
 
 def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the type and the allowed words of a parameter."""
-    kept = {name: schema[name] for name in ("type", "enum") if name in schema}
-    return kept | ({"items": _bare(schema["items"])} if "items" in schema else {})
+    shown = {name: schema[name] for name in ("type", "enum") if name in schema}
+    return shown | ({"items": _bare(schema["items"])} if "items" in schema else {})

@@ -18,8 +18,8 @@ def split_store(words: "Sequence[str]") -> "tuple[list[str], str | None]":
         if word.startswith("--store="):
             return [*words[:at], *words[at + 1 :]], word.removeprefix("--store=")
         if word == "--store":
-            found = words[at + 1] if at + 1 < end else ""
-            return [*words[:at], *words[at + 2 :]], "" if found.startswith("-") else found
+            folder = words[at + 1] if at + 1 < end else ""
+            return [*words[:at], *words[at + 2 :]], "" if folder.startswith("-") else folder
     return list(words), None
 
 

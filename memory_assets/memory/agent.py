@@ -128,9 +128,9 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         request exclude.
         """
         began = moment()
-        found = self._recall(RecallRequest.of(question, **options), now, asker)
+        recalled = self._recall(RecallRequest.of(question, **options), now, asker)
         damage = announced_since(began)
-        return replace(found, notes=(*found.notes, *damage)) if damage else found
+        return replace(recalled, notes=(*recalled.notes, *damage)) if damage else recalled
 
     @despite_damage
     def _recall(self, asked: RecallRequest, now: datetime | None, asker: str | None) -> "Answer":
@@ -142,19 +142,24 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         from memory_assets.stages.recall.results import Asker
 
         readable = self._readable()
-        session, person = request.own_session, asker or self.settings.owner
+        session = request.own_session
+        person = asker or self.settings.owner
         who = Asker(now or self.settings.clock(), request.project, person, session, request.recent)
-        found = answer(
+        recalled = answer(
             request, readable.corpus, who, dependencies_of(store, readable, request.project)
         )
         if not request.probe:
-            memory_ids = [result.memory_id for result in found.results if result.kind in MEMORIES]
-            payload = payload_of(found, is_budget=request.budget) | (
+            memory_ids = [
+                result.memory_id for result in recalled.results if result.kind in MEMORIES
+            ]
+            payload = payload_of(recalled, is_budget=request.budget) | (
                 {"session": session} if session else {}
             )
             self._log_recall(request.question, memory_ids, payload)
         return (
-            replace(found, notes=(*found.notes, *readable.missing)) if readable.missing else found
+            replace(recalled, notes=(*recalled.notes, *readable.missing))
+            if readable.missing
+            else recalled
         )
 
     @despite_damage
@@ -173,21 +178,23 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         request = request_of(prompt, folder)
         if request is None:
             return NearPrompt(Answer(prompt, "lean", (), 0), session, "")
-        found = self.recall(request)
-        found = replace(found, results=choose(found, str(self.store.root), session, folder))
-        return NearPrompt(found, session, block_of(found.results))
+        recalled = self.recall(request)
+        recalled = replace(
+            recalled, results=choose(recalled, str(self.store.root), session, folder)
+        )
+        return NearPrompt(recalled, session, block_of(recalled.results))
 
-    def shown_at_prompt(self, found: "NearPrompt") -> None:
+    def shown_at_prompt(self, shown: "NearPrompt") -> None:
         """Counts memories as recalled once a session was shown them."""
         from memory_assets.services.search.shown_at_prompts import note_shown
         from memory_assets.stages.recall.log import payload_of
 
-        payload = payload_of(found.answer, is_budget=True) | (
-            {"session": found.session} if found.session else {}
+        payload = payload_of(shown.answer, is_budget=True) | (
+            {"session": shown.session} if shown.session else {}
         )
-        note_shown(str(self.store.root), found)
+        note_shown(str(self.store.root), shown)
         self._log_recall(
-            found.answer.question, [one.memory_id for one in found.answer.results], payload
+            shown.answer.question, [result.memory_id for result in shown.answer.results], payload
         )
 
     @despite_damage
@@ -205,11 +212,11 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         from memory_assets.stages.recall.results import Asker
 
         asker = Asker(self.settings.clock(), request.project, self.settings.owner)
-        said = answer_from_all(self.store, self._readable(), request, asker, model)
+        cited = answer_from_all(self.store, self._readable(), request, asker, model)
         if not request.probe:
-            memory_ids = [one.ref for one in said.citations if one.kind in MEMORIES]
-            self._log_recall(request.question, memory_ids, payload_of_cited(said))
-        return said
+            memory_ids = [citation.ref for citation in cited.citations if citation.kind in MEMORIES]
+            self._log_recall(request.question, memory_ids, payload_of_cited(cited))
+        return cited
 
     def remember(self, text: str | requests.RememberRequest, **options: Any) -> "Noted":
         """Saves a fact of the owner, or replaces the text of the memory `instead_of`; when this
@@ -238,17 +245,17 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         from memory_assets.services.forget import forget as forgetting
 
         request = requests.ForgetRequest.of(target, **options)
-        found = forgetting.forget(
+        forgetting_result = forgetting.forget(
             self.store, request.target, apply=request.apply, history=request.history
         )
-        if found.is_applied:
+        if forgetting_result.is_applied:
             from memory_assets.services.review.open_triage import take_along
             from memory_assets.services.slog import log_events
 
-            for one in found.memories:
-                take_along(self.store, one.memory_id)
+            for memory in forgetting_result.memories:
+                take_along(self.store, memory.memory_id)
             log_events(self.store)
-        return found
+        return forgetting_result
 
     def feedback(
         self, memory_ids: str | Sequence[str] | requests.FeedbackRequest, **options: Any
@@ -293,11 +300,11 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
         except UnknownIdError:
             if AN_ID.fullmatch(request.target.strip()):
                 raise
-        found = self._why_not(request.target, None)
+        reason = self._why_not(request.target, None)
         return (
-            self.origin_of(found.memory_id)
-            if found.stage == "recalled" and found.memory_id and found.is_meant
-            else found
+            self.origin_of(reason.memory_id)
+            if reason.stage == "recalled" and reason.memory_id and reason.is_meant
+            else reason
         )
 
     def origin_of(self, target: str) -> "Explanation":

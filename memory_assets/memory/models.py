@@ -10,7 +10,7 @@ from memory_assets.memory.agent import MemoryAgent
 from memory_assets.runs import model_costs
 from memory_assets.runs.days import days_between
 from memory_assets.services.health.status import keep_status
-from memory_assets.services.models.model_offers import ModelOffer, ModelOverview
+from memory_assets.services.models.model_offers import ModelOffer, ModelOverview, ProjectShare
 from memory_assets.services.models.model_questions import Costs, DayCost
 from memory_assets.services.models.open_models import projects_of
 from memory_assets.services.settings import configuration

@@ -9,7 +9,8 @@ from memory_assets.services.settings.which_store import environment_of
 from memory_assets.store.places import CHECKOUT
 from memory_assets.text.files import write_atomically
 
-FOLDER, NAME = "notebooks", "memory.ipynb"
+FOLDER = "notebooks"
+NAME = "memory.ipynb"
 
 
 def bundled() -> Path:

@@ -1,5 +1,6 @@
 """What waits for a decision, and decisions about it: one method for each verb."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from memory_assets.errors import ReviewError
@@ -79,9 +80,11 @@ class ReviewVerbs(OpenStore):
         """Approves the proposals, updates MEMORY.md, and returns the state of each; without
         `triage` only records it.
         """
-        for one in pending_of(self.store, proposal_ids):
+        for proposal in pending_of(self.store, proposal_ids):
             self.store.append_event(
-                "proposal.approved", one.proposal_id, {"text": one.text, "section": one.section}
+                "proposal.approved",
+                proposal.proposal_id,
+                {"text": proposal.text, "section": proposal.section},
             )
         return self.run_triage(*proposal_ids) if triage else ()
 
@@ -91,8 +94,8 @@ class ReviewVerbs(OpenStore):
         """Rejects the proposals, with a reason where one is given, and returns the state of
         each.
         """
-        for one in pending_of(self.store, proposal_ids):
-            self.store.append_event("proposal.rejected", one.proposal_id, {"reason": reason})
+        for proposal in pending_of(self.store, proposal_ids):
+            self.store.append_event("proposal.rejected", proposal.proposal_id, {"reason": reason})
         return self.run_triage(*proposal_ids) if triage else ()
 
     def edit(self, proposal_id: str, text: str, *, triage: bool = True) -> tuple[Reviewed, ...]:
@@ -119,10 +122,7 @@ class ReviewVerbs(OpenStore):
         from memory_assets.services.review.open_triage import write_decided
 
         events = write_decided(self.store)
-        return tuple(
-            f"{one.payload['path']}: {one.payload['line'] or 'removed ' + one.payload['replaces']}"
-            for one in events
-        )
+        return tuple(_change_of(event.payload) for event in events)
 
     def last_commit(self) -> str | None:
         """Returns the id of the workspace's last commit, to ask later what changed since."""
@@ -152,3 +152,8 @@ class ReviewVerbs(OpenStore):
 
         launch.triage(self.store)
         return reviewed_of(self.store, proposal_ids)
+
+
+def _change_of(payload: Mapping[str, Any]) -> str:
+    """Returns the file, and the line that was written or removed."""
+    return f"{payload['path']}: {payload['line'] or 'removed ' + payload['replaces']}"

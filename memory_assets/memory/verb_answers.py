@@ -15,6 +15,7 @@ from memory_assets.services.review.proposals import (
 from memory_assets.services.search.latest_briefing import Briefing
 from memory_assets.services.search.why_not import WhyNot
 from memory_assets.stages.brief.due import Trigger, Triggers
+from memory_assets.stages.maintain.checks import Check
 from memory_assets.stages.maintain.health_report import HealthReport
 from memory_assets.stages.recall.cited_answer import (
     Citation,

@@ -29,7 +29,9 @@ from memory_assets.memory import announcements
 from memory_assets.schema.extras import extras
 from memory_assets.schema.progress import report_to
 
-DONE, FAILED, MISUSED = 0, 1, 2
+DONE = 0
+FAILED = 1
+MISUSED = 2
 SCHEMA_OPTION = "--json-schema"
 PANELS = (everyday, setup, config, uninstall)
 CORE_GROUPS = {"data": data, "library": library, "serve": serve}

@@ -27,7 +27,10 @@ from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 from memory_assets.schema.requests import Request
 
-EVERY_DAY, SET_UP, KEEP_WELL, GROUPS = "Every day", "Set up", "Keep well", "Groups"
+EVERY_DAY = "Every day"
+SET_UP = "Set up"
+KEEP_WELL = "Keep well"
+GROUPS = "Groups"
 
 MOST_FROM_STDIN = 1_000_000
 """Bytes read from stdin for an argument; a pipe may never end."""
@@ -59,6 +62,8 @@ EVALUATED = str.maketrans({"'": "’", '"': "”", "`": "’", "$": None, "\\": 
 shown instead.
 """
 
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+
 placed: set[str] = set()
 """Names of the verbs that have a command."""
 
@@ -68,11 +73,11 @@ class Group(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Returns the command."""
-        found = super().get_command(ctx, cmd_name)
-        if found is not None:
-            found.short_help = found.short_help or (found.help or "").partition("\n\n")[0]
-            _name_values([*found.params, found.get_help_option(ctx)])
-        return found
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            command.short_help = command.short_help or (command.help or "").partition("\n\n")[0]
+            _name_values([*command.params, command.get_help_option(ctx)])
+        return command
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Returns the options of the group itself."""
@@ -92,20 +97,22 @@ def _name_values(parameters: list[Any]) -> list[Any]:
     """Returns the parameters, whose placeholders are words of people in capitals and not names of
     Python's types.
     """
-    for one in parameters:
-        if one is None:
+    for parameter in parameters:
+        if parameter is None:
             continue
-        if one.param_type_name == "argument":
-            name = one.metavar or one.name.upper() + ("" if one.nargs == 1 else "...")
-            pieces = [name if one.required else f"[{name}]"]
-            one.metavar, one.display_type_rich, one.get_usage_pieces = (
-                name,
-                lambda ctx: None,
-                lambda ctx, pieces=pieces: pieces,
+        if parameter.param_type_name == "argument":
+            name = parameter.metavar or parameter.name.upper() + (
+                "" if parameter.nargs == 1 else "..."
             )
-        elif one.metavar is None and not one.type_descriptor.is_choice:
-            one.metavar = (
-                "" if one.is_flag else METAVARS.get(one.type_descriptor.annotation, "TEXT")
+            pieces = [name if parameter.required else f"[{name}]"]
+            parameter.metavar = name
+            parameter.display_type_rich = lambda ctx: None
+            parameter.get_usage_pieces = lambda ctx, pieces=pieces: pieces
+        elif parameter.metavar is None and not parameter.type_descriptor.is_choice:
+            parameter.metavar = (
+                ""
+                if parameter.is_flag
+                else METAVARS.get(parameter.type_descriptor.annotation, "TEXT")
             )
     return parameters
 
@@ -209,31 +216,24 @@ def command(
     placed.add(verb.name)
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
+        additional = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
 
         def invoke(as_json: bool, **words: Any) -> Any:
-            rest = {one.name: words.pop(one.name) for one in own}
+            rest = {parameter.name: words.pop(parameter.name) for parameter in additional}
             for name, (_, implied) in shortcuts.items():
                 if words.pop(name):
-                    words |= {
-                        one: [*(words[one] or ()), *value] if isinstance(value, list) else value
-                        for one, value in implied.items()
-                    }
+                    words |= _added(implied, words)
             return run(verb.request(**_given(verb, words)), **rest)
 
-        made = [_parameter(verb, name, one) for name, one in verb.parameters.items()]
-        made += [
+        parameters = [_parameter(verb, name, schema) for name, schema in verb.parameters.items()]
+        parameters += [
             _option(name, bool, False, typer.Option(f"--{name}", help=about))
             for name, (about, _) in shortcuts.items()
         ]
-        made += [one.replace(kind=one.KEYWORD_ONLY) for one in own]
-        made += [
-            inspect.Parameter(
-                "as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Json
-            )
-        ]
-        invoke.__signature__ = inspect.Signature(made)  # pyright: ignore[reportFunctionMemberAccess]
-        invoke.__annotations__ = {one.name: one.annotation for one in made}
+        parameters += [parameter.replace(kind=KEYWORD_ONLY) for parameter in additional]
+        parameters += [inspect.Parameter("as_json", KEYWORD_ONLY, default=False, annotation=Json)]
+        invoke.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
+        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         example = f"Example: `{example_of(verb, path)}`"
         app.command(verb.name, help=verb.summary, epilog=example, rich_help_panel=panel)(invoke)
         return run
@@ -247,7 +247,7 @@ def example_of(verb: Verb, path: str = "") -> str:
     for name, value in verb.example.items():
         flag = [] if name in verb.required and not isinstance(value, bool) else [option_of(name)]
         values = [] if isinstance(value, bool) else value if isinstance(value, list) else [value]
-        words += [word for one in values for word in (*flag, _quoted(str(one)))] or flag
+        words += [word for item in values for word in (*flag, _quoted(str(item)))] or flag
     return " ".join(words)
 
 
@@ -260,37 +260,55 @@ def option_of(name: str) -> str:
     return SPELLINGS.get(name, (f"--{name.replace('_', '-')}",))[0].split("/")[0]
 
 
+def _added(implied: Mapping[str, Any], words: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a shortcut implies; lists are added to those that were given."""
+    return {
+        name: [*(words[name] or ()), *value] if isinstance(value, list) else value
+        for name, value in implied.items()
+    }
+
+
 def _parameter(verb: Verb, name: str, schema: Mapping[str, Any]) -> inspect.Parameter:
     """Returns the argument or option for the verb's parameter."""
-    of_one = schema.get("items", schema)
-    is_list, is_flag, is_needed = (
-        schema["type"] == "array",
-        schema["type"] == "boolean",
-        name in verb.required,
-    )
-    words, type_ = of_one.get("enum", ()), list[str] if is_list else bool if is_flag else str
+    words = schema.get("items", schema).get("enum", ())
     about = schema["description"] + (f" One of: {', '.join(words)}." if words else "")
     kind = STORED_OF.get((verb.name, name)) or STORED.get(name, "")
-    more: dict[str, Any] = (
-        {"autocompletion": completing(*words, kind=kind)} if words or kind else {}
-    )
-    if is_needed and not is_flag:
-        about += "" if is_list else " A dash (-) reads it from stdin."
-        return _option(
-            name,
-            type_,
-            ...,
-            typer.Argument(metavar="ID..." if is_list else name.upper(), help=about, **more),
-        )
-    about += " Repeatable." if is_list else ""
-    about += f" Default: {default}." if (default := schema.get("default")) else ""
-    more |= {"metavar": "NUMBER"} if schema["type"] == "integer" else {}
-    info = typer.Option(
-        *SPELLINGS.get(name, (option_of(name),)), help=about, show_default=False, **more
-    )
-    if is_flag:
+    details: dict[str, Any] = {}
+    if words or kind:
+        details["autocompletion"] = completing(*words, kind=kind)
+    is_needed = name in verb.required
+    if is_needed and schema["type"] != "boolean":
+        return _argument(name, schema, about, details)
+    if schema["type"] == "integer":
+        details["metavar"] = "NUMBER"
+    about += _remarks(schema)
+    spelling = SPELLINGS.get(name, (option_of(name),))
+    info = typer.Option(*spelling, help=about, show_default=False, **details)
+    if schema["type"] == "boolean":
         return _option(name, bool, ... if is_needed else False, info)
-    return _option(name, type_ | None, None, info)
+    return _option(name, _type_of(schema) | None, None, info)
+
+
+def _argument(
+    name: str, schema: Mapping[str, Any], about: str, details: Mapping[str, Any]
+) -> inspect.Parameter:
+    """Returns the argument; a single one may come from stdin."""
+    is_list = schema["type"] == "array"
+    about += "" if is_list else " A dash (-) reads it from stdin."
+    metavar = "ID..." if is_list else name.upper()
+    info = typer.Argument(metavar=metavar, help=about, **details)
+    return _option(name, _type_of(schema), ..., info)
+
+
+def _type_of(schema: Mapping[str, Any]) -> Any:
+    return list[str] if schema["type"] == "array" else str
+
+
+def _remarks(schema: Mapping[str, Any]) -> str:
+    """Returns what the help of an option says behind its description."""
+    default = schema.get("default")
+    remark = " Repeatable." if schema["type"] == "array" else ""
+    return f"{remark} Default: {default}." if default else remark
 
 
 def _option(name: str, type_: Any, default: Any, info: Any) -> inspect.Parameter:

@@ -116,7 +116,8 @@ def recall(
     """Returns the memories, the lines for a prompt, or an answer with sources."""
     if cited:
         given = {name: getattr(request, name) for name in request.model_fields_set}
-        if unused := [name for name in given if name not in AnswerRequest.model_fields]:
+        unused = [name for name in given if name not in AnswerRequest.model_fields]
+        if unused:
             raise QuestionError(
                 f"--answer cannot be combined with {commands.option_of(unused[0])}."
             )

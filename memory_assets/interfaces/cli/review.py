@@ -7,7 +7,7 @@ proposals of a project follow each other. A whole triage follows when the review
 interrupted; then the lines that changed are listed with their files and commits.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,18 +24,25 @@ from memory_assets.schema.records import MEMORY_MD
 if TYPE_CHECKING:
     from memory_assets.memory.verb_answers import Pending
 
-APPROVE, REJECT, EDIT, SKIP, EVIDENCE, UNDO, QUIT = "a", "r", "e", "s", "v", "u", "q"
+APPROVE = "a"
+REJECT = "r"
+EDIT = "e"
+SKIP = "s"
+EVIDENCE = "v"
+UNDO = "u"
+QUIT = "q"
 KEYS = "[a]pprove  [r]eject  [e]dit  [s]kip  all e[v]idence  [u]ndo  [q]uit"
 PUT_BACK = "p"
 LOST_KEYS = "[r]eject them (I deleted their lines)  [p]ut them back  any other key: decide later"
 INTERRUPTS = ("\x03", "\x04", "")
-SHOWN_QUOTES, ALL_QUOTES = 2, 50
+SHOWN_QUOTES = 2
+ALL_QUOTES = 50
 QUOTE_CHARS = 280
 
 
-def group_of(one: "Pending") -> str:
+def group_of(proposal: "Pending") -> str:
     """Returns the project whose file the line is for."""
-    return one.project or one.path if one.path != MEMORY_MD else "all projects"
+    return proposal.project or proposal.path if proposal.path != MEMORY_MD else "all projects"
 
 
 @dataclass
@@ -56,22 +63,24 @@ class ReviewSession:
     def run(self) -> list[str]:
         """Asks about every pending proposal, and returns those that were decided or edited."""
         self.agent.apply_review_edits()
-        before = self.agent.last_commit()
+        first_commit = self.agent.last_commit()
         touched: list[str] = []
         skipped: set[str] = set()
         try:
             show(render_conflicts(self.agent.adr_conflicts()), self.console)
             touched += self._ask_about_lost()
-            while left := [one for one in self.agent.pending() if one.proposal_id not in skipped]:
-                one = self._next(left)
-                done = self._ask(one, len(left))
-                if done is None:
+            pending = self._waiting(skipped)
+            while pending:
+                proposal = self._next(pending)
+                is_decided = self._ask(proposal, len(pending))
+                if is_decided is None:
                     break
-                (touched.append if done else skipped.add)(one.proposal_id)
+                (touched.append if is_decided else skipped.add)(proposal.proposal_id)
+                pending = self._waiting(skipped)
         finally:
             if touched:
                 self._show_decided(touched)
-                self._show_changed(before)
+                self._show_changed(first_commit)
         if not touched and not skipped:
             self._say(
                 Text(
@@ -82,11 +91,15 @@ class ReviewSession:
             )
         return touched
 
+    def _waiting(self, skipped: Collection[str]) -> "list[Pending]":
+        return [item for item in self.agent.pending() if item.proposal_id not in skipped]
+
     def _ask_about_lost(self) -> tuple[str, ...]:
         """Asks about many proposals that vanished from REVIEW.md at once, and returns those that
         are rejected.
         """
-        if not (lost := self.agent.lost()):
+        lost = self.agent.lost()
+        if not lost:
             return ()
         self.console.print(Rule(style="dim"))
         self._say(Text(f"REVIEW.md lost {len(lost)} proposals at once: {', '.join(lost)}."))
@@ -98,13 +111,13 @@ class ReviewSession:
             self.agent.put_back()
         return ()
 
-    def _next(self, left: "list[Pending]") -> "Pending":
+    def _next(self, pending: "list[Pending]") -> "Pending":
         """Returns the most useful proposal of the present project, or of the next one, whose name
         is printed first.
         """
         groups: dict[str, list[Pending]] = {}
-        for one in left:
-            groups.setdefault(group_of(one), []).append(one)
+        for proposal in pending:
+            groups.setdefault(group_of(proposal), []).append(proposal)
         if self.group not in groups:
             self.group = next(iter(groups))
             count = len(groups[self.group])
@@ -113,29 +126,29 @@ class ReviewSession:
             )
         return groups[self.group][0]
 
-    def _show_changed(self, before: str | None) -> None:
+    def _show_changed(self, commit: str | None) -> None:
         """Prints the lines of the files of entries that this review changed, with the commit of
         each.
         """
-        changed = self.agent.changed_since(before)
-        for one in changed:
-            mark, style = ("+", "green") if one.is_added else ("-", "red")
-            self._say(Text(f"{one.path}, line {one.line}, commit {one.commit}", style="bold"))
-            self._say(Text(f"{mark} {one.text}", style=style))
+        changed = self.agent.changed_since(commit)
+        for line in changed:
+            mark, style = ("+", "green") if line.is_added else ("-", "red")
+            self._say(Text(f"{line.path}, line {line.line}, commit {line.commit}", style="bold"))
+            self._say(Text(f"{mark} {line.text}", style=style))
         if not changed:
             self._say(Text("No line of MEMORY.md or of a project's file changed."))
 
     def _show_decided(self, touched: list[str]) -> None:
         self.console.print(Rule(style="dim"))
-        for one in self.agent.run_triage(*dict.fromkeys(touched)):
+        for proposal in self.agent.run_triage(*dict.fromkeys(touched)):
             self._say(
-                Text(f"{one.proposal_id} {one.state}", style="bold")
-                + Text(f" → {one.section}: {one.text}")
+                Text(f"{proposal.proposal_id} {proposal.state}", style="bold")
+                + Text(f" → {proposal.section}: {proposal.text}")
             )
 
-    def _ask(self, one: "Pending", left: int) -> bool | None:
+    def _ask(self, proposal: "Pending", pending_count: int) -> bool | None:
         """Returns whether the proposal was decided or edited; None to end the review."""
-        self._show(one, left, SHOWN_QUOTES)
+        self._show(proposal, pending_count, SHOWN_QUOTES)
         while True:
             key = self._read_choice(KEYS)
             if key in (QUIT, *INTERRUPTS):
@@ -145,31 +158,35 @@ class ReviewSession:
             if key == UNDO and self._undo():
                 return True
             if key == EVIDENCE:
-                self._show(one, left, ALL_QUOTES)
+                self._show(proposal, pending_count, ALL_QUOTES)
                 continue
             try:
-                if self._decide(one, key):
+                if self._decide(proposal, key):
                     return True
             except ReviewError as error:
                 self._say(Text(str(error), style="yellow"))
 
-    def _decide(self, one: "Pending", key: str) -> bool:
+    def _decide(self, proposal: "Pending", key: str) -> bool:
         """Carries out the key and returns whether it was one of a decision."""
         if key == APPROVE:
-            self.agent.approve(one.proposal_id, triage=False)
+            self.agent.approve(proposal.proposal_id, triage=False)
         elif key == REJECT:
-            self.agent.reject(one.proposal_id, triage=False)
-        elif key == EDIT and (text := self.read_line("New wording: ", one.text).strip()) not in (
-            "",
-            one.text,
-        ):
-            self.agent.edit(one.proposal_id, text, triage=False)
-            return True
+            self.agent.reject(proposal.proposal_id, triage=False)
+        elif key == EDIT:
+            return self._reword(proposal)
         else:
             return False
-        self.decided.append(one.proposal_id)
+        self.decided.append(proposal.proposal_id)
         for change in self.agent.write_decided():
             self._say(Text(change, style="green"))
+        return True
+
+    def _reword(self, proposal: "Pending") -> bool:
+        """Asks for a new wording, and returns whether it was changed."""
+        text = self.read_line("New wording: ", proposal.text).strip()
+        if text in ("", proposal.text):
+            return False
+        self.agent.edit(proposal.proposal_id, text, triage=False)
         return True
 
     def _undo(self) -> bool:
@@ -192,21 +209,23 @@ class ReviewSession:
         self._say(Text(key if key.isalpha() else ""))
         return key
 
-    def _show(self, one: "Pending", left: int, most: int) -> None:
-        what = "retire" if not one.text else "replace a line in" if one.entry else "add to"
-        where = "a line" if not one.text else f"{one.path}, {one.section}"
+    def _show(self, proposal: "Pending", pending_count: int, most: int) -> None:
+        what = (
+            "retire" if not proposal.text else "replace a line in" if proposal.entry else "add to"
+        )
+        where = "a line" if not proposal.text else f"{proposal.path}, {proposal.section}"
         self.console.print(Rule(style="dim"))
         self._say(
-            Text(f"{one.proposal_id}  {what} {where}", style="bold")
-            + Text(f"   {left} left", style="dim")
+            Text(f"{proposal.proposal_id}  {what} {where}", style="bold")
+            + Text(f"   {pending_count} left", style="dim")
         )
-        if one.entry:
-            self._say(Text(f"- {one.entry.removeprefix('- ')}", style="red"))
-        if one.text:
-            self._say(Text(f"+ {one.text}", style="green"))
-        until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
-        self._say(Text(f"{one.reason}{until}", style="dim"))
-        for line in self._evidence(one.proposal_id, most):
+        if proposal.entry:
+            self._say(Text(f"- {proposal.entry.removeprefix('- ')}", style="red"))
+        if proposal.text:
+            self._say(Text(f"+ {proposal.text}", style="green"))
+        until = f", expires {proposal.expires_at:%Y-%m-%d}" if proposal.expires_at else ""
+        self._say(Text(f"{proposal.reason}{until}", style="dim"))
+        for line in self._evidence(proposal.proposal_id, most):
             self._say(line)
 
     def _say(self, line: Text) -> None:
@@ -214,8 +233,8 @@ class ReviewSession:
 
     def _evidence(self, proposal_id: str, most: int) -> Iterator[Text]:
         """Yields each quote with its place, and whether the archived bytes are unchanged."""
-        found = self.agent.origin_of(proposal_id).records
-        for record in found[:most]:
+        records = self.agent.origin_of(proposal_id).records
+        for record in records[:most]:
             facts = record.facts
             holds = facts["is_unchanged"] and facts["holds_quote"]
             quote = " ".join(facts["quote"].split())
@@ -224,5 +243,5 @@ class ReviewSession:
                 f"    {'✓' if holds else '✗'} {facts['path']}:{facts['line']}",
                 style="dim" if holds else "bold red",
             )
-        if len(found) > most:
-            yield Text(f"  and {len(found) - most} more: press {EVIDENCE}", style="dim")
+        if len(records) > most:
+            yield Text(f"  and {len(records) - most} more: press {EVIDENCE}", style="dim")

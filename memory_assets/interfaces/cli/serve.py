@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from memory_assets.interfaces.guard import App
     from memory_assets.interfaces.shared.sharing import Sharing
 
-HTTP_PORT, MCP_PORT, NOTEBOOK_PORT = 3100, 3200, 8888
+HTTP_PORT = 3100
+MCP_PORT = 3200
+NOTEBOOK_PORT = 8888
 
 OPEN_WITHOUT_TLS = (
     "Other machines can reach this address, and nothing encrypts the tokens and answers on "
@@ -71,7 +73,8 @@ class Listening:
     ] = None
 
 
-MCP_LISTENING, HTTP_LISTENING = Listening(port=MCP_PORT), Listening(port=HTTP_PORT)
+MCP_LISTENING = Listening(port=MCP_PORT)
+HTTP_LISTENING = Listening(port=HTTP_PORT)
 
 
 def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
@@ -80,26 +83,24 @@ def _server(epilog: str) -> Callable[[Callable[..., Reply]], Callable[..., Reply
     """
 
     def register(run: Callable[..., Reply]) -> Callable[..., Reply]:
-        own = inspect.signature(run, eval_str=True).parameters
+        parameters = inspect.signature(run, eval_str=True).parameters
+        defaults = parameters["listening"].default
         options = [
-            one.replace(default=getattr(own["listening"].default, name), kind=one.KEYWORD_ONLY)
-            for name, one in inspect.signature(Listening, eval_str=True).parameters.items()
+            field.replace(default=getattr(defaults, name), kind=field.KEYWORD_ONLY)
+            for name, field in inspect.signature(Listening, eval_str=True).parameters.items()
         ]
 
         def invoke(**words: Any) -> Reply:
-            given = {one.name: words.pop(one.name) for one in options}
+            given = {option.name: words.pop(option.name) for option in options}
             return run(listening=Listening(**given), **words)
 
-        made = [
-            one
-            for name, parameter in own.items()
-            for one in (
-                options if name == "listening" else [parameter.replace(kind=parameter.KEYWORD_ONLY)]
-            )
-        ]
+        signature: list[inspect.Parameter] = []
+        for name, parameter in parameters.items():
+            own_option = parameter.replace(kind=parameter.KEYWORD_ONLY)
+            signature += options if name == "listening" else [own_option]
         update_wrapper(invoke, run)
-        invoke.__signature__ = inspect.Signature(made)  # pyright: ignore[reportFunctionMemberAccess]
-        invoke.__annotations__ = {one.name: one.annotation for one in made}
+        invoke.__signature__ = inspect.Signature(signature)  # pyright: ignore[reportFunctionMemberAccess]
+        invoke.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
         app.command(epilog=epilog)(invoke)
         return run
 
@@ -147,10 +148,10 @@ def mcp(
     from memory_assets.interfaces.mcp.http import PATH, application
     from memory_assets.interfaces.mcp.protocol import Protocol
 
-    made = application(
+    served = application(
         Protocol(is_writing=write, is_structured=structured), listening.host, serving.sharing
     )
-    return serving.reply(made, PATH, is_writing=write)
+    return serving.reply(served, PATH, is_writing=write)
 
 
 @_server(
@@ -225,7 +226,9 @@ class _Serving:
         """Returns it; raises `QuestionError` for options that do not fit together, or an open
         server without tokens.
         """
-        cert, key, names = options.tls_cert, options.tls_key, options.public_name
+        cert = options.tls_cert
+        key = options.tls_key
+        names = options.public_name
         if not options.shared and (cert or key or names):
             raise QuestionError("--tls-cert, --tls-key and --public-name belong to --shared.")
         if not options.shared and not is_loopback(options.host):
@@ -264,7 +267,8 @@ class _Serving:
         """Returns how other machines name the server; none where only this one reaches it."""
         if is_loopback(self.host) or self.sharing is None:
             return []
-        if names := sorted(self.sharing.names):
+        names = sorted(self.sharing.names)
+        if names:
             return [f"It answers to its IP addresses and to {' and '.join(names)}."]
         return [
             "It answers to its IP addresses only; --public-name NAME adds the name that "
@@ -283,7 +287,7 @@ def _sharing(names: Sequence[str]) -> "Sharing":
 
     agent = MemoryAgent()
     tokens = AccessTokens(agent.store.root)
-    if not any(one.is_valid for one in tokens.every()):
+    if not any(token.is_valid for token in tokens.every()):
         raise QuestionError(
             "There is no valid token, so nobody could ask. Create one: `memory serve tokens "
             "create NAME --person PERSON "

@@ -55,16 +55,16 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
         on_read_resource=answering("resources/read", mcp_types.ReadResourceResult),
     )
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    made = server.streamable_http_app(
+    served = server.streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         transport_security=unguarded,
         stateless_http=sharing is not None,
     )
     return (
-        sharing.guarded(_posts_only(_json_only(made)), host)
+        sharing.guarded(_posts_only(_json_only(served)), host)
         if sharing
-        else Guard(_json_only(made), host)
+        else Guard(_json_only(served), host)
     )
 
 

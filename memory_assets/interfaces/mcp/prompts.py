@@ -36,7 +36,8 @@ def listen() -> Path | None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _delete_left(folder)
-        server, path = _bound(folder), folder / f"{os.getpid()}{SUFFIX}"
+        server = _bound(folder)
+        path = folder / f"{os.getpid()}{SUFFIX}"
     except OSError as error:
         print(f"memory: recall at each prompt is off: {error}", file=sys.stderr)
         return None
@@ -59,11 +60,9 @@ def _bound(folder: Path) -> socket.socket:
     """Returns the listening socket in the folder. No thread runs yet, so that the working folder
     may change for a moment.
     """
-    server, name, before = (
-        socket.socket(socket.AF_UNIX),
-        f"{os.getpid()}{SUFFIX}",
-        os.open(".", os.O_RDONLY),
-    )
+    server = socket.socket(socket.AF_UNIX)
+    name = f"{os.getpid()}{SUFFIX}"
+    before = os.open(".", os.O_RDONLY)
     mask = os.umask(0o177)
     try:
         os.chdir(folder)  # the path of a socket may have a hundred characters only
@@ -111,7 +110,7 @@ def _near(asked: dict[str, Any]) -> tuple[str, Any]:
     from memory_assets.interfaces.dispatcher import present_agent
 
     agent = present_agent()
-    found = agent.near_prompt(
+    memories = agent.near_prompt(
         str(asked["prompt"]), session=str(asked["session"]), folder=str(asked["folder"])
     )
-    return found.text, lambda: agent.shown_at_prompt(found)
+    return memories.text, lambda: agent.shown_at_prompt(memories)

@@ -31,13 +31,11 @@ handshake.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Supported revisions of the protocol, oldest first; for others, the newest of these is offered."""
 
-PARSE_ERROR, INVALID_REQUEST, NO_SUCH_METHOD, INVALID_PARAMS, INTERNAL_ERROR = (
-    -32700,
-    -32600,
-    -32601,
-    -32602,
-    -32603,
-)
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+NO_SUCH_METHOD = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 NO_SUCH_RESOURCE = -32002
 
 INSTRUCTIONS = (
@@ -85,7 +83,9 @@ class RefusedError(Exception):
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
-        self.code, self.message, self.data = code, message, data
+        self.code = code
+        self.message = message
+        self.data = data
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the error object of the response."""
@@ -101,7 +101,8 @@ class Protocol:
     """What a request to a shared memory may call; None: its owner asks."""
 
     def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
-        self.is_writing, self.is_structured = is_writing, is_structured
+        self.is_writing = is_writing
+        self.is_structured = is_structured
         self._methods: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "initialize": self.initialize,
             "ping": lambda _: {},
@@ -191,8 +192,8 @@ class Protocol:
             text = "\n".join(
                 [render_text(verb.name, data), *(f"! {warning}" for warning in answer["warnings"])]
             ).strip()
-        told = {"content": [{"type": "text", "text": visible(text)}], "isError": not answer["ok"]}
-        return told | (
+        result = {"content": [{"type": "text", "text": visible(text)}], "isError": not answer["ok"]}
+        return result | (
             {"structuredContent": json.loads(envelope.to_json(answer))}
             if self.is_structured
             else {}
@@ -201,7 +202,8 @@ class Protocol:
     def _called(self, params: Mapping[str, Any]) -> "tuple[Verb, Mapping[str, Any]]":
         from memory_assets.interfaces.verbs import VERBS
 
-        name, arguments = params.get("name"), params.get("arguments")
+        name = params.get("name")
+        arguments = params.get("arguments")
         verb = next((verb for verb in VERBS if verb.tool == name), None)
         if verb is None:
             raise RefusedError(
@@ -237,8 +239,8 @@ class Protocol:
             raise RefusedError(
                 NO_SUCH_RESOURCE, f"{uri} was not written yet. Run `memory up`.", {"uri": uri}
             ) from None
-        told = f"{SAMPLE}\n\n{text}" if is_sample() else text
-        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(told)}]}
+        shown = f"{SAMPLE}\n\n{text}" if is_sample() else text
+        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(shown)}]}
 
 
 def version() -> str:

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -68,7 +68,8 @@ def claim_streams() -> tuple[BinaryIO, BinaryIO]:
     """Returns the original stdin and stdout; for all other code of this process both are
     redirected.
     """
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("r+b") as nothing:
         os.dup2(nothing.fileno(), 0)
         try:
@@ -101,7 +102,7 @@ class Server:
     def run(self, requests: BinaryIO) -> None:
         """Answers until the input ends, then finishes the open calls."""
         try:
-            while line := requests.readline(LONGEST_LINE + 1):
+            for line in iter(partial(requests.readline, LONGEST_LINE + 1), b""):
                 if len(line) > LONGEST_LINE:
                     _skip_line(requests, line)
                     self._refuse(
@@ -135,7 +136,8 @@ class Server:
             )
 
     def _take_method(self, message: Mapping[str, Any]) -> None:
-        method, params = message["method"], message.get("params")
+        method = message["method"]
+        params = message.get("params")
         request_id = _id_in(message)
         if not isinstance(method, str) or ("id" in message and request_id is None):
             self._refuse(
@@ -214,8 +216,12 @@ def _load() -> None:
 
 
 def _id_in(message: Mapping[str, Any]) -> RequestId | None:
-    found = message.get("id")
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    request_id = message.get("id")
+    return (
+        request_id
+        if isinstance(request_id, str | int) and not isinstance(request_id, bool)
+        else None
+    )
 
 
 def _skip_line(requests: BinaryIO, line: bytes) -> None:

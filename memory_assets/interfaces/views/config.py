@@ -23,7 +23,7 @@ def render_settings(settings: "Sequence[Setting]") -> Parts:
     """Renders each setting with its value, its default where it differs, and its origin; then the
     files.
     """
-    rows = ((one.name, *_cells(one), _origin(one)) for one in settings)
+    rows = ((setting.name, *_cells(setting), _origin(setting)) for setting in settings)
     yield table("setting", "value", "default", "from", rows=rows)
     yield ""
     for label, file in (
@@ -36,54 +36,62 @@ def render_settings(settings: "Sequence[Setting]") -> Parts:
     yield line(("environment   ", "bold"), "MEMORY_ and the name in capitals; overrides both files")
 
 
-def render_setting(one: "Setting") -> Parts:
+def render_setting(setting: "Setting") -> Parts:
     """Renders one setting: what it means, its value, default and origin, and how to change it."""
-    yield bold(one.name, f": {one.about}")
+    yield bold(setting.name, f": {setting.about}")
     yield ""
     shown = {
-        "value": _lines(one.value),
-        "default": _lines(one.default),
-        "from": one.origin,
-        "variable": one.variable,
+        "value": _lines(setting.value),
+        "default": _lines(setting.default),
+        "from": setting.origin,
+        "variable": setting.variable,
     }
-    yield from render_fields({**shown, "file": one.file, "line": one.line})
+    yield from render_fields({**shown, "file": setting.file, "line": setting.line})
 
 
 def render_changed(changed: "ChangedSetting") -> Parts:
     """Renders what differs between the value before and after, and the file."""
-    one, was = changed.setting, changed.was
-    now = one.value
+    was = changed.was
+    now = changed.setting.value
     if isinstance(was, dict) and isinstance(now, dict):
         keys = [key for key in was | now if was.get(key) != now.get(key)]
-        was, now = ({key: value[key] for key in keys if key in value} for value in (was, now))
-    yield bold(one.name, f": {_whole(was)} → {_whole(now)}" if was != now else ": unchanged")
+        was = {key: was[key] for key in keys if key in was}
+        now = {key: now[key] for key in keys if key in now}
+    difference = f": {_whole(was)} → {_whole(now)}" if was != now else ": unchanged"
+    yield bold(changed.setting.name, difference)
     yield dim(f"   in {changed.path}")
 
 
-def render_deployment(found: "DagsterConfiguration") -> Parts:
+def render_deployment(configuration: "DagsterConfiguration") -> Parts:
     """Renders the file: all of it where it is only shown, what changes where it was written."""
-    if not found.is_written:
-        yield dim(f"# {found.path}")
-        yield found.content.rstrip("\n")
+    if not configuration.is_written:
+        yield dim(f"# {configuration.path}")
+        yield configuration.content.rstrip("\n")
         return
-    yield found.diff.rstrip("\n") or "Nothing changes."
+    yield configuration.diff.rstrip("\n") or "Nothing changes."
     yield ""
-    yield bold("written", f": {found.path}") if found.diff else bold("unchanged", f": {found.path}")
-    if found.before:
-        yield dim(f"   the file before it: {found.before}")
-
-
-def _cells(one: "Setting") -> tuple[str, str]:
-    is_default = one.value == one.default
-    if isinstance(one.value, dict) and isinstance(one.default, dict) and not is_default:
-        changed = {key: value for key, value in one.value.items() if one.default.get(key) != value}
-        return _short(changed, MOST_CHARS["value"]), _entries(one.default)
-    value = (
-        _entries(one.value)
-        if isinstance(one.value, dict)
-        else _short(one.value, MOST_CHARS["value"])
+    yield (
+        bold("written", f": {configuration.path}")
+        if configuration.diff
+        else bold("unchanged", f": {configuration.path}")
     )
-    return value, "" if is_default else _short(one.default, MOST_CHARS["default"])
+    if configuration.before:
+        yield dim(f"   the file before it: {configuration.before}")
+
+
+def _cells(setting: "Setting") -> tuple[str, str]:
+    is_default = setting.value == setting.default
+    if isinstance(setting.value, dict) and isinstance(setting.default, dict) and not is_default:
+        changed = {
+            key: value for key, value in setting.value.items() if setting.default.get(key) != value
+        }
+        return _short(changed, MOST_CHARS["value"]), _entries(setting.default)
+    value = (
+        _entries(setting.value)
+        if isinstance(setting.value, dict)
+        else _short(setting.value, MOST_CHARS["value"])
+    )
+    return value, "" if is_default else _short(setting.default, MOST_CHARS["default"])
 
 
 def _entries(value: Mapping[str, Any]) -> str:
@@ -103,7 +111,7 @@ def _short(value: Any, most: int) -> str:
 def _lines(value: Any) -> str:
     """Returns the value, an entry of a table on each line."""
     return (
-        "\n".join(f"{key} = {cell(one)}" for key, one in value.items())
+        "\n".join(f"{key} = {cell(item)}" for key, item in value.items())
         if value and isinstance(value, dict)
         else _whole(value)
     )
@@ -111,18 +119,18 @@ def _lines(value: Any) -> str:
 
 def _whole(value: Any) -> str:
     text = (
-        ", ".join(f"{key} = {cell(one)}" for key, one in value.items())
+        ", ".join(f"{key} = {cell(item)}" for key, item in value.items())
         if isinstance(value, dict)
         else cell(value)
     )
     return text or EMPTY
 
 
-def _origin(one: "Setting") -> str:
+def _origin(setting: "Setting") -> str:
     """Returns where the value comes from, as the lines below the table name it."""
     named = {
         "default": "default",
         user_settings_file(): "your file",
         data_settings_file(): "store's file",
     }
-    return named.get(one.origin, "environment")
+    return named.get(setting.origin, "environment")

@@ -10,7 +10,7 @@ from memory_assets.interfaces.views.terminal import Raw
 
 if TYPE_CHECKING:
     from memory_assets.memory.running import Built
-    from memory_assets.memory.verb_answers import HarnessCounts, Health, Status
+    from memory_assets.memory.verb_answers import Check, HarnessCounts, Health, Status
     from memory_assets.services.sharing.answers import SharedStatus
 
 COUNTS = (
@@ -75,28 +75,11 @@ def render_status_line(status: "Status") -> Parts:
 
 def render_health(health: "Health") -> Parts:
     """Renders the counts of each harness, and each check."""
-    if harnesses := health.harnesses:
-        names = [*(one.harness for one in harnesses), "all"]
-        rows = (
-            [name, *(f"{value:,}" for value in (*values, sum(values)))]
-            for name, values in _count_rows(harnesses)
-        )
-        yield table("", *names, numbers=names, rows=rows)
-        if unknown := {
-            name: count for one in harnesses for name, count in one.unknown_types.items()
-        }:
-            yield "unknown types: " + ", ".join(
-                f"{name} {count:,}" for name, count in unknown.items()
-            )
+    if health.harnesses:
+        yield from _render_counts(health.harnesses)
     for check in health.checks:
-        mark = (
-            ("✓", "green")
-            if check.passed
-            else ("!", "yellow")
-            if check.is_advice
-            else ("✗", "bold red")
-        )
-        yield line(mark, f" {check.promise}", (f": {check.found}" if check.found else "", "dim"))
+        finding = f": {check.found}" if check.found else ""
+        yield line(_mark_of(check), f" {check.promise}", (finding, "dim"))
         if check.remedy and not check.passed:
             yield warning(f"    {check.remedy}")
     if health.is_well:
@@ -105,12 +88,35 @@ def render_health(health: "Health") -> Parts:
         yield Text(f"{len(health.broken)} of {len(health.checks)} checks failed.", style="bold red")
 
 
+def _mark_of(check: "Check") -> tuple[str, str]:
+    if check.passed:
+        return "✓", "green"
+    return ("!", "yellow") if check.is_advice else ("✗", "bold red")
+
+
+def _render_counts(harnesses: "Sequence[HarnessCounts]") -> Parts:
+    names = [*(counts.harness for counts in harnesses), "all"]
+    rows = [_cells(name, values) for name, values in _count_rows(harnesses)]
+    yield table("", *names, numbers=names, rows=rows)
+    unknown: dict[str, int] = {}
+    for counts in harnesses:
+        unknown |= counts.unknown_types
+    if unknown:
+        listed = ", ".join(f"{name} {count:,}" for name, count in unknown.items())
+        yield f"unknown types: {listed}"
+
+
+def _cells(name: str, values: "Sequence[int]") -> list[str]:
+    return [name, *(f"{value:,}" for value in (*values, sum(values)))]
+
+
 def _count_rows(harnesses: "Sequence[HarnessCounts]") -> Iterator[tuple[str, list[int]]]:
     """Yields each count by harness, and counts by kind one after the other."""
     for name in COUNTS:
-        label, values = LABELS.get(name, name), [getattr(one, name) for one in harnesses]
+        label = LABELS.get(name, name)
+        values = [getattr(counts, name) for counts in harnesses]
         if isinstance(values[0], int):
             yield label, values
         else:
-            for kind in sorted({kind for one in values for kind in one}):
-                yield f"{label}: {kind}", [one.get(kind, 0) for one in values]
+            for kind in sorted({kind for counts in values for kind in counts}):
+                yield f"{label}: {kind}", [counts.get(kind, 0) for counts in values]

@@ -40,12 +40,12 @@ def table(
     """Returns a table with these columns and rows; the columns `numbers` are aligned to the
     right.
     """
-    made = Table(box=None, pad_edge=False, header_style="bold")
+    drawn = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        made.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        drawn.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
-        made.add_row(*row)
-    return made
+        drawn.add_row(*row)
+    return drawn
 
 
 def cell(value: Any) -> str:
@@ -60,13 +60,13 @@ def cell(value: Any) -> str:
 
 def ranges(lines: Sequence[int]) -> str:
     """Returns record numbers as ranges: 3-5, 9."""
-    found: list[list[int]] = []
+    spans: list[list[int]] = []
     for number in sorted(set(lines)):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
         else:
-            found.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
+            spans.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
 
 
 def counted(count: int, what: str) -> str:
@@ -76,10 +76,10 @@ def counted(count: int, what: str) -> str:
 
 def render_fields(result: Any) -> Parts:
     """Renders the fields of a result, one name and value per line."""
-    made = Table(box=None, show_header=False, pad_edge=False)
-    made.add_column(style="bold")
-    made.add_column(overflow="fold")
+    drawn = Table(box=None, show_header=False, pad_edge=False)
+    drawn.add_column(style="bold")
+    drawn.add_column(overflow="fold")
     for name, value in (result if isinstance(result, Mapping) else vars(result)).items():
         if not name.startswith("_"):
-            made.add_row(name, cell(value))
-    yield made
+            drawn.add_row(name, cell(value))
+    yield drawn

@@ -32,12 +32,12 @@ def render_recalled(answer: "Answer") -> Parts:
         yield "No memory answers this question."
     elif not answer.is_known:
         yield warning("Not in memory. The nearest memories:")
-    for number, found in enumerate(answer.results, start=1):
-        speaker = f"{found.said_by}: " if found.kind == "message" else ""
-        yield bold(f"{number}. ", f"{speaker}{squeezed(found.text)}")
-        if found.other_half:
-            yield f"   {found.other_half}"
-        yield dim(f"   {_facts(found)}")
+    for number, result in enumerate(answer.results, start=1):
+        speaker = f"{result.said_by}: " if result.kind == "message" else ""
+        yield bold(f"{number}. ", f"{speaker}{squeezed(result.text)}")
+        if result.other_half:
+            yield f"   {result.other_half}"
+        yield dim(f"   {_facts(result)}")
     if answer.results and answer.tier == 1:
         yield dim("answered from category summaries; --deep searches everything")
     if answer.degraded:
@@ -46,23 +46,24 @@ def render_recalled(answer: "Answer") -> Parts:
 
 def render_block(answer: "Answer") -> Parts:
     """Renders the lines for a prompt, if there are any."""
-    if block := answer.render():
+    block = answer.render()
+    if block:
         yield block
 
 
-def render_cited(said: "CitedAnswer") -> Parts:
+def render_cited(answer: "CitedAnswer") -> Parts:
     """Renders the sentences with their ids, then the source of each id."""
-    if said.is_known and said.is_extractive:
+    if answer.is_known and answer.is_extractive:
         yield dim("Verbatim quotes, no model used.")
-    yield said.text if said.is_known else warning(said.text)
-    if said.citations:
+    yield answer.text if answer.is_known else warning(answer.text)
+    if answer.citations:
         yield ""
-    for one in said.citations:
-        yield bold(f"{one.id}  ", _origin(one), "dim")
-    for dropped in said.dropped:
+    for citation in answer.citations:
+        yield bold(f"{citation.id}  ", _origin(citation), "dim")
+    for dropped in answer.dropped:
         yield warning(f"dropped: {dropped.text} ({dropped.reason})")
-    if said.cost.model_calls:
-        yield dim(f"{said.cost.model_tokens:,} tokens, ${said.cost.usd:.4f}")
+    if answer.cost.model_calls:
+        yield dim(f"{answer.cost.model_tokens:,} tokens, ${answer.cost.usd:.4f}")
 
 
 def render_noted(noted: "Noted") -> Parts:
@@ -81,39 +82,37 @@ def render_rating(rating: "Rating") -> Parts:
 
 def render_restored(restored: "Restored") -> Parts:
     """Renders the restored memories with their former states, and when recall returns them."""
-    for one in restored.memories:
-        yield bold(short_id(one.memory_id), f" {one.text}")
-        yield dim(f"   was {one.state}")
+    for memory in restored.memories:
+        yield bold(short_id(memory.memory_id), f" {memory.text}")
+        yield dim(f"   was {memory.state}")
     yield "Active again after the next `memory ingest`, or within minutes while `memory up` runs."
 
 
-def render_forgetting(found: "Forgetting") -> Parts:
+def render_forgetting(forgetting: "Forgetting") -> Parts:
     """Renders where the memory or the words were found, and what was erased."""
-    for one in found.memories:
-        yield bold(short_id(one.memory_id), f" {one.text}")
-        yield dim(f"   {one.state}, {one.project or 'every project'}")
-    messages, segments = (
-        counted(len(found.message_ids), "message"),
-        counted(len(found.segment_ids), "segment"),
-    )
+    for memory in forgetting.memories:
+        yield bold(short_id(memory.memory_id), f" {memory.text}")
+        yield dim(f"   {memory.state}, {memory.project or 'every project'}")
+    messages = counted(len(forgetting.message_ids), "message")
+    segments = counted(len(forgetting.segment_ids), "segment")
     yield (
-        f"Derived from {counted(found.observation_count, 'observation')}, {messages} and "
+        f"Derived from {counted(forgetting.observation_count, 'observation')}, {messages} and "
         f"{segments}."
     )
-    for place in found.found.places:
+    for place in forgetting.found.places:
         files = counted(place.files, "object" if place.kind.startswith("git") else "file")
         yield f"   {place.kind}: {counted(place.count, 'occurrence')} in {files}"
-    if found.entry_lines:
-        yield f"   {', '.join(found.entry_lines)}"
-    if found.branches:
-        yield f"   what-if branches, all of which are deleted: {', '.join(found.branches)}"
-    if found.proof is None:
+    if forgetting.entry_lines:
+        yield f"   {', '.join(forgetting.entry_lines)}"
+    if forgetting.branches:
+        yield f"   what-if branches, all of which are deleted: {', '.join(forgetting.branches)}"
+    if forgetting.proof is None:
         yield dim("Nothing was changed. --apply erases it everywhere, for good.")
         return
-    searched = ", ".join(f"{kind} {count:,}" for kind, count in found.proof.looked_at.items())
+    searched = ", ".join(f"{kind} {count:,}" for kind, count in forgetting.proof.looked_at.items())
     yield f"Erased. Searched again, every file decoded: {searched}."
-    yield bold("Nothing holds it any more." if found.is_gone else "It is still present.")
-    if found.is_gone:
+    yield bold("Nothing holds it any more." if forgetting.is_gone else "It is still present.")
+    if forgetting.is_gone:
         yield dim("The next run rebuilds without it what was derived from it.")
 
 
@@ -123,13 +122,13 @@ def render_pending(review: "Review") -> Parts:
     if not review.pending:
         yield "No proposal is pending."
         return
-    for one in review.pending:
-        yield bold(one.proposal_id, f" → {one.path}, {one.section}")
-        yield f"   {one.text or 'Remove:'}"
-        if one.entry:
-            yield f"   {'instead of ' if one.text else ''}{one.entry}"
-        until = f", expires {one.expires_at:%Y-%m-%d}" if one.expires_at else ""
-        yield dim(f"   {one.reason}{until}")
+    for proposal in review.pending:
+        yield bold(proposal.proposal_id, f" → {proposal.path}, {proposal.section}")
+        yield f"   {proposal.text or 'Remove:'}"
+        if proposal.entry:
+            yield f"   {'instead of ' if proposal.text else ''}{proposal.entry}"
+        until = f", expires {proposal.expires_at:%Y-%m-%d}" if proposal.expires_at else ""
+        yield dim(f"   {proposal.reason}{until}")
     first = review.pending[0].proposal_id
     if review.pending_count > len(review.pending):
         yield dim(
@@ -144,34 +143,36 @@ def render_pending(review: "Review") -> Parts:
 
 def render_decided(decided: "Decided") -> Parts:
     """Renders the new state of each proposal."""
-    for one in decided.decided:
-        yield bold(f"{one.proposal_id} {one.state}", f" → {one.section}: {one.text}")
-        yield dim(f"   {one.reason}")
+    for proposal in decided.decided:
+        yield bold(
+            f"{proposal.proposal_id} {proposal.state}", f" → {proposal.section}: {proposal.text}"
+        )
+        yield dim(f"   {proposal.reason}")
 
 
-def _facts(found: "Recalled") -> str:
+def _facts(result: "Recalled") -> str:
     """Returns the category and who said it, or that it is a message, the project, date, tags, id
     and source of a result.
     """
-    tags = f", {', '.join(found.tags)}" if found.tags else ""
-    origin = f"session {found.session}" + (
-        f", records {ranges(found.lines)}" if found.lines else ""
+    tags = f", {', '.join(result.tags)}" if result.tags else ""
+    origin = f"session {result.session}" + (
+        f", records {ranges(result.lines)}" if result.lines else ""
     )
-    said = "said" if found.kind == "message" else f"{found.category}, from {found.said_by}"
-    where = f" in {found.project}" if found.project else ""
-    return f"{said}{where} on {found.event_at:%Y-%m-%d}{tags}; {_shown_id(found)}; {origin}"
+    kind = "said" if result.kind == "message" else f"{result.category}, from {result.said_by}"
+    where = f" in {result.project}" if result.project else ""
+    return f"{kind}{where} on {result.event_at:%Y-%m-%d}{tags}; {_shown_id(result)}; {origin}"
 
 
-def _shown_id(found: "Recalled") -> str:
-    return short_id(found.memory_id) if found.kind in ("fact", "narrative") else found.memory_id
+def _shown_id(result: "Recalled") -> str:
+    return short_id(result.memory_id) if result.kind in ("fact", "narrative") else result.memory_id
 
 
-def _origin(one: "Citation") -> str:
+def _origin(citation: "Citation") -> str:
     """Returns the kind of source, its date, and its place."""
-    if not one.session:
-        return f"line {ranges(one.lines)} of {one.path}"
-    on = f" of {one.event_at:%Y-%m-%d}" if one.event_at else ""
-    by = f", said by {one.said_by}" if one.said_by else ""
-    return f"{one.kind}{on}{by}; session {one.session}" + (
-        f", records {ranges(one.lines)}" if one.lines else ""
+    if not citation.session:
+        return f"line {ranges(citation.lines)} of {citation.path}"
+    on = f" of {citation.event_at:%Y-%m-%d}" if citation.event_at else ""
+    by = f", said by {citation.said_by}" if citation.said_by else ""
+    return f"{citation.kind}{on}{by}; session {citation.session}" + (
+        f", records {ranges(citation.lines)}" if citation.lines else ""
     )

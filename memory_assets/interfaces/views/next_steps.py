@@ -35,17 +35,21 @@ def _after_recall(answer: "Answer") -> str:
             f"`memory explain {_words(answer.question)}` says why nothing is remembered; "
             "`memory remember` saves it."
         )
-    found = next((one.memory_id for one in answer.results if one.kind in MEMORIES), None)
-    if found is None:
+    memory_id = next(
+        (result.memory_id for result in answer.results if result.kind in MEMORIES), None
+    )
+    if memory_id is None:
         return (
             f"`memory recall {_words(answer.question)} --answer` quotes the sentences that "
             "answer it."
         )
-    return f"`memory explain {short_id(found)}` shows where it comes from, down to the transcript."
+    return (
+        f"`memory explain {short_id(memory_id)}` shows where it comes from, down to the transcript."
+    )
 
 
-def _after_answer(said: "CitedAnswer") -> str:
-    cited = next((one.id for one in said.citations if one.kind in MEMORIES), None)
+def _after_answer(answer: "CitedAnswer") -> str:
+    cited = next((citation.id for citation in answer.citations if citation.kind in MEMORIES), None)
     return (
         f"`memory explain {cited}` shows where it comes from, down to the transcript."
         if cited
@@ -53,24 +57,26 @@ def _after_answer(said: "CitedAnswer") -> str:
     )
 
 
-def _after_explain(found: "Explanation | WhyNot") -> str:
-    root = getattr(found, "root", None)
+def _after_explain(explained: "Explanation | WhyNot") -> str:
+    root = getattr(explained, "root", None)
     if root is not None:
-        known = root.kind == "memory" and root.facts.get("state") != "forgotten"
+        can_be_corrected = root.kind == "memory" and root.facts.get("state") != "forgotten"
         return (
-            f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.' if known else ""
+            f'`memory remember "…" --instead-of {short_id(root.id)}` corrects it.'
+            if can_be_corrected
+            else ""
         )
-    if getattr(found, "stage", "") == "recalled":
+    if getattr(explained, "stage", "") == "recalled":
         return ""
-    return f"`memory remember {_words(getattr(found, 'text', ''))}` saves it."
+    return f"`memory remember {_words(getattr(explained, 'text', ''))}` saves it."
 
 
-def _after_forget(found: "Forgetting") -> str:
-    if found.is_applied:
+def _after_forget(forgetting: "Forgetting") -> str:
+    if forgetting.is_applied:
         return "`memory ingest` rebuilds what was derived from it; `memory up` does so by itself."
-    is_short = len(found.target) <= MOST_CHARS
+    is_short = len(forgetting.target) <= MOST_CHARS
     return (
-        f"`memory forget {_words(found.target)} --apply` erases it."
+        f"`memory forget {_words(forgetting.target)} --apply` erases it."
         if is_short
         else "the same with --apply erases it."
     )
@@ -96,7 +102,7 @@ def after_hooks(changes: Mapping[str, Any], *, is_installing: bool) -> str:
     if all(change.is_elsewhere for change in changes["files"]):
         return "`memory hooks install`, once Claude Code, Codex or pi is installed on this machine."
     if is_installing:
-        is_planned = changes["is_dry_run"] and any(one.is_change for one in changes["files"])
+        is_planned = changes["is_dry_run"] and any(change.is_change for change in changes["files"])
         return (
             "`memory hooks install` writes this."
             if is_planned

@@ -28,18 +28,19 @@ NO_RECORDS = {
 }
 
 
-def render_explained(found: "Explanation | WhyNot") -> Parts:
+def render_explained(explained: "Explanation | WhyNot") -> Parts:
     """Renders the provenance down to the archived records, or the stage at which the words
     stopped.
     """
-    return _why_not(found) if found.has_origin is False else _chain(found)
+    return _why_not(explained) if explained.has_origin is False else _chain(explained)
 
 
 def _chain(explanation: "Explanation") -> Parts:
     tree = Tree(_step(explanation.root))
     _grow(tree, explanation.root.behind)
     yield tree
-    records, root = len(explanation.records), explanation.root
+    records = len(explanation.records)
+    root = explanation.root
     if not explanation.is_verified:
         yield Text(
             "A record no longer holds what was quoted from it; see the lines in red.",
@@ -77,7 +78,8 @@ def _step(step: "ProvenanceStep") -> Text:
 def _record(step: "ProvenanceStep") -> Text:
     """Returns the place of the record, and whether its bytes are unchanged."""
     facts = step.facts
-    is_unchanged, style = facts["is_unchanged"], "green" if facts["is_unchanged"] else "bold red"
+    is_unchanged = facts["is_unchanged"]
+    style = "green" if facts["is_unchanged"] else "bold red"
     where = (
         f"bytes {facts['byte_from']:,} to {facts['byte_to']:,} of the transcript, sha256 "
         f"{facts['sha256'][:16]}…"
@@ -92,41 +94,41 @@ def _record(step: "ProvenanceStep") -> Text:
     )
 
 
-def _why_not(found: "WhyNot") -> Parts:
-    if not found.is_meant:
+def _why_not(reason: "WhyNot") -> Parts:
+    if not reason.is_meant:
         yield "Nothing says this. The nearest thing said, perhaps not what you mean:"
-    yield bold(found.stage, f": {found.because}")
-    if found.says:
-        yield f"   {f'{short_id(found.memory_id)} ' if found.memory_id else ''}{found.says}"
-    if found.merged_into:
-        yield f"   merged into: {found.merged_into}"
+    yield bold(reason.stage, f": {reason.because}")
+    if reason.says:
+        yield f"   {f'{short_id(reason.memory_id)} ' if reason.memory_id else ''}{reason.says}"
+    if reason.merged_into:
+        yield f"   merged into: {reason.merged_into}"
     scores = [
         f"{name} {score:.3f}"
-        for name, score in (("score", found.score), ("last result", found.last_in))
+        for name, score in (("score", reason.score), ("last result", reason.last_in))
         if score
     ]
     if scores:
         yield dim(f"   {', '.join(scores)}")
-    if found.path:
-        records = f", records {', '.join(map(str, found.lines))}" if found.lines else ""
-        yield dim(f"   session {found.session or '-'}, {found.path}{records}")
+    if reason.path:
+        records = f", records {', '.join(map(str, reason.lines))}" if reason.lines else ""
+        yield dim(f"   session {reason.session or '-'}, {reason.path}{records}")
 
 
-def render_triggers(found: "Triggers") -> Parts:
+def render_triggers(triggers: "Triggers") -> Parts:
     """Renders each date with its sentence, its source and what to recall with it."""
-    if not found.triggers:
+    if not triggers.triggers:
         yield "No date comes up."
-    for one in found.triggers:
-        yield _trigger(one)
+    for trigger in triggers.triggers:
+        yield _trigger(trigger)
 
 
-def _trigger(one: "Trigger") -> Tree:
+def _trigger(trigger: "Trigger") -> Tree:
     where = (
-        f" [{one.project}] said {one.said_at:%Y-%m-%d} as '{one.expression}' · "
-        f"{one.path}:{one.line}"
+        f" [{trigger.project}] said {trigger.said_at:%Y-%m-%d} as '{trigger.expression}' · "
+        f"{trigger.path}:{trigger.line}"
     )
-    style = "bold yellow" if one.state == "due" else "bold"
-    tree = Tree(line((f"{one.trigger_on:%a %Y-%m-%d} ", style), one.text, (where, "dim")))
-    for text in one.memories:
+    style = "bold yellow" if trigger.state == "due" else "bold"
+    tree = Tree(line((f"{trigger.trigger_on:%a %Y-%m-%d} ", style), trigger.text, (where, "dim")))
+    for text in trigger.memories:
         tree.add(dim(text))
     return tree

@@ -61,7 +61,9 @@ class Bars:
             )
             self._bars = self._start(*columns)
         self._open += 1
-        bars, started, done = self._bars, self._clock(), 0
+        bars = self._bars
+        started = self._clock()
+        done = 0
         task = bars.add_task(description, total=total)
         try:
             for item in items:
@@ -85,7 +87,8 @@ class Bars:
             self._console.print(notice)
         if self._bars is not None:
             self._bars.stop()
-        self._bars, self._overall = None, Overall(seconds, self._clock()) if seconds else None
+        self._bars = None
+        self._overall = Overall(seconds, self._clock()) if seconds else None
         if self._overall is not None and self._console.is_terminal:
             share = TextColumn(
                 "{task.percentage:>3.0f} %", table_column=Column(min_width=5, no_wrap=True)
@@ -152,16 +155,21 @@ class Overall:
 
     def __init__(self, seconds: Mapping[str, float], started: float) -> None:
         self.started = started
-        self.share, self.within = 1.0, 0.0
+        self.share = 1.0
+        self.within = 0.0
         self.works = ""
-        self._seconds, self._whole = seconds, sum(seconds.values()) or 1.0
+        self._seconds = seconds
+        self._whole = sum(seconds.values()) or 1.0
         self._built = 0.0
-        self._table, self._title = "", ""
+        self._table = ""
+        self._title = ""
 
     def begin(self, table: str, title: str) -> None:
         """Counts the present table as built, and begins the next one."""
         self._built += self._present()
-        self._table, self._title, self.within = table, title, 0.0
+        self._table = table
+        self._title = title
+        self.within = 0.0
 
     @property
     def done(self) -> float:

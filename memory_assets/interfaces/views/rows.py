@@ -58,10 +58,11 @@ def render_cards(rows: "ShownRows") -> Parts:
         title = next((name for name in TITLES if row.get(name)), rows.key[0])
         yield bold(f"{number}. ", _short(row[title]))
         moment = [name for name in MOMENTS if row.get(name)][:1]
-        told = [name for name in (*moment, *FIELDS) if name != title and _is_told(row.get(name))]
-        if told:
-            yield f"   {', '.join(f'{name} {_short(row[name])}' for name in told[:MOST_FIELDS])}"
-        if ids := list(_ids(rows.key, row, title)):
+        shown = [name for name in (*moment, *FIELDS) if name != title and _is_told(row.get(name))]
+        if shown:
+            yield f"   {', '.join(f'{name} {_short(row[name])}' for name in shown[:MOST_FIELDS])}"
+        ids = list(_ids(rows.key, row, title))
+        if ids:
             yield dim(f"   {', '.join(ids)}")
     yield dim(
         f"{len(rows.rows):,} of {rows.total:,} rows of {rows.table}; --all shows every "

@@ -9,18 +9,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memory_assets.memory.hook_settings import HookChange
-    from memory_assets.memory.models import Costs, DayCost, ModelOffer, ModelOverview, Models
+    from memory_assets.memory.models import (
+        Costs,
+        DayCost,
+        ModelOffer,
+        ModelOverview,
+        Models,
+        ProjectShare,
+    )
     from memory_assets.memory.uninstall import Uninstalled
 
 MOST_ROWS = 8
 """Projects that are listed, so that the overview fits on one screen."""
 
 
-def render_changes(found: dict[str, Any]) -> Parts:
+def render_changes(report: dict[str, Any]) -> Parts:
     """Renders the state of each settings file of a harness, with a diff where it would change."""
-    for change in found["files"]:
-        last_event = found["last_heard"].get(change.harness)
-        would = "would be " if found["is_dry_run"] and change.is_change else ""
+    for change in report["files"]:
+        last_event = report["last_heard"].get(change.harness)
+        would = "would be " if report["is_dry_run"] and change.is_change else ""
         yield line((f"{would}{change.state}", _style_of(change)), f"  {change.path}")
         if change.note:
             yield dim(f"   {change.note}")
@@ -39,12 +46,12 @@ def _style_of(change: "HookChange") -> str:
 def render_models(models: "Models") -> Parts:
     """Renders the configured models and the others with a known price."""
     rows = []
-    for one in models.models:
+    for model in models.models:
         prices = (
-            _price(usd, "free" if one.name == "rules" else "?")
-            for usd in (one.input_usd, one.output_usd)
+            _price(usd, "free" if model.name == "rules" else "?")
+            for usd in (model.input_usd, model.output_usd)
         )
-        rows.append(["✓" if one.is_used else "", one.name, *prices])
+        rows.append(["✓" if model.is_used else "", model.name, *prices])
     yield table("", "model", "input", "output", rows=rows, numbers=("input", "output"))
     yield dim("US dollars for a million tokens. `rules` uses no model and sends nothing.")
     yield dim(
@@ -62,8 +69,10 @@ def render_overview(overview: "ModelOverview") -> Parts:
     """
     yield from _configured(overview)
     yield ""
-    ready = [("✓" if one.is_ready else "–", one) for one in overview.offers]
-    rows = [[mark, one.name, one.state, one.sent_to, _offered(one)] for mark, one in ready]
+    ready = [("✓" if offer.is_ready else "–", offer) for offer in overview.offers]
+    rows = [
+        [mark, offer.name, offer.state, offer.sent_to, _offered(offer)] for mark, offer in ready
+    ]
     yield table("", "this machine offers", "found", "read by", "what is due", rows=rows)
     yield dim(
         "Prices of the API; a subscription counts the use against its limits. No price "
@@ -72,27 +81,32 @@ def render_overview(overview: "ModelOverview") -> Parts:
     yield ""
     what = ": sessions that no model has read, reflections, reviews."
     yield bold(f"Due: {overview.calls:,} questions, about {overview.tokens:,} tokens", what)
-    shares = (
-        [one.project, *(f"{n:,}" for n in (one.sessions, one.calls, one.short, one.tokens))]
-        for one in overview.projects[:MOST_ROWS]
-    )
+    shares = [_share_cells(share) for share in overview.projects[:MOST_ROWS]]
     numbers = ("sessions", "questions", "short sessions", "tokens")
     yield table("project", *numbers, rows=shares, numbers=numbers)
-    if more := overview.projects[MOST_ROWS:]:
+    more = overview.projects[MOST_ROWS:]
+    if more:
         yield dim(
-            f"and {len(more)} more projects with {sum(one.sessions for one in more):,} sessions"
+            f"and {len(more)} more projects with {sum(share.sessions for share in more):,} sessions"
         )
     yield dim(
         "Sent are messages, tool calls and results cut at 300 characters, and images; "
         "secrets are masked (docs/model.md)."
     )
-    for one in overview.offers:
-        if one.is_ready:
-            yield line((one.command, "bold"), f"   allows that for these projects ({one.sent_to})")
+    for offer in overview.offers:
+        if offer.is_ready:
+            yield line(
+                (offer.command, "bold"), f"   allows that for these projects ({offer.sent_to})"
+            )
     yield line(
         ("memory model cost", "bold"),
         "   counts the questions of each day and step exactly, and sends nothing",
     )
+
+
+def _share_cells(share: "ProjectShare") -> list[str]:
+    counts = (share.sessions, share.calls, share.short, share.tokens)
+    return [share.project, *(f"{count:,}" for count in counts)]
 
 
 def render_choice(overview: "ModelOverview", path: "Path | None") -> Parts:
@@ -125,7 +139,7 @@ def _configured(overview: "ModelOverview") -> Parts:
         overview.observer,
         f" extracts facts ({overview.origin}); {overview.reflector} reflects, reviews and answers.",
     )
-    allowed = [one.project for one in overview.projects if one.may_send]
+    allowed = [share.project for share in overview.projects if share.may_send]
     yield f"Sent to {overview.sent_to}: sessions of {cell(allowed) or 'no project'}."
     if overview.waiting:
         yield warning(
@@ -141,21 +155,21 @@ def render_costs(costs: "Costs") -> Parts:
     """Renders what a backfill would cost: each day with open questions, and the sum."""
     numbers = ("windows", "calls", "stored", "tokens in", "out", "now", "in batches")
     rows = ((str(day.day), *_cost_cells([day])) for day in costs.days if day.calls > day.answered)
-    made = table("day", *numbers, rows=rows, numbers=numbers)
-    made.add_section()
-    made.add_row("all windows", *_cost_cells(costs.days), style="bold")
-    for one in costs.others:
+    rows_of_days = table("day", *numbers, rows=rows, numbers=numbers)
+    rows_of_days.add_section()
+    rows_of_days.add_row("all windows", *_cost_cells(costs.days), style="bold")
+    for step in costs.others:
         counts = [
             "",
-            f"{one.calls:,}",
+            f"{step.calls:,}",
             "",
-            f"{one.input_tokens:,}",
-            f"{one.output_tokens:,}",
-            _price(one.usd),
+            f"{step.input_tokens:,}",
+            f"{step.output_tokens:,}",
+            _price(step.usd),
             "",
         ]
-        made.add_row(one.step, *counts, style="dim" if one.is_each else "")
-    yield made
+        rows_of_days.add_row(step.step, *counts, style="dim" if step.is_each else "")
+    yield rows_of_days
     yield bold(
         f"In all {costs.calls:,} questions for {_price(costs.usd)}",
         "; a run asks for at most MEMORY_MODEL_MOST_USD.",
@@ -169,7 +183,7 @@ def render_costs(costs: "Costs") -> Parts:
 
 def _cost_cells(days: "Sequence[DayCost]") -> list[str]:
     names = ("windows", "calls", "answered", "input_tokens", "output_tokens")
-    sums = [sum(getattr(day, name) for day in days) for name in names]
+    sums = [_sum_of(days, name) for name in names]
     prices = [[day.usd for day in days], [day.usd_in_batches for day in days]]
     return [
         *(f"{n:,}" for n in sums),
@@ -177,36 +191,40 @@ def _cost_cells(days: "Sequence[DayCost]") -> list[str]:
     ]
 
 
+def _sum_of(days: "Sequence[DayCost]", name: str) -> int:
+    return sum(getattr(day, name) for day in days)
+
+
 def _price(usd: float | None, unknown: str = "?") -> str:
     return unknown if usd is None else f"${usd:.2f}"
 
 
-def render_uninstalled(found: "Uninstalled") -> Parts:
+def render_uninstalled(removal: "Uninstalled") -> Parts:
     """Renders what was removed from each harness and from the machine, and what stays."""
-    for change in found.hooks:
-        would = "would be " if found.is_dry_run and change.is_change else ""
+    for change in removal.hooks:
+        would = "would be " if removal.is_dry_run and change.is_change else ""
         yield line((f"{would}{change.state}", "bold"), f"  {change.path}")
         if change.is_change and change.note:
             yield dim(f"   {change.note}")
-    for removed in filter(None, found.of_extras.values()):
-        would = "would be " if found.is_dry_run and removed.text else ""
+    for removed in filter(None, removal.of_extras.values()):
+        would = "would be " if removal.is_dry_run and removed.text else ""
         yield line((f"{would}{removed.state}", "bold"), f"  {removed.path}")
-    if found.erased is None:
-        yield f"The memory stays in {found.data}; `memory uninstall --erase` deletes it."
+    if removal.erased is None:
+        yield f"The memory stays in {removal.data}; `memory uninstall --erase` deletes it."
     else:
-        left = (
-            f"; left, because this program did not write it: {', '.join(found.erased.left)}"
-            if found.erased.left
+        remaining = (
+            f"; left, because this program did not write it: {', '.join(removal.erased.left)}"
+            if removal.erased.left
             else ""
         )
-        yield line(("deleted", "bold"), f"  {found.erased.path}{left}")
-        if found.erased.objects:
+        yield line(("deleted", "bold"), f"  {removal.erased.path}{remaining}")
+        if removal.erased.objects:
             yield warning(
-                f"The objects in {found.erased.objects} stay: delete that prefix with the "
+                f"The objects in {removal.erased.objects} stay: delete that prefix with the "
                 "tools of its server."
             )
     yield dim(
-        f"Settings stay in {found.settings}. Backups, exports and pushed remotes are yours "
+        f"Settings stay in {removal.settings}. Backups, exports and pushed remotes are yours "
         "to delete."
     )
     yield dim("The program itself: `pip uninstall memory_assets`, or delete the checkout.")

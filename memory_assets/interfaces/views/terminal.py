@@ -129,7 +129,7 @@ def _wrapped(text: Text, on: Console) -> Text:
     ):
         return text
     first, *others = text[indent:].wrap(on, on.width - indent)
-    return Text("\n").join([text[:indent] + first, *(Text(" " * indent) + one for one in others)])
+    return Text("\n").join([text[:indent] + first, *(Text(" " * indent) + rest for rest in others)])
 
 
 def tell(text: str) -> None:
