@@ -22,8 +22,11 @@ LOAD = (
 def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
     assert [extra.name for extra in extras()] == extra_names()
     for extra in extras():
-        for name in filter(None, [*extra.commands.values(), extra.uninstall]):
-            assert callable(extra.load(name))
+        modules = [extra.tables, extra.checks]
+        functions = [extra.answers, extra.uninstall, extra.before_update, extra.verbs]
+        named = [*extra.commands.values(), *extra.views.values(), *extra.methods.values()]
+        for name in filter(None, [*modules, *functions, *named]):
+            assert extra.load(name) is not None
 
 
 @pytest.mark.slow
