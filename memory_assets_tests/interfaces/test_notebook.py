@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,9 +11,21 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from memory_assets.adapters.optional_packages import install_command
+from memory_assets.errors import StoreError
 from memory_assets.interfaces import notebook
 from memory_assets.store.settings import read_settings
 from memory_assets_tests.small_store import small_store
+
+
+def test_without_jupyter_the_command_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(notebook, "find_spec", lambda name: None)
+    with pytest.raises(
+        StoreError, match=re.escape(f"not installed. Run `{install_command('notebook')}`")
+    ):
+        notebook.command(tmp_path / "memory.ipynb", 8888, opens_browser=True)
 
 
 def test_jupyter_serves_the_folder_of_the_notebook_to_this_machine_alone(

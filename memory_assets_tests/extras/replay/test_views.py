@@ -11,7 +11,7 @@ from rich.pager import SystemPager
 
 from memory_assets.extras.replay.page import render_page
 from memory_assets.extras.replay.replay import Replay
-from memory_assets.extras.replay.views import render_turn
+from memory_assets.extras.replay.views import render_session, render_turn
 from memory_assets.interfaces.cli import app as cli
 from memory_assets.interfaces.views import terminal
 from memory_assets.interfaces.views.terminal import SafeConsole, show
@@ -60,6 +60,15 @@ def printed(parts: object, width: int = 80) -> str:
     into = io.StringIO()
     show(parts, SafeConsole(file=into, width=width, force_terminal=False, highlight=False))  # pyright: ignore[reportArgumentType]
     return into.getvalue()
+
+
+def test_the_list_of_turns_has_one_line_each_in_80_columns(store: Store):
+    shown = printed(render_session(Replay(store, "a").session(), UTC)).splitlines()
+    assert [row.split()[0] for row in shown[-3:]] == ["1", "2", "3"]
+    assert all(len(row.rstrip()) <= 80 for row in shown)
+    assert shown[1] == "a · Claude Code · shop · me" or shown[1].startswith(
+        "a · Claude Code · shop"
+    )
 
 
 def test_a_turn_shows_calls_with_their_arguments_and_no_control_character(store: Store):

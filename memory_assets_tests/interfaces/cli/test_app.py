@@ -54,6 +54,14 @@ def test_each_command_has_help_with_an_example_and_takes_json(command: tuple[str
     assert "--json" in out
 
 
+@pytest.mark.parametrize("words", [(), ("data",), ("hooks",)])
+def test_without_a_command_the_help_is_printed_and_no_error(words: tuple[str, ...], run: Run):
+    code, out, errors = run(*words)
+    assert code == 2
+    assert "Usage: memory" in out
+    assert errors == ""
+
+
 def test_the_version_is_printed_also_in_front_of_a_command(run: Run):
     assert (
         run("--version") == run("--version", "status") == (0, f"memory_assets {__version__}\n", "")
@@ -166,6 +174,13 @@ def test_show_prints_every_field_on_request_and_as_json(run: Run):
     assert "schema_version" in run("data", "show", "observations", "--all")[1]
     (row,) = json.loads(run("data", "show", "observations", "--json")[1])["data"]["rows"]
     assert list(row) == store.tables.read("observations").columns
+
+
+def test_show_of_a_day_without_rows_names_the_days_there_are(run: Run):
+    small_store()
+    code, _, err = run("data", "show", "observations", "--day", "2026-08-04")
+    assert code == 1
+    assert "has no part '2026-08-04'; it has 2026-08-03" in err
 
 
 def test_the_same_seed_draws_the_same_rows(run: Run):

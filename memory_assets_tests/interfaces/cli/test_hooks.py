@@ -78,3 +78,16 @@ def test_recall_at_each_prompt_is_chosen_stays_and_is_removed(
     recalls("--recall-each-prompt")
     said(capsys, "uninstall")
     assert path.read_text() == '{"model": "opus"}\n'
+
+
+def test_people_are_told_what_would_change(home: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["hooks", "install", "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "would be installed" in out
+    assert '+        "hooks": [' in out or '"SessionEnd": [' in out
+    assert "Codex has no settings here" in out
+
+
+def test_an_unknown_harness_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
+    reply = said(capsys, "install", "emacs", code=2)
+    assert "harness must be one of claude_code, pi, codex, not 'emacs'" in reply["error"]["message"]

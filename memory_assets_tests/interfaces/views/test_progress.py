@@ -3,9 +3,11 @@
 import io
 from collections.abc import Callable, Iterator
 
+import pytest
 from rich.console import Console
 
-from memory_assets.interfaces.views.progress import Bars
+from memory_assets.interfaces.views.progress import Bars, render_remaining
+from memory_assets.schema.progress import expect, report_to, works
 
 
 def terminal(shown: io.StringIO, width: int = 120) -> Console:
@@ -58,6 +60,29 @@ def test_without_a_terminal_announced_work_says_in_a_line_what_works():
     bars.building("memories", "Merging")
     bars.works("recall works")
     assert shown.getvalue() == "Recall works after 12 s.\n"
+
+
+def test_a_notice_comes_before_what_works():
+    shown = io.StringIO()
+    with (
+        report_to(Bars(Console(file=shown, width=100), clock(0.0, 12.0))),
+        expect(lambda: {"memories": 60.0}, "A notice."),
+    ):
+        works("recall works")
+    assert shown.getvalue() == "A notice.\nRecall works after 12 s.\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (3, "a few seconds left"),
+        (44, "about 40 s left"),
+        (58, "about 1 min left"),
+        (200, "about 3 min left"),
+    ],
+)
+def test_an_estimate_is_as_exact_as_it_can_be(seconds: float, text: str):
+    assert render_remaining(seconds) == text
 
 
 def test_once_closed_the_terminal_is_free_whatever_goes_on():
