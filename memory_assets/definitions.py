@@ -19,7 +19,6 @@ from memory_assets.assets.checks import make_checks  # noqa: E402
 from memory_assets.assets.factory import FIRST_DAY, make_assets  # noqa: E402
 from memory_assets.assets.resources import StoreResource  # noqa: E402
 from memory_assets.runs.days import first_day_of  # noqa: E402
-from memory_assets.runs.deployment import runs_on_workers  # noqa: E402
 from memory_assets.store.settings import Settings, read_settings  # noqa: E402
 from memory_assets.store.store import Store  # noqa: E402
 
@@ -43,12 +42,8 @@ def assemble(
 
 @dg.definitions
 def defs() -> dg.Definitions:
-    """Everything, in the zone that the settings name, from the first day of the store on.
-
-    Celery workers keep it for long, while the store may get earlier days: there, from the first
-    possible day on.
-    """
+    """Everything, in the zone that the settings name, from the first day of the store on."""
     settings = read_settings()
     store = Store(settings, settings.data)
-    is_known = (store.root / "VERSION").is_file() and not runs_on_workers(store.dagster_home)
+    is_known = (store.root / "VERSION").is_file()
     return assemble(settings, first_day_of(store) if is_known else FIRST_DAY)

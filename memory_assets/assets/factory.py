@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
-from itertools import groupby
 from typing import Any, get_args
 
 import dagster as dg
@@ -19,13 +18,20 @@ from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSIO
 from memory_assets.assets.kept_fresh import kept_fresh_by, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
-from memory_assets.runs.days import ASK_AGAIN, STARTED_BY, STORE, address_of
+from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
 from memory_assets.runs.liveness import hold
 from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
 from memory_assets.runs.staleness import resolve, settings_of
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
-from memory_assets.schema.tables import DYNAMIC, TABLES, WHOLE, Table, deadline_of
+from memory_assets.schema.tables import (
+    DYNAMIC,
+    TABLES,
+    WHOLE,
+    Table,
+    built_together,
+    deadline_of,
+)
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -79,7 +85,7 @@ def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> Sequence[dg.
     """Returns one asset for each declared table and file; tables that share a build function are
     one multi-asset.
     """
-    return _made(
+    return _assets_of(
         settings.timezone,
         first_day,
         tuple(code_version(table, settings) for table in TABLES.values()),
@@ -87,7 +93,9 @@ def make_assets(settings: Settings, first_day: date = FIRST_DAY) -> Sequence[dg.
 
 
 @lru_cache(maxsize=8)
-def _made(zone: str, first_day: date, versions: tuple[str, ...]) -> tuple[dg.AssetsDefinition, ...]:
+def _assets_of(
+    zone: str, first_day: date, versions: tuple[str, ...]
+) -> tuple[dg.AssetsDefinition, ...]:
     """Returns the assets, made once in a process for each zone, first day and code versions: it
     takes a fifth of a second.
     """
@@ -95,8 +103,8 @@ def _made(zone: str, first_day: date, versions: tuple[str, ...]) -> tuple[dg.Ass
         partitions_of(zone, first_day),
         dict(zip(TABLES, versions, strict=True)),
     )
-    groups = groupby(TABLES.values(), key=lambda table: table.build)
-    return tuple(_asset(list(tables), version_of, partitions) for _, tables in groups)
+    groups = built_together(TABLES.values())
+    return tuple(_asset(tables, version_of, partitions) for tables in groups)
 
 
 def _asset(
@@ -126,7 +134,6 @@ def _asset(
     def build(
         context: dg.AssetExecutionContext, store: dg.ResourceParam[Store]
     ) -> Iterator[dg.MaterializeResult]:
-        _check_store(context.run.tags, store)
         hold(store, context.run_id)
         keys = context.partition_keys if lead.is_partitioned else [WHOLE]
         report = _materialise(
@@ -137,33 +144,22 @@ def _asset(
         for line in report.log:
             context.log.info(line)
         for table in tables:
-            told = _told(store, table, keys, report)
+            recorded = _recorded(store, table, keys, report)
             if dg.AssetKey(table.name) in context.selected_asset_keys:
-                yield _result(context, table, told)
+                yield _result(context, table, recorded)
             else:
-                _log(context, table, told, told.by_partition or {None: {}})
+                _log(context, table, recorded, recorded.by_partition or {None: {}})
             if (
                 key := _last_with_rows(store, table, keys, is_late=STARTED_BY in context.run.tags)
             ) is not None:
                 _log(
                     context,
                     table,
-                    told,
+                    recorded,
                     {key: {"confirmed": "Unchanged; the last one that has rows."}},
                 )
 
     return build
-
-
-def _check_store(tags: Mapping[str, str], store: Store) -> None:
-    """Fails the run if it is about another store than the one of this process."""
-    wanted, present = tags.get(STORE), address_of(store)
-    if wanted not in (None, present):
-        setting = "MEMORY_DATA" if store.mirror is None else "MEMORY_STORE"
-        raise dg.Failure(
-            f"This run is about {wanted}, but {setting} of this worker is {present}.",
-            allow_retries=False,
-        )
 
 
 def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
@@ -238,7 +234,7 @@ def _materialise(
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Recorded:
     """What Dagster records of a table: its data version, its rows and figures, and the results of
     its build's checks.
     """
@@ -249,7 +245,7 @@ class _Told:
     check_results: Sequence[dg.AssetCheckResult]
 
 
-def _told(store: Store, table: Table, keys: Sequence[str], report: Report) -> _Told:
+def _recorded(store: Store, table: Table, keys: Sequence[str], report: Report) -> _Recorded:
     more = resolve(table.report)(store, table.name, keys) if table.report else Report()
     parts = store.tables.parts(table.name) if table.record else {}
     by_partition = {}
@@ -272,7 +268,7 @@ def _told(store: Store, table: Table, keys: Sequence[str], report: Report) -> _T
         )
         for name, problem in report.checks.items()
     ]
-    return _Told(
+    return _Recorded(
         data_version(store, table, keys),
         {**shown(figures), **column_lineage(table)},
         by_partition,
@@ -280,35 +276,37 @@ def _told(store: Store, table: Table, keys: Sequence[str], report: Report) -> _T
     )
 
 
-def _result(context: dg.AssetExecutionContext, table: Table, told: _Told) -> dg.MaterializeResult:
-    for key, metadata in told.by_partition.items():
+def _result(
+    context: dg.AssetExecutionContext, table: Table, recorded: _Recorded
+) -> dg.MaterializeResult:
+    for key, metadata in recorded.by_partition.items():
         context.add_asset_metadata(metadata, partition_key=key, asset_key=table.name)
     retries = {"retries": context.retry_number} if table.asks or context.retry_number else {}
     return dg.MaterializeResult(
         asset_key=table.name,
-        metadata={**told.metadata, **retries},
-        data_version=dg.DataVersion(told.version) if told.version else None,
-        check_results=told.check_results,
+        metadata={**recorded.metadata, **retries},
+        data_version=dg.DataVersion(recorded.version) if recorded.version else None,
+        check_results=recorded.check_results,
     )
 
 
 def _log(
     context: dg.AssetExecutionContext,
     table: Table,
-    told: _Told,
+    recorded: _Recorded,
     by_partition: Mapping[Any, Mapping[str, Any]],
 ) -> None:
     """Records a materialisation of each of the partitions that is no output of the step."""
     code = context.assets_def.code_versions_by_key.get(dg.AssetKey(table.name))
     tags = {
         name: value
-        for name, value in ((DATA_VERSION_TAG, told.version), (CODE_VERSION_TAG, code))
+        for name, value in ((DATA_VERSION_TAG, recorded.version), (CODE_VERSION_TAG, code))
         if value
     }
     for key, metadata in by_partition.items():
         context.log_event(
             dg.AssetMaterialization(
-                table.name, partition=key, tags=tags, metadata={**told.metadata, **metadata}
+                table.name, partition=key, tags=tags, metadata={**recorded.metadata, **metadata}
             )
         )
 

@@ -3,7 +3,6 @@ of a deployment.
 """
 
 from memory_assets.runs.deployment import (
-    WORKER_COMMAND,
     DagsterConfiguration,
     Deployment,
     configure,

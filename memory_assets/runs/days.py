@@ -7,7 +7,6 @@ The command line and the sensors start the same jobs with the same tags.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import pairwise
 from typing import get_args
 
 import polars as pl
@@ -49,15 +48,9 @@ ever asked about.
 STARTED_BY = "memory/started_by"
 """Tag that names what started a run: `command line`, a sensor or a schedule."""
 
-STORE = "memory/store"
-"""Tag that names the store that a run of a worker is about (`address_of`)."""
-
-
-def address_of(store: Store) -> str:
-    """Returns what names the store to workers: its bucket, which they may have in folders of their
-    own, or else its folder.
-    """
-    return str(store.root) if store.mirror is None else store.mirror.objects.url
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of
+the terminal; the UI shows both, and a command prints the error as one line."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +67,15 @@ class Stretch:
 
 def stretches(days: Iterable[date]) -> list[Stretch]:
     """Returns the days as contiguous stretches of at most 31 days, small gaps included."""
-    found: list[Stretch] = []
+    joined: list[Stretch] = []
     for day in sorted(set(days)):
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         near = last is not None and (day - last.last).days <= BRIDGED_GAP + 1
         if last is not None and near and (day - last.first).days < LONGEST_STRETCH:
-            found[-1] = Stretch(last.first, day)
+            joined[-1] = Stretch(last.first, day)
         else:
-            found.append(Stretch(day, day))
-    return found
+            joined.append(Stretch(day, day))
+    return joined
 
 
 def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) -> list[Stretch]:
@@ -92,56 +85,69 @@ def newest_first(days: Iterable[date], sessions: Iterable[tuple[date, date]]) ->
     `sessions` are the first and last days of sessions. Where it can be done, a session's days are
     in one stretch: its later parts are read in the light of the earlier ones.
     """
-    left, found, wanted, spans = sorted(set(days)), list[Stretch](), RECENT_DAYS, list(sessions)
-    while left:
-        first = _start_of(left[-wanted:], left, spans)
-        found += reversed(stretches(day for day in left if day >= first))
-        left, wanted = [day for day in left if day < first], LONGEST_STRETCH
-    return found
+    remaining = sorted(set(days))
+    spans = list(sessions)
+    ordered = list[Stretch]()
+    wanted = RECENT_DAYS
+    while remaining:
+        first = _start_of(remaining[-wanted:], remaining, spans)
+        ordered += reversed(stretches(day for day in remaining if day >= first))
+        remaining = [day for day in remaining if day < first]
+        wanted = LONGEST_STRETCH
+    return ordered
 
 
 def _start_of(
-    wanted: Sequence[date], left: Sequence[date], sessions: Sequence[tuple[date, date]]
+    wanted: Sequence[date], remaining: Sequence[date], sessions: Sequence[tuple[date, date]]
 ) -> date:
-    """Returns the first of the wanted days, or an earlier one of those left where a session began
-    that goes on then.
+    """Returns the first of the wanted days, or an earlier one of the remaining ones where a session
+    began that goes on then.
     """
     first = wanted[0]
-    while began := [begin for begin, end in sessions if begin < first <= end and begin >= left[0]]:
-        first = min(began)
-    return first
+    while True:
+        begun = [begin for begin, end in sessions if remaining[0] <= begin < first <= end]
+        if not begun:
+            return first
+        first = min(begun)
 
 
-def shares_of(stretch: Stretch, sessions: Iterable[tuple[date, date]], most: int) -> list[Stretch]:
-    """Returns the stretch cut into at most so many, of like length, the latest first, for processes
-    that work at once.
+def shares_of(
+    days: Sequence[date], sessions: Iterable[tuple[date, date]], most: int
+) -> list[list[date]]:
+    """Returns the days, in order, in at most so many shares with about as many sessions each, for
+    processes that work at once.
 
     `sessions` are the first and last days of sessions: the days of one are in one share, because
-    its later parts are read in the light of the earlier ones. There are no more shares than days on
-    which a session ends.
+    its later parts are read in the light of the earlier ones.
     """
-    days, spans = stretch.days(), list(sessions)
-    most = max(1, min(most, len({end for _, end in spans if stretch.first <= end <= stretch.last})))
-    wanted, found, first = -(-len(days) // most), list[Stretch](), stretch.first
-    for day, following in pairwise(days):
-        is_cut = any(begin <= day < end for begin, end in spans)
-        if not is_cut and (day - first).days + 1 >= wanted:
-            found.append(Stretch(first, day))
-            first = following
-    return [Stretch(first, stretch.last), *reversed(found)]
+    spans = list(sessions)
+    weights = [sum(begin <= day <= end for begin, end in spans) for day in days]
+    wanted = max(1, sum(weights) / most)
+    shares = list[list[date]]()
+    weight = 0
+    is_open = False
+    for day, sessions_of_day in zip(days, weights, strict=True):
+        if not is_open:
+            shares.append([])
+            weight = 0
+        shares[-1].append(day)
+        weight += sessions_of_day
+        goes_on = any(begin <= day < end for begin, end in spans)
+        is_open = goes_on or weight < wanted or len(shares) == most
+    return shares
 
 
 def first_day_of(store: Store) -> date:
     """Returns the first day of the store: of its windows, its notes and every table by day; today
     where there is nothing.
     """
-    found = [
+    days = [
         store.tables.read("windows", columns=["day"])["day"].min(),
         *map(date.fromisoformat, inputs.notes_by_day(store)),
     ]
     by_day = [table.name for table in TABLES.values() if table.grain == "day" and table.record]
-    found += [date.fromisoformat(part) for name in by_day for part in store.tables.parts(name)]
-    return min((day for day in found if day is not None), default=store.settings.today())
+    days += [date.fromisoformat(part) for name in by_day for part in store.tables.parts(name)]
+    return min((day for day in days if day is not None), default=store.settings.today())
 
 
 def session_days(store: Store) -> list[tuple[date, date]]:

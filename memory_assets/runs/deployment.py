@@ -1,11 +1,9 @@
-"""Dagster's configuration for a deployment: SQLite in the store's folder, or a PostgreSQL server;
-and where runs execute.
+"""Dagster's configuration for a deployment: SQLite in the store's folder, or a PostgreSQL server.
 
     local      runs and events in SQLite, in the store's folder
     postgres   runs, events, schedules and sensors in a PostgreSQL server
-    celery     the same, and runs execute on Celery workers
 
-The file names environment variables and holds no address and no password.
+The file names an environment variable and holds no address and no password.
 """
 
 import difflib
@@ -21,41 +19,16 @@ from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder, text_of, write_atomically
 
-Deployment = Literal["local", "postgres", "celery"]
-
-FILES: Mapping[Deployment, tuple[str, ...]] = {
-    "local": (),
-    "postgres": ("postgres.yaml",),
-    "celery": ("postgres.yaml", "celery.yaml"),
-}
-"""What is added to the common part, in place of the event log on SQLite."""
+Deployment = Literal["local", "postgres"]
 
 POSTGRES_URL, CELERY_URL = "DAGSTER_POSTGRES_URL", "DAGSTER_CELERY_URL"
-VARIABLES: Mapping[Deployment, tuple[str, ...]] = {
-    "local": (),
-    "postgres": (POSTGRES_URL,),
-    "celery": (POSTGRES_URL, CELERY_URL),
-}
+VARIABLES: Mapping[Deployment, tuple[str, ...]] = {"local": (), "postgres": (POSTGRES_URL,)}
 """Environment variables that each process of the deployment needs."""
-
-QUEUE_SECONDS = 86_400
-"""Time in Celery's queue after which Dagster's daemon marks a run as failed; by default it does so
-after three minutes.
-"""
-
-MONITORING = "run_monitoring:\n  enabled: true\n"
-WAITING = (
-    "  # A share of days waits in the queue until a worker is free.\n  start_timeout_seconds: "
-    f"{QUEUE_SECONDS}\n"
-)
 
 EVENT_LOG = "# Keeps the event log open"
 """The line of dagster.yaml where the event log on SQLite begins, which a file with another storage
 lacks.
 """
-
-WORKER_COMMAND = "celery -A memory_assets.runs.celery_worker worker --concurrency 1"
-"""Starts a worker; it finds the store and the queue by its environment."""
 
 BEFORE = ".before"
 """Ending of a file's copy from before it was replaced."""
@@ -111,23 +84,9 @@ def configure(
 def dagster_yaml(deployment: Deployment) -> str:
     """Returns Dagster's configuration for the deployment."""
     text = _read("dagster.yaml")
-    if deployment == "celery":
-        text = text.replace(MONITORING, MONITORING + WAITING)
-    return (
-        text
-        if deployment == "local"
-        else text[: text.index(EVENT_LOG)] + "".join(map(_read, FILES[deployment]))
-    )
-
-
-def runs_on_workers(home: Path) -> bool:
-    """Returns whether the home's dagster.yaml has runs executed by Celery workers."""
-    return (
-        re.search(
-            r"^\s*class:\s*CeleryRunLauncher\s*$", text_of(home / "dagster.yaml"), re.MULTILINE
-        )
-        is not None
-    )
+    if deployment == "local":
+        return text
+    return text[: text.index(EVENT_LOG)] + _read("postgres.yaml")
 
 
 def missing_variables(home: Path, environment: Mapping[str, str]) -> list[str]:
@@ -135,9 +94,7 @@ def missing_variables(home: Path, environment: Mapping[str, str]) -> list[str]:
     process lacks.
     """
     named = re.findall(
-        rf"^\s*env:\s*({POSTGRES_URL}|{CELERY_URL})\s*$",
-        text_of(home / "dagster.yaml"),
-        re.MULTILINE,
+        rf"^\s*env:\s*({POSTGRES_URL})\s*$", text_of(home / "dagster.yaml"), re.MULTILINE
     )
     return [name for name in dict.fromkeys(named) if not environment.get(name)]
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import filelock
+
 from memory_assets.adapters.optional_packages import install_command
 from memory_assets.errors import StoreError, causes_of
 from memory_assets.runs.deployment import EVENT_LOG, dagster_yaml, missing_variables
@@ -25,8 +27,9 @@ def open_instance(store: Store) -> Iterator["dg.DagsterInstance"]:
 
     Raises `StoreError` if a server that dagster.yaml names cannot be used.
     """
-    with store.lock_part("dagster"):
-        home = make_home(store)
+    home = make_folder(store.dagster_home)
+    with filelock.FileLock(home / "opening.lock", mode=0o600):
+        make_home(store)
         opened = _open(home)
     with opened as instance:
         yield instance

@@ -20,6 +20,7 @@ from polars.exceptions import PanicException
 from memory_assets.errors import DamagedError, StoreError, causes_of
 from memory_assets.runs.days import (
     BY_DAY,
+    QUIET,
     Stretch,
     buildable,
     dynamic_grain,
@@ -30,7 +31,6 @@ from memory_assets.runs.days import (
     stretches,
     tags_of,
 )
-from memory_assets.runs.deployment import runs_on_workers
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.estimate import expected_seconds
 from memory_assets.runs.freshness import keep_waiting
@@ -51,17 +51,9 @@ from memory_assets.store.store import Store
 if TYPE_CHECKING:
     import dagster as dg
 
-    from memory_assets.runs.celery_runs import WorkerRuns
-    from memory_assets.runs.processes import DayProcesses
-
 
 MOST_ATTEMPTS = 4
 """Times that an update starts again after a damaged file was put aside."""
-
-SHARES = 2
-"""Runs into which a stretch of days is cut for each process that works at once: days differ in
-length.
-"""
 
 ANSWERING = ("text_index", "vector_index")
 """What a question is answered from."""
@@ -78,10 +70,6 @@ WORKS = {
 """What a person can use once the job has run."""
 
 OF_SAMPLE = "This is the bundled sample, not the memory of your own sessions."
-
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-"""Run configuration that keeps Dagster's log of a run, and the stack trace of a failed step, out of
-the terminal; the UI shows both, and a command prints the error as one line."""
 
 
 @dataclass
@@ -221,22 +209,19 @@ class Runner(ExitStack):
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
         self._instance: dg.DagsterInstance | None = None
-        self._processes: DayProcesses | None = None
 
     def run_due(self, job: str) -> bool:
         """Runs the job for everything that is due, the latest days first where that matters;
         returns whether anything was.
         """
-        if job in BY_DAY and self._is_on_workers and self.store.mirror is not None:
-            self._worker_runs(job).wait_for_others()
         due = due_runs(self.store, job)
         if job in BY_DAY:
             self._run_newest_first(
-                job, [day for one in due if one.stretch for day in one.stretch.days()]
+                job, [day for run in due if run.stretch for day in run.stretch.days()]
             )
         else:
-            for one in due:
-                self.run(job, one.stretch)
+            for run in due:
+                self.run(job, run.stretch)
         return bool(due)
 
     def run_recall_first(self) -> None:
@@ -247,8 +232,8 @@ class Runner(ExitStack):
         """
         self.run_due("capture")
         due = due_runs(self.store, "process_days")
-        days = sum(len(one.stretch.days()) for one in due if one.stretch)
-        if self._is_on_workers or not 0 < days <= MOST_DAYS_FIRST:
+        days = sum(len(run.stretch.days()) for run in due if run.stretch)
+        if not 0 < days <= MOST_DAYS_FIRST:
             return
         wanted, later = with_sources(ANSWERING), []
         for job in ("process_days", "rebuild_memories"):
@@ -266,68 +251,30 @@ class Runner(ExitStack):
     def _run_newest_first(self, job: str, days: Sequence[date]) -> None:
         runs = newest_first(days, session_days(self.store)) if days else []
         for place, stretch in enumerate(runs):
-            self._run_at_once(job, stretch, len(stretch.days()) / len(days))
-            if job == "process_days" and place == 0 and len(runs) > 1:
+            part(len(stretch.days()) / len(days))
+            self.run(job, stretch)
+            if place == 0 and len(runs) > 1:
                 part(0.0)
-                self.run_due("rebuild_memories")
-                works("recall works for the latest sessions")
+                if job == "process_days":
+                    self.run_due("rebuild_memories")
+                    works("recall works for the latest sessions")
+                self._build_shares(job, runs[1:])
         part(1.0)
 
-    def _run_at_once(self, job: str, stretch: Stretch, share: float) -> None:
-        """Runs the job for the stretch, which is this share of the days: on workers, or in
-        processes, where it says so.
-        """
-        part(share)
-        is_branch, at_once = self.store.origin is not None, self.store.settings.workers
-        if is_branch or (at_once == 1 and not self._is_on_workers):
-            self.run(job, stretch)
+    def _build_shares(self, job: str, runs: Sequence[Stretch]) -> None:
+        """Builds the days of these runs in several processes first, where a setting says so."""
+        most = self.store.settings.workers
+        if most == 1 or self.store.origin is not None:
             return
-        shares = shares_of(stretch, session_days(self.store), at_once * SHARES)
+        days = sorted(day for stretch in runs for day in stretch.days())
+        shares = shares_of(days, session_days(self.store), most)
+        if len(shares) == 1:
+            return
+        quieten()
+        from memory_assets.runs.day_shares import build_shares
 
-        def done(one: Stretch) -> None:
-            self._jobs.append(job)
-            part(share * len(one.days()) / len(stretch.days()))
-            for table in tables_in(job):
-                building(table.name, JOBS[job].title)
-
-        if self._is_on_workers:
-            from memory_assets.runs.celery_runs import files_of
-
-            self._worker_runs(job).run(shares, done)
-            if files := files_of(self.store, job):
-                self.run(job, stretch, only=files)
-        elif len(shares) == 1:
-            self.run(job, stretch)
-        else:
-            self.processes.run(
-                job, shares, started_by=self.started_by, done=done, killed=self._fail_dead_runs
-            )
-
-    @property
-    def _is_on_workers(self) -> bool:
-        return self.store.origin is None and runs_on_workers(self.store.dagster_home)
-
-    def _worker_runs(self, job: str) -> "WorkerRuns":
-        from memory_assets.runs.celery_runs import WorkerRuns
-
-        return WorkerRuns(
-            self.store, self.instance, job, partial(tags_of, job, started_by=self.started_by), QUIET
-        )
-
-    @property
-    def processes(self) -> "DayProcesses":
-        """Processes that run days of the store at once."""
-        if self._processes is None:
-            from memory_assets.runs.processes import DayProcesses
-
-            assert self.instance  # which makes the home that they open
-            self._processes = self.enter_context(DayProcesses(self.store))
-        return self._processes
-
-    def _fail_dead_runs(self) -> None:
-        from memory_assets.runs.liveness import fail_dead_runs
-
-        fail_dead_runs(self.instance, self.store)
+        building(tables_in(job)[0].name, JOBS[job].title)
+        build_shares(self.instance, self.store, job, shares)
 
     def run(
         self,
@@ -421,7 +368,7 @@ class Runner(ExitStack):
     def disconnect(self) -> None:
         """Closes the instance, whose files may be damaged; the next run opens it again."""
         self.close()
-        self._instance = self._processes = None
+        self._instance = None
 
     def summary(self) -> RunSummary:
         """Returns the jobs that were run, and the time since the start."""

@@ -5,15 +5,12 @@ Dagster's launcher cannot tell whether the process of a run still exists. A kill
 "started" for good: the sensors, which wait for runs in progress, would request nothing any more,
 and runs that need its slot in a pool would wait for ever. `fail_dead_runs` marks such runs as
 failed and frees their slots.
-
-The lock of a run on a Celery worker with a data folder of its own is in that folder; Celery knows
-which tasks its workers have.
 """
 
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,8 +18,6 @@ import dagster as dg
 import filelock
 from dagster._core.storage.tags import MAX_RETRIES_TAG
 
-from memory_assets.errors import StoreError
-from memory_assets.runs.days import STORE
 from memory_assets.store.store import Store
 from memory_assets.text.files import make_folder
 
@@ -34,11 +29,6 @@ WORKER = "worker"
 STARTING_SECONDS = 300.0
 """A started run without a lock is importing code; after this time its process is taken for dead."""
 
-UNSENT_SECONDS = 60.0
-"""A run for a Celery worker that has no task after this time was never sent: the process that made
-it was killed before.
-"""
-
 BETWEEN_STEPS_SECONDS = 60.0
 """A run whose last step took the lock less than this ago may be about to start the next one in
 another process.
@@ -46,9 +36,6 @@ another process.
 
 SLOT_CHECK_SECONDS = 5.0
 """Between two looks for runs that were killed while this process waits for their slots."""
-
-TASK = "dagster-celery/task_id"
-"""Tag that Dagster gives to a run on a Celery worker."""
 
 _STATUSES = ("QUEUED", "NOT_STARTED", "STARTING", "STARTED")
 UNFINISHED = dg.RunsFilter(statuses=[dg.DagsterRunStatus(name) for name in _STATUSES])
@@ -111,55 +98,37 @@ def is_alive(store: Store, name: str) -> bool:
         return True
 
 
-def is_executed(instance: dg.DagsterInstance, store: Store, run_ids: Sequence[str]) -> bool:
-    """Returns whether a process executes one of these runs, here or on a worker with a folder of
-    its own.
-    """
-    if (is_here := any(is_alive(store, run_id) for run_id in run_ids)) or not run_ids:
-        return is_here
-    started = dg.RunsFilter(run_ids=list(run_ids), statuses=[dg.DagsterRunStatus.STARTED])
-    return any(_is_elsewhere(instance, store, run) for run in instance.get_runs(started))
-
-
 def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     """Marks runs as failed whose process has ended, frees their slots, and returns the ids of
     unfinished runs that go on.
 
     A run that no process has begun to execute is left to Dagster, which knows how long that may
-    take, unless it is for a Celery worker and was never sent.
+    take.
     """
     with_slots = (
         instance.event_log_storage.get_concurrency_run_ids()
     )  # before the runs: who has a slot is among them
-    alive, records = list[str](), instance.get_run_records(UNFINISHED)
-    elsewhere = [
-        record.dagster_run
-        for record in records
-        if _is_elsewhere(instance, store, record.dagster_run)
-    ]
-    lost, asked = _lost(instance, elsewhere), {run.run_id for run in elsewhere}
-    for record in records:
+    alive = list[str]()
+    for record in instance.get_run_records(UNFINISHED):
         run = record.dagster_run
-        if run.run_id not in lost and (run.run_id in asked or not _is_dead(store, record)):
+        if _is_dead(store, record):
+            _fail_run(instance, run)
+        else:
             alive.append(run.run_id)
-            continue
-        fail_run(
-            instance,
-            run,
-            "The process of this run ended before the run did. What it left undone runs again.",
-        )
     for run_id in with_slots.difference(alive):
         instance.event_log_storage.free_concurrency_slots_for_run(run_id)
     _remove_locks(store, alive)
     return alive
 
 
-def fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun, because: str) -> None:
+def _fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
     """Marks the run as failed; Dagster does not retry it."""
     instance.add_run_tags(
         run.run_id, {MAX_RETRIES_TAG: "0"}
     )  # what it left is due, and found by the sensors
-    instance.report_run_failed(run, because)
+    instance.report_run_failed(
+        run, "The process of this run ended before the run did. What it left undone runs again."
+    )
 
 
 @contextmanager
@@ -185,32 +154,9 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
         watcher.join()
 
 
-def _is_elsewhere(instance: dg.DagsterInstance, store: Store, run: dg.DagsterRun) -> bool:
-    """Returns whether the run is a task of a Celery worker that may have a folder of its own."""
-    return (
-        store.mirror is not None and TASK in run.tags and hasattr(instance.run_launcher, "celery")
-    )
-
-
-def _lost(instance: dg.DagsterInstance, runs: Sequence[dg.DagsterRun]) -> set[str]:
-    """Returns the ids of the runs that were begun on a worker and that none has any more; none if
-    Celery cannot be asked.
-    """
-    if not runs:
-        return set()
-    from memory_assets.runs.celery_tasks import lost_runs
-
-    try:
-        return lost_runs(instance, runs)
-    except StoreError:
-        return set()
-
-
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:
     """Returns whether a process began the run, none executes it, and none is about to."""
     run, now = record.dagster_run, time.time()
-    if STORE in run.tags and TASK not in run.tags:
-        return now - record.create_timestamp.timestamp() >= UNSENT_SECONDS
     has_one_process = run.remote_job_origin is None  # it was made by the process that executes it
     try:
         last, patience = (

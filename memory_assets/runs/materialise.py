@@ -164,17 +164,17 @@ def _materialise(
     )
     title = f"{JOBS[lead.jobs[0]].title} ({lead.name})"
     for part in track(sorted(due, reverse=True) if lead.is_newest_first else due, title):
-        with _lock(store, lead, part):
+        with _lock(store, lead):
             _write(store, tables, part, made(part), versions[part], report)
     note_builds(store, tables)
     return report
 
 
-def _lock(store: Store, lead: Table, part: str) -> AbstractContextManager[None]:
-    """Returns the lock under which the partition is built and written: its own where other
-    processes may build other days.
+def _lock(store: Store, lead: Table) -> AbstractContextManager[None]:
+    """Returns the lock under which a partition is built and written: shared where other processes
+    may build other days.
     """
-    return store.lock_part(f"day-{part[-2:]}") if lead.jobs[0] in BY_DAY else store.lock()
+    return store.lock_day() if lead.jobs[0] in BY_DAY else store.lock()
 
 
 def _is_written(store: Store, tables: Sequence[Table], part: str, version: str) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+import filelock
+
 from memory_assets.runs.staleness import fingerprint, is_judged
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import TABLES, Table, tables_in
@@ -43,9 +45,11 @@ class BuildRecord:
 
 def note_builds(store: Store, tables: Sequence[Table]) -> None:
     """Notes that the tables were built now."""
-    now, folder = store.settings.clock(), make_folder(store.root / "built" / FOLDER)
+    now = store.settings.clock()
+    folder = make_folder(store.root / "built" / FOLDER)
+    locks = make_folder(store.root / "built" / "locks")
     for table in tables:
-        with store.lock_part(f"{FOLDER}-{table.name}"):
+        with filelock.FileLock(locks / f"{table.name}.lock", mode=0o600):
             write_atomically(
                 folder / f"{table.name}.json", json.dumps(_noted(store, table, now)).encode()
             )

@@ -90,7 +90,7 @@ class Worker:
             return []
 
     def _work(self, now: float) -> list[str]:
-        from memory_assets.runs.liveness import fail_dead_runs, is_executed
+        from memory_assets.runs.liveness import fail_dead_runs, is_alive
 
         store = self._reopen()
         if store.settings != self._store.settings:
@@ -100,7 +100,8 @@ class Worker:
             return []
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:
             runner = self._connect(store)
-            if is_executed(runner.instance, store, fail_dead_runs(runner.instance, store)):
+            unfinished = fail_dead_runs(runner.instance, store)
+            if any(is_alive(store, run_id) for run_id in unfinished):
                 # a run that a schedule or a person started goes on: the next look sees what it left
                 return done
             before = len(runner.summary().jobs)

@@ -8,6 +8,7 @@ a table: write its record, declare it here, write the function named in `build`,
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from itertools import groupby
 
 from memory_assets.schema import records as r
 from memory_assets.schema.declarations import (
@@ -487,6 +488,11 @@ def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
         for table in TABLES.values()
         if _is_in(job, table) and (table.in_branch or not only_in_branch)
     ]
+
+
+def built_together(tables: Iterable[Table]) -> list[list[Table]]:
+    """Returns the tables in groups that share a build function."""
+    return [list(group) for _, group in groupby(tables, key=lambda table: table.build)]
 
 
 def with_sources(names: Iterable[str], *, grain: Grain | None = None) -> set[str]:

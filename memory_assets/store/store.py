@@ -15,7 +15,7 @@
       status)
 
 Derived data is rebuilt, never migrated: a newer release with another VERSION deletes it, and the
-branches. Writers hold the lock, or that of a day below `built/locks`; readers do not need it.
+branches. Writers hold the lock, which builders of days share; readers do not need it.
 `tasks.lock` is held while a remote task list is synchronised. `tokens.json` holds the hashes of the
 tokens of a shared memory, `logs/audit.jsonl` what they were used for. `pushed/` says what was sent
 to other stores, `incoming/` what people forgot who push to this one.
@@ -260,15 +260,14 @@ class Store:
                 self.sync_if_older(SEND_SECONDS)
 
     @contextmanager
-    def lock_part(self, name: str) -> Iterator[None]:
-        """Holds the write lock of one part, such as a day: other processes may write others, unless
-        one holds the store's.
+    def lock_day(self) -> Iterator[None]:
+        """Holds the write lock together with others that build days.
 
         Inside it the store's lock must not be taken; a holder of the store's lock may take it. A
         store in an object store is synchronised afterwards, but not more often than every few
         seconds, and not while other processes write.
         """
-        with self._locks.part(name, PART_WAIT_SECONDS):
+        with self._locks.day(PART_WAIT_SECONDS):
             yield
         if self._locks.depth == 0:
             self.sync_if_older(SEND_SECONDS)

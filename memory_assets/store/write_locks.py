@@ -1,31 +1,40 @@
-"""The write locks of a store: one of the whole store, and one of each part, such as a day
-(`part_locks`).
+"""The write lock of a store, which one process holds exclusively, or several share that build days.
 
-Every writer takes the file `lock` first: who writes the whole store keeps it, who writes a part
-only until it has that part's lock. So a process that waits for the whole store comes before the
-next part: many short locks of parts do not keep it waiting.
+Every writer takes the file `lock` first: who writes the whole store keeps it, who builds a day only
+until it has its share of `days.lock`. So a process that waits for the whole store comes before the
+next day. The system releases a lock when its process ends, however it ends. On several machines the
+folder must be on a file system that knows locks, such as NFS 4. Where the system has no shared
+locks (Windows), a day needs the whole store, too.
 """
 
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_assets.errors import StoreBusyError
-from memory_assets.store.part_locks import PartLocks, PartsBusyError
+from memory_assets.text.files import make_folder
 
 if TYPE_CHECKING:
     import filelock
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+POLL_SECONDS = 0.01
+
 
 class WriteLocks:
-    """The locks of the store in one folder. Re-entrant within one object; each wait ends with
+    """The lock of the store in one folder. Re-entrant within one object; each wait ends with
     `StoreBusyError`.
     """
 
     def __init__(self, root: Path) -> None:
-        self._root, self._parts = root, PartLocks(root / "built" / "locks")
+        self._root = root
 
     @property
     def depth(self) -> int:
@@ -34,52 +43,55 @@ class WriteLocks:
 
     @contextmanager
     def whole(self, wait_seconds: float) -> Iterator[None]:
-        """Holds what every writer of the store or of a part of it needs."""
-        with self._first(wait_seconds) as is_outermost, ExitStack() as held:
-            if is_outermost:
-                held.enter_context(self._or_busy(self._parts.all(wait_seconds), wait_seconds))
+        """Holds what every writer needs."""
+        with self._first(wait_seconds) as is_outermost, ExitStack() as days:
+            if is_outermost and fcntl is not None:
+                days.enter_context(self._days(fcntl.LOCK_EX, wait_seconds))
             yield
 
     @contextmanager
-    def part(self, name: str, wait_seconds: float) -> Iterator[None]:
-        """Holds the lock of one part: other processes may write others, unless one holds the whole
-        store.
+    def day(self, wait_seconds: float) -> Iterator[None]:
+        """Holds what a builder of a day needs: other processes may build days, too.
 
         Inside it the lock of the whole store must not be taken; a holder of that lock may take it.
         """
         with ExitStack() as held:
             with self._first(wait_seconds) as is_outermost:
-                if is_outermost and PartLocks.is_supported:
-                    held.enter_context(
-                        self._or_busy(self._parts.shared(wait_seconds), wait_seconds)
-                    )
+                if is_outermost and fcntl is not None:
+                    held.enter_context(self._days(fcntl.LOCK_SH, wait_seconds))
                 else:
                     held.enter_context(self._first(wait_seconds))
-            if is_outermost and PartLocks.is_supported:
-                held.enter_context(self._or_busy(self._parts.one(name, wait_seconds), wait_seconds))
             yield
 
     @contextmanager
     def _first(self, wait_seconds: float) -> Iterator[bool]:
         """Holds the file that every writer takes first; yields whether this object did not hold it
-        before.
+        already.
         """
         import filelock  # readers do not need it
 
         try:
-            taken = self._file.acquire(timeout=wait_seconds)
+            lock = self._file.acquire(timeout=wait_seconds)
         except filelock.Timeout:
             raise self._busy(wait_seconds) from None
-        with taken:
+        with lock:
             yield self._file.lock_counter == 1
 
     @contextmanager
-    def _or_busy(self, lock: AbstractContextManager[None], wait_seconds: float) -> Iterator[None]:
-        with ExitStack() as held:
-            try:
-                held.enter_context(lock)
-            except PartsBusyError:
-                raise self._busy(wait_seconds) from None
+    def _days(self, kind: int, wait_seconds: float) -> Iterator[None]:
+        assert fcntl is not None
+        until = time.monotonic() + wait_seconds
+        path = make_folder(self._root / "built" / "locks") / "days.lock"
+        path.touch(mode=0o600)
+        with path.open("rb+") as file:
+            while True:
+                try:
+                    fcntl.flock(file, kind | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise self._busy(wait_seconds) from None
+                    time.sleep(POLL_SECONDS)
             yield
 
     def _busy(self, wait_seconds: float) -> StoreBusyError:

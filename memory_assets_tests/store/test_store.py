@@ -94,36 +94,36 @@ def test_a_second_writer_waits_and_then_is_told_who_is_in_the_way():
         pass
 
 
-def test_two_days_are_written_at_once_and_the_same_day_is_not(monkeypatch: pytest.MonkeyPatch):
+def test_days_are_written_at_once_and_not_while_one_has_the_whole_store(
+    monkeypatch: pytest.MonkeyPatch,
+):
     store, other = open_store(read_settings()), open_store(read_settings())
     monkeypatch.setattr("memory_assets.store.store.PART_WAIT_SECONDS", 0.1)
-    with store.lock_part("day-01"):
-        with other.lock_part("day-02"):
+    with store.lock_day():
+        with other.lock_day():
             pass
         with (
             pytest.raises(StoreBusyError, match="Another process has been writing"),
-            other.lock_part("day-01"),
+            other.lock(wait_seconds=0.1),
         ):
             pass
-        with pytest.raises(StoreBusyError), other.lock(wait_seconds=0.1):
-            pass
-    with other.lock(wait_seconds=0.1), pytest.raises(StoreBusyError), store.lock_part("day-01"):
+    with other.lock(wait_seconds=0.1), pytest.raises(StoreBusyError), store.lock_day():
         pass
 
 
 def test_a_holder_of_the_whole_store_may_write_a_day():
     store, other = open_store(read_settings()), open_store(read_settings())
-    with store.lock_part("day-01"):
+    with store.lock_day():
         pass
     with (
         store.lock(),
-        store.lock_part("day-01"),
+        store.lock_day(),
         pytest.raises(StoreBusyError),
         other.lock(wait_seconds=0.1),
     ):
         pass
     remove_derived(store)
-    with store.lock_part("day-01"), other.lock_part("day-02"):
+    with store.lock_day(), other.lock_part("day-02"):
         pass
 
 

@@ -1,6 +1,5 @@
 """`memory config`: shows the settings, and sets or removes one in the user's file."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -15,7 +14,7 @@ from memory_assets.interfaces.views.config import (
 )
 from memory_assets.interfaces.views.terminal import Reply
 
-Deployment = Literal["local", "postgres", "celery"]
+Deployment = Literal["local", "postgres"]
 RUN_AGAIN = (
     "`memory ingest` rebuilds what depends on it; a `memory up` that runs must be started again."
 )
@@ -62,8 +61,7 @@ def config(
     deployment: Annotated[
         Deployment | None,
         typer.Option(
-            help="Print the dagster.yaml of a deployment instead: local files, PostgreSQL, or "
-            "Celery workers, too."
+            help="Print the dagster.yaml of a deployment instead: local files or PostgreSQL."
         ),
     ] = None,
     write: Annotated[
@@ -79,7 +77,7 @@ def config(
     if deployment:
         return _deployment(deployment, write=write)
     if write:
-        raise QuestionError("--write needs --deployment local, postgres or celery.")
+        raise QuestionError("--write needs --deployment local or postgres.")
     from memory_assets.memory.settings import read_configuration
 
     settings = read_configuration()
@@ -95,17 +93,10 @@ def _deployment(name: Deployment, *, write: bool) -> Reply:
     configuration = configure_dagster(name, write=write)
     next_step = f"`memory config --deployment {name} --write` writes it."
     if write:
-        next_step = _after_writing(name, configuration.variables)
+        variables = configuration.variables
+        setting = f"Set {' and '.join(variables)} for every process. Then " if variables else ""
+        next_step = f"{setting}`memory ingest`."
     return shown(render_deployment, configuration, next_step=next_step)
-
-
-def _after_writing(deployment: Deployment, variables: Sequence[str]) -> str:
-    from memory_assets.memory.settings import WORKER_COMMAND
-
-    if not variables:
-        return "`memory ingest`."
-    worker = f" `{WORKER_COMMAND}` starts a worker." if deployment == "celery" else ""
-    return f"Set {' and '.join(variables)} for every process.{worker} Then `memory ingest`."
 
 
 @config_app.command("show", epilog="Example: `memory config show least_useful`")

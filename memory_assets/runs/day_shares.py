@@ -1,0 +1,187 @@
+"""Builds days in several processes, before the run that reports them.
+
+Days are cut into shares. Each share is a step of the job `build_shares`, which Dagster executes in
+processes of this machine, or on Celery workers where `DAGSTER_CELERY_URL` is set. The run of the
+asset job then finds the tables of these days built, and reports them. It builds what a share left
+undone because its process was killed or its step failed.
+"""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from typing import Any
+
+import dagster as dg
+from dagster._core.execution.api import execute_run
+from dagster._core.utils import make_new_run_id
+from dagster_shared.error import SerializableErrorInfo
+
+from memory_assets.errors import DamagedError
+from memory_assets.runs.days import QUIET
+from memory_assets.runs.deployment import CELERY_URL
+from memory_assets.runs.interrupts import interrupted_by_signals
+from memory_assets.runs.liveness import holding
+from memory_assets.runs.materialise import materialise
+from memory_assets.schema.announcements import announce
+from memory_assets.schema.tables import built_together, tables_in
+from memory_assets.services.forget.erase import finish
+from memory_assets.services.settings.which_store import environment_of
+from memory_assets.store.settings import Settings, read_settings
+from memory_assets.store.store import PART_WAIT_SECONDS, Store, open_store
+
+JOB = "build_shares"
+THREADS = ("OMP_NUM_THREADS", "POLARS_MAX_THREADS")
+
+
+class Share(dg.Config):
+    """Days of an asset job that one step builds."""
+
+    store: str
+    job: str
+    days: list[str]
+
+
+@dg.op(out=dg.Out(dg.Nothing))
+def build_share(context: dg.OpExecutionContext, config: Share) -> None:
+    """Builds the tables of some days, for the run that reports them."""
+    end_with_parent()
+    store = open_current_store(read_settings())
+    if config.store != address_of(store):
+        raise dg.Failure(
+            f"This run is about {config.store}, and the store of this worker is "
+            f"{address_of(store)}. Set MEMORY_DATA or MEMORY_STORE to the same store."
+        )
+    by_day = [table for table in tables_in(config.job) if table.grain == "day" and table.record]
+    for tables in built_together(by_day):
+        report = materialise(store, tables, config.days, ask_again=False)
+        for warning in report.warnings:
+            context.log.warning(warning)
+
+
+def share_job(count: int, processes: int) -> dg.JobDefinition:
+    """Returns the job for so many shares; without `processes`, Celery workers execute its steps."""
+
+    @dg.graph(name=JOB, description="Builds days in several processes at once.")
+    def shares() -> None:
+        for number in range(count):
+            build_share.alias(_step(number))()
+
+    if processes:
+        at_once = {"max_concurrent": processes}
+        return shares.to_job(executor_def=dg.multiprocess_executor.configured(at_once))
+    from memory_assets.runs.celery_app import executor
+
+    return shares.to_job(executor_def=executor())
+
+
+def build_shares(
+    instance: dg.DagsterInstance, store: Store, job: str, shares: Sequence[Sequence[date]]
+) -> None:
+    """Builds the days of the shares at once. A share that fails is left to the run that follows.
+
+    Raises `DamagedError` where a step put a damaged file aside: what comes before days may have to
+    be built again.
+    """
+    if is_on_celery():
+        from memory_assets.runs.celery_app import check_worker
+
+        check_worker()
+    with _environment(store):
+        result = _execute(instance, store, job, shares)
+    if store.mirror is not None:
+        store.sync(wait_seconds=PART_WAIT_SECONDS)  # workers may have folders of their own
+    if not result.success:
+        announce(f"Run {result.run_id} did not build all its days; this process builds the others.")
+    for event in result.get_step_failure_events():
+        raise_if_damaged(event.step_failure_data.error)
+
+
+def is_on_celery() -> bool:
+    """Returns whether Celery workers build days, not processes of this machine."""
+    return bool(os.environ.get(CELERY_URL))
+
+
+def address_of(store: Store) -> str:
+    """Returns what names the store on every machine: its bucket, which workers may have in folders
+    of their own, or else its folder.
+    """
+    return str(store.root) if store.mirror is None else store.mirror.objects.url
+
+
+def open_current_store(settings: Settings) -> Store:
+    """Opens the store with what other machines changed and forgot."""
+    store = open_store(settings)
+    store.sync(wait_seconds=PART_WAIT_SECONDS)
+    if store.has_to_erase:
+        finish(store)
+    return store
+
+
+def _execute(
+    instance: dg.DagsterInstance, store: Store, job: str, shares: Sequence[Sequence[date]]
+) -> dg.JobExecutionResult:
+    processes = 0 if is_on_celery() else store.settings.workers
+    arguments: Any = (len(shares), processes)
+    shares_job = dg.build_reconstructable_job(__name__, share_job.__name__, arguments)
+    configs = {
+        _step(number): {"config": _config(store, job, share)} for number, share in enumerate(shares)
+    }
+    run_id = make_new_run_id()
+    run = instance.create_run_for_job(
+        shares_job.get_definition(),
+        run_id=run_id,
+        run_config={"ops": configs, **QUIET},
+        job_code_origin=shares_job.get_python_origin(),
+    )
+    with holding(store, run_id), interrupted_by_signals():
+        return execute_run(shares_job, run, instance)
+
+
+def _config(store: Store, job: str, share: Sequence[date]) -> dict[str, Any]:
+    days = [day.isoformat() for day in share]
+    return {"store": address_of(store), "job": job, "days": days}
+
+
+def _step(number: int) -> str:
+    return f"share_{number + 1}"
+
+
+@contextmanager
+def _environment(store: Store) -> Iterator[None]:
+    """Has the processes that are started in the block use this store, and their part of the
+    cores.
+    """
+    threads = max(1, (os.cpu_count() or 1) // store.settings.workers)
+    previous = dict(os.environ)
+    os.environ.update(environment_of(store.settings), DAGSTER_HOME=str(store.dagster_home))
+    for name in THREADS:
+        os.environ.setdefault(name, str(threads))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(previous)
+
+
+def end_with_parent() -> None:
+    """Ends this process when the one that started it ends, also where that is killed."""
+    parent = multiprocessing.parent_process()
+    if parent is None:  # a Celery worker
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def raise_if_damaged(error: SerializableErrorInfo | None) -> None:
+    """Raises `DamagedError` where it caused the error of another process."""
+    while error is not None:
+        if error.cls_name == DamagedError.__name__:
+            raise DamagedError(error.message)
+        error = error.cause
