@@ -2,7 +2,7 @@
 
 The labelled sessions are captured with all others, as in real life, and every extractor reads the same messages: cue words, all
 that the owner or the assistant said, and a model's recorded answers with each fact given the records that it resembles most
-(`memory lab eval` takes the same answers through our own parser, grounding and gate). Each row starts with weighted recall; floors and
+(the row `replay` takes the same answers through our own parser, grounding and gate). Each row starts with weighted recall; floors and
 limits stand at the rules' own rows. Where there are no labelled sessions on the machine there are no rows.
 """
 
