@@ -123,7 +123,7 @@ def test_a_holder_of_the_whole_store_may_write_a_day():
     ):
         pass
     remove_derived(store)
-    with store.lock_day(), other.lock_part("day-02"):
+    with store.lock_day(), other.lock_day():
         pass
 
 
