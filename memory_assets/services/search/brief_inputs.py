@@ -136,11 +136,13 @@ def _open_work(
     if _IS_DONE.search(task):
         task = ""
     is_pushing = stopped.note == NOT_PUSHED and "push" in f"{task} {next_step}"
-    is_said = stopped.note == STOPPED or is_pushing or shared(stopped.left, next_step) >= SAME_STEP
+    is_said = (
+        stopped.note == STOPPED or is_pushing or shared(stopped.open_text, next_step) >= SAME_STEP
+    )
     state = (
         ""
         if task and is_said
-        else " ".join(filter(None, (spoken("Assistant", stopped.left), stopped.note)))
+        else " ".join(filter(None, (spoken("Assistant", stopped.open_text), stopped.note)))
     )
     request = "" if task else _clear(stopped.request)
     return OpenWork(

@@ -70,8 +70,8 @@ def find_due(
         (pl.col("state") == "due") & is_ahead & ~pl.col("message_id").is_in(list(hidden))
     )
     chosen = due.sort("trigger_on", "said_at", "trigger_id").to_dicts()
-    known = _known(memories, {id for row in chosen for id in row["memory_ids"]})
-    return tuple(_trigger(row, known, today) for row in chosen)
+    memories_by_observation = _known(memories, {id for row in chosen for id in row["memory_ids"]})
+    return tuple(_trigger(row, memories_by_observation, today) for row in chosen)
 
 
 def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
@@ -83,9 +83,13 @@ def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
     return "due" if trigger_on <= today + AHEAD else "waiting"
 
 
-def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date) -> Trigger:
-    found = dict(known[id] for id in row["memory_ids"] if id in known)
-    same = (
+def _trigger(
+    row: dict[str, Any], memories_by_observation: dict[str, tuple[str, str]], today: date
+) -> Trigger:
+    memories = dict(
+        memories_by_observation[id] for id in row["memory_ids"] if id in memories_by_observation
+    )
+    copied = (
         "trigger_id",
         "trigger_on",
         "expression",
@@ -98,21 +102,21 @@ def _trigger(row: dict[str, Any], known: dict[str, tuple[str, str]], today: date
         "person",
     )
     return Trigger(
-        **{name: row[name] for name in same},
+        **{name: row[name] for name in copied},
         text=row["quote"],
         state=trigger_state(row["state"], row["trigger_on"], today),
         session=row["session_id"],
-        memory_ids=tuple(found),
-        memories=tuple(found.values()),
+        memory_ids=tuple(memories),
+        memories=tuple(memories.values()),
     )
 
 
 def _known(memories: pl.DataFrame, observation_ids: Collection[str]) -> dict[str, tuple[str, str]]:
     """Returns the memory of each observation: its id and text."""
-    shown = memories.filter(pl.col("state").is_in(VALID_STATES)).select(
+    valid = memories.filter(pl.col("state").is_in(VALID_STATES)).select(
         "id", "text", "observation_ids"
     )
-    found = shown.explode("observation_ids").filter(
+    matching = valid.explode("observation_ids").filter(
         pl.col("observation_ids").is_in(sorted(observation_ids))
     )
-    return {observation: (id, text) for id, text, observation in found.iter_rows()}
+    return {observation: (id, text) for id, text, observation in matching.iter_rows()}

@@ -37,14 +37,16 @@ def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = 
     """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced
     content.
     """
-    own = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
-    kept: list[Row] = []
-    for lesson in own.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(
+    owners_lessons = lessons.filter(
+        (pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden))
+    )
+    active: list[Row] = []
+    for lesson in owners_lessons.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(
         named=True
     ):
-        if not any(_replaces(later, lesson) for later in kept):
-            kept.append(lesson)
-    return kept
+        if not any(_replaces(later, lesson) for later in active):
+            active.append(lesson)
+    return active
 
 
 def _replaces(later: Row, earlier: Row) -> bool:
@@ -59,15 +61,15 @@ def _replaces(later: Row, earlier: Row) -> bool:
     )
 
 
-def lesson_lines(lessons: Sequence[Row], said: Sequence[str]) -> list[str]:
+def lesson_lines(lessons: Sequence[Row], memory_lines: Sequence[str]) -> list[str]:
     """Returns the lines of the briefing: lessons that stand alone and hold in general, each once,
     worded as in MEMORY.md.
 
-    What `said`, the lines of MEMORY.md, have is left out.
+    What `memory_lines`, the lines of MEMORY.md, have is left out.
     """
     lines: list[str] = []
     for line in filter(None, (general_line(lesson["text"]) for lesson in lessons)):
-        if len(lines) < MOST_SHOWN and not said_in([*said, *lines])(line):
+        if len(lines) < MOST_SHOWN and not said_in([*memory_lines, *lines])(line):
             lines.append(f"- {line}")
     return lines
 
@@ -76,34 +78,41 @@ def said_in(lines: Sequence[str]) -> Callable[[str], bool]:
     """Returns a test whether one of the lines says a text in nearly the same words; "uv, not pip"
     and "pip, not uv" differ.
     """
-    known = [words for words in map(_words, lines) if words]
+    word_lists = [words for words in map(_words, lines) if words]
 
     def is_said(text: str) -> bool:
         words = _words(text)
-        return any(_is_near(words, other) for other in known)
+        return any(_is_near(words, line_words) for line_words in word_lists)
 
     return is_said
 
 
 def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
     """Returns a test whether one of the lines has most of the words of a text."""
-    known = [frozenset(_words(line)) for line in lines]
+    word_sets = [frozenset(_words(line)) for line in lines]
 
     def is_repeated(text: str) -> bool:
         words = frozenset(_words(text))
-        return any(len(words & other) >= SAME * len(words) for other in known) if words else False
+        return (
+            any(len(words & line_words) >= SAME * len(words) for line_words in word_sets)
+            if words
+            else False
+        )
 
     return is_repeated
 
 
-def _is_near(words: Sequence[str], other: Sequence[str]) -> bool:
+def _is_near(words: Sequence[str], other_words: Sequence[str]) -> bool:
     """Returns whether nearly all words are common, in one order, and no number differs."""
-    own, others = {*words}, {*other}
-    if 2 * len(own & others) < SAME * (len(own) + len(others)) or any(
-        map(str.isdigit, "".join(own ^ others))
+    word_set = {*words}
+    other_set = {*other_words}
+    differing = "".join(word_set ^ other_set)
+    shared_count = len(word_set & other_set)
+    if 2 * shared_count < SAME * (len(word_set) + len(other_set)) or any(
+        map(str.isdigit, differing)
     ):
         return False
-    return SequenceMatcher(None, words, other, autojunk=False).ratio() >= SAME
+    return SequenceMatcher(None, words, other_words, autojunk=False).ratio() >= SAME
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -118,13 +127,12 @@ def render_lessons(lessons: Sequence[Row]) -> str:
         return ""
     lines = [HEAD]
     for project in dict.fromkeys(lesson["project"] for lesson in lessons):
-        own = [lesson for lesson in lessons if lesson["project"] == project]
-        lines += [f"## {project}", "", *(_line(lesson) for lesson in own), ""]
+        project_lessons = [lesson for lesson in lessons if lesson["project"] == project]
+        lines += [f"## {project}", "", *(_line(lesson) for lesson in project_lessons), ""]
     return "\n".join(lines)
 
 
 def _line(lesson: Row) -> str:
-    where = f"session {lesson['session_id']}, record {lesson['line']}"
-    return (
-        f"- ({lesson['said_at']:%Y-%m-%d}) {lesson['text']} <!-- {lesson['lesson_id']}: {where} -->"
-    )
+    origin = f"session {lesson['session_id']}, record {lesson['line']}"
+    comment = f"<!-- {lesson['lesson_id']}: {origin} -->"
+    return f"- ({lesson['said_at']:%Y-%m-%d}) {lesson['text']} {comment}"

@@ -89,7 +89,7 @@ class _Statement:
     """(left, relation, right) of stems."""
     how_often: str
     """`always`, `never`, or neither."""
-    gone: frozenset[str]
+    denials: frozenset[str]
     """Its words that may deny something."""
 
 
@@ -125,10 +125,11 @@ def _is_opposed(clause: _Statement, sentences: Sequence[_Statement]) -> bool:
     """Returns whether there are comparable sentences and all of them say the opposite of the
     clause.
     """
-    comparable = [one for one in sentences if _is_comparable(clause, one)]
+    comparable = [statement for statement in sentences if _is_comparable(clause, statement)]
     clear = clause.words.union(*map(_opposites, clause.words))
     return bool(comparable) and all(
-        one.gone <= clear | clause.gone and _is_opposite(clause, one) for one in comparable
+        statement.denials <= clear | clause.denials and _is_opposite(clause, statement)
+        for statement in comparable
     )
 
 
@@ -136,8 +137,11 @@ def _is_comparable(a: _Statement, b: _Statement) -> bool:
     """Returns whether the two have enough words in common, opposites included; of a shorter one
     all.
     """
-    both, size = len(a.words & b.words) + len(_turned(a, b)), max(len(a.words), len(b.words))
-    return both >= ALIGNED * size and (both >= FEWEST or (both == size and bool(_turned(a, b))))
+    turned_count = len(_turned(a, b))
+    shared_count = len(a.words & b.words) + turned_count
+    size = max(len(a.words), len(b.words))
+    has_enough = shared_count >= FEWEST or (shared_count == size and turned_count > 0)
+    return shared_count >= ALIGNED * size and has_enough
 
 
 def _turned(a: _Statement, b: _Statement) -> list[str]:
@@ -152,9 +156,9 @@ def _is_opposite(a: _Statement, b: _Statement) -> bool:
     if {a.how_often, b.how_often} == {"always", "never"}:
         return True
     if any(
-        (right, relation, left) in b.sides
-        for left, relation, right in a.sides - b.sides
-        if left != right
+        (object, relation, subject) in b.sides
+        for subject, relation, object in a.sides - b.sides
+        if subject != object
     ):
         return True
     is_denied = bool(a.denied) != bool(b.denied) and len(
@@ -185,9 +189,9 @@ def _widened(words: frozenset[str]) -> frozenset[str]:
 def _read(text: str) -> _Statement:
     bare = _SWITCHED.sub(r"switched-\1", _DENIES_NOTHING.sub(" ", text))
     denied = frozenset[str]().union(
-        *(_first_words(bare[found.end() :]) for found in _DENIAL.finditer(bare))
+        *(_first_words(bare[denial.end() :]) for denial in _DENIAL.finditer(bare))
     )
-    often = {found.lower() for found in _HOW_OFTEN.findall(bare)}
+    often = {denial.lower() for denial in _HOW_OFTEN.findall(bare)}
     how_often = often.pop() if len(often) == 1 else ""
     return _Statement(
         _words(bare),
@@ -215,29 +219,26 @@ _KEPT = word_set("first last more less fewer")
 
 def _first_words(text: str) -> frozenset[str]:
     clause = _CLAUSE_END.split(text[:80], maxsplit=1)[0]
-    return frozenset([word for word in _content(clause) if word not in _EMPTY_VERBS][:DENIED_WORDS])
+    return frozenset(_content_without_verbs(clause)[:DENIED_WORDS])
 
 
 def _sides(text: str) -> Iterable[tuple[str, str, str]]:
     """Yields which words are on which side of a relation; "b after a" is "a before b"."""
-    for found in _RELATION.finditer(text):
-        left = [
-            word
-            for word in _content(re.split(r"[;:()]", text[: found.start()])[-1])
-            if word not in _EMPTY_VERBS
-        ]
-        right = [
-            word
-            for word in _content(_CLAUSE_END.split(text[found.end() :], maxsplit=1)[0])
-            if word not in _EMPTY_VERBS
-        ]
-        kind = found.lastgroup or ""
-        for one in left[-_BESIDE:]:
-            for other in right[:_BESIDE]:
-                yield (
-                    (other, "before", one)
-                    if kind == "after"
-                    else (other, "needs", one)
-                    if kind == "by"
-                    else (one, kind, other)
-                )
+    for relation in _RELATION.finditer(text):
+        text_before = re.split(r"[;:()]", text[: relation.start()])[-1]
+        text_after = _CLAUSE_END.split(text[relation.end() :], maxsplit=1)[0]
+        for subject in _content_without_verbs(text_before)[-_BESIDE:]:
+            for other in _content_without_verbs(text_after)[:_BESIDE]:
+                yield _side(subject, relation.lastgroup or "", other)
+
+
+def _side(subject: str, kind: str, other: str) -> tuple[str, str, str]:
+    if kind == "after":
+        return other, "before", subject
+    if kind == "by":
+        return other, "needs", subject
+    return subject, kind, other
+
+
+def _content_without_verbs(text: str) -> list[str]:
+    return [word for word in _content(text) if word not in _EMPTY_VERBS]

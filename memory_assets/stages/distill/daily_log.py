@@ -53,43 +53,45 @@ def render_section(
     the task in progress at the end and the next step, where a model named them; `stopped` is where
     the session stopped.
     """
-    mark, session, of_window = (
-        window["window_id"][:WINDOW_DIGITS],
-        session or {},
-        pl.col("window_id") == window["window_id"],
-    )
-    facts = observations.filter(
-        of_window & (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
-    ).sort("event_at", "id")
-    name = squeezed(session.get("name") or window["title"] or window["session_id"])
-    lines = [
-        f"### 🔭 Observations (session: {name}, {window['ended_at'].astimezone(zone):%H:%M})",
-        "",
-    ]
-    lines.append(
-        f"**Trigger**: {'compaction' if window['trigger'] == 'compaction' else 'shutdown'}"
-    )
-    if session:
-        lines.append(
-            f"**Files**: {len(session['files_modified'])} modified, "
-            f"{len(session['files_read'])} read"
-        )
-    lines += ["", f"Date: {window['day'].isoformat()}", ""]
+    session = session or {}
+    of_window = pl.col("window_id") == window["window_id"]
+    is_allowed_fact = (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
+    facts = observations.filter(of_window & is_allowed_fact).sort("event_at", "id")
+    lines = _heading(window, session, zone)
     for segment in segments.filter(of_window).sort("ordinal").iter_rows(named=True):
-        lines += _segment(
-            segment, facts.filter(pl.col("segment_id") == segment["segment_id"]), zone
-        )
-    lines += ["Nothing worth keeping.", ""] if facts.is_empty() else []
-    (task, next_step), is_end = open_work, bool(is_handoff and session)
-    named = {
-        "In progress": task,
-        "Last request": spoken("Owner", stopped.request) if is_end and not task else "",
-    }
-    named |= {"State": spoken("Assistant", stopped.state) if is_end else "", "Next": next_step}
-    ends = [f"**{title}**: {squeezed(text)}" for title, text in named.items() if text]
-    ends = ["#### Handoff", *_handoff(session), *ends] if is_end else ends
-    lines += [*ends, ""] if ends else []
-    return _marked(f"window {mark}", lines)
+        lines += _segment(segment, facts.filter(segment_id=segment["segment_id"]), zone)
+    if facts.is_empty():
+        lines += ["Nothing worth keeping.", ""]
+    ending = _ending(session if is_handoff else {}, open_work, stopped)
+    if ending:
+        lines += [*ending, ""]
+    return _marked(f"window {window['window_id'][:WINDOW_DIGITS]}", lines)
+
+
+def _heading(window: Row, session: Row, zone: tzinfo) -> list[str]:
+    name = squeezed(session.get("name") or window["title"] or window["session_id"])
+    trigger = "compaction" if window["trigger"] == "compaction" else "shutdown"
+    ended_at = window["ended_at"].astimezone(zone)
+    lines = [
+        f"### 🔭 Observations (session: {name}, {ended_at:%H:%M})",
+        "",
+        f"**Trigger**: {trigger}",
+    ]
+    if session:
+        counts = [len(session[files]) for files in ("files_modified", "files_read")]
+        lines.append("**Files**: {} modified, {} read".format(*counts))
+    return [*lines, "", f"Date: {window['day'].isoformat()}", ""]
+
+
+def _ending(session: Row, open_work: tuple[str, str], stopped: Handoff) -> list[str]:
+    """Returns the work in progress, and of a session also the rest of its handoff."""
+    task, next_step = open_work
+    texts = {"In progress": task, "Last request": "", "State": "", "Next": next_step}
+    if session:
+        texts["Last request"] = "" if task else spoken("Owner", stopped.request)
+        texts["State"] = spoken("Assistant", stopped.state)
+    lines = [f"**{title}**: {squeezed(text)}" for title, text in texts.items() if text]
+    return ["#### Handoff", *_handoff(session), *lines] if session else lines
 
 
 def render_reflected(
@@ -109,11 +111,11 @@ def render_reflected(
             f"{row['reflector']}"
         )
         lines += row["text"].splitlines() if row["prompt_hash"] else []
-    for one in proposals:
-        reason = f" ({squeezed(one['reason'])})" if one["reason"] else ""
-        lines.append(
-            f"* {one['state'].capitalize()} `{one['proposal_id']}`: {squeezed(one['text'])}{reason}"
-        )
+    for proposal in proposals:
+        state = proposal["state"].capitalize()
+        reason = f" ({squeezed(proposal['reason'])})" if proposal["reason"] else ""
+        text = squeezed(proposal["text"]) + reason
+        lines.append(f"* {state} `{proposal['proposal_id']}`: {text}")
     return _marked(f"reflected {day.isoformat()}", [*lines, ""]) if len(lines) > 2 else ""
 
 
@@ -125,20 +127,18 @@ def _marked(name: str, lines: Iterable[str]) -> str:
 
 def _handoff(session: Row) -> Iterator[str]:
     """Yields what the next session needs to know of this one."""
-    minutes, branch = (
-        round(session["duration_seconds"] / 60),
-        f", branch {session['branch']}" if session["branch"] else "",
-    )
+    minutes = round(session["duration_seconds"] / 60)
+    branch = f", branch {session['branch']}" if session["branch"] else ""
     counts = f"{session['user_turn_count']} turns, {session['message_count']} messages"
     yield f"**Session**: {session['harness']}, {minutes} min, {counts}, {session['folder']}{branch}"
     for title, files in (("Modified", session["files_modified"]), ("Read", session["files_read"])):
         if files:
-            named = (
+            names = (
                 f"`{squeezed(file.removeprefix(session['folder'] + '/'))}`"
                 for file in files[:MOST_FILES]
             )
-            more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-            yield f"**{title}**: {', '.join(named)}{more}"
+            omitted = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
+            yield f"**{title}**: {', '.join(names)}{omitted}"
 
 
 def update_log(text_before: str, sections: Iterable[str], *, title: str | None = None) -> str:
@@ -160,18 +160,18 @@ def update_reflected(text_before: str, section: str, *, title: str | None = None
 def _update(
     pattern: re.Pattern[str], text_before: str, sections: Iterable[str], title: str | None
 ) -> str:
-    new: dict[str, str] = {}
+    new_sections: dict[str, str] = {}
     for section in sections:
         mark = pattern.match(section)
         assert mark is not None, "a section comes from a function of this module"
-        new[mark[1]] = section
-    before = text_before or (f"# {title}\n" if title else "")
-    text = pattern.sub(lambda found: new.pop(found[1], ""), before)
-    for section in new.values():
-        text += (
-            "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-        ) + section
-    return text
+        new_sections[mark[1]] = section
+    log = text_before or (f"# {title}\n" if title else "")
+    log = pattern.sub(lambda mark: new_sections.pop(mark[1], ""), log)
+    for section in new_sections.values():
+        if log and not log.endswith("\n\n"):
+            log += "\n" if log.endswith("\n") else "\n\n"
+        log += section
+    return log
 
 
 def _segment(segment: Row, facts: pl.DataFrame, zone: tzinfo) -> list[str]:

@@ -58,26 +58,27 @@ def build_day(
     The embedder compares a model's facts with the owner's words, and decides between categories
     that fit equally.
     """
-    allowances = (
-        plan_allowances(windows, standards.limits.most_allowed)
-        if allowances is None
-        else allowances
-    )
+    if allowances is None:
+        allowances = plan_allowances(windows, standards.limits.most_allowed)
     rows: dict[str, list[Row]] = {"segments": [], "observations": [], "verdicts": []}
     observed = [
-        _overturned(found, replaced)
-        for found in find_in_windows(windows, messages, answers, embedder)
+        _overturned(findings, replaced)
+        for findings in find_in_windows(windows, messages, answers, embedder)
     ]
-    for found, results in judge_windows(observed, allowances, standards, embedder):
-        rows["segments"] += found.stored_segments()
+    for findings, results in judge_windows(observed, allowances, standards, embedder):
+        rows["segments"] += findings.stored_segments()
         for result in results:
             row = candidate_row(
-                result, found.window, found.segments, found.observed, standards.taxonomy.version
+                result,
+                findings.window,
+                findings.segments,
+                findings.observed,
+                standards.taxonomy.version,
             )
             rows["verdicts"].append(row)
             if result.verdict != "discard":
                 rows["observations"].append(row)
-    return {table: frame_of(table, own) for table, own in rows.items()}
+    return {table: frame_of(table, table_rows) for table, table_rows in rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +97,8 @@ class WindowFindings:
         """
         if self.window["status"] == "observed":
             return self.segments
-        return [
-            self.segments[number]
-            for number in sorted({candidate.segment for candidate in self.observed.candidates})
-        ]
+        numbers = {candidate.segment for candidate in self.observed.candidates}
+        return [self.segments[number] for number in sorted(numbers)]
 
 
 def find_in_windows(
@@ -112,69 +111,69 @@ def find_in_windows(
     with the owner's words.
     """
     by_window = {
-        window_id: own for (window_id,), own in messages.group_by("window_id", maintain_order=True)
+        window_id: window_messages
+        for (window_id,), window_messages in messages.group_by("window_id", maintain_order=True)
     }
     sessions: dict[str, list[Exchange]] = {}
-    for window in (
-        windows.filter(pl.col("status").is_in(READ_STATUSES))
-        .sort("window_id")
-        .iter_rows(named=True)
-    ):
-        if (own := by_window.get(window["window_id"])) is None:
+    read_windows = windows.filter(pl.col("status").is_in(READ_STATUSES)).sort("window_id")
+    for window in read_windows.iter_rows(named=True):
+        window_id = window["window_id"]
+        session_id = window["session_id"]
+        if window_id not in by_window:
             continue
-        rows = own.sort("ordinal").to_dicts()
-        answered = answers.get(window["window_id"], ())
-        observed = observe_window(rows, answered, embedder)
-        if (session_id := window["session_id"]) not in sessions:
-            sessions[session_id] = parse_exchanges(
-                messages.filter(session_id=session_id).sort("event_at", "line").to_dicts()
-            )
-        observed = replace(
-            observed, candidates=_looked_up(observed.candidates, sessions[session_id])
-        )
-        groups = [[rows[row] for row in group] for group in observed.segments]
-        texts = [
-            _safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)
-        ]
-        segments = [
-            segment_row(window, group, n, observed.observer, narrative=texts[n], **_quotes(group))
-            for n, group in enumerate(groups)
-        ]
-        if window["status"] == "short":
-            yield WindowFindings(
-                window, segments, replace(observed, candidates=_lessons(observed.candidates))
-            )
-            continue
+        rows = by_window[window_id].sort("ordinal").to_dicts()
+        observed = observe_window(rows, answers.get(window_id, ()), embedder)
+        if session_id not in sessions:
+            session_messages = messages.filter(session_id=session_id).sort("event_at", "line")
+            sessions[session_id] = parse_exchanges(session_messages.to_dicts())
+        candidates = _looked_up(observed.candidates, sessions[session_id])
+        yield _findings(window, rows, replace(observed, candidates=candidates))
+
+
+def _findings(window: Row, rows: Sequence[Row], observed: Observed) -> WindowFindings:
+    """Returns the segments of the window and its candidates: with the narratives, or of a short
+    window those that the owner laid down.
+    """
+    groups = [list(map(rows.__getitem__, numbers)) for numbers in observed.segments]
+    texts = [_safe(group, text) for group, text in zip(groups, observed.narratives, strict=True)]
+    segments = [
+        segment_row(window, group, n, observed.observer, narrative=texts[n], **_quotes(group))
+        for n, group in enumerate(groups)
+    ]
+    if window["status"] == "short":
+        candidates = _lessons(observed.candidates)
+    else:
         narratives = [_narrative(group, texts[n], n) for n, group in enumerate(groups) if texts[n]]
-        yield WindowFindings(
-            window, segments, replace(observed, candidates=(*observed.candidates, *narratives))
-        )
+        candidates = [*observed.candidates, *narratives]
+    return WindowFindings(window, segments, replace(observed, candidates=candidates))
 
 
 def _looked_up(candidates: Sequence[Candidate], session: Sequence[Exchange]) -> list[Candidate]:
     """Returns the candidates, those of the rules marked that another window of the session on this
     day takes back.
     """
-    by_rules = iter(mark_overturned([one for one in candidates if one.hint is None], session))
-    return [next(by_rules) if one.hint is None else one for one in candidates]
+    by_rules = iter(
+        mark_overturned([candidate for candidate in candidates if candidate.hint is None], session)
+    )
+    return [next(by_rules) if candidate.hint is None else candidate for candidate in candidates]
 
 
-def _overturned(found: WindowFindings, replaced: Collection[str]) -> WindowFindings:
+def _overturned(findings: WindowFindings, replaced: Collection[str]) -> WindowFindings:
     """Returns the findings with the facts marked that a later part of the session replaces."""
     if not replaced:
-        return found
-    window_id, candidates = found.window["window_id"], found.observed.candidates
-    marked = [
-        replace(
-            one, is_overturned=established_id(window_id, one.text) in replaced or one.is_overturned
-        )
-        for one in candidates
-    ]
-    return replace(found, observed=replace(found.observed, candidates=marked))
+        return findings
+    window_id = findings.window["window_id"]
+
+    def mark(candidate: Candidate) -> Candidate:
+        is_replaced = established_id(window_id, candidate.text) in replaced
+        return replace(candidate, is_overturned=candidate.is_overturned or is_replaced)
+
+    candidates = [mark(candidate) for candidate in findings.observed.candidates]
+    return replace(findings, observed=replace(findings.observed, candidates=candidates))
 
 
 def judge_windows(
-    found: Iterable[WindowFindings],
+    windows: Iterable[WindowFindings],
     allowances: Mapping[str, int],
     standards: Standards = DEFAULT_STANDARDS,
     embedder: Embedder | None = None,
@@ -185,17 +184,19 @@ def judge_windows(
     facts are allowed.
     """
     sessions: dict[tuple[str, date], list[WindowFindings]] = {}
-    for one in found:
-        sessions.setdefault((one.window["session_id"], one.window["day"]), []).append(one)
-    for own in sessions.values():
-        room = sum(allowances[one.window["window_id"]] for one in own)
-        candidates = [candidate for one in own for candidate in one.observed.candidates]
+    for window in windows:
+        sessions.setdefault((window.window["session_id"], window.window["day"]), []).append(window)
+    for session_windows in sessions.values():
+        room = sum(allowances[window.window["window_id"]] for window in session_windows)
+        candidates = [
+            candidate for window in session_windows for candidate in window.observed.candidates
+        ]
         results = iter(judge(candidates, most_allowed=room, standards=standards, embedder=embedder))
-        for one in own:
+        for window in session_windows:
             by_id: dict[str, GateResult] = {}
-            for result in islice(results, len(one.observed.candidates)):
-                by_id.setdefault(candidate_id(result.candidate, one.segments), result)
-            yield one, list(by_id.values())
+            for result in islice(results, len(window.observed.candidates)):
+                by_id.setdefault(candidate_id(result.candidate, window.segments), result)
+            yield window, list(by_id.values())
 
 
 def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -205,50 +206,65 @@ def _lessons(candidates: Sequence[Candidate]) -> list[Candidate]:
     and preferences: the write gate holds those that do not rest on the owner's words.
     """
     return [
-        one
-        for one in candidates
-        if (one.author == "owner" and one.kind in OWNERS_KINDS and not one.is_overturned)
-        or (one.hint is not None and category_named(one.hint_category) in ONLY_THE_OWNERS)
+        candidate
+        for candidate in candidates
+        if (
+            candidate.author == "owner"
+            and candidate.kind in OWNERS_KINDS
+            and not candidate.is_overturned
+        )
+        or (
+            candidate.hint is not None
+            and category_named(candidate.hint_category) in ONLY_THE_OWNERS
+        )
     ]
 
 
-def _quotes(own: Sequence[Row]) -> dict[str, Quote]:
+def _quotes(messages: Sequence[Row]) -> dict[str, Quote]:
     """Returns the first request and the last state of a segment; none that orders what the owner
     did not.
     """
-    exchanges = parse_exchanges(own)
+    exchanges = parse_exchanges(messages)
     state = find_state(exchanges)
     return {
         "request": find_request(exchanges),
-        "state": state if _safe(own, state.text) == state.text else Quote(),
+        "state": state if _safe(messages, state.text) == state.text else Quote(),
     }
 
 
-def _safe(own: Sequence[Row], text: str) -> str:
+def _safe(messages: Sequence[Row], text: str) -> str:
     """Returns the text without orders that the owner did not give, so that it cannot instruct a
     reader of the log.
     """
-    kept = without_orders(text, own)
-    return "" if not kept or judge([_narrative(own, kept, 0)])[0].verdict == "discard" else kept
+    safe_text = without_orders(text, messages)
+    return (
+        ""
+        if not safe_text or judge([_narrative(messages, safe_text, 0)])[0].verdict == "discard"
+        else safe_text
+    )
 
 
-def _narrative(own: Sequence[Row], text: str, segment: int) -> Candidate:
-    """Returns a model's narrative of a segment as a candidate; `own` are the messages of the
+def _narrative(messages: Sequence[Row], text: str, segment: int) -> Candidate:
+    """Returns a model's narrative of a segment as a candidate; `messages` are the messages of the
     segment.
     """
     spoken = [
-        row for row in own if row["kind"] == "text" and row["author"] in ("owner", "assistant")
-    ] or list(own)
-    asked = next((row for row in spoken if row["is_user_turn"]), spoken[0])
-    evidence = [asked] if asked is spoken[-1] else [asked, spoken[-1]]
-    items = items_of(text, [row["text"] for row in own], text)
+        row for row in messages if row["kind"] == "text" and row["author"] in ("owner", "assistant")
+    ] or list(messages)
+    first_spoken = next((row for row in spoken if row["is_user_turn"]), spoken[0])
+    evidence = [first_spoken] if first_spoken is spoken[-1] else [first_spoken, spoken[-1]]
+    items = items_of(text, [row["text"] for row in messages], text)
     quote = quote_from([evidence[-1]["text"]], text)
-    found = candidate_of("narrative", 0.5, text, quote, *evidence, author="assistant")
+    candidate = candidate_of("narrative", 0.5, text, quote, *evidence, author="assistant")
     guessed = {
         "strength": "inferred",
         "confidence": START_CONFIDENCE["inferred"],
         "priority": "low",
     }
     return replace(
-        found, segment=segment, event_at=max(row["event_at"] for row in own), **guessed, **items
+        candidate,
+        segment=segment,
+        event_at=max(row["event_at"] for row in messages),
+        **guessed,
+        **items,
     )

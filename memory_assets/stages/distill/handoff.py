@@ -17,7 +17,7 @@ from memory_assets.stages.distill.spoken import find_request, find_state, fittin
 from memory_assets.text.sentences import excerpt, split_sentences, written_sentences
 from memory_assets.text.words import specifics_in, stems_of
 
-LEFT_CHARS = 320
+OPEN_CHARS = 320
 MOST_SENTENCES = 3
 """Of those that leave something open: the last ones."""
 
@@ -103,7 +103,7 @@ class Handoff:
 
     request: str = ""
     state: str = ""
-    left: str = ""
+    open_text: str = ""
     """The sentences of the last words that leave something open."""
     note: str = ""
     """What follows from what was not said."""
@@ -113,37 +113,36 @@ def find_handoff(messages: Sequence[Row], branch: str = "") -> Handoff:
     """Returns where the window's session stopped; what was committed on a branch is open until it
     is said to be pushed.
     """
-    every = parse_exchanges(messages)
-    exchanges = [one for one in every if says_enough(one) or not one.said.endswith("?")]
-    turns = [one for one in reversed(exchanges) if says_enough(one)] or exchanges[::-1]
-    left, note = _left(every, is_trunk=branch in _TRUNKS)
-    if (
-        not left
-        and every
-        and says_enough(every[-1])
-        and messages[-1]["kind"] in ("tool_call", "tool_result")
-    ):
+    all_exchanges = parse_exchanges(messages)
+    exchanges = [exchange for exchange in all_exchanges if not _is_short_question(exchange)]
+    turns = [exchange for exchange in reversed(exchanges) if says_enough(exchange)]
+    open_text, note = _left_open(all_exchanges, is_trunk=branch in _TRUNKS)
+    is_working = bool(messages) and messages[-1]["kind"] in ("tool_call", "tool_result")
+    if not open_text and is_working and all_exchanges and says_enough(all_exchanges[-1]):
         note = STOPPED
-    return Handoff(find_request(turns).text, find_state(exchanges).text, left, note)
+    request = find_request(turns or exchanges[::-1]).text
+    return Handoff(request, find_state(exchanges).text, open_text, note)
 
 
-def _left(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
+def _is_short_question(exchange: Exchange) -> bool:
+    return exchange.said.endswith("?") and not says_enough(exchange)
+
+
+def _left_open(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
     """Returns what the last reply leaves open, or the one before it, if the last one only answers a
     short question.
     """
     is_answered = False
-    for one in reversed(exchanges):
-        texts = [reply.message["text"] for reply in one.replies]
-        text = next(
-            (text for text in reversed(texts) if stems_of(" ".join(written_sentences(text)))), ""
-        )
+    for exchange in reversed(exchanges):
+        texts = (reply.message["text"] for reply in reversed(exchange.replies))
+        text = next((text for text in texts if stems_of(" ".join(written_sentences(text)))), "")
         if text:
-            left, note = _open_in(
+            open_sentences, note = _open_in(
                 written_sentences(text), is_answered=is_answered, is_trunk=is_trunk
             )
-            if left or says_enough(one) or not one.said.endswith("?"):
-                return excerpt(text, fitting(left, LEFT_CHARS)), note
-        is_answered |= bool(one.said)
+            if open_sentences or not _is_short_question(exchange):
+                return excerpt(text, fitting(open_sentences, OPEN_CHARS)), note
+        is_answered |= bool(exchange.said)
     return "", ""
 
 
@@ -153,30 +152,55 @@ def _open_in(
     """Returns the sentences of a reply that leave something open, and a note; `is_answered` if the
     owner spoke after it.
     """
-    said = [one for one in sentences if stems_of(one)]
-    left = [one for one in said if _is_open(one, said[-1], is_answered=is_answered)]
-    if not left and not is_trunk and not _MOVED_ON.search(" ".join(said)):
-        at = next((n for n, one in enumerate(said) if _COMMITTED.search(one)), len(said))
-        commit = said[at : at + 1 + said[at].endswith(":")] if at < len(said) else []
+    sentences = [sentence for sentence in sentences if stems_of(sentence)]
+    open_sentences = [
+        sentence
+        for sentence in sentences
+        if _is_open(sentence, sentences[-1], is_answered=is_answered)
+    ]
+    if not open_sentences:
+        commit = [] if is_trunk else _unpushed_commit(sentences)
         return commit, NOT_PUSHED if commit else ""
-    if left and all(_names(one) <= LEAST_NAMED and not _ANNOUNCES.search(one) for one in left):
-        before = [one for one in said[: said.index(left[0])] if not one.endswith(":")]
-        left = [*before[:1], *left]  # "Want me to open it?" says nothing alone
-    brief = [one for one in left if len(one) <= LONG_CHARS] or left
-    last = brief[-1] if brief and brief[-1] is said[-1] else ""
-    is_announced = _ANNOUNCES.search(last) is not None and not _OPEN.search(last)
+    if all(map(_says_little, open_sentences)):
+        earlier = sentences[: sentences.index(open_sentences[0])]
+        context = [sentence for sentence in earlier if not sentence.endswith(":")]
+        open_sentences = [*context[:1], *open_sentences]
+    brief = [text for text in open_sentences if len(text) <= LONG_CHARS] or open_sentences
+    is_announced = brief[-1] is sentences[-1] and _only_announces(brief[-1])
     return brief[-MOST_SENTENCES:], NOT_DONE if is_announced else ""
 
 
-def _names(text: str) -> int:
-    return len(stems_of(text)) + specifics_in(text)
+def _unpushed_commit(sentences: Sequence[str]) -> list[str]:
+    """Returns the sentence that reports a commit, and the one that a colon introduces; nothing if
+    something was pushed or merged.
+    """
+    if _MOVED_ON.search(" ".join(sentences)):
+        return []
+    reports = [n for n, sentence in enumerate(sentences) if _COMMITTED.search(sentence)]
+    if not reports:
+        return []
+    start = reports[0]
+    length = 2 if sentences[start].endswith(":") else 1
+    return list(sentences[start : start + length])
 
 
-def what_is_next(named: str) -> str:
+def _says_little(sentence: str) -> bool:
+    """Returns whether the sentence needs another one, as "Want me to open it?" does."""
+    name_count = len(stems_of(sentence)) + specifics_in(sentence)
+    return name_count <= LEAST_NAMED and not _ANNOUNCES.search(sentence)
+
+
+def _only_announces(sentence: str) -> bool:
+    return _ANNOUNCES.search(sentence) is not None and not _OPEN.search(sentence)
+
+
+def what_is_next(next_step: str) -> str:
     """Returns the sentences of a named next step, without those that only report what is done."""
-    said = split_sentences(named)
+    sentences = split_sentences(next_step)
     return " ".join(
-        one for one in said if not _DONE.search(one) or _is_open(one, said[-1], is_answered=False)
+        sentence
+        for sentence in sentences
+        if not _DONE.search(sentence) or _is_open(sentence, sentences[-1], is_answered=False)
     )
 
 

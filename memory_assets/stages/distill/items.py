@@ -71,12 +71,14 @@ def items_of(text: str, sources: Iterable[str], spoken: str) -> dict[str, Any]:
     set its tone.
     """
     times = clock_times_in(text)
-    known = {time for source in sources for time in clock_times_in(source)} if times else set()
+    source_times = (
+        {time for source in sources for time in clock_times_in(source)} if times else set()
+    )
     return {
         "sentiment": sentiment_of(spoken),
         "entities": entities_of(text),
-        "clock_times": tuple(time for time in times if time in known),
-        "ungrounded_times": tuple(time for time in times if time not in known),
+        "clock_times": tuple(time for time in times if time in source_times),
+        "ungrounded_times": tuple(time for time in times if time not in source_times),
     }
 
 
@@ -93,30 +95,33 @@ def sentiment_of(text: str) -> Sentiment:
     """Returns the tone of the text; frustrated takes precedence over excited, excited over
     uncertain.
     """
-    found: list[Sentiment] = [tone for tone, pattern in _TONES.items() if pattern.search(text)]
-    return found[0] if found else "neutral"
+    tones: list[Sentiment] = [tone for tone, pattern in _TONES.items() if pattern.search(text)]
+    return tones[0] if tones else "neutral"
 
 
 def entities_of(text: str) -> tuple[str, ...]:
     """Returns the files, commands, identifiers, packages, people and ids that the text names, in
     order of appearance.
     """
-    found: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for pattern in (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _PERSON, _CAMEL, _SNAKE, _VERSION):
         for match in pattern.finditer(text):
             name = (match[1] if pattern is _CODE else match[0]).strip(" .,;:")
             if len(name) > 1 and not name.isdigit():
-                found.setdefault(name, match.start())
+                positions.setdefault(name, match.start())
     for match in _ADR.finditer(text):
-        found.setdefault(f"ADR-{int(match[1]):04d}", match.start())
+        positions.setdefault(f"ADR-{int(match[1]):04d}", match.start())
 
     def is_part(name: str) -> bool:
         return any(
-            name != other and name in other and found[other] <= found[name] for other in found
+            name != other and name in other and positions[other] <= positions[name]
+            for other in positions
         )
 
     return tuple(
-        name for name in sorted(found, key=lambda name: (found[name], name)) if not is_part(name)
+        name
+        for name in sorted(positions, key=lambda name: (positions[name], name))
+        if not is_part(name)
     )[:MOST_ENTITIES]
 
 
@@ -125,12 +130,12 @@ def names_in(text: str) -> tuple[str, ...]:
     issues and commits.
     """
     patterns = (_CODE, _URL, _PATH, _FLAG, _ENV, _ISSUE, _LOWER_CAMEL, _SNAKE, _VERSION, _COMMIT)
-    found = (
+    names = (
         match[1] if pattern is _CODE else match[0]
         for pattern in patterns
         for match in pattern.finditer(text)
     )
-    return tuple(dict.fromkeys(name.strip(" .,;:") for name in found))
+    return tuple(dict.fromkeys(name.strip(" .,;:") for name in names))
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
@@ -157,8 +162,10 @@ def quote_from(sources: Sequence[str], sentence: str) -> str:
     similar line of the first.
     """
     for source in sources:
-        at = source.translate(STRAIGHT).find(sentence)
-        if at >= 0 and (quote := source[at : at + min(len(sentence), QUOTE_CHARS)].strip()):
+        start = source.translate(STRAIGHT).find(sentence)
+        length = min(len(sentence), QUOTE_CHARS) if start >= 0 else 0
+        quote = source[start : start + length].strip()
+        if quote:
             return quote
     stems = stems_of(sentence)
 

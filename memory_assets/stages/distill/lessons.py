@@ -44,39 +44,38 @@ _INSTEAD = (
 def find_lessons(messages: pl.DataFrame, windows: pl.DataFrame) -> pl.DataFrame:
     """Returns the lessons of the day's windows, each sentence once per window."""
     by_window = {
-        window_id: own.sort("ordinal").to_dicts()
-        for (window_id,), own in messages.group_by("window_id")
+        window_id: window_messages.sort("ordinal").to_dicts()
+        for (window_id,), window_messages in messages.group_by("window_id")
     }
-    found: dict[str, dict[str, Any]] = {}
+    lessons: dict[str, dict[str, Any]] = {}
     for window in (
         windows.filter(pl.col("status").is_in(READ_STATUSES))
         .sort("window_id")
         .iter_rows(named=True)
     ):
-        about = {
+        window_columns = {
             name: window[name]
             for name in ("day", "session_id", "window_id", "path", "project", "person")
         }
-        for one in _corrections(by_window.get(window["window_id"], [])):
+        for correction in _corrections(by_window.get(window["window_id"], [])):
             source = {
-                "quote": one.quote,
-                "said_at": one.event_at,
-                "message_id": one.message_ids[0],
-                "line": one.lines[0],
+                "quote": correction.quote,
+                "said_at": correction.event_at,
+                "message_id": correction.message_ids[0],
+                "line": correction.lines[0],
             }
-            lesson = parse_lesson(one.text)
+            lesson = parse_lesson(correction.text)
             id = f"les_{hash_of(window['window_id'], lesson['text'])[:12]}"
-            found.setdefault(id, {"lesson_id": id, **lesson, **source, **about})
-    return frame_of("lessons", found.values()).sort("said_at", "lesson_id")
+            lessons.setdefault(id, {"lesson_id": id, **lesson, **source, **window_columns})
+    return frame_of("lessons", lessons.values()).sort("said_at", "lesson_id")
 
 
 def parse_lesson(text: str) -> dict[str, str]:
     """Returns the lesson in a rule: its text, what is wanted and what is unwanted."""
-    named = next(
-        (found.groupdict() for one in _INSTEAD if (found := re.search(one, text))),
-        {"wanted": "", "unwanted": ""},
-    )
-    return {"text": text, **{name: words.strip().lower() for name, words in named.items()}}
+    matches = filter(None, (re.search(pattern, text) for pattern in _INSTEAD))
+    match = next(matches, None)
+    groups = match.groupdict() if match else {"wanted": "", "unwanted": ""}
+    return {"text": text, **{name: words.strip().lower() for name, words in groups.items()}}
 
 
 def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:
@@ -84,14 +83,14 @@ def _corrections(messages: list[dict[str, Any]]) -> Iterator[Candidate]:
     gate allows.
     """
     exchanges = parse_exchanges(messages)
-    found = [
-        one
-        for one in mark_overturned(find_owner_facts(exchanges), exchanges)
-        if one.kind in OWNERS_KINDS
+    corrections = [
+        candidate
+        for candidate in mark_overturned(find_owner_facts(exchanges), exchanges)
+        if candidate.kind in OWNERS_KINDS
     ]
     allowed = (
         result.candidate
-        for result in judge(found, most_allowed=len(found))
+        for result in judge(corrections, most_allowed=len(corrections))
         if result.verdict == "allow"
     )
-    yield from (one for one in allowed if not _WISH.match(one.text))
+    yield from (candidate for candidate in allowed if not _WISH.match(candidate.text))

@@ -50,7 +50,7 @@ def candidate_id(candidate: Candidate, segments: Sequence[Row]) -> str:
 
 def segment_row(
     window: Row,
-    own: Sequence[Row],
+    messages: Sequence[Row],
     ordinal: int,
     observer: str,
     *,
@@ -61,19 +61,21 @@ def segment_row(
     """Returns the row of a segment with these messages."""
     return {
         **{name: window[name] for name in ("window_id", "session_id", "day", "project", "person")},
-        "segment_id": str(uuid.uuid5(NAMESPACE, f"{window['window_id']}/{own[0]['message_id']}")),
+        "segment_id": str(
+            uuid.uuid5(NAMESPACE, f"{window['window_id']}/{messages[0]['message_id']}")
+        ),
         "ordinal": ordinal,
         "narrative": narrative,
         "request": request.text,
         "request_id": request.message_id,
         "state": state.text,
         "state_id": state.message_id,
-        "message_ids": [row["message_id"] for row in own],
-        "line_from": own[0]["line"],
-        "line_to": own[-1]["line"],
-        "started_at": min(row["event_at"] for row in own),
-        "ended_at": max(row["event_at"] for row in own),
-        "user_turn_count": sum(row["is_user_turn"] for row in own),
+        "message_ids": [row["message_id"] for row in messages],
+        "line_from": messages[0]["line"],
+        "line_to": messages[-1]["line"],
+        "started_at": min(row["event_at"] for row in messages),
+        "ended_at": max(row["event_at"] for row in messages),
+        "user_turn_count": sum(row["is_user_turn"] for row in messages),
         "observer": observer,
     }
 
@@ -88,7 +90,8 @@ def candidate_row(
     """Returns the columns of a candidate in `verdicts`, which have no text, and in
     `observations`.
     """
-    candidate, is_others = result.candidate, result.candidate.observer is not None
+    candidate = result.candidate
+    has_own_observer = candidate.observer is not None
     id = candidate_id(candidate, segments)
     return {
         **{name: window[name] for name in _OF_WINDOW},
@@ -107,8 +110,8 @@ def candidate_row(
         "lines": candidate.lines[:MOST_LINES],
         "message_ids": candidate.message_ids[:MOST_LINES],
         "tokens": count_tokens(candidate.text),
-        "parse_path": "rules" if is_others else observed.parse_path,
+        "parse_path": "rules" if has_own_observer else observed.parse_path,
         "observer": candidate.observer or observed.observer,
-        "prompt_hash": None if is_others else observed.prompt_hash,
+        "prompt_hash": None if has_own_observer else observed.prompt_hash,
         "schema_version": SCHEMA_VERSION,
     }

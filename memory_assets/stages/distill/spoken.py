@@ -63,16 +63,14 @@ def find_request(exchanges: Iterable[Exchange]) -> Quote:
     turn = next(filter(_is_request, exchanges), None)
     if turn is None or turn.message is None:
         return Quote()
-    sentences = dropwhile(lambda one: not stems_of(_asked(one)), _words(turn))
+    sentences = dropwhile(lambda sentence: not stems_of(_asked(sentence)), _words(turn))
     return _quote(turn.message, fitting([*sentences], REQUEST_CHARS))
 
 
 def _is_request(exchange: Exchange) -> bool:
-    asked, least = (
-        _asked(" ".join(_words(exchange))),
-        FEWEST_STEMS if exchange.owner_sentences else LEAST_NAMED,
-    )
-    return len(stems_of(asked)) >= least or ERRAND.match(asked) is not None
+    request = _asked(" ".join(_words(exchange)))
+    least_stems = FEWEST_STEMS if exchange.owner_sentences else LEAST_NAMED
+    return len(stems_of(request)) >= least_stems or ERRAND.match(request) is not None
 
 
 def _words(exchange: Exchange) -> Sequence[str]:
@@ -89,23 +87,20 @@ def _words(exchange: Exchange) -> Sequence[str]:
 def find_state(exchanges: Sequence[Exchange]) -> Quote:
     """Returns what the last reply with words states."""
     messages = [reply.message for exchange in exchanges for reply in exchange.replies]
-    message = next(
-        (
-            one
-            for one in reversed(messages)
-            if re.search(r"\w", " ".join(written_sentences(one["text"])))
-        ),
-        None,
-    )
+    message = next(filter(_has_words, reversed(messages)), None)
     if message is None:
         return Quote()
     sentences = written_sentences(message["text"], ("prose",))
     beginning = fitting([*takewhile(_is_state, sentences)], STATE_CHARS)
     ending = [*filter(_is_state, sentences[-1:])]
-    stated = next(
-        (one for one in (beginning, ending) if len(stems_of(" ".join(one))) >= LEAST_NAMED), []
-    )
-    return _quote(message, stated)
+    for stated in (beginning, ending):
+        if len(stems_of(" ".join(stated))) >= LEAST_NAMED:
+            return _quote(message, stated)
+    return Quote()
+
+
+def _has_words(message: Row) -> bool:
+    return re.search(r"\w", " ".join(written_sentences(message["text"]))) is not None
 
 
 def fitting(sentences: Sequence[str], most: int) -> list[str]:
@@ -113,7 +108,9 @@ def fitting(sentences: Sequence[str], most: int) -> list[str]:
     long ones are left out.
     """
     fitting_sentences = list[str]()
-    for sentence in (one for one in sentences if len(one) <= LONGEST_SENTENCE):
+    for sentence in sentences:
+        if len(sentence) > LONGEST_SENTENCE:
+            continue
         most -= len(sentence)
         if fitting_sentences and most < 0:
             break

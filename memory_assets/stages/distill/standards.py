@@ -97,10 +97,9 @@ def plan_allowances(windows: pl.DataFrame, most_allowed: int = MOST_ALLOWED) -> 
         "session_id", "started_at", "window_id"
     )
     for _, group in read.group_by("session_id", maintain_order=True):
-        left = most_allowed
+        remaining = most_allowed
         for window_id, turns in group.select("window_id", "user_turn_count").iter_rows():
-            shares[window_id] = min(
-                max(math.ceil(left * turns / (turns + TURNS_FOR_HALF)), LEAST), left
-            )
-            left -= shares[window_id]
+            share = math.ceil(remaining * turns / (turns + TURNS_FOR_HALF))
+            shares[window_id] = min(max(share, LEAST), remaining)
+            remaining -= shares[window_id]
     return shares

@@ -64,21 +64,10 @@ class Taxonomy:
 
 def parse_taxonomy(text: str, *, source: str, optional: Collection[str] = ()) -> Taxonomy:
     """Returns the taxonomy of the TOML text, with the named optional categories."""
-    try:
-        read = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise SettingsError(
-            f"Cannot read the taxonomy {source}: {problem}. Fix the file."
-        ) from problem
-    version, listed = read.get("version"), read.get("category")
-    if not isinstance(version, str) or not isinstance(listed, list) or not listed:
-        raise SettingsError(
-            f"The taxonomy {source} needs a version and at least one [[category]]. Add what "
-            "is missing."
-        )
+    version, entries = _parse_toml(text, source)
     rules = [
         _rule(entry, source)
-        for entry in listed
+        for entry in entries
         if not entry.get("optional") or entry.get("name") in optional
     ]
     names = [rule.name for rule in rules]
@@ -87,9 +76,26 @@ def parse_taxonomy(text: str, *, source: str, optional: Collection[str] = ()) ->
             f"The taxonomy {source} must name each category once, and {FALLBACK} among "
             "them. Rename or add it."
         )
-    return Taxonomy(
-        "+".join([version, *(rule.name for rule in rules if rule.is_optional)]), tuple(rules)
-    )
+    optional_names = (rule.name for rule in rules if rule.is_optional)
+    return Taxonomy("+".join([version, *optional_names]), tuple(rules))
+
+
+def _parse_toml(text: str, source: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """Returns the version and the entries of the categories."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise SettingsError(
+            f"Cannot read the taxonomy {source}: {problem}. Fix the file."
+        ) from problem
+    version = content.get("version")
+    entries = content.get("category")
+    if not isinstance(version, str) or not isinstance(entries, list) or not entries:
+        raise SettingsError(
+            f"The taxonomy {source} needs a version and at least one [[category]]. Add what "
+            "is missing."
+        )
+    return version, entries
 
 
 def read_named(path: Path, what: str, setting: str) -> str:
@@ -103,21 +109,23 @@ def read_named(path: Path, what: str, setting: str) -> str:
 
 
 def _rule(entry: Mapping[str, Any], source: str) -> CategoryRule:
-    name, about = entry.get("name"), f"Category {entry.get('name')!r} of the taxonomy {source}"
+    name = entry.get("name")
+    subject = f"Category {name!r} of the taxonomy {source}"
     words, strong, examples = (entry.get(part, []) for part in ("words", "strong", "examples"))
-    are_strings = all(
-        isinstance(part, list) and all(isinstance(w, str) for w in part)
-        for part in (words, strong, examples)
-    )
+    are_strings = all(map(_are_strings, (words, strong, examples)))
     if not isinstance(name, str) or not are_strings or not words or len(examples) < LEAST_EXAMPLES:
-        wanted = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
-        raise SettingsError(f"{about} needs {wanted}. Add what is missing.")
+        requirement = f"a name, words, and at least {LEAST_EXAMPLES} examples, all of them strings"
+        raise SettingsError(f"{subject} needs {requirement}. Add what is missing.")
     try:
         return CategoryRule(
             name, _pattern(words), _pattern(strong), tuple(examples), bool(entry.get("optional"))
         )
     except re.error as problem:
-        raise SettingsError(f"{about} has an invalid pattern: {problem}. Fix it.") from problem
+        raise SettingsError(f"{subject} has an invalid pattern: {problem}. Fix it.") from problem
+
+
+def _are_strings(part: object) -> bool:
+    return isinstance(part, list) and all(isinstance(word, str) for word in part)
 
 
 def _pattern(words: Sequence[str]) -> re.Pattern[str]:
@@ -167,42 +175,58 @@ def categorise(
     `hint` is the category that a model gave; it is right unless the fact would then be somebody
     else's rule.
     """
-    rules = taxonomy.categories
     weights = {
         rule.name: len(rule.words.findall(text)) + STRONG_WEIGHT * len(rule.strong.findall(text))
-        for rule in rules
+        for rule in taxonomy.categories
     }
-    is_optional = any(
-        rule.is_optional and weights[rule.name] >= max(weights.values()) > 0 for rule in rules
-    )
-    named = category_named(hint)
-    if named in weights and not is_optional and (author == "owner" or named not in ONLY_THE_OWNERS):
-        return cast(Category, named), HINT_CONFIDENCE
-    if category := _KINDS.get(kind):
-        weights[category] = weights.get(category, 0.0) + KIND_WEIGHT
+    hinted = _hinted_category(hint, author, taxonomy, weights)
+    if hinted is not None:
+        return hinted, HINT_CONFIDENCE
+    if kind in _KINDS:
+        weights[_KINDS[kind]] = weights.get(_KINDS[kind], 0.0) + KIND_WEIGHT
     if author != "owner":
         weights = {name: weight for name, weight in weights.items() if name not in ONLY_THE_OWNERS}
-    most, total = max(weights.values()), sum(weights.values())
+    most = max(weights.values())
+    total = sum(weights.values())
     tied = [name for name, weight in weights.items() if weight == most]
+    best = tied[0] if total else FALLBACK
     if len(tied) > 1 and embedder is not None:
         best = _most_similar(text, tied, taxonomy, embedder)
-    else:
-        best = tied[0] if total else FALLBACK
-    return cast(Category, best), round(min(0.4 + 0.6 * most / total, 0.99), 2) if total else 0.3
+    confidence = round(min(0.4 + 0.6 * most / total, 0.99), 2) if total else 0.3
+    return cast(Category, best), confidence
+
+
+def _hinted_category(
+    hint: str | None, author: Author, taxonomy: Taxonomy, weights: Mapping[str, float]
+) -> Category | None:
+    """Returns the category that a model gave, unless the keywords of an optional one weigh most, or
+    the fact would be somebody else's rule.
+    """
+    hinted = category_named(hint)
+    makes_rule = author != "owner" and hinted in ONLY_THE_OWNERS
+    if hinted not in weights or makes_rule:
+        return None
+    most = max(weights.values())
+    is_optional = any(
+        rule.is_optional and weights[rule.name] >= most > 0 for rule in taxonomy.categories
+    )
+    return None if is_optional else hinted
 
 
 def _most_similar(text: str, names: Sequence[str], taxonomy: Taxonomy, embedder: Embedder) -> str:
     """Returns the category whose examples are most similar to the text, on average."""
-    vector, examples = embedder.encode_query(text), _mean_examples(taxonomy, embedder)
+    vector = embedder.encode_query(text)
+    examples = _mean_examples(taxonomy, embedder)
     return max(names, key=lambda name: float(examples[name] @ vector) if name in examples else -1.0)
 
 
 @lru_cache(maxsize=4)
 def _mean_examples(taxonomy: Taxonomy, embedder: Embedder) -> dict[str, np.ndarray]:
-    return {
-        rule.name: np.mean([embedder.encode_query(one) for one in rule.examples], axis=0)
-        for rule in taxonomy.categories
-    }
+    means: dict[str, np.ndarray] = {}
+    for rule in taxonomy.categories:
+        vectors = [embedder.encode_query(example) for example in rule.examples]
+        means[rule.name] = np.mean(vectors, axis=0)
+    return means
 
 
 def category_named(name: str | None) -> Category | None:
@@ -212,4 +236,4 @@ def category_named(name: str | None) -> Category | None:
     if not name:
         return None
     bare = re.sub(r"^[a-z]+:", "", name.strip().lower().replace("_", "-"))
-    return next((known for known in get_args(Category) if known == bare), None)
+    return next((category for category in get_args(Category) if category == bare), None)

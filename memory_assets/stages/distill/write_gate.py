@@ -112,6 +112,10 @@ SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_OPINION, -0.3), (_HEDGE, -0.1))
 """An opinion alone is below `least_verifiable`, a hedge alone is not; a path offsets an opinion."""
 
 
+GateRule = tuple[bool, Verdict, float, str]
+"""Whether a rule applies, its verdict, its confidence and its reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class GateResult:
     """A candidate with its category and its verdict."""
@@ -125,83 +129,83 @@ class GateResult:
 
 
 def evaluate_rules(
-    c: Candidate, category: Category, limits: GateLimits
-) -> Iterator[tuple[bool, Verdict, float, str]]:
-    """Yields for each rule whether it applies, its verdict, its confidence and its reason, in order
-    of precedence.
-    """
-    is_others, is_ruled, is_quoted = c.author != "owner", c.hint is None, c.author in QUOTED
-    folded = instructions.fold_confusables(c.text) if is_others else ""
-    is_artefact = bool(_ARTEFACT.search(folded)) or (is_ruled and bool(_EDIT.search(folded)))
-    yield (
-        len(c.text.strip()) < limits.least_chars,
-        "discard",
-        0.99,
-        f"shorter than {limits.least_chars} characters",
-    )
-    yield (
-        is_others and instructions.has_invisible_characters(c.text),
-        "discard",
-        0.95,
-        "characters that nobody sees",
-    )
-    yield is_others and is_artefact, "discard", 0.9, "instruction artefact"
-    yield (
-        is_others and bool(_INSTRUCTS.search(folded)),
-        "discard",
-        0.9,
-        "instructs whoever reads it",
-    )
-    yield c.hint == "discard", "discard", 0.8, "the observer discards it"
-    yield c.fault == "contradicted", "discard", 0.9, "says the opposite of its evidence"
-    yield not c.lines or not c.message_ids or c.fault == "unsupported", "hold", 0.95, NO_EVIDENCE
-    yield c.fault == "unknown name", "hold", 0.9, "names what the session does not name"
-    is_order = (is_ruled or is_quoted) and instructions.gives_order(c.text)
-    makes_rule = c.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or is_order
+    candidate: Candidate, category: Category, limits: GateLimits
+) -> Iterator[GateRule]:
+    """Yields the rules in order of precedence."""
+    yield from _content_rules(candidate, limits)
+    yield from _evidence_rules(candidate)
+    yield from _authority_rules(candidate, category)
+    yield from _form_rules(candidate, limits)
+    yield from _usefulness_rules(candidate, limits)
+
+
+def _content_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRule]:
+    is_others = candidate.author != "owner"
+    folded = instructions.fold_confusables(candidate.text) if is_others else ""
+    is_short = len(candidate.text.strip()) < limits.least_chars
+    yield is_short, "discard", 0.99, f"shorter than {limits.least_chars} characters"
+    is_hidden = is_others and instructions.has_invisible_characters(candidate.text)
+    yield is_hidden, "discard", 0.95, "characters that nobody sees"
+    is_edit = candidate.hint is None and bool(_EDIT.search(folded))
+    is_artefact = is_others and (is_edit or bool(_ARTEFACT.search(folded)))
+    yield is_artefact, "discard", 0.9, "instruction artefact"
+    instructs = is_others and bool(_INSTRUCTS.search(folded))
+    yield instructs, "discard", 0.9, "instructs whoever reads it"
+    yield candidate.hint == "discard", "discard", 0.8, "the observer discards it"
+
+
+def _evidence_rules(candidate: Candidate) -> Iterator[GateRule]:
+    fault = candidate.fault
+    yield fault == "contradicted", "discard", 0.9, "says the opposite of its evidence"
+    has_evidence = candidate.lines and candidate.message_ids and fault != "unsupported"
+    yield not has_evidence, "hold", 0.95, NO_EVIDENCE
+    yield fault == "unknown name", "hold", 0.9, "names what the session does not name"
+
+
+def _authority_rules(candidate: Candidate, category: Category) -> Iterator[GateRule]:
+    text = candidate.text
+    is_others = candidate.author != "owner"
+    is_quoted = candidate.author in QUOTED
+    is_order = (is_quoted or candidate.hint is None) and instructions.gives_order(text)
+    makes_rule = candidate.kind in OWNERS_KINDS or category in ONLY_THE_OWNERS or is_order
     yield (
         is_others and makes_rule,
         "hold",
         0.95,
         "only the owner's words make rules and preferences",
     )
-    yield (
-        is_others and instructions.attributes_to_owner(c.text),
-        "hold",
-        0.9,
-        "speaks for the owner without the owner's words",
-    )
-    yield (
-        is_quoted and instructions.states_decision(c.text),
-        "hold",
-        0.9,
-        "quoted material decides nothing",
-    )
-    yield c.author == "injected", "hold", 0.9, "text that harnesses and memories put there"
-    yield c.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
-    yield is_broken(c.text), "hold", 0.9, "no whole sentence"
-    yield bool(c.ungrounded_times), "hold", 0.95, "clock time not in the source"
-    yield len(c.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
-    yield c.is_overturned, "hold", 0.8, "overturned later in the session"
-    yield c.hint == "hold", "hold", 0.7, "the observer holds it"
-    yield c.hint == "over", "hold", 0.9, OVER_THE_ROOM
-    yield c.hint == "missing", "hold", 0.7, "no verdict from the observer"
-    is_transient = bool(_TRANSIENT.search(c.text)) and not ADR.search(c.text)
-    yield is_ruled and is_others and is_transient, "hold", 0.7, "a passing state"
-    is_opinion = is_ruled and is_others and verifiability_of(c.text) < limits.least_verifiable
+    speaks_for_owner = is_others and instructions.attributes_to_owner(text)
+    yield speaks_for_owner, "hold", 0.9, "speaks for the owner without the owner's words"
+    decides = is_quoted and instructions.states_decision(text)
+    yield decides, "hold", 0.9, "quoted material decides nothing"
+    is_injected = candidate.author == "injected"
+    yield is_injected, "hold", 0.9, "text that harnesses and memories put there"
+
+
+def _form_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRule]:
+    yield candidate.kind == "narrative", "hold", 0.9, "a narrative, for looking up"
+    yield is_broken(candidate.text), "hold", 0.9, "no whole sentence"
+    yield bool(candidate.ungrounded_times), "hold", 0.95, "clock time not in the source"
+    yield len(candidate.text) > limits.most_chars, "hold", 0.8, "longer than one fact"
+    yield candidate.is_overturned, "hold", 0.8, "overturned later in the session"
+    yield candidate.hint == "hold", "hold", 0.7, "the observer holds it"
+    yield candidate.hint == "over", "hold", 0.9, OVER_THE_ROOM
+    yield candidate.hint == "missing", "hold", 0.7, "no verdict from the observer"
+
+
+def _usefulness_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRule]:
+    text = candidate.text
+    is_ruled = candidate.hint is None
+    is_ruled_by_others = is_ruled and candidate.author != "owner"
+    is_transient = bool(_TRANSIENT.search(text)) and not ADR.search(text)
+    yield is_ruled_by_others and is_transient, "hold", 0.7, "a passing state"
+    is_opinion = is_ruled_by_others and verifiability_of(text) < limits.least_verifiable
     yield is_opinion, "hold", 0.6, "an opinion"
-    yield c.confidence < limits.least_confident, "hold", 0.7, "too little confidence"
-    yield (
-        usefulness_of(c) < limits.least_useful,
-        "hold",
-        0.6,
-        f"{LESS_USEFUL} {limits.least_useful}",
-    )
-    yield (
-        is_ruled and (len(stems_of(c.text)) < 3 or _only_names(c.text)),
-        "hold",
-        0.6,
-        "names too little",
-    )
+    yield candidate.confidence < limits.least_confident, "hold", 0.7, "too little confidence"
+    is_less_useful = usefulness_of(candidate) < limits.least_useful
+    yield is_less_useful, "hold", 0.6, f"{LESS_USEFUL} {limits.least_useful}"
+    names_little = is_ruled and (len(stems_of(text)) < 3 or _only_names(text))
+    yield names_little, "hold", 0.6, "names too little"
 
 
 def judge(
@@ -219,12 +223,11 @@ def judge(
     results = [_judge(candidate, standards, embedder) for candidate in candidates]
     allowed = [
         place
-        for place, one in enumerate(results)
-        if one.verdict == "allow" and one.candidate.hint is None
+        for place, result in enumerate(results)
+        if result.verdict == "allow" and result.candidate.hint is None
     ]
-    for place in sorted(allowed, key=lambda place: -usefulness_of(results[place].candidate))[
-        most_allowed:
-    ]:
+    allowed.sort(key=lambda place: usefulness_of(results[place].candidate), reverse=True)
+    for place in allowed[most_allowed:]:
         results[place] = replace(
             results[place], verdict="hold", reason=NO_SHARE, gate_confidence=0.6
         )
@@ -232,51 +235,51 @@ def judge(
 
 
 def _judge(candidate: Candidate, standards: Standards, embedder: Embedder | None) -> GateResult:
+    is_ruled = candidate.hint is None
     # The category follows from the owner's own words if the fact adds an explanation to them.
-    subject = (
-        candidate.quote
-        if candidate.author == "owner" and candidate.hint is None
-        else candidate.text
+    subject = candidate.quote if candidate.author == "owner" and is_ruled else candidate.text
+    category, category_confidence = categorise(
+        subject,
+        candidate.kind,
+        candidate.author,
+        candidate.hint_category,
+        taxonomy=standards.taxonomy,
+        embedder=embedder,
     )
-    by = {"taxonomy": standards.taxonomy, "embedder": embedder}
-    filed = categorise(subject, candidate.kind, candidate.author, candidate.hint_category, **by)
+    result = GateResult(candidate, category, category_confidence)
     for applies, verdict, confidence, reason in evaluate_rules(
-        candidate, filed[0], standards.limits
+        candidate, category, standards.limits
     ):
         if applies:
-            return GateResult(candidate, *filed, verdict, reason, confidence)
-    reason = (
-        "durable, with evidence"
-        if candidate.hint is None
-        else "the observer allows it, with evidence"
+            return replace(result, verdict=verdict, reason=reason, gate_confidence=confidence)
+    confidence = candidate.hint_confidence
+    if confidence is None:
+        confidence = usefulness_of(candidate)
+    return replace(
+        result,
+        reason="durable, with evidence" if is_ruled else "the observer allows it, with evidence",
+        gate_confidence=round(min(max(confidence, 0.0), 1.0), 2),
     )
-    confidence = (
-        candidate.hint_confidence
-        if candidate.hint_confidence is not None
-        else usefulness_of(candidate)
-    )
-    return GateResult(candidate, *filed, "allow", reason, round(min(max(confidence, 0.0), 1.0), 2))
 
 
 def usefulness_of(candidate: Candidate) -> float:
     """Returns the usefulness of a fact, increased by ids of decisions and by exact paths or
     commands (TUT).
     """
-    signals = 2 if ADR.search(candidate.text) else bool(PATH_OR_COMMAND.search(candidate.text))
-    return min(candidate.usefulness + SPECIFIC_BONUS * signals, 1.0)
+    bonus = 0.0
+    if ADR.search(candidate.text):
+        bonus = 2 * SPECIFIC_BONUS
+    elif PATH_OR_COMMAND.search(candidate.text):
+        bonus = SPECIFIC_BONUS
+    return min(candidate.usefulness + bonus, 1.0)
 
 
 def verifiability_of(text: str) -> float:
     """Returns how well somebody else could verify the text, 0 to 1 (A77: "a verifiable fact, not an
     opinion").
     """
-    return round(
-        min(
-            max(UNKNOWN + sum(weight for pattern, weight in SIGNALS if pattern.search(text)), 0.0),
-            1.0,
-        ),
-        2,
-    )
+    signals = sum(weight for pattern, weight in SIGNALS if pattern.search(text))
+    return round(min(max(UNKNOWN + signals, 0.0), 1.0), 2)
 
 
 def is_broken(text: str) -> bool:

@@ -72,27 +72,24 @@ def line_chart(
     title: str, labels: Sequence[str], series: Sequence[Series], show: Format = plain
 ) -> str:
     """Returns a chart with one line for each series; a value without neighbours is a dot."""
-    ticks = ticks_up_to(
-        max((value for one in series for value in one.values if value is not None), default=0.0)
-    )
+    values = [value for line in series for value in line.values if value is not None]
+    ticks = ticks_up_to(max(values, default=0.0))
     step = _step(len(labels))
 
     def place(number: int, value: float) -> tuple[float, float]:
         return LEFT + step * (number + 0.5), _y(value, ticks[-1])
 
     drawn = []
-    for one, colour in zip(series, _colours(), strict=False):
-        for points in _runs(one.values):
-            path = " ".join(
-                f"{x:.1f},{y:.1f}" for x, y in (place(number, value) for number, value in points)
-            )
+    for line, colour in zip(series, _colours(), strict=False):
+        for points in _runs(line.values):
+            path = " ".join("{:.1f},{:.1f}".format(*place(*point)) for point in points)
             drawn.append(
                 f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" '
                 'stroke-linejoin="round"/>'
             )
             for number, value in points:
                 x, y = place(number, value)
-                drawn.append(_circle(x, y, colour, f"{one.name}, {labels[number]}: {show(value)}"))
+                drawn.append(_circle(x, y, colour, f"{line.name}, {labels[number]}: {show(value)}"))
     return _plot(title, labels, series, ticks, show, drawn)
 
 
@@ -102,17 +99,23 @@ def stacked_columns(
     """Returns a chart with one column for each label, in which the values of the series lie on top
     of each other.
     """
-    sums = [sum(one.values[number] or 0.0 for one in series) for number in range(len(labels))]
-    ticks, step = ticks_up_to(max(sums, default=0.0)), _step(len(labels))
+    sums = [0.0] * len(labels)
+    for layer in series:
+        sums = [total + (value or 0.0) for total, value in zip(sums, layer.values, strict=False)]
+    ticks = ticks_up_to(max(sums, default=0.0))
+    step = _step(len(labels))
     width = min(step * 0.7, WIDEST)
-    drawn, bases = [], [0.0] * len(labels)
-    for one, colour in zip(series, _colours(), strict=False):
-        for number, value in enumerate(one.values):
+    bases = [0.0] * len(labels)
+    drawn = []
+    for layer, colour in zip(series, _colours(), strict=False):
+        for number, value in enumerate(layer.values):
             if not value:
                 continue
-            low, high = _y(bases[number], ticks[-1]), _y(bases[number] + value, ticks[-1])
-            box = _box(LEFT + step * (number + 0.5) - width / 2, high, width, low - high, colour)
-            title_of_box = escape(f"{one.name}, {labels[number]}: {show(value)}")
+            bottom = _y(bases[number], ticks[-1])
+            top = _y(bases[number] + value, ticks[-1])
+            left = LEFT + step * (number + 0.5) - width / 2
+            box = _box(left, top, width, bottom - top, colour)
+            title_of_box = escape(f"{layer.name}, {labels[number]}: {show(value)}")
             drawn.append(f"{box}<title>{title_of_box}</title></rect>")
             bases[number] += value
     return _plot(title, labels, series, ticks, show, drawn)
@@ -125,7 +128,8 @@ def horizontal_bars(title: str, counts: Mapping[str, float], show: Format = plai
     drawn = []
     for number, (name, count) in enumerate(counts.items()):
         top = 40 + number * BAR_HEIGHT
-        middle, width = top + BAR_HEIGHT / 2 + 4, room * max(count, 0.0) / most
+        middle = top + BAR_HEIGHT / 2 + 4
+        width = room * max(count, 0.0) / most
         drawn.append(_text(NAME_WIDTH - 8, middle, name, anchor="end"))
         drawn.append(f"{_box(NAME_WIDTH, top + 3, width, BAR_HEIGHT - 6, COLOURS[0])}</rect>")
         drawn.append(_text(NAME_WIDTH + width + 6, middle, show(count), colour=FAINT))
@@ -151,8 +155,8 @@ def shown_labels(labels: Sequence[str], room: float = WIDTH - LEFT - RIGHT) -> l
     """Returns the numbers of the labels that fit beside each other, evenly spaced and with the last
     one.
     """
-    every = max(1, math.ceil(len(labels) * LABEL_WIDTH / room))
-    return [number for number in range(len(labels)) if (len(labels) - 1 - number) % every == 0]
+    interval = max(1, math.ceil(len(labels) * LABEL_WIDTH / room))
+    return [number for number in range(len(labels)) if (len(labels) - 1 - number) % interval == 0]
 
 
 def _plot(
@@ -163,7 +167,8 @@ def _plot(
     show: Format,
     drawn: Sequence[str],
 ) -> str:
-    step, grid = _step(len(labels)), []
+    step = _step(len(labels))
+    grid = []
     for tick in ticks:
         y = _y(tick, ticks[-1])
         grid.append(
@@ -189,15 +194,18 @@ def _plot(
 
 def _legend(series: Sequence[Series]) -> tuple[list[str], int]:
     """Returns the names with their colours, and the number of rows that they take."""
-    drawn, x, row = [], float(LEFT), 0
-    for one, colour in zip(series, _colours(), strict=False):
-        width = 14 + LETTER * len(one.name) + 16
+    drawn = []
+    x = float(LEFT)
+    row = 0
+    for entry, colour in zip(series, _colours(), strict=False):
+        width = 14 + LETTER * len(entry.name) + 16
         if x + width > WIDTH and x > LEFT:
-            x, row = float(LEFT), row + 1
+            x = float(LEFT)
+            row += 1
         y = 30 + row * LEGEND_ROW
         drawn += [
             f"{_box(x, y, 10, 10, colour)}</rect>",
-            _text(x + 14, y + 9, one.name, colour=FAINT),
+            _text(x + 14, y + 9, entry.name, colour=FAINT),
         ]
         x += width
     return drawn, row + 1
@@ -211,10 +219,10 @@ def _svg(title: str, height: float, drawn: Sequence[str]) -> str:
         'font-size="12">'
     )
     paper = f'<rect width="{WIDTH}" height="{height:.0f}" fill="{PAPER}"/>'
-    named = (
+    heading = (
         f'<text x="0" y="16" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
     )
-    return "\n".join([head, paper, named, *drawn, "</svg>\n"])
+    return "\n".join([head, paper, heading, *drawn, "</svg>\n"])
 
 
 def _runs(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
@@ -257,8 +265,8 @@ def _box(x: float, y: float, width: float, height: float, colour: str) -> str:
     )
 
 
-def _circle(x: float, y: float, colour: str, about: str) -> str:
+def _circle(x: float, y: float, colour: str, label: str) -> str:
     return (
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" '
-        f'fill="{colour}"><title>{escape(about)}</title></circle>'
+        f'fill="{colour}"><title>{escape(label)}</title></circle>'
     )

@@ -49,9 +49,13 @@ def check_secrets(tables: ParquetTables, root: Path) -> Check:
     places = [*secrets_in_tables(tables), *secrets_in_files(root)]
     if not places:
         return Check("secrets", promise, True, f"{len(table_names())} tables and the store's files")
-    named = ", ".join(f"{place} ({count})" for place, count in places[:SHOWN])
+    listed_places = ", ".join(f"{place} ({count})" for place, count in places[:SHOWN])
     return Check(
-        "secrets", promise, False, f"{sum(count for _, count in places):,} in {named}", REMEDY
+        "secrets",
+        promise,
+        False,
+        f"{sum(count for _, count in places):,} in {listed_places}",
+        REMEDY,
     )
 
 
@@ -70,14 +74,11 @@ def secrets_in_tables(tables: ParquetTables) -> Iterator[tuple[str, int]]:
                 frame = tables.read(table, [part], columns=text_columns(table))
             except TableError:
                 continue  # the checks of the tables report unreadable partitions
-            for name in frame.columns:
-                texts = (
-                    frame[name].explode()
-                    if frame[name].dtype == pl.List(pl.String)
-                    else frame[name]
-                )
-                if count := count_secrets(texts):
-                    yield f"{table}/{part}: {name}", count
+            for column in frame:
+                texts = column.explode() if column.dtype == pl.List(pl.String) else column
+                count = count_secrets(texts)
+                if count:
+                    yield f"{table}/{part}: {column.name}", count
 
 
 def secrets_in_files(root: Path) -> Iterator[tuple[str, int]]:
@@ -86,5 +87,6 @@ def secrets_in_files(root: Path) -> Iterator[tuple[str, int]]:
     for path in paths:
         text = path.read_text("utf-8", errors="replace")
         texts = text.split("\n") if path.suffix == ".jsonl" else [text]
-        if count := count_secrets(pl.Series(texts, dtype=pl.String)):
+        count = count_secrets(pl.Series(texts, dtype=pl.String))
+        if count:
             yield path.relative_to(root).as_posix(), count

@@ -98,63 +98,67 @@ class HealthReport:
     sections: Sequence[Section]
 
 
-def build_report(given: HealthInputs) -> HealthReport:
+def build_report(inputs: HealthInputs) -> HealthReport:
     """Returns the report of the month that the day before belongs to, which on the first of a month
     has just ended.
     """
-    month = f"{given.today - timedelta(days=1):%Y-%m}"
-    weeks = _weeks(given)
-    about = (_growth, _states, _quality, _recall, _latency, _cost)
-    sections = [*(one(given, weeks) for one in about), _freshness(given)]
-    return HealthReport(month, given.today, _figures(given, month), sections)
+    month = f"{inputs.today - timedelta(days=1):%Y-%m}"
+    weeks = _weeks(inputs)
+    sections_by_week = (_growth, _states, _quality, _recall, _latency, _cost)
+    sections = [
+        *(build_section(inputs, weeks) for build_section in sections_by_week),
+        _freshness(inputs),
+    ]
+    return HealthReport(month, inputs.today, _figures(inputs, month), sections)
 
 
-def _figures(given: HealthInputs, month: str) -> dict[str, str]:
+def _figures(inputs: HealthInputs, month: str) -> dict[str, str]:
     in_month = pl.col("day").dt.to_string("%Y-%m") == month
-    asked = given.recalls.filter(in_month)
-    active = given.memories.filter(state="active")
+    questions = inputs.recalls.filter(in_month)
+    active = inputs.memories.filter(state="active")
     new = active.filter(
-        pl.col("first_event_at").dt.convert_time_zone(given.zone.key).dt.to_string("%Y-%m") == month
+        pl.col("first_event_at").dt.convert_time_zone(inputs.zone.key).dt.to_string("%Y-%m")
+        == month
     )
-    paid = given.costs.filter(in_month)["usd"].sum()
-    overdue = sum(is_overdue(given, name) for name in given.waiting)
-    old = given.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
+    paid = inputs.costs.filter(in_month)["usd"].sum()
+    overdue = sum(is_overdue(inputs, name) for name in inputs.waiting)
+    old = inputs.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
     return {
         "active facts": f"{active.height:,}",
         f"new in {month}": f"{new.height:,}",
         "stale or older": f"{old.height:,}",
-        f"sessions in {month}": f"{given.sessions.filter(in_month)['session_id'].n_unique():,}",
-        f"questions in {month}": f"{asked.height:,}",
-        "answered": percent(1 - asked.filter(outcome=UNKNOWN).height / asked.height)
-        if asked.height
+        f"sessions in {month}": f"{inputs.sessions.filter(in_month)['session_id'].n_unique():,}",
+        f"questions in {month}": f"{questions.height:,}",
+        "answered": percent(1 - questions.filter(outcome=UNKNOWN).height / questions.height)
+        if questions.height
         else "–",
         f"paid in {month}": dollars(float(paid or 0)),
         "overdue tables": f"{overdue:,}",
     }
 
 
-def _growth(given: HealthInputs, weeks: Sequence[date]) -> Section:
-    known = _day_of(
-        given.memories.filter(pl.col("state") != "forgotten"), "first_event_at", given.zone
+def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+    memories = _day_of(
+        inputs.memories.filter(pl.col("state") != "forgotten"), "first_event_at", inputs.zone
     )
-    stored = [float(known.filter(pl.col("day") < week + WEEK).height) for week in weeks]
-    active = known.filter(state="active")
-    still = [float(active.filter(pl.col("day") < week + WEEK).height) for week in weeks]
-    added = known.filter(pl.col("day") >= given.today - timedelta(days=28)).height
-    before = known.height - added
-    growth = f", {added / before:+.0%}" if before else ""
-    sessions = given.sessions.unique("session_id", keep="first", maintain_order=True)
-    facts = given.observations.filter(kind="fact")
+    total_counts = [float(memories.filter(pl.col("day") < week + WEEK).height) for week in weeks]
+    active = memories.filter(state="active")
+    active_counts = [float(active.filter(pl.col("day") < week + WEEK).height) for week in weeks]
+    added = memories.filter(pl.col("day") >= inputs.today - timedelta(days=28)).height
+    earlier = memories.height - added
+    growth = f", {added / earlier:+.0%}" if earlier else ""
+    sessions = inputs.sessions.unique("session_id", keep="first", maintain_order=True)
+    facts = inputs.observations.filter(kind="fact")
     of_gate = [
         Series(name, _by_week(facts.filter(gate=gate), weeks, lambda rows: float(rows.height)))
         for name, gate in (("allowed", "allow"), ("held", "hold"))
     ]
     return Section(
         "Growth",
-        [f"{known.height:,} remembered facts, {added:,} of the last four weeks{growth}."],
+        [f"{memories.height:,} remembered facts, {added:,} of the last four weeks{growth}."],
         [
             _lines("growth", "Remembered facts by the week in which they were first said", weeks,
-                   [Series("all", stored), Series("active now", still)]),
+                   [Series("all", total_counts), Series("active now", active_counts)]),
             _columns("facts", "Facts a week", weeks, of_gate),
             _columns("sessions", "Sessions a week", weeks,
                      [Series("sessions", _by_week(sessions, weeks,
@@ -163,22 +167,22 @@ def _growth(given: HealthInputs, weeks: Sequence[date]) -> Section:
     )  # fmt: skip
 
 
-def _states(given: HealthInputs, weeks: Sequence[date]) -> Section:
-    counts = dict(given.memories.group_by("state").len().iter_rows())
+def _states(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+    counts = dict(inputs.memories.group_by("state").len().iter_rows())
     states = {state: float(counts.get(state, 0)) for state in STATES}
     mix = (
-        given.memories.filter(state="active")
+        inputs.memories.filter(state="active")
         .group_by("category")
         .len()
         .sort(["len", "category"], descending=[True, False])
     )
     aging = (
-        given.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
+        inputs.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
         .group_by("category")
         .len()
     )
     stale = dict(aging.sort("category").iter_rows())
-    nights = given.nights.sort("day")
+    nights = inputs.nights.sort("day")
     charts = [
         Chart("states", "Remembered facts by state", horizontal_bars("Remembered facts by state",
         states)),
@@ -196,32 +200,32 @@ def _states(given: HealthInputs, weeks: Sequence[date]) -> Section:
                 "aging", "Stale, archived and cold memories at the end of each week", weeks, series
             )
         )
-    named = ", ".join(f"{category} {count:,}" for category, count in stale.items())
-    left = int((nights["missed"] - nights["extracted"]).sum())
+    aging_categories = ", ".join(f"{category} {count:,}" for category, count in stale.items())
+    unread = int((nights["missed"] - nights["extracted"]).sum())
     return Section(
         "States and categories",
         [
-            f"Stale, archived or cold: {named or 'none'}.",
+            f"Stale, archived or cold: {aging_categories or 'none'}.",
             f"Nights counted: {nights.height:,}; sessions, messages and notes that they "
-            f"left unread: {left:,}.",
+            f"left unread: {unread:,}.",
         ],
         charts,
     )
 
 
-def _quality(given: HealthInputs, weeks: Sequence[date]) -> Section:
+def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
     shares = {
         "allowed": lambda rows: share_of(rows, "verdict", "allow"),
         "junk": lambda rows: share_of(rows, "junk", "candidates"),
         "repeated": lambda rows: share_of(rows, "repeated", "allow"),
     }
-    series = [Series(name, _by_week(given.quality, weeks, take)) for name, take in shares.items()]
-    found = {
-        fault.replace("_", " "): float(count_of(given.quality, fault, "allow")) for fault in FAULTS
+    series = [Series(name, _by_week(inputs.quality, weeks, take)) for name, take in shares.items()]
+    faults = {
+        fault.replace("_", " "): float(count_of(inputs.quality, fault, "allow")) for fault in FAULTS
     }
-    found = {
+    faults = {
         fault: count
-        for fault, count in sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        for fault, count in sorted(faults.items(), key=lambda item: (-item[1], item[0]))
         if count
     }
     charts = [
@@ -233,38 +237,38 @@ def _quality(given: HealthInputs, weeks: Sequence[date]) -> Section:
             percent,
         )
     ]
-    if found:
+    if faults:
         charts.append(
             Chart(
                 "faults",
                 "Faults of allowed facts",
-                horizontal_bars("Faults of allowed facts", found),
+                horizontal_bars("Faults of allowed facts", faults),
             )
         )
-    facts = count_of(given.quality, "priority")
+    facts = count_of(inputs.quality, "priority")
     text = (
-        f"Allowed facts: {facts:,}; faults found in them: {plain(sum(found.values()))} (defined "
+        f"Allowed facts: {facts:,}; faults found in them: {plain(sum(faults.values()))} (defined "
         "in docs/operating.md)."
     )
     return Section("Quality", [text], charts)
 
 
-def _recall(given: HealthInputs, weeks: Sequence[date]) -> Section:
+def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
     series = [
         Series(
             name,
-            _by_week(given.recalls.filter(outcome=name), weeks, lambda rows: float(rows.height)),
+            _by_week(inputs.recalls.filter(outcome=name), weeks, lambda rows: float(rows.height)),
         )
         for name in OUTCOMES
     ]
-    series = [one for one in series if any(one.values)]
+    series = [outcome_series for outcome_series in series if any(outcome_series.values)]
     if not series:
         return Section("Recall", ["No question was asked in the last half year."])
-    asked = given.recalls.height
-    degraded = given.recalls.filter(pl.col("degraded").is_not_null()).height
-    unknown = given.recalls.filter(outcome=UNKNOWN).height
+    question_count = inputs.recalls.height
+    degraded = inputs.recalls.filter(pl.col("degraded").is_not_null()).height
+    unknown = inputs.recalls.filter(outcome=UNKNOWN).height
     text = (
-        f"Questions: {asked:,}; without an answer in memory: {unknown:,}; answered by one "
+        f"Questions: {question_count:,}; without an answer in memory: {unknown:,}; answered by one "
         f"retriever alone: {degraded:,}."
     )
     return Section(
@@ -274,8 +278,8 @@ def _recall(given: HealthInputs, weeks: Sequence[date]) -> Section:
     )
 
 
-def _latency(given: HealthInputs, weeks: Sequence[date]) -> Section:
-    timed = given.recalls.filter(pl.col("seconds") > 0)
+def _latency(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+    timed = inputs.recalls.filter(pl.col("seconds") > 0)
     if timed.is_empty():
         return Section("Latency", ["No answer was timed yet."])
     series = [
@@ -292,12 +296,12 @@ def _latency(given: HealthInputs, weeks: Sequence[date]) -> Section:
     )
 
 
-def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
-    paid = given.costs.filter(pl.col("usd") > 0)
-    unpriced = given.costs.filter(pl.col("usd").is_null()).height
-    more = [f"Answers without a known price: {unpriced:,}."] if unpriced else []
+def _cost(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+    paid = inputs.costs.filter(pl.col("usd") > 0)
+    unpriced = inputs.costs.filter(pl.col("usd").is_null()).height
+    notes = [f"Answers without a known price: {unpriced:,}."] if unpriced else []
     if paid.is_empty():
-        return Section("Cost", ["No model was paid.", *more])
+        return Section("Cost", ["No model was paid.", *notes])
     steps = paid["step"].unique().sort().to_list()
     series = [
         Series(step, _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum())))
@@ -306,28 +310,28 @@ def _cost(given: HealthInputs, weeks: Sequence[date]) -> Section:
     text = f"{dollars(float(paid['usd'].sum()))} in all."
     return Section(
         "Cost",
-        [text, *more],
+        [text, *notes],
         [_columns("cost", "US dollars a week, by step", weeks, series, dollars)],
     )
 
 
-def is_overdue(given: HealthInputs, name: str) -> bool:
+def is_overdue(inputs: HealthInputs, name: str) -> bool:
     """Returns whether input has waited for the table for longer than its deadline."""
-    return name in given.waiting and given.now - given.waiting[name] > deadline_of(TABLES[name])
+    return name in inputs.waiting and inputs.now - inputs.waiting[name] > deadline_of(TABLES[name])
 
 
-def _freshness(given: HealthInputs) -> Section:
+def _freshness(inputs: HealthInputs) -> Section:
     rows = [
         (
             name,
-            f"{given.written[name].astimezone(given.zone):%Y-%m-%d %H:%M}",
-            _age(given.now - given.written[name]),
-            _age(given.now - given.waiting[name]) if name in given.waiting else "",
+            f"{inputs.written[name].astimezone(inputs.zone):%Y-%m-%d %H:%M}",
+            _age(inputs.now - inputs.written[name]),
+            _age(inputs.now - inputs.waiting[name]) if name in inputs.waiting else "",
             _age(deadline_of(TABLES[name])),
-            "overdue" if is_overdue(given, name) else "",
+            "overdue" if is_overdue(inputs, name) else "",
         )
         for name in TABLES
-        if name in given.written
+        if name in inputs.written
     ]
     overdue = [row[0] for row in rows if row[-1]]
     text = f"Overdue: {', '.join(overdue)}." if overdue else "No table is overdue."
@@ -407,15 +411,15 @@ tr.overdue td { color: #b8433f; font-weight: 600 }
 """
 
 
-def _weeks(given: HealthInputs) -> list[date]:
+def _weeks(inputs: HealthInputs) -> list[date]:
     """Returns the Mondays of the weeks shown: at most half a year, not before the first day of the
     store.
     """
-    last = given.today - timedelta(days=given.today.weekday())
+    last = inputs.today - timedelta(days=inputs.today.weekday())
     days = [
-        given.sessions["day"].min(),
-        given.observations["day"].min(),
-        given.recalls["day"].min(),
+        inputs.sessions["day"].min(),
+        inputs.observations["day"].min(),
+        inputs.recalls["day"].min(),
     ]
     first = min((day for day in days if isinstance(day, date)), default=last)
     count = min(WEEKS, (last - first).days // 7 + 2)
@@ -427,8 +431,11 @@ def _by_week(
 ) -> list[float | None]:
     """Returns what is taken from the rows of each week; None for a week without rows."""
     monday = pl.col("day").dt.truncate("1w")
-    found = {key: own for (key,), own in rows.group_by(monday.alias("week"), maintain_order=True)}
-    return [take(found[week]) if week in found else None for week in weeks]
+    rows_by_week = {
+        key: week_rows
+        for (key,), week_rows in rows.group_by(monday.alias("week"), maintain_order=True)
+    }
+    return [take(rows_by_week[week]) if week in rows_by_week else None for week in weeks]
 
 
 def _day_of(rows: pl.DataFrame, column: str, zone: ZoneInfo) -> pl.DataFrame:

@@ -78,9 +78,12 @@ def find_insights(
         retired.to_dicts(),
         key=lambda row: (archived_at.get(row["id"], row["event_at"]), row["event_at"], row["id"]),
     )
-    wanted = embeddings.join(retired.select("text_hash").unique(), on="text_hash", how="semi")
+    retired_embeddings = embeddings.join(
+        retired.select("text_hash").unique(), on="text_hash", how="semi"
+    )
     vectors = matrix_of(
-        pl.Series("text_hash", [row["text_hash"] for row in rows], dtype=pl.String), wanted
+        pl.Series("text_hash", [row["text_hash"] for row in rows], dtype=pl.String),
+        retired_embeddings,
     )
     return frame_of("insights", map(_insight, group(rows, vectors)))
 
@@ -91,18 +94,18 @@ def group(rows: Sequence[Row], vectors: np.ndarray) -> list[Cluster]:
 
     A memory without a vector is a group of its own.
     """
-    found: list[Cluster] = []
+    clusters: list[Cluster] = []
     by_scope: dict[tuple[str, str], list[Cluster]] = {}
     for row, vector in zip(rows, vectors, strict=True):
-        own = by_scope.setdefault(_scope_of(row), [])
-        near = [float(one.mean @ vector) for one in own]
+        scope_clusters = by_scope.setdefault(_scope_of(row), [])
+        near = [float(cluster.mean @ vector) for cluster in scope_clusters]
         if near and max(near) >= NEAR:
-            own[int(np.argmax(near))].add(row, vector)
+            scope_clusters[int(np.argmax(near))].add(row, vector)
         else:
-            begun = Cluster([row], [vector])
-            own.append(begun)
-            found.append(begun)
-    return found
+            new_cluster = Cluster([row], [vector])
+            scope_clusters.append(new_cluster)
+            clusters.append(new_cluster)
+    return clusters
 
 
 def render_page(insights: pl.DataFrame) -> str:
@@ -113,12 +116,12 @@ def render_page(insights: pl.DataFrame) -> str:
         f"# Archived memories\n\n_{insights['memory_count'].sum():,} facts, out of recall "
         "unless asked for._"
     ]
-    for (place,), own in (
+    for (place,), group in (
         insights.with_columns(place=_PLACE).sort("place").group_by("place", maintain_order=True)
     ):
         lines = [
             f"- {text}"
-            for text in own.sort(["event_at", "insight_id"], descending=[True, False])["text"]
+            for text in group.sort(["event_at", "insight_id"], descending=[True, False])["text"]
         ]
         parts += [f"## {place or 'Everywhere'}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
@@ -132,7 +135,8 @@ def _insight(cluster: Cluster) -> dict[str, Any]:
     rows = cluster.rows
     categories = [row["category"] for row in rows]
     scope, place = _scope_of(rows[0])
-    first, last = min(row["first_event_at"] for row in rows), max(row["event_at"] for row in rows)
+    first = min(row["first_event_at"] for row in rows)
+    last = max(row["event_at"] for row in rows)
     return {
         "insight_id": str(uuid.uuid5(NAMESPACE, rows[0]["id"])),
         "text": _sentence(cluster, first, last),
@@ -150,11 +154,9 @@ def _insight(cluster: Cluster) -> dict[str, Any]:
 
 def _sentence(cluster: Cluster, first: datetime, last: datetime) -> str:
     """Returns the fact in the middle, how many it stands for, and the ids of all."""
-    said, count = " ".join(cluster.middle()["text"].split()), len(cluster.rows)
-    months = (
-        f"{first:%Y-%m}"
-        if (first.year, first.month) == (last.year, last.month)
-        else f"{first:%Y-%m} to {last:%Y-%m}"
-    )
-    of = f"one of {count:,} related facts, {months}" if count > 1 else months
-    return f"{said} ({of}) [{', '.join(short_id(row['id']) for row in cluster.rows)}]"
+    text = " ".join(cluster.middle()["text"].split())
+    count = len(cluster.rows)
+    is_one_month = (first.year, first.month) == (last.year, last.month)
+    months = f"{first:%Y-%m}" if is_one_month else f"{first:%Y-%m} to {last:%Y-%m}"
+    summary = f"one of {count:,} related facts, {months}" if count > 1 else months
+    return f"{text} ({summary}) [{', '.join(short_id(row['id']) for row in cluster.rows)}]"

@@ -28,10 +28,8 @@ def unread_windows(
     `read` are the windows that have rows in `messages`, `observed` those that have segments.
     Windows of short sessions may have no segments.
     """
-    is_read, has_segments = (
-        pl.col("window_id").is_in(list(read)),
-        pl.col("window_id").is_in(list(observed)),
-    )
+    is_read = pl.col("window_id").is_in(list(read))
+    has_segments = pl.col("window_id").is_in(list(observed))
     due = windows.filter(pl.col("status").is_in(READ_STATUSES), pl.col("message_count") > 0)
     missed = due.filter(~is_read | ((pl.col("status") == "observed") & ~has_segments))
     return missed.select(id="window_id", session_id="session_id")
@@ -45,7 +43,7 @@ def messages_without_window(
     """
     captured_on = pl.col("created_at").dt.convert_time_zone(zone.key).dt.date()
     ranges = resources.filter(captured_on == day).select(resource_id="id")
-    known = (
+    windowed = (
         windows.select("message_ids")
         .explode("message_ids")
         .select(message_id="message_ids")
@@ -54,28 +52,36 @@ def messages_without_window(
     )
     archived = records.filter(status="message").join(ranges, on="resource_id", how="semi")
     lost = (
-        archived.join(known, on="message_id", how="anti").select("message_id").drop_nulls().unique()
+        archived.join(windowed, on="message_id", how="anti")
+        .select("message_id")
+        .drop_nulls()
+        .unique()
     )
     return lost.select(id="message_id", session_id=pl.lit(""))
 
 
 def missed_rows(
-    day: date, found: Mapping[str, pl.DataFrame], known: pl.DataFrame, at: datetime
+    day: date,
+    rows_by_kind: Mapping[str, pl.DataFrame],
+    earlier_rows: pl.DataFrame,
+    found_at: datetime,
 ) -> pl.DataFrame:
     """Returns the table `missed` of the day: the rows that earlier runs found, and new ones of this
     moment.
 
-    `found` has frames (id, session_id) by kind.
+    `rows_by_kind` has frames (id, session_id) by kind.
     """
     new = frame_of(
         "missed",
         (
-            {"day": day, "kind": kind, "id": id, "session_id": session, "found_at": at}
-            for kind, rows in found.items()
+            {"day": day, "kind": kind, "id": id, "session_id": session, "found_at": found_at}
+            for kind, rows in rows_by_kind.items()
             for id, session in rows.select("id", "session_id").iter_rows()
         ),
     )
-    return pl.concat([known, new]).unique(["day", "kind", "id"], keep="first", maintain_order=True)
+    return pl.concat([earlier_rows, new]).unique(
+        ["day", "kind", "id"], keep="first", maintain_order=True
+    )
 
 
 def plan_boost(day: date, observations: pl.DataFrame, events: Sequence[Event]) -> list[Planned]:

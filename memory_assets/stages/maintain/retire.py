@@ -32,8 +32,8 @@ def plan_archive(memories: pl.DataFrame, events: Iterable[Event], now: datetime)
     `memories` are rows of the table with their present states; of `events`, those that restored
     memories are read.
     """
-    seen = accessed_at(memories.filter(state="stale"), events, now)
-    unused = {id: at for id, at in seen.items() if _is_longer_ago(at, now, UNUSED_DAYS)}
+    last_access = accessed_at(memories.filter(state="stale"), events, now)
+    unused = {id: at for id, at in last_access.items() if _is_longer_ago(at, now, UNUSED_DAYS)}
     return _move(ARCHIVED, "weekly", unused, f"no access for more than {UNUSED_DAYS} days")
 
 
@@ -45,29 +45,31 @@ def plan_cold(
     `since` is when the state of each memory began.
     """
     archived = set(memories.filter(state="archived")["id"])
-    seen = accessed_at(memories.filter(pl.col("state").is_in(["stale", "archived"])), events, now)
+    last_access = accessed_at(
+        memories.filter(pl.col("state").is_in(["stale", "archived"])), events, now
+    )
     unused = {
         id: at
-        for id, at in seen.items()
+        for id, at in last_access.items()
         if _is_longer_ago(at, now, COLD_DAYS)
         and (id in archived or _is_longer_ago(since[id], now, STALE_DAYS))
     }
     return _move(COLD, "monthly", unused, f"no access for more than {COLD_DAYS} days")
 
 
-def _move(kind: str, job: str, seen: Mapping[str, datetime], reason: str) -> list[Planned]:
+def _move(kind: str, job: str, last_access: Mapping[str, datetime], reason: str) -> list[Planned]:
     """Returns one event for all; its id depends on when each was last accessed, so that a memory
     can be moved again later.
     """
-    if not seen:
+    if not last_access:
         return []
-    accessed = sorted(f"{id} {at.isoformat()}" for id, at in seen.items())
+    accessed = sorted(f"{id} {at.isoformat()}" for id, at in last_access.items())
     return [
         Planned(
             f"rule-{hash_of(kind, *accessed)}",
             kind,
             job,
-            {"memory_ids": sorted(seen), "reason": reason},
+            {"memory_ids": sorted(last_access), "reason": reason},
         )
     ]
 

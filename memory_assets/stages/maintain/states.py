@@ -66,24 +66,24 @@ def fold_states(
     is when the state began, in UTC; null for states that other rules decide.
     """
     today = now.astimezone(zone).date()
-    exposed, moves = exposed_days(recalls["day"], today), _last_moves(memories, events, now)
+    exposed = exposed_days(recalls["day"], today)
+    moves = _last_moves(memories, events, now)
     rows = []
     for row in memories.select(COLUMNS).iter_rows(named=True):
-        state, since, reason = row["state"], None, ""
-        if state in VALID_STATES:
-            state, since, reason = _judge(
-                row, moves.get(row["id"]), exposed, ttls.get(row["category"], 0), zone
-            )
-        rows.append((row["id"], state, since, reason))
+        judged = (row["state"], None, "")
+        if row["state"] in VALID_STATES:
+            ttl = ttls.get(row["category"], 0)
+            judged = _judge(row, moves.get(row["id"]), exposed, ttl, zone)
+        rows.append((row["id"], *judged))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def with_states(memories: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
     """Returns the memories with these states, as `fold_states` gives them."""
-    found = memories.drop("state").join(
+    joined = memories.drop("state").join(
         states.select(id="memory_id", state="state"), on="id", how="left"
     )
-    return found.select(memories.columns)
+    return joined.select(memories.columns)
 
 
 def _judge(
@@ -92,18 +92,15 @@ def _judge(
     """Returns the state of a memory, its beginning and the reason."""
     seen_at = last_seen(row)
     if move is not None and move.at > seen_at:
-        if state := STATE_OF.get(move.kind):
+        state = STATE_OF.get(move.kind)
+        if state:
             return state, move.at, move.reason or f"{state} on {move.at.astimezone(zone):%Y-%m-%d}"
         seen_at = move.at
     first = bisect_right(exposed, seen_at.astimezone(zone).date())
     if ttl and len(exposed) - first > ttl:
         since = datetime.combine(exposed[first + ttl], time(), zone).astimezone(UTC)
-        return (
-            "stale",
-            since,
-            f"not recalled on {len(exposed) - first} days with queries; {row['category']} "
-            f"has {ttl}",
-        )
+        days = f"not recalled on {len(exposed) - first} days with queries"
+        return "stale", since, f"{days}; {row['category']} has {ttl}"
     return "active", seen_at, ""
 
 
@@ -147,18 +144,18 @@ def next_change(
     queried every day until then.
     """
     today = now.astimezone(zone).date()
-    exposed, found = exposed_days(recalls["day"], today), list[int]()
+    exposed = exposed_days(recalls["day"], today)
+    days_ahead = list[int]()
     active = memories.join(states.filter(state="active"), left_on="id", right_on="memory_id")
     for category, since in active.select("category", "since").iter_rows():
-        if ttl := ttls.get(category, 0):
-            found.append(
-                ttl + 1 - (len(exposed) - bisect_right(exposed, since.astimezone(zone).date()))
-            )
-    return (
-        datetime.combine(today + timedelta(days=min(found)), time(), zone).astimezone(UTC)
-        if found
-        else None
-    )
+        ttl = ttls.get(category, 0)
+        if ttl:
+            exposed_before = bisect_right(exposed, since.astimezone(zone).date())
+            days_ahead.append(ttl + 1 - (len(exposed) - exposed_before))
+    if not days_ahead:
+        return None
+    change_on = today + timedelta(days=min(days_ahead))
+    return datetime.combine(change_on, time(), zone).astimezone(UTC)
 
 
 def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) -> dict[str, _Move]:
@@ -169,11 +166,17 @@ def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) 
         (event for event in events if event.kind in MOVES and event.at <= now),
         key=lambda event: event.moment,
     )
-    named = sorted({id for event in moves for id in event.payload["memory_ids"]})
-    known = memories.select("observation_ids", "id").explode("observation_ids")
-    homes = dict(known.filter(pl.col("observation_ids").is_in(named)).iter_rows()) if named else {}
-    found: dict[str, _Move] = {}
+    moved_ids = sorted({id for event in moves for id in event.payload["memory_ids"]})
+    memory_of_observation = memories.select("observation_ids", "id").explode("observation_ids")
+    homes = (
+        dict(memory_of_observation.filter(pl.col("observation_ids").is_in(moved_ids)).iter_rows())
+        if moved_ids
+        else {}
+    )
+    last_moves: dict[str, _Move] = {}
     for event in moves:
         for id in event.payload["memory_ids"]:
-            found[homes.get(id, id)] = _Move(event.kind, event.at, event.payload.get("reason", ""))
-    return found
+            last_moves[homes.get(id, id)] = _Move(
+                event.kind, event.at, event.payload.get("reason", "")
+            )
+    return last_moves

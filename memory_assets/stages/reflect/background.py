@@ -50,7 +50,7 @@ def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     solutions = [
         (number, fact) for number, fact in enumerate(facts) if _SOLUTION.search(fact["text"])
     ]
-    found: dict[str, str] = {}
+    resolved: dict[str, str] = {}
     for number, fact in enumerate(facts):
         if _is_problem(fact):
             solving = (
@@ -58,9 +58,10 @@ def find_resolved(facts: Sequence[Mapping[str, Any]]) -> dict[str, str]:
                 for later, solution in solutions
                 if later > number and _is_about(solution, fact)
             )
-            if first := next(solving, None):
-                found[fact["id"]] = first
-    return found
+            solution_id = next(solving, None)
+            if solution_id:
+                resolved[fact["id"]] = solution_id
+    return resolved
 
 
 def _is_problem(fact: Mapping[str, Any]) -> bool:
@@ -74,10 +75,13 @@ def _is_problem(fact: Mapping[str, Any]) -> bool:
 
 
 def _is_about(solution: Mapping[str, Any], problem: Mapping[str, Any]) -> bool:
-    a, b = read_claim(solution["text"]), read_claim(problem["text"])
-    words = {word for word in b.words if not _PROBLEM.fullmatch(word)}
-    shared = len(a.words & words) / max(len(words), 1)
-    return shared >= SHARED_WORDS or (bool(a.specifics & b.specifics) and len(a.words & words) >= 2)
+    solved = read_claim(solution["text"])
+    stated = read_claim(problem["text"])
+    words = {word for word in stated.words if not _PROBLEM.fullmatch(word)}
+    shared_count = len(solved.words & words)
+    if shared_count / max(len(words), 1) >= SHARED_WORDS:
+        return True
+    return shared_count >= 2 and not solved.specifics.isdisjoint(stated.specifics)
 
 
 class Exclusion(NamedTuple):
@@ -136,18 +140,20 @@ class Background:
         """Returns the facts, given in order of time, that are not written whatever room there is,
         and why.
         """
-        found: dict[str, Exclusion] = {}
+        excluded: dict[str, Exclusion] = {}
         resolved = find_resolved([row for row in facts if row["gate"] == "allow"])
         for row in facts:
             memory = self.memory(row["id"])
+            replacement = self.replaced_by.get(memory)
+            solution = resolved.get(row["id"])
             if memory in self.forgotten:
-                found[row["id"]] = Exclusion("forgotten", memory)
+                excluded[row["id"]] = Exclusion("forgotten", memory)
             elif row["gate"] != "allow":
-                found[row["id"]] = Exclusion("held", memory)
-            elif replacement := self.replaced_by.get(memory):
-                found[row["id"]] = Exclusion("replaced", replacement)
-            elif solution := resolved.get(row["id"]):
-                found[row["id"]] = Exclusion("resolved", self.memory(solution))
+                excluded[row["id"]] = Exclusion("held", memory)
+            elif replacement:
+                excluded[row["id"]] = Exclusion("replaced", replacement)
+            elif solution:
+                excluded[row["id"]] = Exclusion("resolved", self.memory(solution))
             elif row["priority"] == "low":
-                found[row["id"]] = Exclusion("low", memory)
-        return found
+                excluded[row["id"]] = Exclusion("low", memory)
+        return excluded

@@ -63,23 +63,24 @@ def heading(category: str) -> str:
 
 def render(bullets: Sequence[Bullet]) -> str:
     """Returns Markdown: the bullets, given in their order on the page, below their categories."""
-    groups = groupby(bullets, key=lambda bullet: bullet.category)
-    return "\n".join(
-        line
-        for category, own in groups
-        for line in (heading(category), *(bullet.line for bullet in own))
-    )
+    lines: list[str] = []
+    for category, members in groupby(bullets, key=lambda bullet: bullet.category):
+        lines += [heading(category), *(bullet.line for bullet in members)]
+    return "\n".join(lines)
 
 
 def parse_bullets(text: str, ids: Sequence[str]) -> Iterator[Bullet]:
     """Yields the bullets of a rendered text; `ids` are the whole ids of the observations that it
     cites.
     """
-    whole = {short_id(id): id for id in ids}
+    full_ids = {short_id(id): id for id in ids}
     category = ""
     for line in text.splitlines():
-        if found := _CATEGORY.match(line):
-            category = found[1]
-        elif found := _BULLET.match(line):
-            cited = tuple(whole[short] for short in found[3].split(", "))
-            yield Bullet(category, _PRIORITY_OF[found[1]], found[2], cited)
+        category_match = _CATEGORY.match(line)
+        bullet_match = _BULLET.match(line)
+        if category_match:
+            category = category_match[1]
+        elif bullet_match:
+            mark, bullet_text, short_ids = bullet_match.groups()
+            cited = tuple(full_ids[short] for short in short_ids.split(", "))
+            yield Bullet(category, _PRIORITY_OF[mark], bullet_text, cited)

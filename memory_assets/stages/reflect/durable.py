@@ -50,40 +50,40 @@ class Said(NamedTuple):
     words: tuple[str, ...]
 
 
-def own_words(said: str) -> str:
+def own_words(memory_text: str) -> str:
     """Returns what a memory says, without who said or approved it."""
-    text = said.strip()
-    if quoted := _SAID.match(text):
+    text = memory_text.strip()
+    quoted = _SAID.match(text)
+    if quoted:
         return quoted["said"].strip()
     agreed = _AGREED.search(text)
-    return (
-        text[: agreed.start()].rstrip(" :")
-        if agreed and len(text[: agreed.start()]) > len(agreed["said"]) / 2
-        else text
-    )
+    if agreed and agreed.start() > len(agreed["said"]) / 2:
+        return text[: agreed.start()].rstrip(" :")
+    return text
 
 
-def answer_in(said: str) -> str | None:
+def answer_in(memory_text: str) -> str | None:
     """Returns the words by which the owner approved what the memory says; None if it does not quote
     any.
     """
-    agreed = _AGREED.search(said.strip())
+    agreed = _AGREED.search(memory_text.strip())
     return agreed["said"] if agreed else None
 
 
-def sentences_of(said: str) -> list[Said]:
+def sentences_of(memory_text: str) -> list[Said]:
     """Returns the sentences of a memory."""
-    return [
-        Said(one, tuple(act.words for act in acts_in(one, is_named=False)))
-        for one in split_sentences(own_words(said))
-    ]
+    sentences: list[Said] = []
+    for sentence in split_sentences(own_words(memory_text)):
+        acts = acts_in(sentence, is_named=False)
+        sentences.append(Said(sentence, tuple(act.words for act in acts)))
+    return sentences
 
 
 def is_durable(memory: Row) -> bool:
     """Returns whether a memory or a proposal is a durable statement of the owner."""
     is_norm = memory["category"] in NORMS and what_holds(own_words(memory["text"])) != ""
     return memory["author"] == "owner" and (
-        is_norm or any(one.words for one in sentences_of(memory["text"]))
+        is_norm or any(sentence.words for sentence in sentences_of(memory["text"]))
     )
 
 

@@ -103,8 +103,8 @@ def what_holds(text: str) -> str:
     """Returns the text without reports of what was done, and as a rule where it says what the owner
     wants.
     """
-    kept = [words for sentence in split_sentences(text) if (words := _clauses(_as_rule(sentence)))]
-    return " ".join(kept)
+    clauses = [_clauses(_as_rule(sentence)) for sentence in split_sentences(text)]
+    return " ".join(filter(None, clauses))
 
 
 def _as_rule(sentence: str) -> str:
@@ -118,18 +118,18 @@ def _clauses(sentence: str) -> str:
     """Returns the clauses of the sentence that hold, with its stop."""
     stop = sentence[len(sentence.rstrip(".!")) :]
     parts = [_TAIL.sub("", _without_report(part)) for part in _CLAUSE.split(sentence.rstrip(".!"))]
-    kept = [part for part in parts if stems_of(part) and not _is_report(part)]
-    return "" if all(map(_EVENT.search, kept)) else capitalised("; ".join(kept)) + stop
+    clauses = [part for part in parts if stems_of(part) and not _is_report(part)]
+    return "" if all(map(_EVENT.search, clauses)) else capitalised("; ".join(clauses)) + stop
 
 
 def _without_report(part: str) -> str:
     """Returns the clause without a report before or behind its colon."""
-    found = _AFTER_COLON.match(part)
-    if not found or not _is_report(found["rest"]):
+    match = _AFTER_COLON.match(part)
+    if not match or not _is_report(match["rest"]):
         return part
-    return "" if _is_report(found["what"]) else found["what"]
+    return "" if _is_report(match["what"]) else match["what"]
 
 
 def _is_report(part: str) -> bool:
-    said = _BESIDE.sub("", part)
-    return bool(_REPORTS.search(said)) and not _HOLDS.search(said)
+    words = _BESIDE.sub("", part)
+    return bool(_REPORTS.search(words)) and not _HOLDS.search(words)

@@ -75,20 +75,24 @@ class Claims:
         claims = {
             event.target: event.payload["claim"] for event in events if event.payload.get("claim")
         }
-        gone = (
+        missing_numbers = (
             number for number, ids in ids_by_number(events).items() if self.present.isdisjoint(ids)
         )
-        known = {number: claims.get(number) or self.proposed.get(number) for number in gone}
-        return {claim: number for number, claim in sorted(known.items(), reverse=True) if claim}
+        known_claims = {
+            number: claims.get(number) or self.proposed.get(number) for number in missing_numbers
+        }
+        return {
+            claim: number for number, claim in sorted(known_claims.items(), reverse=True) if claim
+        }
 
 
 def ids_by_number(events: Iterable[Event]) -> dict[str, list[str]]:
     """Returns the ids that the memory of each proposal of a new line had, the first one first."""
-    found: dict[str, list[str]] = defaultdict(list)
+    ids: dict[str, list[str]] = defaultdict(list)
     for event in events:
         if event.kind == NUMBERED and not event.payload.keys() & {"amends", "friction"}:
-            found[event.target].append(event.payload["key"])
-    return found
+            ids[event.target].append(event.payload["key"])
+    return ids
 
 
 def propose(
@@ -111,45 +115,45 @@ def propose(
     """
     claims = claims or Claims()
     moved = claims.moved(events)
-    reflected = {
-        o: r
-        for r, ids in reflections.select("reflection_id", "observation_ids").iter_rows()
-        for o in ids
-    }
-    given: dict[str, tuple[str, str]] = {}
+    reflected = _reflection_of(reflections)
+    numbered: dict[str, tuple[str, str]] = {}
     for event in events:
         if event.kind == NUMBERED:  # of two machines, the first one's number
-            given.setdefault(event.payload["key"], (event.target, event.payload["day"]))
-    free = following_number(
-        day, (event.target for event in events if event.kind == NUMBERED), first=first
-    )
+            numbered.setdefault(event.payload["key"], (event.target, event.payload["day"]))
+    numbers_given = (event.target for event in events if event.kind == NUMBERED)
+    free = following_number(day, numbers_given, first=first)
     rows: list[dict[str, Any]] = []
     new: Numbers = []
     for memory in _candidates(memories, reflected, owner):
-        number, on = _given_to(memory, day, given)
+        number, on = _given_to(memory, day, numbered)
         if on != str(day):
             continue
         if number is None:
             claim = claims.of(memory["text"], memory["project"])
             number = moved.pop(claim, None)
             if number is None:
-                number, free = f"p-{day:%Y%m%d}-{free:03d}", free + 1
+                number = f"p-{day:%Y%m%d}-{free:03d}"
+                free += 1
             new.append((number, {"key": memory["id"], "claim": claim, "day": str(day)}))
-        copied = {name: memory[name] for name in _COPIED}
+        observation_ids = (id for id in memory["observation_ids"] if id in reflected)
         rows.append(
-            copied
-            | {
+            {
+                **{name: memory[name] for name in _COPIED},
                 "proposal_id": number,
                 "day": day,
                 "section": section_of(memory["category"], sections, owner),
                 "event_on": memory["event_at"].astimezone(zone).date(),
                 "memory_id": memory["id"],
-                "reflection_id": next(
-                    reflected[o] for o in memory["observation_ids"] if o in reflected
-                ),
+                "reflection_id": reflected[next(observation_ids)],
             }
         )
     return schemas.frame_of("proposals", rows).sort("proposal_id"), new
+
+
+def _reflection_of(reflections: pl.DataFrame) -> dict[str, str]:
+    """Returns the reflection of each observation; of several the last."""
+    pairs = reflections.select("observation_ids", "reflection_id").explode("observation_ids")
+    return dict(pairs.drop_nulls("observation_ids").iter_rows())
 
 
 def section_of(category: str, sections: Mapping[str, str], owner: str) -> str:
@@ -182,7 +186,7 @@ def _qualifies(memory: Mapping[str, Any], owner: str) -> bool:
 
 
 def _given_to(
-    memory: Mapping[str, Any], day: date, given: Mapping[str, tuple[str, str]]
+    memory: Mapping[str, Any], day: date, numbered: Mapping[str, tuple[str, str]]
 ) -> tuple[str | None, str]:
     """Returns the number of the memory and its day; None and this day, where it was never proposed.
 
@@ -190,20 +194,18 @@ def _given_to(
     observations. A number of this day is preferred: what was proposed, and perhaps decided, stays
     proposed.
     """
-    known = [given[id] for id in memory["observation_ids"] if id in given]
-    return next((one for one in known if one[1] == str(day)), next(iter(known), (None, str(day))))
+    earlier = [numbered[id] for id in memory["observation_ids"] if id in numbered]
+    of_this_day = [number_and_day for number_and_day in earlier if number_and_day[1] == str(day)]
+    return next(iter(of_this_day or earlier), (None, str(day)))
 
 
-def following_number(day: date, given: Iterable[str], kind: str = "p", *, first: int = 1) -> int:
+def following_number(
+    day: date, numbers_given: Iterable[str], kind: str = "p", *, first: int = 1
+) -> int:
     """Returns the first number of the day that no proposal of the kind has yet, of those that this
     folder gives.
     """
     stem = f"{kind}-{day:%Y%m%d}-"
-    numbers = (int(number.removeprefix(stem)) for number in given if number.startswith(stem))
-    return (
-        max(
-            (number for number in numbers if first <= number < first + NUMBERS_OF_A_FOLDER),
-            default=first - 1,
-        )
-        + 1
-    )
+    numbers = (int(id.removeprefix(stem)) for id in numbers_given if id.startswith(stem))
+    of_folder = (n for n in numbers if first <= n < first + NUMBERS_OF_A_FOLDER)
+    return max(of_folder, default=first - 1) + 1

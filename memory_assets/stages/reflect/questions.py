@@ -8,7 +8,7 @@ names of these, and 🔴 facts of a day that it leaves out are added.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memory_assets.schema.protocols import ModelAnswer, ModelRequest
@@ -71,8 +71,8 @@ class Question:
 
     def request(self) -> ModelRequest:
         """Returns what the model is sent."""
-        known = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
-        parts = [known, _material(self.subject), PRESSURES[self.level]]
+        memory_md = fenced("MEMORY.md", _cut(self.memory_md)) if self.memory_md.strip() else ""
+        parts = [memory_md, _material(self.subject), PRESSURES[self.level]]
         return ModelRequest(
             read_prompt("reflect", "reflector"),
             "\n\n".join(part for part in parts if part),
@@ -94,19 +94,19 @@ def open_question(question: Question, answers: AnswerStore) -> Question | None:
     suffice.
     """
     for level in range(len(PRESSURES)):
-        asked = replace(question, level=level)
-        kept = answers.read_any(asked.key)
-        if kept is None:
-            return asked
-        bullets = parse_answer_bullets(kept.answer.text, question.subject) if kept.is_whole else []
-        fits = (
-            bool(bullets)
-            and question.subject.room is not None
-            and weigh(bullets) <= question.subject.room
-        )
-        if fits or kept.answer.stop_reason in REFUSED:
+        question_at_level = replace(question, level=level)
+        stored = answers.read_any(question_at_level.key)
+        if stored is None:
+            return question_at_level
+        fits = stored.is_whole and _fits(stored.answer.text, question.subject)
+        if fits or stored.answer.stop_reason in REFUSED:
             return None
     return None
+
+
+def _fits(text: str, subject: Subject) -> bool:
+    bullets = parse_answer_bullets(text, subject)
+    return bool(bullets) and subject.room is not None and weigh(bullets) <= subject.room
 
 
 def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -> Condensed | None:
@@ -115,26 +115,25 @@ def condensed_by_model(question: Question, answers: AnswerStore, price: Price) -
 
     Where no answer is smaller than its facts, every notable fact is kept, with the reason.
     """
-    asked = (replace(question, level=level) for level in range(len(PRESSURES)))
-    kept = [found for one in asked if (found := answers.read_any(one.key))]
-    if not kept or not kept[-1].is_whole:
+    levels = (replace(question, level=level) for level in range(len(PRESSURES)))
+    stored = [answer for answer in map(answers.read_any, (at.key for at in levels)) if answer]
+    if not stored or not stored[-1].is_whole:
         return None
-    prices = [price(one.answer) for one in kept]
+    prices = [price(answer.answer) for answer in stored]
+    known_prices = [usd for usd in prices if usd is not None]
     condensed = Condensed(
-        parse_answer_bullets(kept[-1].answer.text, question.subject),
-        len(kept) - 1,
-        kept[-1].answer.model,
-        tuple(one.name for one in kept),
+        parse_answer_bullets(stored[-1].answer.text, question.subject),
+        len(stored) - 1,
+        stored[-1].answer.model,
+        tuple(answer.name for answer in stored),
         question.key.prompt_hash,
-        None if None in prices else round(sum(one for one in prices if one is not None), 6),
+        round(sum(known_prices), 6) if len(known_prices) == len(prices) else None,
     )
-    if condensed.bullets and weigh(condensed.bullets) < question.subject.fact_tokens:
-        return condensed
-    problem = (
-        "no answer was smaller than the facts"
-        if condensed.bullets
-        else "no line of the answer holds"
-    )
+    problem = "no line of the answer holds"
+    if condensed.bullets:
+        if weigh(condensed.bullets) < question.subject.fact_tokens:
+            return condensed
+        problem = "no answer was smaller than the facts"
     return replace(condensed, bullets=question.subject.bullets, problem=problem)
 
 
@@ -142,53 +141,54 @@ def parse_answer_bullets(text: str, subject: Subject) -> list[Bullet]:
     """Returns the supported lines of an answer, and the 🔴 facts that must be kept, in their order
     on the page.
     """
-    found = list(_parse(text, subject))
-    cited = {id for bullet in found for id in bullet.ids}
-    must = [
-        b
-        for b in subject.bullets
-        if subject.span.keeps_high and b.priority == "high" and not cited.intersection(b.ids)
+    bullets = list(_parse(text, subject))
+    if not bullets or not subject.span.keeps_high:
+        return in_order(bullets)
+    cited = {id for bullet in bullets for id in bullet.ids}
+    uncited = [
+        bullet
+        for bullet in subject.bullets
+        if bullet.priority == "high" and cited.isdisjoint(bullet.ids)
     ]
-    return in_order([*found, *must]) if found else []
+    return in_order([*bullets, *uncited])
 
 
 def _parse(text: str, subject: Subject) -> Iterator[Bullet]:
-    shown = {short_id(id): bullet for bullet in subject.bullets for id in bullet.ids}
+    by_short_id = {short_id(id): bullet for bullet in subject.bullets for id in bullet.ids}
     for line in text.splitlines():
         match = _LINE.match(line)
         if match is None or len(match["text"]) > LONGEST_LINE:
             continue
-        said, inner = _INNER.sub("", match["text"]), "".join(_INNER.findall(match["text"]))
-        cited = [shown.get(short) for short in _ID.findall(f"{inner} {match['ids']}")]
-        sources = list(dict.fromkeys(bullet for bullet in cited if bullet is not None))
-        shown_text = " ".join(bullet.text for bullet in sources).lower()
-        if None in cited or any(
-            len(name) > 1 and name.lower() not in shown_text for name in exact_names(said)
-        ):
-            continue
-        priority = min((bullet.priority for bullet in sources), key=ORDER.__getitem__)
-        ids = tuple(dict.fromkeys(id for bullet in sources for id in bullet.ids))
-        yield Bullet(sources[-1].category, priority, said, ids)
+        bullet_text = _INNER.sub("", match["text"])
+        cited = _ID.findall(f"{''.join(_INNER.findall(match['text']))} {match['ids']}")
+        sources = list(dict.fromkeys(by_short_id[id] for id in cited if id in by_short_id))
+        if by_short_id.keys() >= set(cited) and _names_only(bullet_text, sources):
+            priority = min((bullet.priority for bullet in sources), key=ORDER.__getitem__)
+            ids = tuple(dict.fromkeys(id for bullet in sources for id in bullet.ids))
+            yield Bullet(sources[-1].category, priority, bullet_text, ids)
+
+
+def _names_only(text: str, sources: Sequence[Bullet]) -> bool:
+    """Returns whether the sources have every exact name of the text."""
+    source_text = " ".join(bullet.text for bullet in sources).lower()
+    return all(name.lower() in source_text for name in exact_names(text) if len(name) > 1)
 
 
 def _material(subject: Subject) -> str:
     """Returns what a model is shown of the subject."""
-    held = [
-        row["text"]
-        for row in subject.facts
-        if (one := subject.excluded.get(row["id"])) and one.reason == "held"
-    ]
-    beside = {"narratives": "\n".join(subject.narratives), "held observations": "\n".join(held)}
-    quoted = [fenced(title, _cut(body)) for title, body in beside.items() if body]
-    observations = fenced(
-        "observations", "\n".join(bullet.line.removeprefix("- ") for bullet in subject.bullets)
-    )
+    held_ids = {id for id, exclusion in subject.excluded.items() if exclusion.reason == "held"}
+    held_texts = [row["text"] for row in subject.facts if row["id"] in held_ids]
+    context = {
+        "narratives": "\n".join(subject.narratives),
+        "held observations": "\n".join(held_texts),
+    }
+    quoted = [fenced(title, _cut(body)) for title, body in context.items() if body]
+    lines = (bullet.line.removeprefix("- ") for bullet in subject.bullets)
     last = subject.span.last_day(subject.first)
-    when = f"on {subject.first}" if last == subject.first else f"from {subject.first} to {last}"
-    what = f"the observations about {subject.project} of this {subject.span.name}, {when}"
-    return "\n\n".join(
-        [*quoted, observations, f"Condense {what}, into at most {subject.room} tokens."]
-    )
+    period = f"on {subject.first}" if last == subject.first else f"from {subject.first} to {last}"
+    topic = f"the observations about {subject.project} of this {subject.span.name}, {period}"
+    task = f"Condense {topic}, into at most {subject.room} tokens."
+    return "\n\n".join([*quoted, fenced("observations", "\n".join(lines)), task])
 
 
 def _cut(text: str) -> str:

@@ -96,27 +96,32 @@ def reflect_on_sessions(
     is_own = pl.col("gate_reason") == NO_SHARE
     facts = observations.filter(pl.col("kind") == "fact").sort("event_at", "id")
     facts = facts.with_columns(gate=pl.when(is_own).then(pl.lit("allow")).otherwise("gate"))
-    own = {
+    facts_by_session = {
         session: group.to_dicts()
         for (session,), group in facts.group_by("session_id", maintain_order=True)
     }
     rows = []
     for session in sessions.iter_rows(named=True):
-        found = own.get(session["session_id"], [])
-        excluded = background.excluded(found)
-        bullets = merge((bullet_of(row) for row in found if row["id"] not in excluded), background)
-        ranked = background.ranked(bullets, found)
+        session_facts = facts_by_session.get(session["session_id"], [])
+        excluded = background.excluded(session_facts)
+        bullets = merge(
+            (bullet_of(row) for row in session_facts if row["id"] not in excluded), background
+        )
+        ranked = background.ranked(bullets, session_facts)
         full = _fit_session(bullets, ranked, session_target(context_tokens))
-        if kept := _fit_session(bullets, ranked, MOST_TOKENS):
+        fitting = _fit_session(bullets, ranked, MOST_TOKENS)
+        text = "\n".join(bullet.line for bullet in fitting)
+        full_text = "\n".join(bullet.line for bullet in full)
+        if fitting:
             rows.append(
                 {
                     **{name: session[name] for name in _OF_SESSION},
                     "fact_count": len(bullets),
-                    "told_count": len(kept),
-                    "text": (text := "\n".join(one.line for one in kept)),
-                    "observation_ids": [id for one in kept for id in one.ids],
+                    "told_count": len(fitting),
+                    "text": text,
+                    "observation_ids": [id for bullet in fitting for id in bullet.ids],
                     "tokens": count_tokens(text),
-                    "full_text": (full_text := "\n".join(one.line for one in full)),
+                    "full_text": full_text,
                     "full_tokens": count_tokens(full_text),
                     "reflector": SESSION_VERSION,
                 }
@@ -126,12 +131,13 @@ def reflect_on_sessions(
 
 def _fit_session(bullets: Sequence[Bullet], ranked: Sequence[Bullet], tokens: int) -> list[Bullet]:
     """Returns the most important bullets that fit, in their order in time."""
-    left, kept = tokens * CHARS_A_TOKEN, set()
+    room = tokens * CHARS_A_TOKEN
+    fitting = set[Bullet]()
     for bullet in ranked:
-        if bullet.weight <= left:
-            kept.add(bullet)
-            left -= bullet.weight
-    return [bullet for bullet in bullets if bullet in kept]
+        if bullet.weight <= room:
+            fitting.add(bullet)
+            room -= bullet.weight
+    return [bullet for bullet in bullets if bullet in fitting]
 
 
 @dataclass(frozen=True)
@@ -167,19 +173,20 @@ def condense_subjects(
 
 def condense(subject: Subject, background: Background) -> Condensed:
     """Returns the subject condensed by the rules."""
-    by = REFLECTOR if subject.span == DAY else DISTILLER
-    bullets, room = subject.bullets, subject.room
+    reflector = REFLECTOR if subject.span == DAY else DISTILLER
+    bullets = subject.bullets
+    room = subject.room
     if room is None or weigh(bullets) <= room:
-        return Condensed(bullets, 0, by)
+        return Condensed(bullets, 0, reflector)
     fitting = in_order(
         _fit(background.ranked(bullets, subject.facts), room, keeps_high=subject.span.keeps_high)
     )
     if weigh(fitting) <= room or not subject.span.keeps_high:
-        return Condensed(fitting, 1, by)
+        return Condensed(fitting, 1, reflector)
     cores = [
         replace(bullet, text=_core(bullet.text)) for bullet in bullets if bullet.priority == "high"
     ]
-    return Condensed(cores if weigh(cores) <= room else bullets, 2, by)
+    return Condensed(cores if weigh(cores) <= room else bullets, 2, reflector)
 
 
 def weigh(bullets: Sequence[Bullet]) -> int:
@@ -189,35 +196,34 @@ def weigh(bullets: Sequence[Bullet]) -> int:
 
 def _fit(ranked: Sequence[Bullet], room: int, *, keeps_high: bool) -> list[Bullet]:
     """Returns the most important bullets that fit, one at least; with `keeps_high` every 🔴."""
-    left = room * CHARS_A_TOKEN
-    kept: list[Bullet] = []
+    characters_left = room * CHARS_A_TOKEN
+    fitting: list[Bullet] = []
     for bullet in ranked:
-        is_first = all(bullet.category != other.category for other in kept)
+        is_first = all(bullet.category != fitting_bullet.category for fitting_bullet in fitting)
         weight = bullet.weight + (len(heading(bullet.category)) + 1 if is_first else 0)
-        if weight <= left or not kept or (keeps_high and bullet.priority == "high"):
-            kept.append(bullet)
-            left -= weight
-    return kept
+        if weight <= characters_left or not fitting or (keeps_high and bullet.priority == "high"):
+            fitting.append(bullet)
+            characters_left -= weight
+    return fitting
 
 
 def _core(text: str) -> str:
-    found = _FIRST_SENTENCE.match(text)
-    return found[0] if found else text
+    match = _FIRST_SENTENCE.match(text)
+    return match[0] if match else text
 
 
 def _row(subject: Subject, condensed: Condensed, background: Background) -> dict[str, Any]:
     """Returns the row, with the reason for every fact that is left out and the memory that has
     it.
     """
-    text, cited = (
-        render(condensed.bullets),
-        dict.fromkeys(id for bullet in condensed.bullets for id in bullet.ids),
-    )
+    text = render(condensed.bullets)
+    cited = dict.fromkeys(id for bullet in condensed.bullets for id in bullet.ids)
     reason = "left out" if condensed.prompt_hash else "no room"
     dropped = {
-        id: subject.excluded.get(id) or Exclusion(reason, background.memory(id))
-        for id in (row["id"] for row in subject.facts)
-        if id not in cited
+        row["id"]: subject.excluded.get(row["id"])
+        or Exclusion(reason, background.memory(row["id"]))
+        for row in subject.facts
+        if row["id"] not in cited
     }
     return {
         "reflection_id": subject.id,
@@ -229,8 +235,8 @@ def _row(subject: Subject, condensed: Condensed, background: Background) -> dict
         "observation_ids": list(cited),
         "reflection_ids": list(subject.reflection_ids),
         "dropped_ids": list(dropped),
-        "dropped_why": [one.reason for one in dropped.values()],
-        "dropped_to": [one.kept_as for one in dropped.values()],
+        "dropped_why": [exclusion.reason for exclusion in dropped.values()],
+        "dropped_to": [exclusion.kept_as for exclusion in dropped.values()],
         "input_tokens": subject.observed_tokens,
         "fact_tokens": subject.fact_tokens,
         "output_tokens": count_tokens(text),

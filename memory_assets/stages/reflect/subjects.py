@@ -58,12 +58,9 @@ class Span:
         """Returns the last day of the span that begins on `first`."""
         if self.name == "day":
             return first
-        after = (
-            first + timedelta(days=7)
-            if self.name == "week"
-            else (first + timedelta(days=31)).replace(day=1)
-        )
-        return after - timedelta(days=1)
+        if self.name == "week":
+            return first + timedelta(days=6)
+        return (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
 
 
 DAY = Span("day", share=0.9, limit=0.7, keeps_high=True)
@@ -111,28 +108,28 @@ def subjects_of_day(day: date, observations: pl.DataFrame, background: Backgroun
     """Returns the subjects of the day; a project without allowed facts has none."""
     allowed = (pl.col("kind") == "fact") & (pl.col("gate") == "allow")
     ordered = observations.sort("event_at", "id")
-    observed_tokens, fact_tokens = _tokens(ordered), _tokens(ordered.filter(allowed))
+    observed_tokens = _tokens(ordered)
+    fact_tokens = _tokens(ordered.filter(allowed))
     share = DAY.share_left(observed_tokens, fact_tokens, is_small=fact_tokens <= SMALL_TOKENS)
-    found = []
+    subjects = []
     for key, group in ordered.group_by("project", "person", maintain_order=True):
-        if own := _tokens(group.filter(allowed)):
-            facts = group.filter(pl.col("kind") == "fact").to_dicts()
-            room = int(share * own) if observed_tokens > SMALL_TOKENS else None
-            narratives = group.filter(pl.col("kind") == "narrative")["text"].to_list()
-            tokens = {"room": room, "observed_tokens": _tokens(group), "fact_tokens": own}
-            found.append(
-                _subject(
-                    DAY,
-                    day,
-                    key,
-                    facts,
-                    [*map(bullet_of, facts)],
-                    background,
-                    narratives=narratives,
-                    **tokens,
-                )
+        group_tokens = _tokens(group.filter(allowed))
+        if group_tokens:
+            facts = group.filter(kind="fact").to_dicts()
+            subject = _subject(
+                DAY,
+                day,
+                key,
+                facts,
+                [*map(bullet_of, facts)],
+                background,
+                narratives=group.filter(kind="narrative")["text"].to_list(),
+                room=int(share * group_tokens) if observed_tokens > SMALL_TOKENS else None,
+                observed_tokens=_tokens(group),
+                fact_tokens=group_tokens,
             )
-    return found
+            subjects.append(subject)
+    return subjects
 
 
 def subjects_of_period(
@@ -148,7 +145,7 @@ def subjects_of_period(
     share = span.share_left(
         int(reflections["input_tokens"].sum()), int(reflections["fact_tokens"].sum())
     )
-    found = []
+    subjects = []
     for key, group in reflections.sort("day").group_by("project", "person", maintain_order=True):
         bullets = [
             bullet
@@ -156,20 +153,21 @@ def subjects_of_period(
             for bullet in parse_bullets(row["text"], row["observation_ids"])
         ]
         cited = pl.col("id").is_in({id for bullet in bullets for id in bullet.ids})
-        facts, own = (
+        fact_tokens = int(group["fact_tokens"].sum())
+        subject = _subject(
+            span,
+            first,
+            key,
             observations.filter(cited).sort("event_at", "id").to_dicts(),
-            int(group["fact_tokens"].sum()),
+            bullets,
+            background,
+            reflection_ids=group["reflection_id"].to_list(),
+            room=int(share * fact_tokens),
+            observed_tokens=int(group["input_tokens"].sum()),
+            fact_tokens=fact_tokens,
         )
-        tokens = {
-            "room": int(share * own),
-            "observed_tokens": int(group["input_tokens"].sum()),
-            "fact_tokens": own,
-        }
-        ids = group["reflection_id"].to_list()
-        found.append(
-            _subject(span, first, key, facts, bullets, background, reflection_ids=ids, **tokens)
-        )
-    return found
+        subjects.append(subject)
+    return subjects
 
 
 def _subject(
@@ -179,12 +177,20 @@ def _subject(
     facts: Sequence[Row],
     bullets: list[Bullet],
     background: Background,
-    **rest: Any,
+    **fields: Any,
 ) -> Subject:
-    (project, person), excluded = map(str, key), background.excluded(facts)
-    kept = [bullet for bullet in bullets if not all(id in excluded for id in bullet.ids)]
+    project, person = map(str, key)
+    excluded = background.excluded(facts)
+    remaining = [bullet for bullet in bullets if not excluded.keys() >= {*bullet.ids}]
     return Subject(
-        span, day, project, person, facts, in_order(merge(kept, background)), excluded, **rest
+        span,
+        day,
+        project,
+        person,
+        facts,
+        in_order(merge(remaining, background)),
+        excluded,
+        **fields,
     )
 
 
@@ -199,11 +205,10 @@ def merge(bullets: Iterable[Bullet], background: Background) -> list[Bullet]:
     groups: dict[str, list[Bullet]] = {}
     for bullet in bullets:
         groups.setdefault(background.memory(bullet.ids[0]), []).append(bullet)
-    return [
-        replace(
-            members[-1],
-            priority=min((bullet.priority for bullet in members), key=ORDER.__getitem__),
-            ids=tuple(dict.fromkeys(id for bullet in members for id in bullet.ids)),
-        )
-        for members in groups.values()
-    ]
+    return [_merged(members) for members in groups.values()]
+
+
+def _merged(members: Sequence[Bullet]) -> Bullet:
+    priority = min((bullet.priority for bullet in members), key=ORDER.__getitem__)
+    ids = dict.fromkeys(id for bullet in members for id in bullet.ids)
+    return replace(members[-1], priority=priority, ids=tuple(ids))

@@ -71,17 +71,17 @@ def build_timeline(
             *_committed(list(commits[key].items())),
         )
         for sentence in cited:
-            about = {
-                "day": first,
-                "on": on,
-                "project": project,
-                "person": person,
-                "ordinal": len(rows),
-            }
+            hash = hash_of(on, person, project, sentence["text"])
             rows.append(
-                about
-                | {"sentence_id": f"tl_{hash_of(on, person, project, sentence['text'])[:12]}"}
-                | sentence
+                {
+                    "day": first,
+                    "on": on,
+                    "project": project,
+                    "person": person,
+                    "ordinal": len(rows),
+                    "sentence_id": f"tl_{hash[:12]}",
+                    **sentence,
+                }
             )
     return schemas.frame_of("timeline", {row["sentence_id"]: row for row in rows}.values()).sort(
         "ordinal"
@@ -92,13 +92,13 @@ def render_chapter(first: date, sentences: pl.DataFrame) -> str:
     """Returns the chapter; a paragraph for each day and project."""
     last = WEEK.last_day(first)
     lines = [f"# Week {first.isocalendar().week} of {first.isocalendar().year}: {first} to {last}"]
-    for (on, project), own in sentences.sort("ordinal").group_by(
+    for (on, project), rows in sentences.sort("ordinal").group_by(
         "on", "project", maintain_order=True
     ):
         lines += [
             "",
             f"**{on:%A, %Y-%m-%d}, {project}.** "
-            + " ".join(_sentence(row) for row in own.iter_rows(named=True)),
+            + " ".join(_sentence(row) for row in rows.iter_rows(named=True)),
         ]
     return "\n".join(lines) + "\n"
 
@@ -112,13 +112,13 @@ def _happened(worked: Sequence[Row], narratives: Mapping[str, Row]) -> Iterator[
     """Yields what the longest conversations were about, in order of time: their narratives, else
     request and state.
     """
-    about = [
+    segments = [
         row for row in worked if row["segment_id"] in narratives or row["request"] or row["state"]
     ]
-    longest = sorted(about, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))[
+    longest = sorted(segments, key=lambda row: (-len(row["message_ids"]), row["segment_id"]))[
         :MOST_SEGMENTS
     ]
-    for segment in (row for row in about if row in longest):
+    for segment in (row for row in segments if row in longest):
         narrative = narratives.get(segment["segment_id"])
         yield from _cited(narrative) if narrative else _quoted(segment)
 
@@ -144,10 +144,10 @@ def _established(facts: Sequence[Row]) -> Iterator[dict[str, Any]]:
 def _committed(commits: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     """Yields one sentence about what was committed."""
     if commits:
-        named = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
-        more = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
+        subjects = ", ".join(f"“{subject}”" for _, subject in commits[:MOST_COMMITS])
+        omitted = f" and {len(commits) - MOST_COMMITS} more" if len(commits) > MOST_COMMITS else ""
         yield NOTHING | {
-            "text": f"Committed: {named}{more}.",
+            "text": f"Committed: {subjects}{omitted}.",
             "commits": [hash for hash, _ in commits],
         }
 
@@ -165,13 +165,15 @@ def _unquoted_sentences(text: str) -> list[str]:
     """Returns the sentences of the text; those of a quotation are one with the sentence that quotes
     them.
     """
-    whole: list[str] = []
+    sentences: list[str] = []
     for piece in split_sentences(text):
-        if whole and (whole[-1].count("“") > whole[-1].count("”") or whole[-1].count('"') % 2):
-            whole[-1] = f"{whole[-1]} {piece}"
+        if sentences and (
+            sentences[-1].count("“") > sentences[-1].count("”") or sentences[-1].count('"') % 2
+        ):
+            sentences[-1] = f"{sentences[-1]} {piece}"
         else:
-            whole.append(piece)
-    return whole
+            sentences.append(piece)
+    return sentences
 
 
 def _key(owner: Row, at: datetime, zone: tzinfo) -> Key:
@@ -182,18 +184,20 @@ def _commits(
     messages: pl.DataFrame, windows: pl.DataFrame, zone: tzinfo
 ) -> dict[Key, dict[str, str]]:
     """Returns hash → subject of the commits that sessions made, by person, day and project."""
-    about = {
+    windows_by_id = {
         row["window_id"]: row
         for row in windows.select("window_id", "project", "person").iter_rows(named=True)
     }
-    found: dict[Key, dict[str, str]] = defaultdict(dict)
+    commits: dict[Key, dict[str, str]] = defaultdict(dict)
     printed = messages.filter(
         (pl.col("kind") == "tool_result") & pl.col("text").str.contains(r"(?m)^\[[^\]]+\] \S")
     )
     for row in printed.sort("event_at", "message_id").iter_rows(named=True):
         for hash, subject in commits_in(row["text"]):
-            found[_key(about[row["window_id"]], row["event_at"], zone)].setdefault(hash, subject)
-    return found
+            commits[_key(windows_by_id[row["window_id"]], row["event_at"], zone)].setdefault(
+                hash, subject
+            )
+    return commits
 
 
 def commits_in(text: str) -> Iterable[tuple[str, str]]:

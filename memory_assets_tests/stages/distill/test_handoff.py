@@ -34,7 +34,7 @@ RENAME = (
 def test_a_go_ahead_is_no_request_and_what_followed_it_is_the_state():
     found = end_of(*RENAME, "commit it", "Committed as `749b51f` on `events`. Not pushed.")
     said = "Committed as `749b51f` on `events`. Not pushed."
-    assert found == Handoff(RENAME[0], said, left=said)
+    assert found == Handoff(RENAME[0], said, open_text=said)
 
 
 def test_a_short_question_and_its_answer_are_left_out():
@@ -50,7 +50,7 @@ def test_the_state_and_what_is_left_are_quoted_from_the_last_words():
     )
     found = end_of("Rename the event tide.turned.", reply)
     assert found.state == f"{reply.partition(chr(10))[0]} …"
-    assert found.left == "… The dashboard still needs the new name. Want me to open the PR?"
+    assert found.open_text == "… The dashboard still needs the new name. Want me to open the PR?"
 
 
 @pytest.mark.parametrize("last", ["👍", "```\nls -la\n```", "| a | b |\n|---|---|"])
@@ -60,7 +60,7 @@ def test_a_reply_without_words_is_passed_over(last: str):
 
 def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
     reply = "Two tests are left:\n\n- The relay test still fails.\n- The dashboard test still needs a port."
-    assert end_of("Rename the event tide.turned.", reply).left == (
+    assert end_of("Rename the event tide.turned.", reply).open_text == (
         "… The relay test still fails. … The dashboard test still needs a port."
     )
 
@@ -70,7 +70,7 @@ def test_items_of_a_list_are_not_joined_with_the_line_that_introduces_it():
     LABELLED["a finished task and what ends with the session leave nothing open"],
 )
 def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply: str):
-    assert end_of("Rename the event tide.turned.", reply).left == ""
+    assert end_of("Rename the event tide.turned.", reply).open_text == ""
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_a_finished_task_and_what_ends_with_the_session_leave_nothing_open(reply
 )
 def test_only_the_sentences_that_leave_something_open_are_quoted(reply: str, left: str):
     found = end_of("Rename the event tide.turned.", reply)
-    assert (found.left, found.note) == (left, NOT_DONE if left.endswith(":") else "")
+    assert (found.open_text, found.note) == (left, NOT_DONE if left.endswith(":") else "")
 
 
 def test_a_question_that_the_owner_answered_is_not_open():
     asked = (*RENAME[:1], "Renamed in the code. Should I rename it in the docs as well?")
-    assert end_of(*asked).left == asked[1]
-    assert end_of(*asked, "no").left == ""
+    assert end_of(*asked).open_text == asked[1]
+    assert end_of(*asked, "no").open_text == ""
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_commit_on_a_branch_is_open_until_it_is_said_to_be_pushed(
     branch: str, reply: str, left: str
 ):
     found = end_of("Rename the event tide.turned.", reply, branch=branch)
-    assert (found.left, found.note) == (left, NOT_PUSHED if left else "")
+    assert (found.open_text, found.note) == (left, NOT_PUSHED if left else "")
 
 
 def test_a_request_during_which_the_session_ended_was_stopped():

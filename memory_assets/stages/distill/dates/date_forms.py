@@ -114,8 +114,10 @@ def _monday_after(day: date) -> date:
 
 
 def _tomorrow(match: re.Match[str], said_on: date, order: Order | None) -> date:
-    low = match["word"].lower()
-    return said_on + timedelta(days=2 if "after" in low or low.startswith("über") else 1)
+    expression = match["word"].lower()
+    return said_on + timedelta(
+        days=2 if "after" in expression or expression.startswith("über") else 1
+    )
 
 
 def _in_a_while(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
@@ -138,25 +140,25 @@ def _next_period(match: re.Match[str], said_on: date, order: Order | None) -> da
 
 def _end_of_period(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
     """Returns the last day of the month, quarter or year; for a week its Friday."""
-    period, is_next = (match["period"] or "").lower(), bool(match["next"])
+    period = (match["period"] or "").lower()
+    periods_ahead = 1 if match["next"] else 0
     if period in ("week", "woche"):
-        friday = said_on + timedelta(days=4 + 7 * is_next - said_on.weekday())
+        friday = said_on + timedelta(days=4 + 7 * periods_ahead - said_on.weekday())
         return friday if friday > said_on else None
     if period.startswith("q") and period[1:].isdigit():
         day = _last_of(said_on.year, int(period[1:]) * 3)
         return day if day >= said_on else _last_of(said_on.year + 1, day.month)
     size = 3 if period.startswith("q") else 12 if period.startswith(("year", "jahr")) else 1
-    first = _months_later(
-        date(said_on.year, (said_on.month - 1) // size * size + 1, 1), size * (1 + is_next) - 1
-    )
-    return _last_of(first.year, first.month)
+    first_month = date(said_on.year, (said_on.month - 1) // size * size + 1, 1)
+    last_month = _months_later(first_month, size * (1 + periods_ahead) - 1)
+    return _last_of(last_month.year, last_month.month)
 
 
 def _end_of_month(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
     month = _MONTHS[match["month"].lower()]
-    return _last_of(
-        int(match["year"]) if match["year"] else said_on.year + (month < said_on.month), month
-    )
+    if match["year"]:
+        return _last_of(int(match["year"]), month)
+    return _last_of(said_on.year + 1 if month < said_on.month else said_on.year, month)
 
 
 def _last_of(year: int, month: int) -> date:
@@ -166,32 +168,43 @@ def _last_of(year: int, month: int) -> date:
 def _day_of_month(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
     """Returns the next such day, in this month or the next."""
     day = int(match["day"])
-    return _months_later(said_on.replace(day=1), day <= said_on.day).replace(day=day)
+    first_of_month = said_on.replace(day=1)
+    if day <= said_on.day:
+        first_of_month = _months_later(first_of_month, 1)
+    return first_of_month.replace(day=day)
 
 
 def _in_year(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
     """Returns the day in its year; without a year the next one, or None if it was recent."""
-    month, day = int(_MONTHS.get(match["month"].lower(), match["month"])), int(match["day"])
+    month = int(_MONTHS.get(match["month"].lower(), match["month"]))
+    day = int(match["day"])
     if match["year"]:
         return date(int(match["year"]), month, day)
-    this = date(said_on.year, month, day)
-    if this >= said_on:
-        return this
-    return None if (said_on - this).days <= A_SEASON else date(said_on.year + 1, month, day)
+    this_year = date(said_on.year, month, day)
+    if this_year >= said_on:
+        return this_year
+    return None if (said_on - this_year).days <= A_SEASON else date(said_on.year + 1, month, day)
 
 
 def _slashed(match: re.Match[str], said_on: date, order: Order | None) -> date | None:
     """Returns the day if only one order of day and month is possible, or the writer's order is
     known.
     """
-    first, second, year = int(match["first"]), int(match["second"]), int(match["year"])
-    if first > 12 or first == second or (order == "dmy" and second <= 12):
-        return date(year, second, first)
-    return date(year, first, second) if second > 12 or order == "mdy" else None
+    first_number = int(match["first"])
+    second_number = int(match["second"])
+    year = int(match["year"])
+    if (
+        first_number > 12
+        or first_number == second_number
+        or (order == "dmy" and second_number <= 12)
+    ):
+        return date(year, second_number, first_number)
+    return date(year, first_number, second_number) if second_number > 12 or order == "mdy" else None
 
 
 def _calendar_week(match: re.Match[str], said_on: date, order: Order | None) -> date:
-    week, year = int(match["week"]), int(match["year"] or said_on.isocalendar().year)
+    week = int(match["week"])
+    year = int(match["year"] or said_on.isocalendar().year)
     monday = date.fromisocalendar(year, week, 1)
     return monday if monday >= said_on or match["year"] else date.fromisocalendar(year + 1, week, 1)
 

@@ -55,11 +55,11 @@ def find_dates(
     words = without_pasted(text)
     if len(words.split()) * 5 > LONGEST_TEXT:
         return ()
-    found: list[FoundDate] = []
+    dates: list[FoundDate] = []
     for form in FORMS:
         for match in form.pattern.finditer(words):
             is_taken = any(
-                match.start() < other.end and other.start < match.end() for other in found
+                match.start() < taken.end and taken.start < match.end() for taken in dates
             )
             if is_taken or not points_ahead(words, match, form):
                 continue
@@ -69,10 +69,10 @@ def find_dates(
                 continue
             if day is not None and said_on <= day <= said_on + FARTHEST:
                 expression = " ".join(text[match.start() : match.end()].split())
-                found.append(
+                dates.append(
                     FoundDate(day, expression, match.start(), match.end(), form.is_absolute)
                 )
-    return tuple(sorted(found, key=lambda one: one.start))
+    return tuple(sorted(dates, key=lambda found_date: found_date.start))
 
 
 def order_of(zone: ZoneInfo) -> Order | None:
@@ -159,21 +159,26 @@ def without_pasted(text: str) -> str:
 
 def points_ahead(words: str, match: re.Match[str], form: Form) -> bool:
     """Returns whether the sentence around the expression refers to a day ahead."""
-    before, after = _sentence(words, match)
-    sentence = f"{before}{match[0]}{after}"
-    if _NO_DAY.search(before) or _NO_DAY_AFTER.search(after) or not is_clear_month(match):
+    words_before, words_after = _sentence(words, match)
+    sentence = f"{words_before}{match[0]}{words_after}"
+    if _names_no_day(words_before, match, words_after):
         return False
     if _RECURRING.search(sentence) and not form.is_absolute:
         return False
-    if _IN_THE_PAST.search(f"{before} {after}") and not _FIRM.search(sentence):
+    if _IN_THE_PAST.search(f"{words_before} {words_after}") and not _FIRM.search(sentence):
         return False
-    if after.rstrip().endswith("?") and _REPORTING_QUESTION.search(sentence):
+    if words_after.rstrip().endswith("?") and _REPORTING_QUESTION.search(sentence):
         return False
     has_intent = bool(_AHEAD.search(sentence))
     if is_duration(form):
         is_lasting = _DURATION.search(sentence) and "remind" not in sentence.lower()
         return not is_lasting and (has_intent or bool(_OURS.search(sentence)))
     return has_intent or not form.needs_intent
+
+
+def _names_no_day(words_before: str, match: re.Match[str], words_after: str) -> bool:
+    is_excluded = _NO_DAY.search(words_before) or _NO_DAY_AFTER.search(words_after)
+    return bool(is_excluded) or not is_clear_month(match)
 
 
 def _sentence(words: str, match: re.Match[str]) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def find_triggers(
     by_id: dict[str, dict[str, Any]] = {
         row["message_id"]: row for row in placed.iter_rows(named=True)
     }
-    found: dict[tuple[str, Any], dict[str, Any]] = {}
+    triggers: dict[tuple[str, Any], dict[str, Any]] = {}
     for message, date, text in _find_in(by_id, facts, zone, order):
         captured_at = captured.get(message["resource_id"], message["event_at"])
         is_past = date.on < captured_at.astimezone(zone).date()
@@ -76,8 +76,8 @@ def find_triggers(
                 message, [fact for fact in facts if subject & _words(fact["text"])]
             ),
         }
-        found.setdefault((row["session_id"], row["trigger_on"]), row)
-    return frame_of("triggers", found.values()).sort("trigger_on", "trigger_id")
+        triggers.setdefault((row["session_id"], row["trigger_on"]), row)
+    return frame_of("triggers", triggers.values()).sort("trigger_on", "trigger_id")
 
 
 def _find_in(
@@ -89,33 +89,32 @@ def _find_in(
     """Yields message, day and text: the owner's messages first, then the absolute days of facts;
     guessed times are skipped.
     """
-    said = [
-        (m, m["text"], m["event_at"])
-        for m in messages.values()
-        if m["author"] == "owner" and m["kind"] == "text"
-    ]
-    sources = (
-        (next((messages[id] for id in fact["message_ids"] if id in messages), None), fact)
-        for fact in facts
-    )
-    stated = [
-        (message, fact["text"], fact["event_at"])
-        for message, fact in sources
-        if message is not None
-    ]
-    for number, (message, text, at) in enumerate([*said, *stated]):
-        if not message["is_time_guessed"]:
-            for date in find_dates(text, at, zone, order):
-                if date.is_absolute or number < len(said):
-                    yield message, date, text
+    for message in messages.values():
+        if message["author"] == "owner" and message["kind"] == "text":
+            for date in _dates_of(message, message, zone, order):
+                yield message, date, message["text"]
+    for fact in facts:
+        message = next((messages[id] for id in fact["message_ids"] if id in messages), None)
+        if message is not None:
+            for date in _dates_of(message, fact, zone, order):
+                if date.is_absolute:
+                    yield message, date, fact["text"]
+
+
+def _dates_of(
+    message: Mapping[str, Any], source: Mapping[str, Any], zone: ZoneInfo, order: Order | None
+) -> tuple[FoundDate, ...]:
+    if message["is_time_guessed"]:
+        return ()
+    return find_dates(source["text"], source["event_at"], zone, order)
 
 
 def quote_of(text: str, date: FoundDate) -> str:
     """Returns the sentence that names the day, shortened around the expression."""
-    start = max((text.rfind(stop, 0, date.start) + 1 for stop in _STOPS), default=0)
-    ends = [end for end in (text.find(stop, date.end) for stop in _STOPS) if end >= 0]
-    end = min(ends, default=len(text))
-    start = max(start, date.start - LONGEST_QUOTE // 2)
+    starts = [text.rfind(stop, 0, date.start) + 1 for stop in _STOPS]
+    ends = [text.find(stop, date.end) for stop in _STOPS]
+    start = max(*starts, date.start - LONGEST_QUOTE // 2)
+    end = min((end for end in ends if end >= 0), default=len(text))
     return " ".join(text[start : min(end + 1, start + LONGEST_QUOTE)].split())
 
 
@@ -137,15 +136,12 @@ def _related(message: Mapping[str, Any], facts: list[dict[str, Any]]) -> list[st
     """
 
     def distance(fact: Mapping[str, Any]) -> int:
-        is_evidence = message["message_id"] in fact["message_ids"]
-        return (
-            -1
-            if is_evidence
-            else min(
-                (abs(line - message["line"]) for line in fact["lines"]), default=NEAR_LINES + 1
-            )
-        )
+        if message["message_id"] in fact["message_ids"]:
+            return -1
+        distances = (abs(line - message["line"]) for line in fact["lines"])
+        return min(distances, default=NEAR_LINES + 1)
 
-    own = [fact for fact in facts if fact["window_id"] == message["window_id"]]
-    near = sorted((distance(fact), fact["id"]) for fact in own)
-    return [id for lines, id in near if lines <= NEAR_LINES][:MOST_MEMORIES]
+    distances = sorted(
+        (distance(fact), fact["id"]) for fact in facts if fact["window_id"] == message["window_id"]
+    )
+    return [id for lines, id in distances if lines <= NEAR_LINES][:MOST_MEMORIES]
