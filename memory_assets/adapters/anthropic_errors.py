@@ -60,28 +60,30 @@ class Failures:
     is_public: bool
     """Whether the address is the vendor's, and not from a setting."""
 
-    def of_status(self, error: "APIStatusError", about: About) -> ModelError:
+    def of_status(self, error: "APIStatusError", subject: About) -> ModelError:
         """Returns the error for an HTTP status."""
-        status, kind = error.status_code, _kind(error.body)
+        status = error.status_code
+        kind = _kind(error.body)
         if status < 400:
             return ModelSetupError(
                 f"{self._where} redirects requests to another address ({status}), which no "
                 "setting allows. "
                 "Set MEMORY_MODEL_URL to the final address."
             )
-        if status in MISSING_STATUSES and about == "batches":
+        if status in MISSING_STATUSES and subject == "batches":
             return ModelSetupError(
                 f"{self._where} does not support batches. Set MEMORY_MODEL_BATCHES=never."
             )
-        if status in MISSING_STATUSES and about == "model":
+        if status in MISSING_STATUSES and subject == "model":
             return self._setup("not_found_error")
         if status in SETUP_STATUSES or (status == 400 and _is_about_credit(error.body)):
             return self._setup(SETUP_STATUSES.get(status, "billing_error"))
         if status in RETRIED_STATUSES or status >= 500:
             wait = retry_after(error.response.headers, is_rate_limit=status == 429)
-            again = f" It asks to wait {wait:.3g} s." if wait else ""
+            advice = f" It asks to wait {wait:.3g} s." if wait else ""
             return ModelBusyError(
-                f"{self.model} is busy ({status} {kind}) after {self.retries} retries.{again}", wait
+                f"{self.model} is busy ({status} {kind}) after {self.retries} retries.{advice}",
+                wait,
             )
         return ModelRequestError(f"{self.model} rejects a request ({status} {kind}).")
 
@@ -119,9 +121,9 @@ class Failures:
             return ModelSetupError(
                 f"There is no host {urlsplit(self.url).hostname}. Check MEMORY_MODEL_URL."
             )
-        why = type(error.__cause__ or error).__name__
+        cause_name = type(error.__cause__ or error).__name__
         return ModelBusyError(
-            f"Cannot reach {self._where} to ask {self.model}: {why}. Check the network."
+            f"Cannot reach {self._where} to ask {self.model}: {cause_name}. Check the network."
         )
 
     def of_sdk(self, error: "AnthropicError | TypeError") -> ModelError:
@@ -134,10 +136,10 @@ class Failures:
             )
         return self.not_understood(f"cannot be read ({type(error).__name__})")
 
-    def not_understood(self, why: str) -> ModelError:
+    def not_understood(self, reason: str) -> ModelError:
         """Returns the error for a response that is not one of the Messages API."""
         return ModelError(
-            f"The response from {self._where} {why}: it is not the Messages API. Check "
+            f"The response from {self._where} {reason}: it is not the Messages API. Check "
             "MEMORY_MODEL_URL."
         )
 
@@ -162,9 +164,11 @@ def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | N
         _number(headers.get("retry-after-ms", ""), 0.001),
         _number(headers.get("retry-after", ""), 1.0),
     ]
-    until = _moment(headers.get("retry-after", "")) or (_reset(headers) if is_rate_limit else None)
-    if until is not None:
-        waits.append((until - now).total_seconds())
+    retry_at = _moment(headers.get("retry-after", "")) or (
+        _reset(headers) if is_rate_limit else None
+    )
+    if retry_at is not None:
+        waits.append((retry_at - now).total_seconds())
     return next((max(wait, 0.0) for wait in waits if wait is not None), None)
 
 
@@ -185,18 +189,18 @@ def _reset(headers: Mapping[str, str]) -> datetime | None:
 
 def _number(text: str, unit: float) -> float | None:
     try:
-        found = float(text) * unit
+        number = float(text) * unit
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _moment(text: str) -> datetime | None:
     """Returns the moment in a header, in the format of HTTP or ISO 8601."""
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         with suppress(ValueError, TypeError):
-            found = parse(text)
-            return found if found.tzinfo else found.replace(tzinfo=UTC)
+            moment = parse(text)
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return None
 
 

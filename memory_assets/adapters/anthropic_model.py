@@ -75,16 +75,17 @@ class AnthropicModel:
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
-        body, started = self._body(request), time.monotonic()
+        body = self._body(request)
+        started = time.monotonic()
         extra = (
             {"temperature": body.pop("temperature")} if "temperature" in body else None
         )  # no parameter of the SDK
-        came = self._call(
+        response = self._call(
             lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra),
             "model",
         )
         return self._answer(
-            self._json(came.http_response.content), seconds=time.monotonic() - started
+            self._json(response.http_response.content), seconds=time.monotonic() - started
         )
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
@@ -107,8 +108,8 @@ class AnthropicModel:
     def batches(self, since: datetime) -> Iterator[Batch]:
         """Yields the batches submitted since the moment, the latest first."""
         pages = self._call(lambda: iter(self._client.messages.batches.list(limit=100)), "batches")
-        while (found := self._call(lambda: next(pages, None), "batches")) is not None:
-            batch = self._batch(found)
+        while (record := self._call(lambda: next(pages, None), "batches")) is not None:
+            batch = self._batch(record)
             if batch.created_at < since:
                 return
             yield batch
@@ -177,7 +178,8 @@ class AnthropicModel:
 
     def _answer(self, body: Any, *, seconds: float = 0.0, is_batch: bool = False) -> ModelAnswer:
         try:
-            usage, stop_reason = body["usage"], str(body["stop_reason"] or "end_turn")
+            usage = body["usage"]
+            stop_reason = str(body["stop_reason"] or "end_turn")
             answer = ModelAnswer(
                 text="".join(block["text"] for block in body["content"] if block["type"] == "text"),
                 model=str(body["model"]),
@@ -201,13 +203,13 @@ class AnthropicModel:
             )
         return answer
 
-    def _batch(self, found: Any) -> Batch:
+    def _batch(self, record: Any) -> Batch:
         try:
-            counts = found.request_counts.model_dump() if found.request_counts else {}
+            counts = record.request_counts.model_dump() if record.request_counts else {}
             return Batch(
-                found.id,
-                found.created_at.astimezone(UTC),
-                found.processing_status == "ended",
+                record.id,
+                record.created_at.astimezone(UTC),
+                record.processing_status == "ended",
                 counts,
             )
         except AttributeError:
@@ -231,19 +233,19 @@ class AnthropicModel:
                     f"{name} contains invalid characters, such as blanks. Copy the key "
                     "again. Nothing was sent."
                 )
-        known = self._failures
+        failures = self._failures
         return anthropic.Anthropic(
-            api_key=None if known.is_public or keys else PLACEHOLDER_KEY,
-            base_url=known.url,
+            api_key=None if failures.is_public or keys else PLACEHOLDER_KEY,
+            base_url=failures.url,
             timeout=anthropic.Timeout(
-                known.timeout_seconds, connect=min(known.timeout_seconds, CONNECT_SECONDS)
+                failures.timeout_seconds, connect=min(failures.timeout_seconds, CONNECT_SECONDS)
             ),
-            max_retries=known.retries,
+            max_retries=failures.retries,
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
             open_telemetry=False,  # traces could carry transcripts away
         )
 
-    def _call(self, call: Callable[[], T], about: About) -> T:
+    def _call(self, call: Callable[[], T], subject: About) -> T:
         """Returns the SDK's result; converts its errors without their text, which may quote the
         request.
         """
@@ -256,7 +258,7 @@ class AnthropicModel:
         except anthropic.APIConnectionError as error:
             raise self._failures.of_connection(error) from None
         except anthropic.APIStatusError as error:
-            raise self._failures.of_status(error, about) from None
+            raise self._failures.of_status(error, subject) from None
         except (TypeError, anthropic.AnthropicError) as error:
             raise self._failures.of_sdk(error) from None
         except (

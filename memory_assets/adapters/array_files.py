@@ -28,37 +28,39 @@ class Names(Sequence[str]):
     """Texts in one array of bytes, decoded on access."""
 
     def __init__(self, content: np.ndarray, starts: np.ndarray) -> None:
-        self.content, self.starts = content, starts
+        self.content = content
+        self.starts = starts
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "Names":
         """Returns the names, packed."""
         encoded = [name.encode() for name in names]
         starts = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(one) for one in encoded], out=starts[1:])
+        np.cumsum([len(name_bytes) for name_bytes in encoded], out=starts[1:])
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), starts)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     @overload
-    def __getitem__(self, at: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        at = range(len(self))[at]
-        return self.content[self.starts[at] : self.starts[at + 1]].tobytes().decode()
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        index = range(len(self))[index]
+        return self.content[self.starts[index] : self.starts[index + 1]].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
-        content, starts = self.content.tobytes(), self.starts.tolist()
+        content = self.content.tobytes()
+        starts = self.starts.tolist()
         return (content[start:end].decode() for start, end in pairwise(starts))
 
     @cached_property
     def places(self) -> dict[str, int]:
         """Number of each name."""
-        return {name: at for at, name in enumerate(self)}
+        return {name: place for place, name in enumerate(self)}
 
 
 def read_fields(kind: type[T], folder: Path) -> T:
@@ -80,7 +82,8 @@ def write_fields(folder: Path, record: "DataclassInstance") -> None:
     replaces existing ones.
     """
     for field in fields(record):
-        value, path = getattr(record, field.name), folder / f"{field.name}.npy"
+        value = getattr(record, field.name)
+        path = folder / f"{field.name}.npy"
         if isinstance(value, Names):
             _write(path.with_suffix(".starts.npy"), value.starts)
         _write(path, value.content if isinstance(value, Names) else value)

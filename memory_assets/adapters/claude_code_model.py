@@ -41,13 +41,13 @@ class ClaudeCodeModel(HarnessModel):
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
         """Returns the arguments for one question without tools, session, hooks or context."""
         (folder / "prompt.md").write_text(request.system, "utf-8")
-        named = ["--model", self.model] if self.model else []
+        model_arguments = ["--model", self.model] if self.model else []
         return [
             "-p",
             *NOTHING_OF_ITS_OWN,
             "--system-prompt-file",
             str(folder / "prompt.md"),
-            *named,
+            *model_arguments,
             *STREAMS,
         ]
 
@@ -78,12 +78,11 @@ class ClaudeCodeModel(HarnessModel):
         result = next((event for event in reversed(events) if event.get("type") == "result"), None)
         if result is None:
             raise self.failure(output.err or output.out)
-        text, stop_reason = (
-            str(result.get("result") or ""),
-            str(result.get("stop_reason") or "end_turn"),
-        )
+        text = str(result.get("result") or "")
+        stop_reason = str(result.get("stop_reason") or "end_turn")
         if result.get("is_error"):
-            text, stop_reason = "".join(_said(events)), _interrupted(events, stop_reason)
+            text = "".join(_said(events))
+            stop_reason = _interrupted(events, stop_reason)
             if not stop_reason:
                 raise self.failure(
                     str(result.get("result")), result.get("api_error_status"), _reset_at(events)

@@ -60,12 +60,14 @@ class CodexModel(HarnessModel):
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
         """Returns the arguments for one question without session, hooks, MCP servers or context."""
         (folder / "prompt.md").write_text(request.system, "utf-8")
-        kept = {name: value for name, value in _configuration().items() if name in WHO_ANSWERS}
+        configuration = {
+            name: value for name, value in _configuration().items() if name in WHO_ANSWERS
+        }
         if self.model:
-            kept["model"] = self.model
-        own = {"model_instructions_file": str(folder / "prompt.md")}
+            configuration["model"] = self.model
+        overrides = {"model_instructions_file": str(folder / "prompt.md")}
         settings = [
-            *(f"{name}={_toml(value)}" for name, value in {**kept, **own}.items()),
+            *(f"{name}={_toml(value)}" for name, value in {**configuration, **overrides}.items()),
             *SETTINGS,
         ]
         arguments = [*NOTHING_OF_ITS_OWN, "-o", str(folder / "answer.txt")]
@@ -119,7 +121,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, dict):
         return (
             "{"
-            + ", ".join(f"{json.dumps(str(name))} = {_toml(one)}" for name, one in value.items())
+            + ", ".join(f"{json.dumps(str(name))} = {_toml(item)}" for name, item in value.items())
             + "}"
         )
     if isinstance(value, list):

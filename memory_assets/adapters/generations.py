@@ -48,13 +48,13 @@ class Generations:
 
     def published(self) -> Path | None:
         """Returns the folder of the published generation, or None if there is none."""
-        before = None
+        previous_name = None
         while (
-            name := self._pointer()
-        ) != before:  # else a generation that was replaced and removed meanwhile would be none
+            (name := self._pointer()) != previous_name
+        ):  # else a generation that was replaced and removed meanwhile would be none
             if name and (folder := self.folder / name).is_dir() and self.is_readable(folder):
                 return folder
-            before = name
+            previous_name = name
         return None
 
     def is_readable(self, folder: Path) -> bool:
@@ -125,11 +125,11 @@ class Generations:
         published = self.published()
         base = None if rebuild else published
         folder = self.folder / f"{self._next_number():06d}"
-        for left in self._folders():
+        for folder_left in self._folders():
             if (
-                published is None or left.name > published.name
+                published is None or folder_left.name > published.name
             ):  # a killed writer did not publish it
-                shutil.rmtree(left, ignore_errors=True)
+                shutil.rmtree(folder_left, ignore_errors=True)
         try:
             if base is None:
                 make_folder(folder)

@@ -29,15 +29,14 @@ class GitHistory(GitWorkspace):
 
     def objects(self) -> Iterator[GitObject]:
         """Yields every object on disk, reachable or not."""
-        output, at = (
-            self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout,
-            0,
-        )
-        while at < len(output):
-            end = output.index(b"\n", at)
-            id, kind, size = output[at:end].decode().split(" ")
-            start, at = end + 1, end + 1 + int(size) + 1
-            yield GitObject(id, kind, output[start : at - 1])
+        output = self._git("cat-file", "--batch", "--batch-all-objects", may_fail=True).stdout
+        position = 0
+        while position < len(output):
+            end = output.index(b"\n", position)
+            id, kind, size = output[position:end].decode().split(" ")
+            start = end + 1
+            position = end + 1 + int(size) + 1
+            yield GitObject(id, kind, output[start : position - 1])
 
     def commits_about(self, ids: Iterable[str]) -> int:
         """Returns the number of commits that added or removed one of these blobs, or are among the
@@ -53,13 +52,15 @@ class GitHistory(GitWorkspace):
             "--format=commit %H",
             may_fail=True,
         ).stdout
-        found, commit, wanted = set(), "", frozenset(ids)
+        commits = set()
+        commit = ""
+        wanted_ids = frozenset(ids)
         for line in output.decode("utf-8", "replace").splitlines():
             if line.startswith("commit "):
                 commit = line.removeprefix("commit ")
-            if not wanted.isdisjoint(line.removeprefix("commit ").split(" ")):
-                found.add(commit)
-        return len(found)
+            if not wanted_ids.isdisjoint(line.removeprefix("commit ").split(" ")):
+                commits.add(commit)
+        return len(commits)
 
     def remotes(self) -> list[str]:
         """Returns the names of the repository's remotes."""
@@ -83,18 +84,18 @@ class GitHistory(GitWorkspace):
             "--force",
             "--quiet",
             f"--export-marks={marks}",
-            given=_masked(exported, mask),
+            stdin=_masked(exported, mask),
         )
-        now = dict(line.removeprefix(":").split(" ") for line in marks.read_text().splitlines())
+        new_ids = dict(line.removeprefix(":").split(" ") for line in marks.read_text().splitlines())
         marks.unlink()
         self._git("read-tree", "HEAD")
         self._drop_unreachable()
-        moved = (
-            (id.decode(), now[mark.decode()])
+        id_pairs = (
+            (id.decode(), new_ids[mark.decode()])
             for mark, id in ORIGINAL.findall(exported)
-            if mark.decode() in now
+            if mark.decode() in new_ids
         )
-        return {before: after for before, after in moved if before != after}
+        return {old_id: new_id for old_id, new_id in id_pairs if old_id != new_id}
 
     def _drop_unreachable(self) -> None:
         for name in LEFT_OVERS:
@@ -105,9 +106,10 @@ class GitHistory(GitWorkspace):
 
 def _masked(stream: bytes, mask: Callable[[bytes], bytes]) -> bytes:
     """Returns the stream of `fast-export` with the content of each block masked."""
-    pieces, at = [], 0
-    while found := _DATA.search(stream, at):
-        end = found.end() + int(found[1])
-        pieces += [stream[at : found.end()], mask(stream[found.end() : end])]
-        at = end
-    return b"".join([*pieces, stream[at:]])
+    pieces = []
+    position = 0
+    while header := _DATA.search(stream, position):
+        end = header.end() + int(header[1])
+        pieces += [stream[position : header.end()], mask(stream[header.end() : end])]
+        position = end
+    return b"".join([*pieces, stream[position:]])

@@ -43,7 +43,8 @@ class GitRemote(GitWorkspace):
         self._ask(remote, "fetch", *options, remote, f"+refs/heads/{BRANCH}:{FETCHED}")
         theirs = self._git("rev-parse", FETCHED).stdout.decode().strip()
         self._git("update-ref", "-d", FETCHED)
-        if (ours := self.head()) is None:
+        ours = self.head()
+        if ours is None:
             self._git("update-ref", "HEAD", theirs)
             self._git("read-tree", "HEAD")
             self.restore(self.missing())
@@ -65,7 +66,8 @@ class GitRemote(GitWorkspace):
                 self.fetch(remote, has_both)
             except StoreError as error:
                 return str(error)
-            if (problem := self.push(remote)) is None:
+            problem = self.push(remote)
+            if problem is None:
                 return None
         return problem
 
@@ -73,41 +75,44 @@ class GitRemote(GitWorkspace):
         """Brings the files on disk to what the merge says, then commits it; can be repeated after a
         kill.
         """
-        before, others, shared = (
-            self._tree(ours),
-            self._tree(theirs),
-            self._tree(base) if base else {},
-        )
+        our_tree = self._tree(ours)
+        their_tree = self._tree(theirs)
+        base_tree = self._tree(base) if base else {}
         merged = {
             path: self._merged(
-                shared.get(path), before.get(path), others.get(path), both=has_both(path)
+                base_tree.get(path),
+                our_tree.get(path),
+                their_tree.get(path),
+                keeps_both=has_both(path),
             )
-            for path in {*before, *others}
+            for path in {*our_tree, *their_tree}
         }
-        changed = {path: content for path, content in merged.items() if content != before.get(path)}
+        changed = {
+            path: content for path, content in merged.items() if content != our_tree.get(path)
+        }
         for path, content in changed.items():
-            self._bring(path, before.get(path), content)
+            self._bring(path, our_tree.get(path), content)
         entries = b"".join(
             self._index_entry(path, content) for path, content in sorted(changed.items())
         )
         commit = theirs if base == ours else self._merge_commit(entries, ours, theirs)
-        self._git("update-index", "-z", "--index-info", given=entries)
+        self._git("update-index", "-z", "--index-info", stdin=entries)
         self._git("update-ref", "-m", "merge", "HEAD", commit, ours)
 
     def _merge_commit(self, entries: bytes, ours: str, theirs: str) -> str:
         index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
         self._git("read-tree", ours, variables=index)
-        self._git("update-index", "-z", "--index-info", given=entries, variables=index)
+        self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         message = b"Merge what another machine committed\n"
         return (
-            self._git("commit-tree", tree, "-p", ours, "-p", theirs, given=message)
+            self._git("commit-tree", tree, "-p", ours, "-p", theirs, stdin=message)
             .stdout.decode()
             .strip()
         )
 
     def _merged(
-        self, base: bytes | None, ours: bytes | None, theirs: bytes | None, *, both: bool
+        self, base: bytes | None, ours: bytes | None, theirs: bytes | None, *, keeps_both: bool
     ) -> bytes | None:
         """Returns the content with the changes of both; None where it is deleted."""
         if ours == theirs or theirs == base:
@@ -116,7 +121,7 @@ class GitRemote(GitWorkspace):
             return theirs
         if ours is None or theirs is None:  # a change is kept, a deletion can be repeated
             return ours if theirs is None else theirs
-        return self._lines_of_both(base or b"", ours, theirs) if both else ours
+        return self._lines_of_both(base or b"", ours, theirs) if keeps_both else ours
 
     def _lines_of_both(self, base: bytes, ours: bytes, theirs: bytes) -> bytes:
         with tempfile.TemporaryDirectory(dir=self.root / ".git") as folder:
@@ -124,26 +129,26 @@ class GitRemote(GitWorkspace):
             for name, content in (("ours", ours), ("base", base), ("theirs", theirs)):
                 (Path(folder) / name).write_bytes(content)
                 names.append(str(Path(folder) / name))
-            found = self._git("merge-file", "-p", "--union", *names).stdout
-        return _once(found, ours, theirs)
+            union = self._git("merge-file", "-p", "--union", *names).stdout
+        return _once(union, ours, theirs)
 
-    def _bring(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def _bring(self, path: str, old_content: bytes | None, new_content: bytes | None) -> None:
         """Brings the file on disk from one committed content to the other, with what was edited
         meanwhile.
         """
         file = self.root / path
         for _ in range(PUSH_ATTEMPTS):
-            there = bytes_of(file)
-            if after is None:
-                if there == before:
+            on_disk = bytes_of(file)
+            if new_content is None:
+                if on_disk == old_content:
                     file.unlink(missing_ok=True)
                 return
-            wanted = (
-                after
-                if there in (before, None)
-                else self._lines_of_both(before or b"", there or b"", after)
+            target = (
+                new_content
+                if on_disk in (old_content, None)
+                else self._lines_of_both(old_content or b"", on_disk or b"", new_content)
             )
-            if there == wanted or replace_if_same(file, there, wanted):
+            if on_disk == target or replace_if_same(file, on_disk, target):
                 return
         raise StoreError(
             f"{file} changed {PUSH_ATTEMPTS} times while it was merged. Save it, then try again."
@@ -151,30 +156,30 @@ class GitRemote(GitWorkspace):
 
     def _tree(self, commit: str) -> dict[str, bytes]:
         """Returns the files of the commit."""
-        listed = self._git("ls-tree", "-r", "-z", "--name-only", commit).stdout.decode(
+        listing = self._git("ls-tree", "-r", "-z", "--name-only", commit).stdout.decode(
             "utf-8", "surrogateescape"
         )
-        found = ((path, self._content(commit, path)) for path in listed.split("\0") if path)
-        return {path: content for path, content in found if content is not None}
+        contents = ((path, self._content(commit, path)) for path in listing.split("\0") if path)
+        return {path: content for path, content in contents if content is not None}
 
     def _ask(self, remote: str, *arguments: str) -> bytes:
         """Runs a command of git that reads the remote; raises `StoreError` where the remote
         refuses.
         """
         try:
-            done = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
+            process = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
             raise StoreError(
                 f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the workspace comes "
                 "from there."
             ) from None
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        if process.returncode:
+            error_lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
             raise StoreError(
                 f"The workspace cannot be read from {remote}: "
-                f"{said[0][:300] if said else 'no reason given'}."
+                f"{error_lines[0][:300] if error_lines else 'no reason given'}."
             )
-        return done.stdout
+        return process.stdout
 
 
 def _once(merged: bytes, *sides: bytes) -> bytes:
@@ -182,10 +187,12 @@ def _once(merged: bytes, *sides: bytes) -> bytes:
     repeated.
     """
     counts = [Counter(side.split(b"\n")) for side in sides]
-    seen: Counter[bytes] = Counter()
-    kept: list[bytes] = []
+    line_counts: Counter[bytes] = Counter()
+    lines: list[bytes] = []
     for line in merged.split(b"\n"):
-        seen[line] += 1
-        if not line.startswith((b"- ", b"{")) or seen[line] <= max(count[line] for count in counts):
-            kept.append(line)
-    return b"\n".join(kept)
+        line_counts[line] += 1
+        if not line.startswith((b"- ", b"{")) or line_counts[line] <= max(
+            count[line] for count in counts
+        ):
+            lines.append(line)
+    return b"\n".join(lines)

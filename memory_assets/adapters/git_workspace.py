@@ -156,27 +156,25 @@ class GitWorkspace:
         }
         if not changed:
             return None
-        parent, index = (
-            self.head(),
-            {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")},
-        )
+        parent = self.head()
+        index = {"GIT_INDEX_FILE": str(self.root / ".git" / "memory_assets.index")}
         entries = b"".join(
             self._index_entry(path, content) for path, content in sorted(changed.items())
         )
         self._git("read-tree", *([parent] if parent else ["--empty"]), variables=index)
-        self._git("update-index", "-z", "--index-info", given=entries, variables=index)
+        self._git("update-index", "-z", "--index-info", stdin=entries, variables=index)
         tree = self._git("write-tree", variables=index).stdout.decode().strip()
         commit = self._commit_tree(tree, parent, message, author)
         # `git status` reads the ordinary index. It is updated first: after a kill in between the
         # content is staged, and the next run repeats the same commit.
-        self._git("update-index", "-z", "--index-info", given=entries)
+        self._git("update-index", "-z", "--index-info", stdin=entries)
         self._git("update-ref", "-m", "commit", "HEAD", commit, *([parent] if parent else []))
         return commit
 
     def head(self) -> str | None:
         """Returns the id of the last commit."""
-        found = self._git("rev-parse", "--verify", "--quiet", "HEAD", may_fail=True)
-        return found.stdout.decode().strip() or None
+        process = self._git("rev-parse", "--verify", "--quiet", "HEAD", may_fail=True)
+        return process.stdout.decode().strip() or None
 
     def paths(self) -> list[str]:
         """Returns the committed files."""
@@ -203,15 +201,16 @@ class GitWorkspace:
     def restore(self, paths: Sequence[str]) -> None:
         """Writes the files to disk as last committed."""
         for path in paths:
-            if (content := self.at_head(path)) is not None:
+            content = self.at_head(path)
+            if content is not None:
                 write_atomically(self.root / path, content)
 
     def history(self, path: str, limit: int = 1_000_000) -> list[Commit]:
         """Returns the commits that touched the file, newest first."""
-        found = self._git("log", f"-{limit}", "-z", _FORMAT, "--", path, may_fail=True)
+        process = self._git("log", f"-{limit}", "-z", _FORMAT, "--", path, may_fail=True)
         return [
             _commit(entry)
-            for entry in found.stdout.decode("utf-8", "replace").split("\0")
+            for entry in process.stdout.decode("utf-8", "replace").split("\0")
             if entry.strip()
         ]
 
@@ -237,19 +236,19 @@ class GitWorkspace:
         diff = self._git("diff", *options, *ends, "--", *paths, may_fail=True).stdout.decode(
             "utf-8", "replace"
         )
-        found = list(_lines_of(diff))
+        lines = list(_lines_of(diff))
         latest = {
             path: self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True)
             .stdout.decode()
             .strip()
-            for path in {one.path for one in found}
+            for path in {line.path for line in lines}
         }
         return [
-            replace(one, commit=self._short_commit_of(one) or latest[one.path]) for one in found
+            replace(line, commit=self._short_commit_of(line) or latest[line.path]) for line in lines
         ]
 
-    def _short_commit_of(self, one: ChangedLine) -> str:
-        commit = self.commit_of_line(one.path, one.line) if one.is_added else None
+    def _short_commit_of(self, line: ChangedLine) -> str:
+        commit = self.commit_of_line(line.path, line.line) if line.is_added else None
         return commit.id[:7] if commit else ""
 
     def push(self, remote: str) -> str | None:
@@ -271,15 +270,15 @@ class GitWorkspace:
         )
         arguments = ("push", *options, remote, f"HEAD:refs/heads/{BRANCH}")
         try:
-            done = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
+            process = self._run(arguments, variables=self._users(remote), seconds=PUSH_SECONDS)
         except subprocess.TimeoutExpired:
             return (
                 f"{remote} did not answer within {PUSH_SECONDS:.0f} s; the next triage pushes "
                 "again."
             )
-        if done.returncode == 0:
+        if process.returncode == 0:
             return None
-        problem = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        problem = process.stderr.decode("utf-8", "replace").strip().splitlines()
         return (
             f"The history could not be pushed to {remote}: "
             f"{problem[0][:300] if problem else 'git gave no reason'}."
@@ -304,23 +303,25 @@ class GitWorkspace:
         """Returns our last commits of the file that removed lines, with these lines; `lost`
         compares two versions.
         """
-        found = []
+        commits = []
         for commit in self.history(path, limit):
-            before = self._content(f"{commit.id}^", path) if commit.is_ours else None
-            if before is not None and (gone := lost(before, self._content(commit.id, path) or b"")):
-                found.append((commit.id, gone))
-        return found
+            old_content = self._content(f"{commit.id}^", path) if commit.is_ours else None
+            if old_content is not None and (
+                lost_lines := lost(old_content, self._content(commit.id, path) or b"")
+            ):
+                commits.append((commit.id, lost_lines))
+        return commits
 
     def _content(self, commit: str, path: str) -> bytes | None:
-        found = self._git("cat-file", "blob", f"{commit}:{path}", may_fail=True)
-        return found.stdout if found.returncode == 0 else None
+        process = self._git("cat-file", "blob", f"{commit}:{path}", may_fail=True)
+        return process.stdout if process.returncode == 0 else None
 
     def _blobs(self) -> dict[str, str]:
         """Returns the committed files with the ids of their blobs."""
-        listed = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout.decode(
+        listing = self._git("ls-tree", "-r", "-z", "HEAD", may_fail=True).stdout.decode(
             "utf-8", "surrogateescape"
         )
-        pairs = (entry.split("\t", 1) for entry in listed.split("\0") if entry)
+        pairs = (entry.split("\t", 1) for entry in listing.split("\0") if entry)
         return {path: described.split(" ")[2] for described, path in pairs}
 
     def _index_entry(self, path: str, content: bytes | None) -> bytes:
@@ -332,7 +333,7 @@ class GitWorkspace:
             entry = (
                 b"100644 "
                 + self._git(
-                    "hash-object", "-w", "--no-filters", "--stdin", given=content
+                    "hash-object", "-w", "--no-filters", "--stdin", stdin=content
                 ).stdout.strip()
             )
         return entry + f"\t{path}\0".encode("utf-8", "surrogateescape")
@@ -342,53 +343,55 @@ class GitWorkspace:
             {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@localhost"} if author else {}
         )
         parents = ["-p", parent] if parent else []
-        made = self._git(
+        process = self._git(
             "commit-tree",
             tree,
             *parents,
-            given=message.strip().encode() + b"\n",
+            stdin=message.strip().encode() + b"\n",
             variables=variables,
         )
-        return made.stdout.decode().strip()
+        return process.stdout.decode().strip()
 
     def _git(
         self,
         *arguments: str,
         may_fail: bool = False,
-        given: bytes = b"",
+        stdin: bytes = b"",
         variables: Mapping[str, str | None] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        done = self._run(arguments, given, variables)
-        if done.returncode != 0 and b".lock': File exists" in done.stderr:
+        process = self._run(arguments, stdin, variables)
+        if process.returncode != 0 and b".lock': File exists" in process.stderr:
             self._clear_abandoned_locks()
-            done = self._run(arguments, given, variables)
-        if done.returncode != 0 and not may_fail:
-            problem = done.stderr.decode("utf-8", "replace").strip()[:500]
+            process = self._run(arguments, stdin, variables)
+        if process.returncode != 0 and not may_fail:
+            problem = process.stderr.decode("utf-8", "replace").strip()[:500]
             raise StoreError(
                 f"git {arguments[0]} failed in {self.root}: {problem}. Fix the repository, "
                 "then try again."
             )
-        return done
+        return process
 
     def _run(
-        self, arguments: Sequence[str], given: bytes = b"",
+        self, arguments: Sequence[str], stdin: bytes = b"",
         variables: Mapping[str, str | None] | None = None, *, seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:  # fmt: skip
         """Runs git; variables that are None are unset."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        here = {
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+        }
+        repository = {
             "GIT_DIR": str(self.root / ".git"),
             "GIT_WORK_TREE": str(self.root),
         }  # even inside another repository
-        wanted = {**kept, **here, **_ENVIRONMENT, **(variables or {})}
-        environment = {name: value for name, value in wanted.items() if value is not None}
+        variables_to_set = {**inherited, **repository, **_ENVIRONMENT, **(variables or {})}
+        environment = {name: value for name, value in variables_to_set.items() if value is not None}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]
         try:
             return subprocess.run(
                 ["git", *options, *arguments],
                 cwd=self.root,
                 env=environment,
-                input=given,
+                input=stdin,
                 capture_output=True,
                 timeout=seconds,
             )
@@ -428,21 +431,24 @@ def _blob_id(content: bytes | None) -> str | None:
 
 
 def _commit(entry: str) -> Commit:
-    id, author, at, message = entry.strip("\n").split("\x1f", 3)
-    return Commit(id, author, datetime.fromisoformat(at), message.strip())
+    id, author, committed_at, message = entry.strip("\n").split("\x1f", 3)
+    return Commit(id, author, datetime.fromisoformat(committed_at), message.strip())
 
 
 def _lines_of(diff: str) -> Iterator[ChangedLine]:
     """Yields the added and removed lines of a unified diff without context."""
-    path, old, new = "", 0, 0
+    path = ""
+    old = 0
+    new = 0
     for text in diff.splitlines():
         if text.startswith(("--- ", "+++ ")) and old == new == 0:
-            named = text[4:].removesuffix("\t")  # git ends a name with blanks so
-            path = named if named != os.devnull else path
+            name = text[4:].removesuffix("\t")  # git ends a name with blanks so
+            path = name if name != os.devnull else path
         elif text.startswith("diff "):
             old = new = 0
-        elif found := _HUNK.match(text):
-            old, new = int(found[1]), int(found[2])
+        elif hunk := _HUNK.match(text):
+            old = int(hunk[1])
+            new = int(hunk[2])
         elif text.startswith("-"):
             yield ChangedLine(path, old, is_added=False, text=text[1:])
             old += 1

@@ -104,11 +104,14 @@ class HarnessModel(ABC):
         self.name = name
         self.model = name.partition(":")[2]
         """The harness's name of the model; empty for its default."""
-        self._lock, self._timeout_seconds, self._environ = lock, timeout_seconds, environ or {}
+        self._lock = lock
+        self._timeout_seconds = timeout_seconds
+        self._environ = environ or {}
 
     def ask(self, request: ModelRequest) -> ModelAnswer:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
-        program, began = self._find(), time.monotonic()
+        program = self._find()
+        began = time.monotonic()
         with (
             self._alone(),
             tempfile.TemporaryDirectory(
@@ -144,7 +147,7 @@ class HarnessModel(ABC):
         """Returns the answer in the output; raises `ModelError` for a failure."""
 
     def failure(
-        self, said: str, status: int | None = None, reset_at: datetime | None = None
+        self, message: str, status: int | None = None, reset_at: datetime | None = None
     ) -> ModelError:
         """Returns the error for what the client says about a failure; it may also know the HTTP
         status, and a limit's reset.
@@ -152,51 +155,53 @@ class HarnessModel(ABC):
         The client's words are not repeated, they may quote the question; only the time at which a
         limit ends is.
         """
-        status = status or next((int(found) for found in _STATUS.findall(said)), None)
-        if _OPTION.search(said):
+        status = status or next((int(code) for code in _STATUS.findall(message)), None)
+        if _OPTION.search(message):
             return ModelSetupError(
                 f"{self.title} does not know an option that is needed. Update it, then try again."
             )
-        if _LIMIT.search(said):
-            resets = _RESETS.search(said)
-            when = (
+        if _LIMIT.search(message):
+            resets = _RESETS.search(message)
+            reset = (
                 f"{reset_at:%Y-%m-%d %H:%M} UTC"
                 if reset_at
                 else resets[1].strip(" .,")
                 if resets
                 else ""
             )
-            when = f"; it is reset at {when}" if when else ""
+            reset = f"; it is reset at {reset}" if reset else ""
             return ModelLimitError(
-                f"The usage limit of {self.title} is reached{when}. The next run after that "
+                f"The usage limit of {self.title} is reached{reset}. The next run after that "
                 "asks the rest."
             )
-        if status in (401, 403) or _NO_LOGIN.search(said):
+        if status in (401, 403) or _NO_LOGIN.search(message):
             return ModelSetupError(
                 f"{self.title} is not logged in, or its login is not accepted. "
                 f"{self.log_in} Nothing was answered."
             )
-        if _NO_CREDIT.search(said) or status == 402:
+        if _NO_CREDIT.search(message) or status == 402:
             return ModelSetupError(
                 f"The account of {self.title} has no credit left. Add credit, or set "
                 "MEMORY_MODEL=rules."
             )
-        if status == 404 or _NO_MODEL.search(said):
+        if status == 404 or _NO_MODEL.search(message):
             return ModelSetupError(
                 f"{self.title} has no model '{self.model or 'default'}'. Check MEMORY_MODEL."
             )
-        if _TOO_LONG.search(said):
+        if _TOO_LONG.search(message):
             return ModelRequestError(f"The question is too long for {self.name}.")
-        if status == 400 or "invalid_request_error" in said:
+        if status == 400 or "invalid_request_error" in message:
             return ModelRequestError(f"{self.title} rejects a request (400).")
         if status is not None and (status == 429 or status >= 500):
             return ModelBusyError(
                 f"{self.title} is busy ({status}) after its own retries; the next run asks again."
             )
-        if _NO_NETWORK.search(said):
+        if _NO_NETWORK.search(message):
             return ModelBusyError(f"{self.title} cannot reach its server. Check the network.")
-        known = f" (status {status})" if status else ""
-        return ModelError(f"{self.title} failed{known}. Run `{self.program}` yourself to see why.")
+        status_note = f" (status {status})" if status else ""
+        return ModelError(
+            f"{self.title} failed{status_note}. Run `{self.program}` yourself to see why."
+        )
 
     def submit(self, requests: Mapping[str, ModelRequest]) -> Batch:
         """Raises `ModelSetupError`: no harness answers batches."""
@@ -220,8 +225,9 @@ class HarnessModel(ABC):
         )
 
     def _find(self) -> str:
-        if found := find_program(self.program):
-            return found
+        program = find_program(self.program)
+        if program:
+            return program
         raise ModelSetupError(
             f"{self.title} is not installed: there is no command `{self.program}`. Install "
             "it, or choose another model "

@@ -81,8 +81,8 @@ class LocalEmbedder:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Returns unit vectors, float32, shape (len(texts), dimension)."""
         if self.name == DEFAULT_MODEL:
-            found = [one.vector for one in self._minilm.read_all(texts)]
-            return np.stack(found) if found else np.zeros((0, DIMENSION), dtype=np.float32)
+            vectors = [reading.vector for reading in self._minilm.read_all(texts)]
+            return np.stack(vectors) if vectors else np.zeros((0, DIMENSION), dtype=np.float32)
         if not texts:
             return np.zeros((0, len(self.encode_query("dimension"))), dtype=np.float32)
         return self._encode([self._document + text for text in texts])
@@ -102,26 +102,28 @@ class LocalEmbedder:
         if self.name != DEFAULT_MODEL:
             return [Read(vector) for vector in self.encode(texts)]
         return [
-            Read(one.vector, encode_words(one.states, one.pieces))
-            for one in self._minilm.read_all(texts)
+            Read(reading.vector, encode_words(reading.states, reading.pieces))
+            for reading in self._minilm.read_all(texts)
         ]
 
     def read_query(self, text: str) -> Read:
         """Returns the same for a query, with the words that have codes."""
         if self.name != DEFAULT_MODEL:
             return Read(self.encode_query(text))
-        found = self._minilm.read(text)
-        return Read(found.vector, encode_words(found.states, found.pieces), spellings(found.pieces))
+        reading = self._minilm.read(text)
+        return Read(
+            reading.vector, encode_words(reading.states, reading.pieces), spellings(reading.pieces)
+        )
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
-        made = self._sentence_transformer.encode(
+        vectors = self._sentence_transformer.encode(
             list(texts),
             batch_size=BATCH_TEXTS,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        return np.asarray(made, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32)
 
     @cached_property
     def _minilm(self) -> "MiniLM":

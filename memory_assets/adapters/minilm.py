@@ -119,6 +119,7 @@ def map_weights(path: Path) -> dict[str, np.ndarray]:
 
 
 def _array(content: mmap.mmap, start: int, entry: dict) -> np.ndarray:
-    kind, (first, last) = np.dtype(_KINDS[entry["dtype"]]), entry["data_offsets"]
+    kind = np.dtype(_KINDS[entry["dtype"]])
+    (first, last) = entry["data_offsets"]
     flat = np.frombuffer(content, kind, (last - first) // kind.itemsize, start + first)
     return flat.reshape(entry["shape"])

@@ -54,12 +54,14 @@ def footer_of(descriptor: int) -> bytes:
 
 def _facts_in(footer: bytes) -> str:
     # Rows that contain the same bytes come before the metadata, so the last match is the right one.
-    at = footer.rfind(_MARK)
-    if at < 0:
+    mark = footer.rfind(_MARK)
+    if mark < 0:
         return ""
-    length, shift = 0, 0
-    for start, byte in enumerate(footer[at + len(_MARK) :], at + len(_MARK) + 1):
-        length, shift = length | (byte & 0x7F) << shift, shift + 7
+    length = 0
+    shift = 0
+    for start, byte in enumerate(footer[mark + len(_MARK) :], mark + len(_MARK) + 1):
+        length = length | (byte & 0x7F) << shift
+        shift = shift + 7
         if byte < 0x80:
             value = footer[start : start + length]
             return value.decode() if len(value) == length else ""

@@ -64,17 +64,23 @@ class TextArrays:
     def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
         """Returns the rows that contain the term, ascending, and its counts."""
         key = np.uint64(key_of(term))
-        at = int(np.searchsorted(self.keys, key))
-        is_there = at < len(self.keys) and self.keys[at] == key
-        found = slice(int(self.starts[at]), int(self.starts[at + 1])) if is_there else slice(0, 0)
-        return self.rows[found], self.counts[found].astype(np.float32)
+        place = int(np.searchsorted(self.keys, key))
+        is_known = place < len(self.keys) and self.keys[place] == key
+        places = (
+            slice(int(self.starts[place]), int(self.starts[place + 1])) if is_known else slice(0, 0)
+        )
+        return self.rows[places], self.counts[places].astype(np.float32)
 
     def known(self, terms: Sequence[str]) -> list[str]:
         """Returns those of the terms that some row contains."""
         keys = np.array([key_of(term) for term in terms], dtype=np.uint64)
         places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
-        is_there = self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), dtype=bool)
-        return [term for term, there in zip(terms, is_there, strict=True) if there]
+        are_in_corpus = (
+            self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), dtype=bool)
+        )
+        return [
+            term for term, is_in_corpus in zip(terms, are_in_corpus, strict=True) if is_in_corpus
+        ]
 
     def rows_of(self, ids: Iterable[str]) -> np.ndarray:
         """Returns the rows of the ids that the corpus contains."""
@@ -117,8 +123,8 @@ def read_arrays(folder: Path) -> TextArrays:
     """
     texts = read_fields(TextArrays, folder)
     if any(
-        len(one) != len(texts)
-        for one in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)
+        len(array) != len(texts)
+        for array in (texts.ids, texts.parents, texts.order, texts.lengths, texts.vectors)
     ):
         raise ValueError("its arrays have different numbers of rows")
     if len(texts.word_starts) != len(texts) + 1 or len(texts.word_codes) != texts.word_starts[-1]:
@@ -138,7 +144,9 @@ def write_arrays(folder: Path, texts: TextArrays) -> None:
 
 def empty_arrays() -> TextArrays:
     """Returns a corpus without rows."""
-    names, start, none = Names.of(()), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    names = Names.of(())
+    start = np.zeros(1, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int32)
     return TextArrays(
         ids=names, parent_ids=names, group_ids=names, parents=none, groups=none, order=start[:0],
         lengths=none,
@@ -159,7 +167,7 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
         pl.col("group").fill_null(""),
         pl.col("order").fill_null(0),
     )
-    before = pl.DataFrame(
+    old_rows = pl.DataFrame(
         {
             "id": list(old.ids),
             "parent": pl.Series(list(old.parent_ids), dtype=pl.String)[old.parents],
@@ -168,9 +176,11 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
         },
         schema=new.select("id", "parent", "group", "order").schema,
     )
-    kept = before.with_row_index("was").filter(~pl.col("id").is_in([*deletes, *new["id"]]))
-    added = new.select(before.columns).with_row_index("was", offset=len(old))
-    rows = pl.concat([kept, added]).sort("group", "order", "parent", "was")
+    remaining_rows = old_rows.with_row_index("was").filter(
+        ~pl.col("id").is_in([*deletes, *new["id"]])
+    )
+    added = new.select(old_rows.columns).with_row_index("was", offset=len(old))
+    rows = pl.concat([remaining_rows, added]).sort("group", "order", "parent", "was")
     was = rows["was"].to_numpy()
     becomes = np.full(len(old) + new.height, -1, dtype=np.int64)
     becomes[was] = np.arange(rows.height)
@@ -180,12 +190,10 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
     group_ids, groups = _numbered(rows["group"])
     lengths = np.concatenate([old.lengths, lengths])[was]
     posted = _postings(old, counted, becomes)
-    ids, order, vectors, words = (
-        Names.of(rows["id"]),
-        rows["order"].to_numpy(),
-        _vectors(old, new, becomes),
-        _words(old, new, was),
-    )
+    ids = Names.of(rows["id"])
+    order = rows["order"].to_numpy()
+    vectors = _vectors(old, new, becomes)
+    words = _words(old, new, was)
     return TextArrays(
         ids, parent_ids, group_ids, parents, groups, order, lengths, vectors, *words, *posted
     )
@@ -208,18 +216,20 @@ def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndar
     dimension = new["vector"].list.len().max() if new["vector"].count() else old.vectors.shape[1]
     assert isinstance(dimension, int)
     vectors = np.zeros((int(becomes.max(initial=-1)) + 1, dimension), dtype=np.float32)
-    of_old, of_new = becomes[: len(old)], becomes[len(old) :]
+    of_old = becomes[: len(old)]
+    of_new = becomes[len(old) :]
     for start in range(0, len(old) if old.vectors.shape[1] == dimension else 0, ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         places = of_old[rows]
         vectors[places[places >= 0]] = old.vectors[rows][places >= 0]
     for start in range(0, new.height, ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        given, places = new["vector"][rows], of_new[rows]
-        is_given = given.is_not_null().to_numpy()
-        if is_given.any():
-            vectors[places[is_given]] = (
-                given.drop_nulls().explode().to_numpy().reshape(-1, dimension)
+        new_vectors = new["vector"][rows]
+        places = of_new[rows]
+        has_vector = new_vectors.is_not_null().to_numpy()
+        if has_vector.any():
+            vectors[places[has_vector]] = (
+                new_vectors.drop_nulls().explode().to_numpy().reshape(-1, dimension)
             )
     return vectors
 
@@ -232,9 +242,10 @@ def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndar
     fresh = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
     codes = np.concatenate([old.word_codes, fresh])
     sizes = np.concatenate(
-        [np.diff(old.word_starts), [len(one) // CODE_BYTES for one in packed]]
+        [np.diff(old.word_starts), [len(codes_of_text) // CODE_BYTES for codes_of_text in packed]]
     ).astype(np.int64)
-    firsts, starts = (np.cumsum(sizes) - sizes)[was], _starts(sizes[was])
+    firsts = (np.cumsum(sizes) - sizes)[was]
+    starts = _starts(sizes[was])
     places = np.repeat(firsts - starts[:-1], sizes[was]) + np.arange(starts[-1])
     return starts, codes[places]
 
@@ -245,7 +256,7 @@ def _postings(
     """Returns keys, starts, rows and counts of the old postings and the new ones; `becomes` has the
     new number of each row.
     """
-    before = pl.DataFrame(
+    old_postings = pl.DataFrame(
         {
             "key": np.repeat(old.keys, np.diff(old.starts)),
             "row": becomes[old.rows],
@@ -253,12 +264,13 @@ def _postings(
         }
     )
     counts = counted["count"].clip(upper_bound=MOST_COUNTED).cast(pl.UInt8)
-    after = pl.DataFrame(
+    new_postings = pl.DataFrame(
         {"key": counted["key"], "row": becomes[len(old) :][counted["text"]], "count": counts}
     )
-    postings = pl.concat([before.filter(pl.col("row") >= 0), after]).sort("key", "row")
+    postings = pl.concat([old_postings.filter(pl.col("row") >= 0), new_postings]).sort("key", "row")
     terms = postings["key"].rle().struct.unnest()
-    keys, starts = terms["value"].to_numpy(), _starts(terms["len"].to_numpy())
+    keys = terms["value"].to_numpy()
+    starts = _starts(terms["len"].to_numpy())
     return keys, starts, postings["row"].to_numpy().astype(np.int32), postings["count"].to_numpy()
 
 

@@ -85,15 +85,15 @@ class TextIndex(Generations):
         self._open = None
 
     def _opened(self, folder: Path, corpus: str) -> TextArrays | None:
-        kept = self._open
-        if kept is None or kept[0] != folder:
-            kept = self._open = (folder, {})
-        if corpus not in kept[1]:
+        opened = self._open
+        if opened is None or opened[0] != folder:
+            opened = self._open = (folder, {})
+        if corpus not in opened[1]:
             texts = _read(folder, corpus)
             if texts is None and self.published() != folder:
                 raise FileNotFoundError(folder)  # replaced twice and removed meanwhile
-            kept[1][corpus] = texts
-        return kept[1][corpus]
+            opened[1][corpus] = texts
+        return opened[1][corpus]
 
 
 def _read(folder: Path, corpus: str) -> TextArrays | None:
@@ -108,9 +108,9 @@ def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:
     if texts is None or not terms or limit <= 0:
         return []
     scores = texts.score(terms)
-    found = np.flatnonzero(scores)
-    if len(found) > limit:
-        least = np.partition(scores[found], -limit)[-limit]
-        found = found[scores[found] >= least]
-    hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in found]
+    matching_rows = np.flatnonzero(scores)
+    if len(matching_rows) > limit:
+        least = np.partition(scores[matching_rows], -limit)[-limit]
+        matching_rows = matching_rows[scores[matching_rows] >= least]
+    hits = [Hit(texts.ids[int(row)], float(scores[row])) for row in matching_rows]
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]

@@ -55,16 +55,18 @@ class TodoistTasks:
         self._project = project
         self._url = url or PUBLIC_URL
 
-    def look(self, wanted: Mapping[str, str], since: datetime) -> dict[str, Task]:
+    def look(self, project_ids: Mapping[str, str], since: datetime) -> dict[str, Task]:
         """Returns the current state of each task by its id."""
-        found = self._open(wanted)
-        if wanted.keys() - found.keys():
-            found |= {
+        tasks = self._open(project_ids)
+        if project_ids.keys() - tasks.keys():
+            tasks |= {
                 task.id: task
                 for task in self._completed(since)
-                if task.id in wanted and task.id not in found
+                if task.id in project_ids and task.id not in tasks
             }
-        return found | {id: self._missing(id, wanted[id]) for id in wanted if id not in found}
+        return tasks | {
+            id: self._missing(id, project_ids[id]) for id in project_ids if id not in tasks
+        }
 
     def labelled(self, since: datetime) -> list[Task]:
         """Returns the open tasks with the label, and those with it that were completed since the
@@ -78,13 +80,15 @@ class TodoistTasks:
 
     def add(self, content: str, description: str, due_on: date) -> Task:
         """Creates a task with the label and that of agents, in the project of the settings."""
-        how = {
+        options = {
             "project_id": self._project_id,
             "labels": [self._label, AGENT_LABEL],
             "due_date": due_on,
             "auto_parse_labels": False,  # the text may contain @
         }
-        return _task(self._call(lambda api: api.add_task(content, description=description, **how)))
+        return _task(
+            self._call(lambda api: api.add_task(content, description=description, **options))
+        )
 
     def reword(self, task_id: str, content: str) -> Task:
         """Changes the text of an open task and returns the task."""
@@ -102,17 +106,20 @@ class TodoistTasks:
         """Returns the open ones of the tasks; some may be missing if tasks change while pages are
         read.
         """
-        found: dict[str, Task] = {}
-        wanted = list(ids)
-        for some in (wanted[n : n + MOST_IDS] for n in range(0, len(wanted), MOST_IDS)):
-            tasks = self._all(lambda api, some=some: api.get_tasks(ids=some, limit=LARGEST_PAGE))
-            found |= {task.id: _task(task) for task in tasks}
-        return found
+        open_tasks: dict[str, Task] = {}
+        all_ids = list(ids)
+        for page_ids in (all_ids[n : n + MOST_IDS] for n in range(0, len(all_ids), MOST_IDS)):
+            tasks = self._all(
+                lambda api, page_ids=page_ids: api.get_tasks(ids=page_ids, limit=LARGEST_PAGE)
+            )
+            open_tasks |= {task.id: _task(task) for task in tasks}
+        return open_tasks
 
     def _completed(self, since: datetime) -> list[Task]:
         """Returns all tasks completed since the moment, with or without the label."""
         now = self._clock()
-        first, last = max(since, now - LONGEST_LOOK_BACK), now + timedelta(days=1)
+        first = max(since, now - LONGEST_LOOK_BACK)
+        last = now + timedelta(days=1)
         tasks = self._all(
             lambda api: api.get_completed_tasks_by_completion_date(
                 since=first, until=last, limit=LARGEST_PAGE
@@ -129,8 +136,8 @@ class TodoistTasks:
         task = self._call_if_there(lambda api: api.get_task(id))
         if task is not None and task.is_completed:
             return _task(task)
-        if task is not None and (again := self._open([id])):
-            return again[id]
+        if task is not None and (open_tasks := self._open([id])):
+            return open_tasks[id]
         home = project_id if task is None else task.project_id
         project = self._call_if_there(lambda api: api.get_project(home))
         return Task(
@@ -145,13 +152,16 @@ class TodoistTasks:
         if not self._project:
             return None
         projects = self._all(lambda api: api.get_projects(limit=LARGEST_PAGE))
-        found = next((one.id for one in projects if self._project in (one.name, one.id)), None)
-        if found is None:
+        project_id = next(
+            (project.id for project in projects if self._project in (project.name, project.id)),
+            None,
+        )
+        if project_id is None:
             raise TaskListError(
                 f"Todoist has no project '{self._project}'. Create it, or check "
                 "MEMORY_TODOIST_PROJECT."
             )
-        return found
+        return project_id
 
     @cached_property
     def _api(self) -> "TodoistAPI":
@@ -201,17 +211,17 @@ class TodoistTasks:
         except httpx.HTTPStatusError as error:
             raise TaskListError(self._refused(error.response)) from None
         except httpx.TransportError as error:
-            why = (
+            problem = (
                 f"Cannot reach {self._where} ({type(error).__name__}); the next triage tries "
                 "again. Check the network."
             )
-            raise TaskListError(why) from None
+            raise TaskListError(problem) from None
         except (JSONWizardError, TypeError, ValueError, KeyError, AttributeError) as error:
-            why = (
+            problem = (
                 f"cannot be read ({type(error).__name__}): it is not the Todoist API. Check "
                 "MEMORY_TODOIST_URL."
             )
-            raise TaskListError(f"The answer from {self._where} {why}") from None
+            raise TaskListError(f"The answer from {self._where} {problem}") from None
 
     def _refused(self, response: "httpx.Response") -> str:
         status = response.status_code
@@ -222,8 +232,8 @@ class TodoistTasks:
             )
         if status == 429:
             wait = response.headers.get("retry-after", "")
-            again = f" of {wait} s" if wait.isdigit() else ""
-            return f"{self._where} asks for a pause{again} (429); the next triage tries again."
+            duration = f" of {wait} s" if wait.isdigit() else ""
+            return f"{self._where} asks for a pause{duration} (429); the next triage tries again."
         if status >= 500 or status == 408:
             return f"{self._where} is not available ({status}); the next triage tries again."
         if status < 400 or status in (404, 405):

@@ -39,7 +39,8 @@ def encode_words(states: np.ndarray, pieces: Sequence[str]) -> np.ndarray:
 
 def spellings(pieces: Sequence[str]) -> list[str]:
     """Returns the whole word of each piece that has a code."""
-    words, numbers = list[str](), list[int]()
+    words = list[str]()
+    numbers = list[int]()
     for piece in pieces:
         if piece.startswith(CONTINUED) and words:
             words[-1] += piece.removeprefix(CONTINUED)

@@ -39,7 +39,8 @@ def expand(words: Iterable[str], own: Own | None = None) -> list[tuple[str, floa
     of a longer name share its weight. Words of the question are not returned.
     """
     asked = [word.lower().strip(".,;:!?'\"`()") for word in words]
-    groups, found = _groups(own), dict[str, float]()
+    groups = _groups(own)
+    found = dict[str, float]()
     for name in _names_in(asked, groups):
         for other in (one for group in groups[name] for one in group if one != name):
             parts = [part for part in other.split() if part not in SMALL_WORDS]

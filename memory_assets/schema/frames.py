@@ -33,11 +33,12 @@ _DTYPES: dict[str, pl.DataType] = {
 
 def record_of(table: str) -> type[Record]:
     """Returns the record type of the table's rows; raises `UnknownTableError` for another name."""
-    if (found := TABLES.get(table)) is None or found.record is None:
+    table_declaration = TABLES.get(table)
+    if table_declaration is None or table_declaration.record is None:
         raise UnknownTableError(
             f"There is no table '{table}'. The tables are: {', '.join(table_names())}."
         )
-    return found.record
+    return table_declaration.record
 
 
 @cache
@@ -118,12 +119,12 @@ def checks_of(table: str):
 
     columns = {
         name: pa.Column(
-            _dtype(one),
-            [getattr(pa.Check, rule)(value) for rule, value in _rules(one)],
-            nullable="anyOf" in one,
-            description=one["description"],
+            _dtype(column),
+            [getattr(pa.Check, rule)(value) for rule, value in _rules(column)],
+            nullable="anyOf" in column,
+            description=column["description"],
         )
-        for name, one in _columns(table).items()
+        for name, column in _columns(table).items()
     }
     return pa.DataFrameSchema(columns, name=table, strict=True, unique=key_of(table))
 
@@ -152,20 +153,23 @@ def _is_broken(table: str) -> list[pl.Expr]:
         "ge": lambda column, value: column < value,
         "le": lambda column, value: column > value,
     }
-    found = [pl.struct(key_of(table)).is_duplicated()]
-    for name, one in _columns(table).items():
+    expressions = [pl.struct(key_of(table)).is_duplicated()]
+    for name, declaration in _columns(table).items():
         column = pl.col(name)
-        found += [breaks[rule](column, value) for rule, value in _rules(one)]
-        if "anyOf" not in one:
-            found += [column.is_null(), *([column.is_nan()] if _dtype(one).is_float() else [])]
-    return found
+        expressions += [breaks[rule](column, value) for rule, value in _rules(declaration)]
+        if "anyOf" not in declaration:
+            expressions += [
+                column.is_null(),
+                *([column.is_nan()] if _dtype(declaration).is_float() else []),
+            ]
+    return expressions
 
 
 @cache
 def _columns(table: str) -> dict[str, dict[str, Any]]:
     """Returns the JSON Schema of each column's values; a nullable column keeps `anyOf`."""
     columns = record_of(table).model_json_schema()["properties"]
-    return {name: {**one, **one.get("anyOf", [{}])[0]} for name, one in columns.items()}
+    return {name: {**column, **column.get("anyOf", [{}])[0]} for name, column in columns.items()}
 
 
 def _rules(column: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -47,11 +47,12 @@ _reporter: Reporter | None = None
 def report_to(reporter: Reporter | None) -> Iterator[None]:
     """Sends progress to the reporter while the block runs."""
     global _reporter
-    before, _reporter = _reporter, reporter
+    previous_reporter = _reporter
+    _reporter = reporter
     try:
         yield
     finally:
-        _reporter = before
+        _reporter = previous_reporter
 
 
 def track(items: Iterable[T], description: str, total: float | None = None) -> Iterator[T]:

@@ -114,11 +114,11 @@ def pack(raw: bytes) -> str:
     return base64.b64encode(zstandard.ZstdCompressor(level=9).compress(raw)).decode()
 
 
-def digest_of(held: Mapping[str, Iterable[Held]]) -> str:
+def digest_of(pieces_by_source: Mapping[str, Iterable[Held]]) -> str:
     """Returns the digest of the pieces of each source."""
     rows = sorted(
         f"{source}:{':'.join(map(str, piece))}"
-        for source, pieces in held.items()
+        for source, pieces in pieces_by_source.items()
         for piece in pieces
     )
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()

@@ -84,35 +84,37 @@ class Request(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **values: Any) -> None:
         try:
-            super().__init__(**given)
+            super().__init__(**values)
         except ValidationError as error:
             raise QuestionError(_in_words(error, type(self))) from None
 
     @classmethod
-    def of(cls, given: Any = None, **more: Any) -> Self:
-        """Returns `given` if it is a request, else a new request with `given` as its first
+    def of(cls, value: Any = None, **more: Any) -> Self:
+        """Returns `value` if it is a request, else a new request with `value` as its first
         field.
         """
-        if isinstance(given, cls) and not more:
-            return given
-        return cls(**({} if given is None else {next(iter(cls.model_fields)): given}), **more)
+        if isinstance(value, cls) and not more:
+            return value
+        return cls(**({} if value is None else {next(iter(cls.model_fields)): value}), **more)
 
     @model_validator(mode="before")
     @classmethod
-    def _lenient(cls, given: Any) -> Any:
+    def _lenient(cls, values: Any) -> Any:
         """Drops nulls, accepts one item as a list, and replaces lone surrogates, which cannot be
         encoded.
         """
-        if not isinstance(given, Mapping):
-            return given
-        listed = {name for name, one in parameters(cls).items() if one["type"] == "array"}
+        if not isinstance(values, Mapping):
+            return values
+        listed = {
+            name for name, parameter in parameters(cls).items() if parameter["type"] == "array"
+        }
         return {
             name: [_encodable(value)]
             if name in listed and isinstance(value, str)
             else _encodable(value)
-            for name, value in given.items()
+            for name, value in values.items()
             if value is not None
         }
 
@@ -166,7 +168,8 @@ class Filters(Request):
             moment = getattr(self, name)
             if isinstance(moment, datetime) and moment.tzinfo is None:
                 object.__setattr__(self, name, moment.replace(tzinfo=UTC))
-        since, until = self.since, self.until
+        since = self.since
+        until = self.until
         if isinstance(since, datetime) and isinstance(until, datetime) and until <= since:
             raise ValueError(f"until ({until}) must be later than since ({since})")
         return self
@@ -178,8 +181,8 @@ class Filters(Request):
             for name in ("since", "until")
             if isinstance(text := getattr(self, name), str)
         }
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        return type(self).of(**{**given, **moments}) if moments else self
+        values = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self).of(**{**values, **moments}) if moments else self
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -328,15 +331,15 @@ class RememberRequest(Request):
 
     @model_validator(mode="after")
     def _keeps(self) -> Self:
-        kept = [
+        forbidden = [
             name
             for name in ("category", "priority", "project", "tag", "sentiment")
             if name in self.model_fields_set
         ]
-        if self.instead_of is not None and kept:
+        if self.instead_of is not None and forbidden:
             raise ValueError(
-                f"{kept[0]} cannot be combined with instead_of: a correction keeps the "
-                f"{kept[0]} of the memory"
+                f"{forbidden[0]} cannot be combined with instead_of: a correction keeps the "
+                f"{forbidden[0]} of the memory"
             )
         return self
 
@@ -475,17 +478,21 @@ def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
     examples.
     """
     return {
-        name: _plain(one) for name, one in model.model_json_schema().get("properties", {}).items()
+        name: _plain(property_schema)
+        for name, property_schema in model.model_json_schema().get("properties", {}).items()
     }
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the schema without titles, null types and empty defaults."""
-    of_value = next((one for one in schema.get("anyOf", ()) if one["type"] != "null"), {})
-    kept = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
+    of_value = next(
+        (alternative for alternative in schema.get("anyOf", ()) if alternative["type"] != "null"),
+        {},
+    )
+    plain = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}
     return of_value | {
         name: value
-        for name, value in kept.items()
+        for name, value in plain.items()
         if name != "default" or value not in (None, [], "")
     }
 
@@ -539,4 +546,4 @@ def _shown(value: Any) -> str:
 def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    return [_encodable(one) for one in value] if isinstance(value, list | tuple) else value
+    return [_encodable(item) for item in value] if isinstance(value, list | tuple) else value

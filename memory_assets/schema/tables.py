@@ -501,23 +501,24 @@ def with_sources(names: Iterable[str], *, grain: Grain | None = None) -> set[str
 
     With `grain`, only tables with such partitions are followed.
     """
-    found: set[str] = set()
+    table_names: set[str] = set()
     waiting = [*names]
     while waiting:
         name = waiting.pop()
-        if name not in found and grain in (None, TABLES[name].grain):
-            found.add(name)
+        if name not in table_names and grain in (None, TABLES[name].grain):
+            table_names.add(name)
             built = TABLES[name].build
             waiting += [
                 *TABLES[name].made_from,
-                *(one.name for one in TABLES.values() if one.build == built),
+                *(table.name for table in TABLES.values() if table.build == built),
             ]
-    return found
+    return table_names
 
 
 def _is_in(job: str, table: Table) -> bool:
     """Returns whether the job builds the table; a run has one kind of partitions."""
-    grain, also = JOBS[job].grain, JOBS[job].also
+    grain = JOBS[job].grain
+    also = JOBS[job].also
     return job in table.jobs or (
         not also.isdisjoint(table.jobs)
         and (grain == "whole" or not table.is_partitioned or table.grain == grain)

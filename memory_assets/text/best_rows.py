@@ -21,7 +21,8 @@ def best_rows(scores: np.ndarray, most: int) -> np.ndarray:
             scores >= _least(scores[: LAYERS * size].reshape(LAYERS, size).max(axis=0), most)
         ]
     least = _least(among, most)
-    better, same = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+    better = np.flatnonzero(scores > least)
+    same = np.flatnonzero(scores == least)
     return np.sort(np.concatenate([better, same[: most - len(better)]]))
 
 

@@ -34,30 +34,30 @@ def is_intact(record: bytes) -> bool:
     """Returns whether the object's bytes fit its checksum; one without a checksum, of an earlier
     release, passes.
     """
-    found = _find(record)
-    return found is None or int(found[1], 16) == zlib.crc32(record[: found.start()])
+    checksum = _find(record)
+    return checksum is None or int(checksum[1], 16) == zlib.crc32(record[: checksum.start()])
 
 
-def with_new_checksums(before: bytes, after: bytes) -> bytes:
-    """Returns `after`, a changed copy of `before` of the same length, with new checksums of the
-    records that differ.
+def with_new_checksums(old_content: bytes, new_content: bytes) -> bytes:
+    """Returns `new_content`, a changed copy of `old_content` of the same length, with new checksums
+    of the records that differ.
 
     Both are one object, or lines with one object each.
     """
-    if _find(before):
-        return _with_new_checksum(before, after)
-    pairs = zip(before.split(b"\n"), after.split(b"\n"), strict=True)
+    if _find(old_content):
+        return _with_new_checksum(old_content, new_content)
+    pairs = zip(old_content.split(b"\n"), new_content.split(b"\n"), strict=True)
     return b"\n".join(_with_new_checksum(*pair) for pair in pairs)
 
 
-def _with_new_checksum(before: bytes, after: bytes) -> bytes:
-    found = None if before == after else _find(before)
-    if found is None:
-        return after
+def _with_new_checksum(old_record: bytes, new_record: bytes) -> bytes:
+    checksum = None if old_record == new_record else _find(old_record)
+    if checksum is None:
+        return new_record
     return (
-        after[: found.start(1)]
-        + b"%08x" % zlib.crc32(after[: found.start()])
-        + after[found.end(1) :]
+        new_record[: checksum.start(1)]
+        + b"%08x" % zlib.crc32(new_record[: checksum.start()])
+        + new_record[checksum.end(1) :]
     )
 
 

@@ -29,9 +29,9 @@ def stamp_of(path: Path) -> Stamp | None:
         return None
 
 
-def stamp(found: os.stat_result) -> Stamp:
+def stamp(status: os.stat_result) -> Stamp:
     """Returns the stamp in what the system says of a file."""
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def make_folder(path: Path) -> Path:
@@ -68,10 +68,8 @@ def replace_if_same(path: Path, expected: bytes | None, content: bytes, mode: in
     restored.
     """
     make_folder(path.parent)
-    beside, displaced = (
-        path.with_name(f".{path.name}.{os.getpid()}.tmp"),
-        path.with_name(f".{path.name}.displaced.tmp"),
-    )
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    displaced = path.with_name(f".{path.name}.displaced.tmp")
     if bytes_of(path) != expected:
         return False
     try:
@@ -148,19 +146,21 @@ def overwrite_records(path: Path, change: Callable[[bytes], bytes]) -> bool:
     same change, made again after a killed process, still finds something to change in it.
     """
     with path.open("r+b") as file:
-        before = file.read()
-        changed = change(before)
-        if len(changed) != len(before):
-            raise ValueError(f"{path} would change its length from {len(before)} to {len(changed)}")
-        after = with_new_checksums(before, changed)
-        for start in reversed(range(0, len(before), BLOCK_BYTES)):
+        old_content = file.read()
+        changed = change(old_content)
+        if len(changed) != len(old_content):
+            raise ValueError(
+                f"{path} would change its length from {len(old_content)} to {len(changed)}"
+            )
+        new_content = with_new_checksums(old_content, changed)
+        for start in reversed(range(0, len(old_content), BLOCK_BYTES)):
             block = slice(start, start + BLOCK_BYTES)
-            if before[block] != after[block]:
+            if old_content[block] != new_content[block]:
                 file.seek(start)
-                file.write(after[block])
+                file.write(new_content[block])
         file.flush()
         os.fsync(file.fileno())
-    return before != after
+    return old_content != new_content
 
 
 def sync_folder(path: Path) -> None:

@@ -63,23 +63,25 @@ class Sentence:
 
 def split_message(text: str) -> list[Sentence]:
     """Returns the sentences of the message in order."""
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     title = lead = ""
     for number, (place, content) in enumerate(_blocks(text)):
         if place == "code":
-            found = _with_command(found, content)
+            sentences = _with_command(sentences, content)
             continue
         cleaned = plain(content)
         if place == "title":
-            title, lead = cleaned, ""
+            title = cleaned
+            lead = ""
         elif place != "blank" and cleaned:
             if place == "prose":
                 lead = cleaned[:-1] if cleaned.endswith(":") and len(cleaned) <= LEAD_CHARS else ""
-            before = (lead if place == "bullet" else "") or title
-            found += (
-                Sentence(sentence, place, before, number) for sentence in split_sentences(cleaned)
+            introduction = (lead if place == "bullet" else "") or title
+            sentences += (
+                Sentence(sentence, place, introduction, number)
+                for sentence in split_sentences(cleaned)
             )
-    return found
+    return sentences
 
 
 def written_sentences(text: str, places: Sequence[Place] = ("prose", "bullet")) -> list[str]:
@@ -94,7 +96,9 @@ def excerpt(text: str, sentences: Iterable[str]) -> str:
     """Returns these sentences as the text has them, on one line; `…` stands wherever something is
     left out.
     """
-    whole, pieces, end = squeezed(text), list[str](), 0
+    whole = squeezed(text)
+    pieces = list[str]()
+    end = 0
     searched = whole.translate(STRAIGHT)
     for sentence in sentences:
         start = searched.find(sentence.translate(STRAIGHT), end)
@@ -115,7 +119,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Returns the spans of the sentences of a text; one goes on in the next line only where that
     begins with a small letter.
     """
-    starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+    starts = [0, *(line_end.end() for line_end in _LINE_END.finditer(text))]
     lines = zip(starts, [*starts[1:], len(text)], strict=True)
     return [span for first, last in lines for span in _spans(text, first, last)]
 
@@ -152,24 +156,26 @@ def _blocks(text: str) -> list[tuple[_Kind, str]]:
     """Returns (kind, content) of each paragraph, bullet, title, quotation, table row and code
     block.
     """
-    found: list[tuple[_Kind, list[str]]] = []
-    is_code, is_new = False, True
+    blocks: list[tuple[_Kind, list[str]]] = []
+    is_code = False
+    is_new = True
     for line in text.splitlines():
         if _FENCE.match(line):
-            is_code, is_new = not is_code, True
+            is_code = not is_code
+            is_new = True
             if is_code:
-                found.append(("code", []))
+                blocks.append(("code", []))
             continue
         kind, content = ("code", line) if is_code else _kind_of(line)
-        last = found[-1][0] if found and not is_new else None
+        last = blocks[-1][0] if blocks and not is_new else None
         if is_code or (
             kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))
         ):
-            found[-1][1].append(content)
+            blocks[-1][1].append(content)
         elif kind != "blank":
-            found.append((kind, [content]))
+            blocks.append((kind, [content]))
         is_new = kind in ("blank", "title", "table")
-    return [(kind, ("\n" if kind == "code" else " ").join(lines)) for kind, lines in found]
+    return [(kind, ("\n" if kind == "code" else " ").join(lines)) for kind, lines in blocks]
 
 
 def _kind_of(line: str) -> tuple[_Kind, str]:
@@ -177,18 +183,20 @@ def _kind_of(line: str) -> tuple[_Kind, str]:
     stripped = line.strip()
     if not stripped or _RULE.match(line) or _DIRECTIVE.match(line) or stripped.startswith(CALL):
         return "blank", ""
-    if title := _HEADING.match(line) or _BOLD_LINE.match(line):
+    title = _HEADING.match(line) or _BOLD_LINE.match(line)
+    if title:
         return "title", title[1].rstrip(":")
     if stripped.startswith("|") and stripped.endswith("|"):
         return "table", stripped
     if stripped.startswith(">"):
         return "quote", stripped.lstrip("> ")
-    if bullet := _BULLET.match(line):
+    bullet = _BULLET.match(line)
+    if bullet:
         return "bullet", line[bullet.end() :].strip()
     return "prose", stripped
 
 
-def _with_command(found: list[Sentence], code: str) -> list[Sentence]:
+def _with_command(sentences: list[Sentence], code: str) -> list[Sentence]:
     """Returns the sentences; a code block of one line completes the last one if it introduces
     it.
     """
@@ -198,14 +206,17 @@ def _with_command(found: list[Sentence], code: str) -> list[Sentence]:
         if line.strip() and not line.strip().startswith("#")
     ]
     if (
-        not found
+        not sentences
         or len(lines) != 1
         or len(lines[0]) > COMMAND_CHARS
-        or not found[-1].text.endswith((":", "with", "run"))
+        or not sentences[-1].text.endswith((":", "with", "run"))
     ):
-        return found
-    last = found[-1]
-    return [*found[:-1], replace(last, text=f"{last.text.rstrip(':')}: `{lines[0].strip('`')}`")]
+        return sentences
+    last = sentences[-1]
+    return [
+        *sentences[:-1],
+        replace(last, text=f"{last.text.rstrip(':')}: `{lines[0].strip('`')}`"),
+    ]
 
 
 def _is_inside_code(text: str, begin: int, end: int) -> bool:

@@ -161,16 +161,16 @@ def _names(whole: str) -> Iterable[str]:
     """
     if len(whole) > LONGEST_WHOLE:
         return ()
-    found = dict.fromkeys(_forms(whole))
+    names = dict.fromkeys(_forms(whole))
     pieces = [whole]
     for between in _BETWEEN:
         if between.search(whole):
             pieces = [part for piece in pieces for part in between.split(piece)]
-            found.update((name, None) for piece in pieces for name in _forms(piece))
+            names.update((name, None) for piece in pieces for name in _forms(piece))
     for version in _VERSION.findall(whole):
         numbers = version.split(".")
-        found.update(dict.fromkeys(".".join(numbers[:size]) for size in range(2, len(numbers) + 1)))
-    return found
+        names.update(dict.fromkeys(".".join(numbers[:size]) for size in range(2, len(numbers) + 1)))
+    return names
 
 
 def _forms(piece: str) -> Iterable[str]:

@@ -47,20 +47,16 @@ def nearest_by_signs(signs: np.ndarray, vector: np.ndarray, most: int) -> np.nda
 
 def count_differing(signs: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Returns in how many signs each row differs from the vector, uint16."""
-    differing, asked = (
-        np.zeros(signs.shape[1], dtype=np.uint16),
-        signs_of(vector.reshape(1, -1))[:, 0],
-    )
+    differing = np.zeros(signs.shape[1], dtype=np.uint16)
+    query_signs = signs_of(vector.reshape(1, -1))[:, 0]
 
     def compare(part: slice) -> None:
-        different, count = (
-            np.empty(ROWS_AT_ONCE, dtype=np.uint64),
-            np.empty(ROWS_AT_ONCE, dtype=np.uint8),
-        )
+        different = np.empty(ROWS_AT_ONCE, dtype=np.uint64)
+        count = np.empty(ROWS_AT_ONCE, dtype=np.uint8)
         for rows in _slices(part, ROWS_AT_ONCE):
             size = len(differing[rows])
-            for own, one in zip(signs[:, rows], asked, strict=True):
-                np.bitwise_xor(own, one, out=different[:size])
+            for row_signs, query_sign in zip(signs[:, rows], query_signs, strict=True):
+                np.bitwise_xor(row_signs, query_sign, out=different[:size])
                 differing[rows] += np.bitwise_count(different[:size], out=count[:size])
 
     in_parts(compare, len(differing), LEAST_SIGNS)
@@ -86,26 +82,26 @@ def _count(differing: np.ndarray, limit: int) -> int:
 
 def products(vectors: np.ndarray, rows: np.ndarray | None, vector: np.ndarray) -> np.ndarray:
     """Returns the products of these rows of the vectors, or of all, with the vector, float32."""
-    found = np.empty(len(vectors) if rows is None else len(rows), dtype=np.float32)
+    results = np.empty(len(vectors) if rows is None else len(rows), dtype=np.float32)
 
     def multiply(part: slice) -> None:
         for some in _slices(part, VECTORS_AT_ONCE):
-            own = vectors[some if rows is None else rows[some]]
-            np.vecdot(own.astype(np.float32, copy=False), vector, out=found[some])
+            row_vectors = vectors[some if rows is None else rows[some]]
+            np.vecdot(row_vectors.astype(np.float32, copy=False), vector, out=results[some])
 
-    in_parts(multiply, len(found), LEAST_VECTORS)
-    return found
+    in_parts(multiply, len(results), LEAST_VECTORS)
+    return results
 
 
 def gather(vectors: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Returns a copy of these rows."""
-    found = np.empty((len(rows), vectors.shape[1]), dtype=vectors.dtype)
+    gathered = np.empty((len(rows), vectors.shape[1]), dtype=vectors.dtype)
 
     def copy(part: slice) -> None:
-        found[part] = vectors[rows[part]]
+        gathered[part] = vectors[rows[part]]
 
     in_parts(copy, len(rows), LEAST_VECTORS)
-    return found
+    return gathered
 
 
 def _slices(whole: slice, size: int) -> Iterator[slice]:

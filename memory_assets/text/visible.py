@@ -54,9 +54,9 @@ def visible(text: str) -> str:
     """Returns the text with control characters replaced, invisible ones removed and tags of
     speakers defused.
     """
-    seen = text.replace("\r\n", "\n").translate(_UNSEEN)
+    visible_text = text.replace("\r\n", "\n").translate(_UNSEEN)
     return (
-        re.sub(_TAG, r"‹\1›", seen) if "<" in seen else seen
+        re.sub(_TAG, r"‹\1›", visible_text) if "<" in visible_text else visible_text
     )  # compiled where it is needed: hooks wait for a millisecond
 
 

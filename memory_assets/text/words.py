@@ -73,13 +73,15 @@ def stem(word: str) -> str:
 
 def shared(a: str, b: str) -> float:
     """Returns the share of the smaller text's stems that the other text has."""
-    first, second = stems_of(a), stems_of(b)
+    first = stems_of(a)
+    second = stems_of(b)
     return len(first & second) / min(len(first), len(second)) if first and second else 0.0
 
 
 def likeness(a: str, b: str) -> float:
     """Returns the similarity of two texts: the harmonic mean of their shares of common stems."""
-    first, second = stems_of(a), stems_of(b)
+    first = stems_of(a)
+    second = stems_of(b)
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
 
 

@@ -37,7 +37,7 @@ def carrying(history: GitHistory) -> dict[str, bytes]:
 
 
 def test_every_object_is_read_packed_and_unreachable_ones_too(history: GitHistory):
-    history._git("hash-object", "-w", "--stdin", given=b"nobody leads to " + SECRET)
+    history._git("hash-object", "-w", "--stdin", stdin=b"nobody leads to " + SECRET)
     history._git("gc", "--quiet")
     kinds = sorted(one.kind for one in history.objects() if SECRET in one.content)
     assert kinds == ["blob", "blob", "commit"]

@@ -80,15 +80,15 @@ def data_locations(store: Store) -> Iterator[DataLocation]:
 
 def kind_of(path: Path) -> str:
     """Returns the part of the store that a file belongs to, by its path below the store."""
-    top, *rest = path.parts
+    top, *subfolders = path.parts
     if path.name.endswith((".tmp", "~", ".bak", ".swp", ".orig")):
         return LEFT_OVER
-    if top == "tables" and rest:
-        return f"table {rest[0]}"
-    if top == "workspace" and rest:
-        return WORKSPACE_KINDS.get(rest[0], "workspace")
+    if top == "tables" and subfolders:
+        return f"table {subfolders[0]}"
+    if top == "workspace" and subfolders:
+        return WORKSPACE_KINDS.get(subfolders[0], "workspace")
     if top == "resources":
-        return "archive" if rest[:1] == ["ranges"] else "catalog of the archive"
+        return "archive" if subfolders[:1] == ["ranges"] else "catalog of the archive"
     return STORE_KINDS.get(top, OTHER)
 
 
@@ -118,7 +118,8 @@ def erase_file(path: Path, tombstones: Tombstones) -> bool:
     raw = path.read_bytes()
     if raw.startswith(SQLITE):
         return _erase_sqlite(path, tombstones)
-    if (content := decompressed(raw)) is not raw and tombstones.holds(content):
+    content = decompressed(raw)
+    if content is not raw and tombstones.holds(content):
         path.unlink()
         return True
     return overwrite_records(path, tombstones.mask)
@@ -183,7 +184,8 @@ def _erase_sqlite(path: Path, tombstones: Tombstones) -> bool:
 
 
 def _erase_table(database: sqlite3.Connection, table: str, tombstones: Tombstones) -> int:
-    changed, masked_cell = 0, cache(partial(_masked, tombstones=tombstones))
+    changed = 0
+    masked_cell = cache(partial(_masked, tombstones=tombstones))
     columns = ", ".join(
         f"{_quoted(row[1])} = ?" for row in database.execute(f"PRAGMA table_info({table})")
     )

@@ -128,7 +128,9 @@ def erase(
     changed.update({f"table {name}": count for name, count in rows.items()})
     _erase_indexes(store)
     changed["workspace"] = _erase_workspace(store, tombstones)
-    changed["other files"] = sum(_erase_other(one, tombstones) for one in data_locations(store))
+    changed["other files"] = sum(
+        _erase_other(location, tombstones) for location in data_locations(store)
+    )
     if with_history:
         commits = GitHistory(store.workspace).rewrite(
             tombstones_of(store).mask
@@ -159,9 +161,9 @@ def _mask_archive(store: Store, tombstones: Tombstones) -> int:
     return masked
 
 
-def keep_hashes(store: Store, before: bytes, after: bytes) -> None:
+def keep_hashes(store: Store, old_content: bytes, new_content: bytes) -> None:
     """Replaces the hashes of masked records in the ledger, so that it keeps referring to them."""
-    hashes = dict(changed_hashes(before, after))
+    hashes = dict(changed_hashes(old_content, new_content))
     store.ledger.overwrite(lambda raw: replace_ids(hashes, raw))
 
 
@@ -170,7 +172,10 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
     return [
         source
         for source, ranges in store.archive.sources().items()
-        if any(one.restated_at and one.restated_at >= moment for one in ranges)
+        if any(
+            stored_range.restated_at and stored_range.restated_at >= moment
+            for stored_range in ranges
+        )
     ]
 
 
@@ -194,9 +199,11 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
 
 def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:
     """Yields the content of each question about masked messages, before and after."""
-    asked = asked_about(store.tables.read("windows")).filter(pl.col("source_id").is_in(sources))
-    for (day,), windows in asked.group_by("day"):
-        before = store.tables.read("messages", [str(day)])
+    model_windows = asked_about(store.tables.read("windows")).filter(
+        pl.col("source_id").is_in(sources)
+    )
+    for (day,), windows in model_windows.group_by("day"):
+        old_messages = store.tables.read("messages", [str(day)])
         masked = pl.concat(
             [
                 empty("messages"),
@@ -205,18 +212,20 @@ def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[
         )
         after = masked.with_columns(pl.col("message_id").replace(new_ids))
         for window in windows.iter_rows(named=True):
-            contents = (_question_contents(store, window, messages) for messages in (before, after))
+            contents = (
+                _question_contents(store, window, messages) for messages in (old_messages, after)
+            )
             yield from ((old, new) for old, new in zip(*contents, strict=False) if old != new)
 
 
 def _question_contents(
     store: Store, window: Mapping[str, Any], messages: pl.DataFrame
 ) -> list[str]:
-    own = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
+    window_messages = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
     return [
-        one.key.content
-        for one in questions_about(
-            window, own, store.settings.model_of("observer"), store.settings.zone
+        question.key.content
+        for question in questions_about(
+            window, window_messages, store.settings.model_of("observer"), store.settings.zone
         )
     ]
 
@@ -225,16 +234,18 @@ def _erase_indexes(store: Store) -> None:
     """Publishes both indexes with the present rows only, and deletes everything else in their
     folder.
     """
-    memories, vectors, texts = store.tables.read("memories"), open_vectors(store), open_texts(store)
+    memories = store.tables.read("memories")
+    vectors = open_vectors(store)
+    texts = open_texts(store)
     try:
         if vectors.generation() is not None:
-            kept = plan_vectors(memories, embeddings_in_use(store), {}).upserts
-            vectors.update(kept, [], rebuild=True, model=vectors.model() or "")
+            upserts = plan_vectors(memories, embeddings_in_use(store), {}).upserts
+            vectors.update(upserts, [], rebuild=True, model=vectors.model() or "")
         if texts.generation() is not None:
-            known = {*memories["id"], *passage_heads(store.tables)["id"]}
+            indexed_ids = {*memories["id"], *passage_heads(store.tables)["id"]}
             texts.update(
                 memory_rows(memories.clear()),
-                sorted({*texts.ids("memories"), *texts.ids("messages")} - known),
+                sorted({*texts.ids("memories"), *texts.ids("messages")} - indexed_ids),
             )
     except IndexFailedError:
         shutil.rmtree(store.root / "index", ignore_errors=True)  # rebuilt from the tables
@@ -261,10 +272,14 @@ def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
         if content is not None
     }
     changed = {path: content for path, content in cleared.items() if content != committed[path]}
-    here = (one for one in data_locations(store) if one.top == "workspace" and one.kind != GIT)
-    found = sum(_clear_on_disk(one.path, store, tombstones) for one in here)
+    locations = (
+        location
+        for location in data_locations(store)
+        if location.top == "workspace" and location.kind != GIT
+    )
+    cleared_count = sum(_clear_on_disk(location.path, store, tombstones) for location in locations)
     workspace.commit_content("Forget some words", changed, author=store.settings.owner)
-    return max(found, len(changed))
+    return max(cleared_count, len(changed))
 
 
 def _cleared(path: str, content: bytes, tombstones: Tombstones) -> bytes:
@@ -296,15 +311,17 @@ def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
     )
 
 
-def _erase_other(one: DataLocation, tombstones: Tombstones) -> bool:
+def _erase_other(location: DataLocation, tombstones: Tombstones) -> bool:
     """Erases from a file that no other step handles; deletes half-written files, and damaged ones
     that were put aside.
     """
-    if one.top in HANDLED_FOLDERS and (one.kind != LEFT_OVER or one.top == "workspace"):
-        return False
-    if (one.path.suffix == ".tmp" and one.top != "spool") or (
-        one.top == damage.FOLDER and one.path.name != damage.LIST
+    if location.top in HANDLED_FOLDERS and (
+        location.kind != LEFT_OVER or location.top == "workspace"
     ):
-        one.path.unlink(missing_ok=True)
         return False
-    return erase_file(one.path, tombstones)
+    if (location.path.suffix == ".tmp" and location.top != "spool") or (
+        location.top == damage.FOLDER and location.path.name != damage.LIST
+    ):
+        location.path.unlink(missing_ok=True)
+        return False
+    return erase_file(location.path, tombstones)

@@ -105,7 +105,8 @@ class Forgetting:
         for place in proof.places:
             if place.kind != GIT:
                 yield f"It is still in {place.kind}, for example {place.where}."
-        if commits := proof.commit_count:
+        commits = proof.commit_count
+        if commits:
             yield (
                 f"{commits:,} commits of the workspace still contain it; forget it with "
                 "--history to rewrite them."
@@ -127,7 +128,7 @@ class Forgetting:
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs."""
         return {
-            **{one.name: getattr(self, one.name) for one in fields(self)},
+            **{field.name: getattr(self, field.name) for field in fields(self)},
             "is_gone": self.is_gone,
         }
 
@@ -162,20 +163,20 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
         store.sync()
     finish(store)
     selected = _resolve(store, target)
-    found = _preview(store, selected, target)
+    preview = _preview(store, selected, target)
     if not apply:
-        return found
-    tombstones = [make_tombstone(wording.split(" "), store.key) for wording in found.wordings]
+        return preview
+    tombstones = [make_tombstone(wording.split(" "), store.key) for wording in preview.wordings]
     store.append_event(
         WORDS_FORGOTTEN, "all", {"tombstones": rows_of(tombstones), "with_history": history}
     )
     _hide(store, selected)
     erased = finish(store)
     return replace(
-        found,
+        preview,
         is_applied=True,
         erased=dict(erased),
-        proof=search(store, PhraseQuery.of(found.wordings)),
+        proof=search(store, PhraseQuery.of(preview.wordings)),
     )
 
 
@@ -191,7 +192,8 @@ def _resolve(store: Store, target: str) -> _Target:
                 f"'{target}' matches too much. Give at least {SHORTEST_PHRASE} characters, "
                 "or the id of a memory (mem_…)."
             )
-        phrases, rows = [target], _memories_with(memories, target)
+        phrases = [target]
+        rows = _memories_with(memories, target)
         whole = [
             row
             for row in rows
@@ -222,13 +224,13 @@ def _resolve(store: Store, target: str) -> _Target:
 
 def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
     query = PhraseQuery.of(selected.phrases)
-    found = search(store, query)
-    if not selected.memories and not selected.message_ids and not found.places:
+    search_result = search(store, query)
+    if not selected.memories and not selected.message_ids and not search_result.places:
         raise UnknownMemoryError(
             f"Nothing in this store contains '{mask_text(target[:80])[0]}'. Recall the "
             "memory, then forget it by its id."
         )
-    wordings = (*query.phrases, *(found.wordings if selected.is_phrase else ()))
+    wordings = (*query.phrases, *(search_result.wordings if selected.is_phrase else ()))
     return Forgetting(
         target=mask_text(target)[0],
         is_applied=False,
@@ -241,7 +243,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         segment_ids=tuple(selected.segment_ids),
         entry_lines=tuple(_entry_lines(store, query)),
         wordings=tuple(dict.fromkeys(" ".join(wording) for wording in wordings)),
-        found=found,
+        found=search_result,
         branches=tuple(branch_names(store)),
         servers=servers_pushed_to(store),
         remotes=tuple(

@@ -27,11 +27,11 @@ _ID = re.compile(
 )
 
 
-def changed_hashes(before: bytes, after: bytes) -> Iterator[tuple[str, str]]:
+def changed_hashes(old_content: bytes, new_content: bytes) -> Iterator[tuple[str, str]]:
     """Yields old and new hash of each record that masking changed; the last one may still lack its
     newline.
     """
-    for old, new in zip(before.split(b"\n"), after.split(b"\n"), strict=True):
+    for old, new in zip(old_content.split(b"\n"), new_content.split(b"\n"), strict=True):
         if old != new:
             for end in (b"\n", b""):
                 yield hashlib.sha256(old + end).hexdigest(), hashlib.sha256(new + end).hexdigest()
@@ -43,11 +43,11 @@ def changed_ids(archive: Archive, tables: ParquetTables, sources: list[str]) -> 
     """
     messages: IdMap = {}
     for source in sources:
-        before = tables.read(
+        old_ids = tables.read(
             "records", [source], columns=["generation", "line", "message_id"]
         ).drop_nulls()
-        both = before.join(read_ids(archive, source), on=["generation", "line"], suffix="_now")
-        changed = both.filter(pl.col("message_id") != pl.col("message_id_now"))
+        joined = old_ids.join(read_ids(archive, source), on=["generation", "line"], suffix="_now")
+        changed = joined.filter(pl.col("message_id") != pl.col("message_id_now"))
         messages |= dict(changed.select("message_id", "message_id_now").iter_rows())
     return {**messages, **_derived(messages, tables)}
 
@@ -61,7 +61,9 @@ def replace_ids(new_ids: Mapping[str, str], raw: bytes) -> bytes:
 
 def _derived(messages: IdMap, tables: ParquetTables) -> IdMap:
     """Returns the ids of windows, segments and observations that are derived from the messages."""
-    windows, segments, observations = {}, {}, {}
+    windows = {}
+    segments = {}
+    observations = {}
     columns = ["window_id", "session_id", "trigger", "first_message_id"]
     for id, session, trigger, first in tables.read("windows", columns=columns).iter_rows():
         if first in messages:

@@ -57,19 +57,21 @@ def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
     differ in anything else.
     """
     assert entry.pushed is not None
-    before = store.archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
-    after = _covered(before, sent)
-    if after is None:
+    old_content = store.archive.read(
+        entry.source_id, entry.generation, entry.byte_from, entry.byte_to
+    )
+    new_content = _covered(old_content, sent)
+    if new_content is None:
         raise PushError(
             f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session "
             f"{entry.pushed.session_id} differ from those that were "
             "sent before by more than masked words. The server keeps what it has."
         )
     now = store.settings.clock()
-    if after != before:
+    if new_content != old_content:
         phrases = [
             phrase
-            for phrase in phrases_of(before, after)
+            for phrase in phrases_of(old_content, new_content)
             if len(" ".join(phrase)) >= SHORTEST_WORDS
         ]
         tombstones = rows_of(dict.fromkeys(make_tombstone(phrase, store.key) for phrase in phrases))
@@ -78,10 +80,10 @@ def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
             make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json",
             json.dumps(noted).encode(),
         )
-        keep_hashes(store, before, after)
+        keep_hashes(store, old_content, new_content)
     store.archive.restate(
         entry.id,
-        after,
+        new_content,
         at=now,
         because=REASON,
         pushed=entry.pushed.model_copy(update={"sha256": sha256}),
@@ -99,43 +101,44 @@ def finish_passed_on(store: Store) -> Counter[str]:
         waiting = read_passed_on(store)
         if not waiting:
             return Counter()
-        own = {one for passed in waiting for one in _only_of(store, passed)}
+        tombstones = {passed_on for passed in waiting for passed_on in _only_of(store, passed)}
         changed = erase(
             store,
-            Tombstones(own, store.key),
-            since=min(one.at for one in waiting),
+            Tombstones(tombstones, store.key),
+            since=min(passed_on.at for passed_on in waiting),
             with_history=False,
         )
-        for one in waiting:
-            one.path.unlink()
+        for passed_on in waiting:
+            passed_on.path.unlink()
         return changed
 
 
-def phrases_of(before: bytes, after: bytes) -> Iterator[Sequence[str]]:
+def phrases_of(old_content: bytes, new_content: bytes) -> Iterator[Sequence[str]]:
     """Yields the words of each phrase that is masked in the second bytes and not in the first.
 
     Masked words with nothing but spaces and punctuation between them, within a line, are one
     phrase.
     """
-    marks = (_array(before) == _array(after)).astype(np.uint8).tobytes()
+    marks = (_array(old_content) == _array(new_content)).astype(np.uint8).tobytes()
     start = end = -1
-    for found in _COVERED.finditer(marks):
-        between = before[end : found.start()]
+    for covered in _COVERED.finditer(marks):
+        between = old_content[end : covered.start()]
         if start >= 0 and b"\n" not in between and _BETWEEN.fullmatch(between):
-            end = found.end()
+            end = covered.end()
             continue
         if start >= 0:
-            yield words_of(before[start:end].decode("utf-8", "replace"))
-        start, end = found.span()
+            yield words_of(old_content[start:end].decode("utf-8", "replace"))
+        start, end = covered.span()
     if start >= 0:
-        yield words_of(before[start:end].decode("utf-8", "replace"))
+        yield words_of(old_content[start:end].decode("utf-8", "replace"))
 
 
-def _covered(before: bytes, sent: bytes) -> bytes | None:
+def _covered(old_content: bytes, sent: bytes) -> bytes | None:
     """Returns the bytes with asterisks where either has them; None where they differ otherwise."""
-    if len(before) != len(sent):
+    if len(old_content) != len(sent):
         return None
-    old, new = _array(before), _array(sent)
+    old = _array(old_content)
+    new = _array(sent)
     if ((old != new) & (old != _MASK) & (new != _MASK)).any():
         return None
     return np.where(new == _MASK, new, old).tobytes()
@@ -147,13 +150,17 @@ def _array(raw: bytes) -> np.ndarray:
 
 def _only_of(store: Store, passed: PassedOn) -> list[Tombstone]:
     """Returns the tombstones of the words that nobody else said in a session or a note."""
-    left = list(passed.tombstones)
+    tombstones = list(passed.tombstones)
     for content in _said_by_others(store, passed.person):
-        if not left:
+        if not tombstones:
             break
-        if Tombstones(left, store.key).holds(content):
-            left = [one for one in left if not Tombstones([one], store.key).holds(content)]
-    return left
+        if Tombstones(tombstones, store.key).holds(content):
+            tombstones = [
+                tombstone
+                for tombstone in tombstones
+                if not Tombstones([tombstone], store.key).holds(content)
+            ]
+    return tombstones
 
 
 def _said_by_others(store: Store, person: str) -> Iterator[bytes]:
@@ -170,5 +177,5 @@ def _said_by_others(store: Store, person: str) -> Iterator[bytes]:
 
 def _read(path: Path) -> PassedOn:
     row = json.loads(path.read_bytes())
-    tombstones = tuple(Tombstone(**one) for one in row["tombstones"])
+    tombstones = tuple(Tombstone(**fields) for fields in row["tombstones"])
     return PassedOn(path, datetime.fromisoformat(row["at"]), row["person"], tombstones)

@@ -41,22 +41,22 @@ def erase_rows(
         [tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")]
     )
     messages = tables.read("messages", columns=["message_id"])["message_id"]
-    said = tables.read("passages", columns=["message_id", "text_hash"]).filter(
+    passages = tables.read("passages", columns=["message_id", "text_hash"]).filter(
         pl.col("message_id").is_in(messages.implode())
     )
     sources_left = {
         "embeddings": observed["text_hash"],
         "embedding_failures": observed["text_hash"],
         "passages": messages,
-        "passage_vectors": said["text_hash"],
+        "passage_vectors": passages["text_hash"],
         "document_vectors": tables.read("document_chunks", columns=["text_hash"])["text_hash"],
         "mentions": tables.read("memories", columns=["id"])["id"].alias("memory_id"),
     }
-    for table, known in sources_left.items():
+    for table, source_ids in sources_left.items():
         for part in tables.parts(table):
             frame = tables.read(table, [part])
             removed[table] += _keep(
-                tables, table, part, frame, frame[known.name].is_in(known.implode())
+                tables, table, part, frame, frame[source_ids.name].is_in(source_ids.implode())
             )
     for source in sources:
         tables.drop("records", source)
@@ -65,29 +65,29 @@ def erase_rows(
 
 
 def without_forgotten(
-    made: Mapping[str, pl.DataFrame], tombstones: Tombstones
+    tables: Mapping[str, pl.DataFrame], tombstones: Tombstones
 ) -> dict[str, pl.DataFrame]:
     """Returns `segments`, `observations` and `verdicts` without forgotten words, which generated
     wording may repeat.
     """
     if not tombstones:
-        return dict(made)
-    is_forgotten = _is_forgotten(made["observations"], tombstones)
+        return dict(tables)
+    is_forgotten = _is_forgotten(tables["observations"], tombstones)
     is_refused = pl.col("candidate_id").is_in(
-        made["observations"].filter(is_forgotten)["id"].implode()
+        tables["observations"].filter(is_forgotten)["id"].implode()
     )
     refusal = {"verdict": "discard", "reason": "forgotten"}
     refused = [
         pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name)
         for name, word in refusal.items()
     ]
-    narratives = [tombstones.mask_text(text) for text in made["segments"]["narrative"]]
+    narratives = [tombstones.mask_text(text) for text in tables["segments"]["narrative"]]
     return {
-        "segments": made["segments"].with_columns(
+        "segments": tables["segments"].with_columns(
             pl.Series("narrative", narratives, dtype=pl.String)
         ),
-        "observations": made["observations"].filter(~is_forgotten),
-        "verdicts": made["verdicts"].with_columns(refused),
+        "observations": tables["observations"].filter(~is_forgotten),
+        "verdicts": tables["verdicts"].with_columns(refused),
     }
 
 
@@ -103,11 +103,11 @@ def _keep(
 
 def _is_forgotten(frame: pl.DataFrame, tombstones: Tombstones) -> pl.Series:
     """Returns which rows contain forgotten words."""
-    found = pl.Series([False] * frame.height, dtype=pl.Boolean)
+    is_forgotten = pl.Series([False] * frame.height, dtype=pl.Boolean)
     for name, dtype in frame.schema.items():
         if dtype in (pl.String, pl.List(pl.String)) and name not in PATHS:
             texts = frame[name] if dtype == pl.String else frame[name].list.join("\n")
-            found = found | pl.Series(
+            is_forgotten = is_forgotten | pl.Series(
                 [bool(text) and tombstones.holds(text.encode()) for text in texts], dtype=pl.Boolean
             )
-    return found
+    return is_forgotten

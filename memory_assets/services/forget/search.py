@@ -74,8 +74,8 @@ class PhraseQuery:
     @classmethod
     def of(cls, texts: Iterable[str]) -> "PhraseQuery":
         """Returns the query for the texts; texts without a word are left out."""
-        found = dict.fromkeys(tuple(words_of(text)) for text in texts)
-        return cls(tuple(phrase for phrase in found if phrase))
+        phrases = dict.fromkeys(tuple(words_of(text)) for text in texts)
+        return cls(tuple(phrase for phrase in phrases if phrase))
 
     def wordings_in(self, raw: bytes) -> Counter[Wording]:
         """Returns the wordings of the phrases in the bytes, under any encoding or escaping, with
@@ -87,15 +87,15 @@ class PhraseQuery:
                 if any(needle and needle in raw.lower() for needle in self._needles)
                 else Counter()
             )
-        found: Counter[Wording] = Counter()
+        counts: Counter[Wording] = Counter()
         for piece in pieces_at(raw, self._candidates(raw)):
-            here: Counter[Wording] = Counter()
+            counts_in_text: Counter[Wording] = Counter()
             for view in piece.views():
-                here |= self._wordings(
+                counts_in_text |= self._wordings(
                     view.text
                 )  # the same place may be readable under several encodings
-            found += here
-        return found
+            counts += counts_in_text
+        return counts
 
     def count_in(self, raw: bytes) -> int:
         """Returns the number of matches in the bytes."""
@@ -134,27 +134,28 @@ class PhraseQuery:
 
 def search(store: Store, query: PhraseQuery) -> SearchReport:
     """Returns the matches in the store, git history included."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    places_by_kind: dict[str, list[tuple[str, int]]] = {}
     examined: Counter[str] = Counter()
     wordings: set[Wording] = set()
-    for one in track([*data_locations(store)], "Searching every file"):
-        examined[one.kind] += 1
+    for item in track([*data_locations(store)], "Searching every file"):
+        examined[item.kind] += 1
         counts: Counter[Wording] = Counter()
-        for text in read_texts(one.path):
+        for text in read_texts(item.path):
             counts |= query.wordings_in(text)
         if counts:
-            found.setdefault(one.kind, []).append((one.place, counts.total()))
-            wordings.update(() if one.kind.startswith(NOT_TEXT) else counts)
+            places_by_kind.setdefault(item.kind, []).append((item.place, counts.total()))
+            wordings.update(() if item.kind.startswith(NOT_TEXT) else counts)
     history = GitHistory(store.workspace)
     objects: dict[str, int] = {}
-    for one in history.objects():
+    for item in history.objects():
         examined[GIT] += 1
-        if count := query.count_in(one.content):
-            objects[one.id] = count
-    found |= {GIT: list(objects.items())} if objects else {}
+        count = query.count_in(item.content)
+        if count:
+            objects[item.id] = count
+    places_by_kind |= {GIT: list(objects.items())} if objects else {}
     places = tuple(
         Matches(kind, len(hits), sum(n for _, n in hits), hits[0][0])
-        for kind, hits in sorted(found.items())
+        for kind, hits in sorted(places_by_kind.items())
     )
     commits = history.commits_about(objects) if objects else 0
     return SearchReport(places, dict(sorted(examined.items())), commits, tuple(sorted(wordings)))
@@ -173,6 +174,7 @@ def is_binary(raw: bytes) -> bool:
 def _matches(joined: str, phrase: str) -> Iterator[Wording]:
     at = joined.find(phrase)
     while at >= 0:
-        start, end = joined.rfind(" ", 0, at + 1) + 1, joined.find(" ", at + len(phrase))
+        start = joined.rfind(" ", 0, at + 1) + 1
+        end = joined.find(" ", at + len(phrase))
         yield tuple(joined[start:end].split(" "))
         at = joined.find(phrase, end)

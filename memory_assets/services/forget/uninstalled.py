@@ -44,8 +44,8 @@ class Uninstalled:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs: what a capability removed is a field of its name."""
-        shown = {field.name: getattr(self, field.name) for field in fields(self)}
-        return shown | shown.pop("of_extras")
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | values.pop("of_extras")
 
 
 def uninstall_extras(data: Path, *, is_dry: bool) -> dict[str, Removed | None]:

@@ -49,7 +49,7 @@ def entries_of(root: Path) -> list[Path]:
     """Returns the entries of the data folder that this program wrote, the one that makes it a store
     first.
     """
-    known = {
+    depths = {
         "VERSION": 0,
         **{
             name: 1
@@ -57,8 +57,8 @@ def entries_of(root: Path) -> list[Path]:
             if name != "VERSION"
         },
     }
-    found = (root / name for name in sorted(known, key=lambda name: (known[name], name)))
-    return [path for path in found if path.exists() or path.is_symlink()]
+    paths = (root / name for name in sorted(depths, key=lambda name: (depths[name], name)))
+    return [path for path in paths if path.exists() or path.is_symlink()]
 
 
 def erase(settings: Settings) -> Erased:
@@ -83,10 +83,10 @@ def erase(settings: Settings) -> Erased:
                 "its permissions, then run the same "
                 "command again; what was deleted is gone."
             ) from error
-    left = tuple(sorted(path.name for path in root.iterdir() if path.name != "lock"))
-    if not left:
+    entries_left = tuple(sorted(path.name for path in root.iterdir() if path.name != "lock"))
+    if not entries_left:
         shutil.rmtree(root)
-    return Erased(root, names, left, settings.store)
+    return Erased(root, names, entries_left, settings.store)
 
 
 def _erase_server(store: Store) -> None:

@@ -57,7 +57,7 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
     if store.mirror is not None:
         yield _objects(store, night)
     tables = [name for name in table_names() if is_in_share(name, night)]
-    damaged = [f"{one.place}: {one.reason}" for one in put_damaged_aside(store, tables)]
+    damaged = [f"{damage.place}: {damage.reason}" for damage in put_damaged_aside(store, tables)]
     yield _outcome(
         "files",
         "every file of tables and of Dagster is as it was written",
@@ -81,22 +81,27 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
 
 def _faults(index: Generations) -> list[str]:
     """Returns the damaged arrays of the index, which is put aside if there are any."""
-    folder, found = index.published(), index.faults(is_deep=True)
-    if found and folder:
+    folder = index.published()
+    faults = index.faults(is_deep=True)
+    if faults and folder:
         index.close()
         index.quarantine(folder)
-    return found
+    return faults
 
 
 def _archive(store: Store, night: date | None) -> Check:
     archive = store.archive
     ranges = [
-        one
+        stored_range
         for entries in archive.sources().values()
-        for one in entries
-        if is_in_share(one.id, night)
+        for stored_range in entries
+        if is_in_share(stored_range.id, night)
     ]
-    damaged = [archive.place_of(one) for one in ranges if not archive.verify(one.id)]
+    damaged = [
+        archive.place_of(stored_range)
+        for stored_range in ranges
+        if not archive.verify(stored_range.id)
+    ]
     return _outcome(
         "archive",
         "every archived byte is as it was captured",
@@ -147,9 +152,13 @@ def _workspace(store: Store) -> Check:
         return Check("workspace", promise, True, "no history yet")
     command = ["git", "-C", str(store.workspace), "fsck", "--no-dangling", "--no-progress"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
+    output_lines = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
     return _outcome(
-        "workspace", promise, said, "its whole history", "Restore `workspace/.git` from a backup."
+        "workspace",
+        promise,
+        output_lines,
+        "its whole history",
+        "Restore `workspace/.git` from a backup.",
     )
 
 

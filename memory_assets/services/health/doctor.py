@@ -93,7 +93,7 @@ def examine(
     """
     now = store.settings.clock()
     harnesses, sums = _sums(store)
-    asked = (
+    questions = (
         _run("Todoist", lambda: surroundings.check_tasks(tasks, now)) if tasks is not None else ()
     )
     deep = _each("deep checks", lambda: deep_checks(store, night)) if is_deep else ()
@@ -104,7 +104,7 @@ def examine(
         *_kept(store),
         *_surroundings(store, now),
         *waiting,
-        *asked,
+        *questions,
         *deep,
     )
     return Health(store.root, now, harnesses, checks)
@@ -114,7 +114,7 @@ def _sums(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
     """Returns the counts by harness and the equations between them; no counts where a table cannot
     be read.
     """
-    found: list[Sums] = []
+    sums: list[Sums] = []
 
     def count() -> Iterable[Check]:
         noted = (
@@ -122,13 +122,13 @@ def _sums(store: Store) -> tuple[tuple[HarnessCounts, ...], tuple[Check, ...]]:
             store.tables.read("harness_memories", columns=["id"]),
         )
         memories = overlay(store.tables.read("memories"), store.ledger.events(NOTES))
-        found.append(
+        sums.append(
             read_sums(store.tables, store.archive.resources(), memories, sum(map(len, noted)))
         )
-        return found[0].checks
+        return sums[0].checks
 
     checks = tuple(_each("counts", count))
-    return (found[0].harnesses if found else ()), checks
+    return (sums[0].harnesses if sums else ()), checks
 
 
 def _projected(store: Store, projections: Projections) -> Iterator[Check]:
@@ -144,10 +144,8 @@ def _indexes(store: Store, projections: Projections) -> Iterator[Check]:
         pl.col("state").is_in(RETRIEVABLE)
     )
     embedded = store.tables.read("embeddings", columns=["text_hash"])
-    recallable, near = (
-        set(memories["id"]),
-        set(memories.join(embedded, on="text_hash", how="semi")["id"]),
-    )
+    recallable = set(memories["id"])
+    near = set(memories.join(embedded, on="text_hash", how="semi")["id"])
     passages = {
         *store.tables.read("passages", columns=["id"])["id"],
         *cut_messages(store.tables.read("messages_open"))["id"],
@@ -157,9 +155,9 @@ def _indexes(store: Store, projections: Projections) -> Iterator[Check]:
         lambda: check_projection("vector", "memories", near, projections.vector_ids()),
     )
     for corpus, wanted in (("memories", recallable), ("messages", passages)):
-        found = partial(projections.text_ids, corpus)
+        read_ids = partial(projections.text_ids, corpus)
         yield from _run(
-            "text index", lambda c=corpus, w=wanted, f=found: check_projection("text", c, w, f())
+            "text index", lambda c=corpus, w=wanted, f=read_ids: check_projection("text", c, w, f())
         )
 
 
@@ -185,7 +183,7 @@ def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
     )
     if not damaged:
         return Check(name, promise, True, whole)
-    listed = "".join(f"\n    {one}" for one in damaged)
+    listed = "".join(f"\n    {line}" for line in damaged)
     return Check(
         name,
         promise,
@@ -197,9 +195,11 @@ def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
 
 def _check_damage(store: Store) -> Check:
     promise = "what was damaged and put aside is rebuilt"
-    found, waiting = list_damage(store), missing_parts(store)
+    damages = list_damage(store)
+    waiting = missing_parts(store)
     listed = "".join(
-        f"\n    {one.found_at[:10]} {one.place} ({one.reason}): {one.aside}" for one in found
+        f"\n    {damage.found_at[:10]} {damage.place} ({damage.reason}): {damage.aside}"
+        for damage in damages
     )
     if waiting:
         return Check(
@@ -213,7 +213,7 @@ def _check_damage(store: Store) -> Check:
         "damage",
         promise,
         True,
-        f"{len(found):,} put aside so far{listed}" if found else "nothing was ever damaged",
+        f"{len(damages):,} put aside so far{listed}" if damages else "nothing was ever damaged",
     )
 
 
@@ -255,7 +255,8 @@ def _check_identity(store: Store, now: datetime) -> Check:
 def _check_forgetting(store: Store) -> Check:
     events = store.ledger.events([WORDS_FORGOTTEN, WORDS_ERASED])
     promise = "what is forgotten is erased everywhere"
-    if waiting := unfinished(events):
+    waiting = unfinished(events)
+    if waiting:
         return Check(
             "forgetting",
             promise,
@@ -263,7 +264,8 @@ def _check_forgetting(store: Store) -> Check:
             f"{len(waiting)} interrupted",
             "Run `memory ingest`; it finishes it.",
         )
-    if passed := read_passed_on(store):
+    passed = read_passed_on(store)
+    if passed:
         return Check(
             "forgetting",
             promise,
@@ -284,24 +286,24 @@ def _check_ids(store: Store) -> Check:
     promise = "every proposed memory exists and has the id with which it was proposed"
     present = set(store.tables.read("observations", columns=["id"])["id"])
     numbers = ids_by_number(store.ledger.events([NUMBERED]))
-    gone = sorted(number for number, ids in numbers.items() if present.isdisjoint(ids))
+    missing = sorted(number for number, ids in numbers.items() if present.isdisjoint(ids))
     moved = sorted(
-        number for number, ids in numbers.items() if ids[0] not in present and number not in gone
+        number for number, ids in numbers.items() if ids[0] not in present and number not in missing
     )
-    if not gone and not moved:
+    if not missing and not moved:
         return Check("ids", promise, True, f"{len(numbers):,} proposals")
-    kept = (
+    moved_note = (
         f"{len(moved):,} have another id and kept their number and decision{_first(moved)}"
         if moved
         else ""
     )
-    lost = f"{len(gone):,} have no memory any more{_first(gone)}" if gone else ""
+    lost = f"{len(missing):,} have no memory any more{_first(missing)}" if missing else ""
     remedy = (
         "Ids change with new rules, or if a message moves to another session; `memory explain "
         "ID` shows what was decided."
     )
     return Check(
-        "ids", promise, False, "; ".join(filter(None, (kept, lost))), remedy, is_advice=True
+        "ids", promise, False, "; ".join(filter(None, (moved_note, lost))), remedy, is_advice=True
     )
 
 
@@ -320,7 +322,7 @@ def _each(name: str, checks: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
         yield from checks()
     except (Exception, pl.exceptions.PanicException) as error:
-        said = (
+        message = (
             str(error)
             if isinstance(error, MemoryAssetsError | OSError)
             else f"{type(error).__name__}: {error}"
@@ -333,6 +335,6 @@ def _each(name: str, checks: Callable[[], Iterable[Check]]) -> Iterator[Check]:
             name,
             "can be checked",
             False,
-            said.splitlines()[0] if said else type(error).__name__,
+            message.splitlines()[0] if message else type(error).__name__,
             remedy,
         )

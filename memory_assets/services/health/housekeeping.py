@@ -76,7 +76,7 @@ def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Houseke
     """Removes what is too old, and more while the store is above its cap; raises `StoreBusyError`
     while another one writes.
     """
-    before = sum(disk_use(store.root).values())
+    bytes_before = sum(disk_use(store.root).values())
     cap = store.settings.disk_gb * GIGABYTE
     with store.lock(wait_seconds):
         store.note(NOTE, store.settings.clock().isoformat())
@@ -85,8 +85,8 @@ def keep_house(store: Store, wait_seconds: float = LOCK_WAIT_SECONDS) -> Houseke
             removed += _remove_runs(store, 0)
             for name in LEFTOVERS:
                 shutil.rmtree(store.root / name, ignore_errors=True)
-    after = sum(disk_use(store.root).values())
-    return Housekeeping(removed, after, before - after)
+    bytes_after = sum(disk_use(store.root).values())
+    return Housekeeping(removed, bytes_after, bytes_before - bytes_after)
 
 
 def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes: int) -> list[str]:
@@ -94,7 +94,8 @@ def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes:
     fits into the bytes.
     """
     newest_first = sorted(runs, key=lambda run: run.ended_at, reverse=True)
-    removed, size = [], sum(run.bytes for run in newest_first[:LEAST_RUNS])
+    removed = []
+    size = sum(run.bytes for run in newest_first[:LEAST_RUNS])
     for run in newest_first[LEAST_RUNS:]:
         size += run.bytes
         is_old = now - run.ended_at > timedelta(days=days)
@@ -105,7 +106,9 @@ def plan_removal(runs: Sequence[EndedRun], now: datetime, days: int, most_bytes:
 
 def _remove_runs(store: Store, most_bytes: int) -> int:
     """Removes ended runs from Dagster's SQLite databases and folders, and returns their number."""
-    home, now, days = store.dagster_home, store.settings.clock(), store.settings.run_days
+    home = store.dagster_home
+    now = store.settings.clock()
+    days = store.settings.run_days
     history = home / "history"
     if not (history / "runs.db").is_file() or not (history / "runs" / "index.db").is_file():
         return 0  # nothing ran yet, or dagster.yaml names another storage
@@ -139,11 +142,11 @@ def _ended_runs(home: Path) -> Iterator[EndedRun]:
         yield EndedRun(run_id, datetime.fromtimestamp(float(ended), UTC), size)
 
 
-def _prune_index(path: Path, removed: Sequence[str], before: datetime) -> None:
+def _prune_index(path: Path, removed: Sequence[str], limit: datetime) -> None:
     """Deletes events of the runs and events of earlier days, except the last of each partition and
     of each check.
     """
-    moment = before.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+    moment = limit.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
     with _database(path) as database:
         database.execute("CREATE TEMP TABLE gone (run_id TEXT PRIMARY KEY)")
         database.executemany(
@@ -218,7 +221,7 @@ def _size(path: Path) -> int:
 
 def _entries(path: Path) -> list[str]:
     try:
-        with os.scandir(path) as found:
-            return [entry.path for entry in found]
+        with os.scandir(path) as entries:
+            return [entry.path for entry in entries]
     except OSError:
         return []

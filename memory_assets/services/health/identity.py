@@ -55,10 +55,10 @@ def check_identity(
     ]
     if not problems:
         return Check("identity", PROMISE, True, _read_order(folder, memory_md, log))
-    found = "".join(f"\n    {problem.text}: {problem.command}" for problem in problems)
+    listed = "".join(f"\n    {problem.text}: {problem.command}" for problem in problems)
     is_advice = all(problem.is_advice for problem in problems)
     return Check(
-        "identity", PROMISE, False, found.lstrip("\n "), "Run the commands named.", is_advice
+        "identity", PROMISE, False, listed.lstrip("\n "), "Run the commands named.", is_advice
     )
 
 
@@ -113,10 +113,10 @@ def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator
             continue
         link = _line("ln", "-sfn", instructions, path)
         if path.exists():
-            kept = _line("mv", path, path.with_name(f"{path.name}.before"))
+            rename = _line("mv", path, path.with_name(f"{path.name}.before"))
             yield _Problem(
                 f"{name}: {path} is another file than {instructions}",
-                f"{kept} && {link}",
+                f"{rename} && {link}",
                 is_advice,
             )
         else:

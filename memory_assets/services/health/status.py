@@ -150,7 +150,7 @@ def render_status(status: Status) -> str:
             f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}" if status.ignored else ""
         )
         return f"There is no memory in {status.store} yet.{following}{unread}"
-    shown = {
+    lines = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
         **({"kept in": f"{status.objects}; the folder is a copy"} if status.objects else {}),
         "days": f"{status.first_day} to {status.last_day}"
@@ -194,13 +194,13 @@ def render_status(status: Status) -> str:
             "and serves the Dagster UI."
         )
     return "\n".join(
-        [*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in shown.items()), following]
+        [*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in lines.items()), following]
     )
 
 
 def _ignored(files: Sequence[LeftOut]) -> str:
     """Returns how many transcripts each rule leaves out."""
-    counts = Counter(one.reason for one in files).most_common()
+    counts = Counter(file.reason for file in files).most_common()
     return f"{len(files):,} transcripts: " + "; ".join(
         f"{count:,} {reason}" for reason, count in counts
     )

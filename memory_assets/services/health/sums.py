@@ -120,7 +120,8 @@ def _located(frames: Frames) -> pl.DataFrame:
         owned.with_columns(own=True), on=["source_id", "line", "message_id"], how="left"
     )
     first = pl.struct(pl.col("own").is_null(), *POSITION).rank("ordinal").over("message_id") == 1
-    is_message, is_windowed = pl.col("status") == "message", pl.col("known").is_not_null()
+    is_message = pl.col("status") == "message"
+    is_windowed = pl.col("known").is_not_null()
     place = pl.when(~is_message).then(pl.lit("none")).when(~is_windowed).then(pl.lit("lost"))
     return records.with_columns(
         place=place.when(first).then(pl.lit("window")).otherwise(pl.lit("shared"))
@@ -132,7 +133,8 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
     mine = records.filter(pl.col("harness") == harness)
     windows = frames["windows"].filter(pl.col("harness") == harness)
     ids = windows.select("window_id")
-    status, place = _by(mine, "status"), _by(mine, "place")
+    status = _by(mine, "status")
+    place = _by(mine, "place")
     sizes = windows.group_by("status").agg(pl.col("message_ids").list.len().sum()).sort("status")
     segments = frames["segments"].join(ids, on="window_id")
     of_observed = segments.join(windows.filter(status="observed"), on="window_id", how="semi")
@@ -168,11 +170,9 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> l
         sum(c.window_messages.get(status, 0) for c in counts) for status in ("observed", "open")
     )
     segmented = sum(c.segment_messages for c in counts)
-    kept = verdicts.filter(pl.col("verdict") != "discard").height
-    hashes, embedded = (
-        observations["text_hash"].unique(),
-        frames["embeddings"]["text_hash"].unique(),
-    )
+    stored = verdicts.filter(pl.col("verdict") != "discard").height
+    hashes = observations["text_hash"].unique()
+    embedded = frames["embeddings"]["text_hash"].unique()
     merged = frames["memories"]["observation_ids"].explode().drop_nulls()
     states = _by(frames["decisions"], "state")
     proposed = sum(frames[name].height for name in ("proposals", "amendments", "friction"))
@@ -213,7 +213,7 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> l
         _same(
             "segments", "messages of observed windows = messages in segments", observed, segmented
         ),
-        _same("gate", "candidates allowed or held = observations", kept, observations.height),
+        _same("gate", "candidates allowed or held = observations", stored, observations.height),
         _same(
             "embeddings",
             "every observation has its vector",
@@ -238,10 +238,10 @@ def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> l
     ]
 
 
-def _same(name: str, promise: str, expected: int, found: int) -> Check:
-    if expected == found:
-        return Check(name, promise, True, f"{found:,}")
-    return Check(name, promise, False, f"{expected:,} expected, {found:,} found", REMEDY)
+def _same(name: str, promise: str, expected: int, actual: int) -> Check:
+    if expected == actual:
+        return Check(name, promise, True, f"{actual:,}")
+    return Check(name, promise, False, f"{expected:,} expected, {actual:,} found", REMEDY)
 
 
 def _by(frame: pl.DataFrame, column: str) -> dict[str, int]:

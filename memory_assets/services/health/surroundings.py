@@ -80,9 +80,9 @@ def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
         f"{name} {sizes[name] / GIGABYTE:.2f}"
         for name in sorted(sizes, key=lambda name: -sizes[name])[:SHOWN]
     )
-    found = f"{used:.2f} GB: {largest}"
+    usage = f"{used:.2f} GB: {largest}"
     if not most_gb:
-        return Check("disk use", "the size of the store is not limited (disk_gb = 0)", True, found)
+        return Check("disk use", "the size of the store is not limited (disk_gb = 0)", True, usage)
     promise = f"the store takes at most {most_gb:g} GB (setting disk_gb)"
     remedy = (
         "The history of runs and leftovers are removed within an hour, or by `memory "
@@ -90,7 +90,7 @@ def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
         "disk_gb higher, or move the store to a larger disk (`memory data export --all`)."
     )
     is_below = used <= most_gb
-    return Check("disk use", promise, is_below, found, "" if is_below else remedy)
+    return Check("disk use", promise, is_below, usage, "" if is_below else remedy)
 
 
 def check_model(name: str, version: Callable[[], str]) -> Check:
@@ -138,12 +138,12 @@ def check_text(path: Path) -> Check:
     return Check(path.name, promise, True, f"{size:,} characters")
 
 
-def check_projection(name: str, of: str, expected: set[str], found: set[str]) -> Check:
+def check_projection(name: str, of: str, expected: set[str], actual: set[str]) -> Check:
     """Checks that an index has exactly the expected entries."""
     promise = f"the {name} index holds exactly the {of} that can be recalled"
-    if expected == found:
-        return Check(f"{name} index", promise, True, f"{len(found):,} entries")
-    difference = f"{len(expected - found):,} missing, {len(found - expected):,} too many"
+    if expected == actual:
+        return Check(f"{name} index", promise, True, f"{len(actual):,} entries")
+    difference = f"{len(expected - actual):,} missing, {len(actual - expected):,} too many"
     return Check(f"{name} index", promise, False, difference, REMEDY)
 
 
@@ -185,7 +185,7 @@ def check_left_out(files: Sequence[LeftOut]) -> Check:
     promise = "every file that looks like a transcript is taken in"
     if not files:
         return Check("left out", promise, True)
-    listed = "".join(f"\n    {one.path}: {one.reason}" for one in files)
+    listed = "".join(f"\n    {file.path}: {file.reason}" for file in files)
     return Check(
         "left out",
         promise,
@@ -210,7 +210,7 @@ def check_unread(lines: Sequence[str]) -> Check:
 def check_ignored(files: Sequence[LeftOut]) -> Check:
     """Lists the transcripts that are left out on purpose, with the rule; they break no promise."""
     promise = "transcripts left out on purpose are known"
-    listed = "".join(f"\n    {one.path}: {one.reason}" for one in files)
+    listed = "".join(f"\n    {file.path}: {file.reason}" for file in files)
     return Check("ignored", promise, True, f"{len(files):,}{listed}")
 
 
@@ -253,10 +253,10 @@ def check_record_types(records: pl.DataFrame) -> Check:
 
 
 def _everything(root: Path) -> list[Path]:
-    found = [root]
+    paths = [root]
     for folder, names, files in os.walk(root):
         names[:] = [
             name for name in names if name != ".git"
         ]  # git sets the permissions of its objects; .git itself is closed
-        found += [Path(folder, name) for name in (*names, *files)]
-    return found
+        paths += [Path(folder, name) for name in (*names, *files)]
+    return paths

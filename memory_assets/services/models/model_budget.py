@@ -72,7 +72,7 @@ class Budget:
         short = [group for group in groups if group.is_short]
         out = (
             self.output_tokens(len(groups) - len(short))
-            + sum(len(one.questions) for one in short) * USUAL_ANSWER_TOKENS
+            + sum(len(short_session.questions) for short_session in short) * USUAL_ANSWER_TOKENS
         )
         return [group.estimated_tokens() for group in groups], out
 
@@ -96,18 +96,16 @@ class Budget:
         if not prompt_tokens:
             return
         check_price(self.model, self.store.settings)
-        most, usd = (
-            self.store.settings.model_most_usd,
-            self.estimate(prompt_tokens, out=out, in_batches=in_batches),
-        )
+        most = self.store.settings.model_most_usd
+        usd = self.estimate(prompt_tokens, out=out, in_batches=in_batches)
         if usd is None:
             return
         spent = self.spent_since(STARTED_AT)
         if usd + spent > most:
-            before = f", after ${spent:.2f} for earlier ones" if spent else ""
+            earlier = f", after ${spent:.2f} for earlier ones" if spent else ""
             raise ModelSetupError(
                 f"Asking {self.model} {len(prompt_tokens)} questions would cost about "
-                f"${usd:.2f}{before}; "
+                f"${usd:.2f}{earlier}; "
                 f"MEMORY_MODEL_MOST_USD allows ${most:.2f} for one run. `memory model cost` "
                 "lists the days; raise the limit, "
                 "or take fewer days."
@@ -118,17 +116,19 @@ class Budget:
         `time.time`.
         """
         return sum(
-            cost_of(kept.answer, self.prices, kept.key.model) or 0.0
-            for kept in answers_since(self.store, moment)
+            cost_of(stored.answer, self.prices, stored.key.model) or 0.0
+            for stored in answers_since(self.store, moment)
         )
 
     @cached_property
     def _usual_answer(self) -> int:
         """The mean output of this model's stored answers, those about short sessions aside."""
         stored = (
-            kept for kept in AnswerStore(self.store.answers).every() if kept.key.model == self.model
+            answer
+            for answer in AnswerStore(self.store.answers).every()
+            if answer.key.model == self.model
         )
-        counts = [kept.answer.output_tokens for kept in stored if not kept.key.is_short]
+        counts = [answer.answer.output_tokens for answer in stored if not answer.key.is_short]
         return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
 
 

@@ -118,7 +118,7 @@ class ModelOverview:
     @property
     def waiting(self) -> tuple[str, ...]:
         """The projects that a configured model may not be sent."""
-        return tuple(one.project for one in self.projects if not one.may_send)
+        return tuple(project.project for project in self.projects if not project.may_send)
 
 
 @dataclass(frozen=True)
@@ -145,19 +145,20 @@ class DueQuestions:
             Budget(store, settings.model_of(role)) for role in ("observer", "reflector")
         )
         out = self.short_sessions * USUAL_ANSWER_TOKENS
-        found = [
+        prices = [
             observer.estimate(self.observer),
             observer.estimate(self.short, out=out),
             reflector.estimate(self.reflector),
         ]
-        return None if None in found else sum(usd for usd in found if usd is not None)
+        return None if None in prices else sum(usd for usd in prices if usd is not None)
 
 
 def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ()) -> ModelOverview:
     """Returns what this machine offers, and what a model would be sent of the store, questions to
     the reflector included.
     """
-    settings, by_project = store.settings, dict(_due_calls(store))
+    settings = store.settings
+    by_project = dict(_due_calls(store))
     short = [size for calls in by_project.values() for size in calls.short]
     groups = max(-(-len(short) * ANSWER_TOKENS // MAX_TOKENS), -(-sum(short) // TOKENS_A_CALL))
     packed = (
@@ -183,7 +184,8 @@ def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
     """
     for name in CLIENTS:
         yield _harness_offer(name, due.usd(store, name))
-    if keys := [name for name in KEYS if os.environ.get(name)]:
+    keys = [name for name in KEYS if os.environ.get(name)]
+    if keys:
         yield ModelOffer(
             KEY_MODEL, "key", f"{keys[0]} is set", True, "Anthropic", due.usd(store, KEY_MODEL)
         )
@@ -291,49 +293,57 @@ def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
     )
     wanted = asked_about(windows.drop_nulls("day"))
     answered = store.tables.read("observer_answers", columns=["window_id"])
-    length, messages = pl.col("text").str.len_chars(), store.tables.scan("messages")
-    shown = (
+    length = pl.col("text").str.len_chars()
+    messages = store.tables.scan("messages")
+    message_chars = (
         pl.when(pl.col("kind") == "text")
         .then(length)
         .otherwise(pl.min_horizontal(length, QUOTED_CHARS))
     )
-    long = messages.group_by("window_id").agg(tokens=(shown // CHARS_A_TOKEN + STAMP_TOKENS).sum())
-    is_said, is_owners = (
-        pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text"),
-        pl.col("author") == "owner",
+    long = messages.group_by("window_id").agg(
+        tokens=(message_chars // CHARS_A_TOKEN + STAMP_TOKENS).sum()
     )
-    said = messages.filter(is_said).sort("window_id", "ordinal")
-    said = said.filter(is_owners | is_owners.shift(-1).over("window_id"))
+    is_said = pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text")
+    is_owners = pl.col("author") == "owner"
+    spoken_messages = messages.filter(is_said).sort("window_id", "ordinal")
+    spoken_messages = spoken_messages.filter(is_owners | is_owners.shift(-1).over("window_id"))
     brief = pl.when(is_owners).then(length).otherwise(pl.min_horizontal(length, ASSISTANT_CHARS))
-    short = said.group_by("window_id").agg(short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum())
+    short = spoken_messages.group_by("window_id").agg(
+        short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum()
+    )
     due = wanted.lazy().join(long, on="window_id").join(short, on="window_id", how="left").collect()
     due = due.join(answered, on="window_id", how="anti")
-    for (project,), own in due.sort("project").group_by("project", maintain_order=True):
-        calls = chain.from_iterable(map(_calls, own.filter(status="observed")["tokens"]))
+    for (project,), windows_of_project in due.sort("project").group_by(
+        "project", maintain_order=True
+    ):
+        calls = chain.from_iterable(
+            map(_calls, windows_of_project.filter(status="observed")["tokens"])
+        )
         yield (
             str(project),
-            _ProjectCalls(list(calls), own.filter(status="short")["short"].drop_nulls().to_list()),
+            _ProjectCalls(
+                list(calls),
+                windows_of_project.filter(status="short")["short"].drop_nulls().to_list(),
+            ),
         )
 
 
 def _shares(store: Store, due: Mapping[str, _ProjectCalls]) -> Iterator[ProjectShare]:
     """Yields every project with its share, the largest first."""
-    windows, nothing = (
-        store.tables.read("windows", columns=["project", "session_id"]),
-        _ProjectCalls([], []),
-    )
+    windows = store.tables.read("windows", columns=["project", "session_id"])
+    nothing = _ProjectCalls([], [])
     sessions = dict(windows.group_by("project").agg(pl.col("session_id").n_unique()).iter_rows())
-    found = [
-        (name, own, sum(own.long) + sum(own.short))
+    sized = [
+        (name, calls, sum(calls.long) + sum(calls.short))
         for name in sessions
-        for own in [due.get(name, nothing)]
+        for calls in [due.get(name, nothing)]
     ]
-    for name, own, tokens in sorted(found, key=lambda one: (-one[2], one[0])):
+    for name, calls, tokens in sorted(sized, key=lambda share: (-share[2], share[0])):
         yield ProjectShare(
             name,
             sessions[name],
-            len(own.long),
-            len(own.short),
+            len(calls.long),
+            len(calls.short),
             tokens,
             store.settings.may_send(name),
         )

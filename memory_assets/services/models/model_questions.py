@@ -118,7 +118,7 @@ class Costs:
     def calls(self) -> int:
         """Questions without an answer, those that people may ask aside."""
         return sum(day.calls - day.answered for day in self.days) + sum(
-            one.calls for one in self.others if not one.is_each
+            cost.calls for cost in self.others if not cost.is_each
         )
 
     @property
@@ -126,7 +126,7 @@ class Costs:
         """Price of these questions; None where a price is unknown."""
         prices = [
             *(day.usd for day in self.days),
-            *(one.usd for one in self.others if not one.is_each),
+            *(cost.usd for cost in self.others if not cost.is_each),
         ]
         return None if None in prices else sum(price for price in prices if price is not None)
 
@@ -150,27 +150,28 @@ class Consultation:
         and call.
         """
         settings = self.store.settings
-        windows, messages = (
-            self.store.tables.read("windows"),
-            self.store.tables.read("messages", [day]),
-        )
-        asked = (
+        windows = self.store.tables.read("windows")
+        messages = self.store.tables.read("messages", [day])
+        model_windows = (
             sendable(asked_about(windows), settings)
             .filter(pl.col("day").cast(pl.String) == day)
             .sort("window_id")
         )
-        asked = (
-            asked if sessions is None else asked.filter(pl.col("session_id").is_in(list(sessions)))
+        model_windows = (
+            model_windows
+            if sessions is None
+            else model_windows.filter(pl.col("session_id").is_in(list(sessions)))
         )
         by_window = {
-            window_id: own.sort("ordinal") for (window_id,), own in messages.group_by("window_id")
+            window_id: window_messages.sort("ordinal")
+            for (window_id,), window_messages in messages.group_by("window_id")
         }
         how = (self.model_name, settings.zone, settings.observer_prompt)
         return [
             status_of(question, self.answers, any_prompt=self.any_prompt)
-            for window in asked.iter_rows(named=True)
-            if (own := by_window.get(window["window_id"])) is not None
-            for question in questions_about(window, own, *how)
+            for window in model_windows.iter_rows(named=True)
+            if (window_messages := by_window.get(window["window_id"])) is not None
+            for question in questions_about(window, window_messages, *how)
         ]
 
     def costs(self, days: Iterable[str]) -> Costs:
@@ -183,28 +184,36 @@ class Consultation:
                 "model, as in "
                 "`memory model cost --model claude-haiku-4-5`, to estimate its cost."
             )
-        days, short = list(days), list[QuestionStatus]()
-        found = []
+        days = list(days)
+        short = list[QuestionStatus]()
+        costs = []
         for day in track(days, "Counting questions"):
             standings = self.standings(day)
-            found.append(
-                self._cost(day, [one for one in standings if not one.question.key.is_short])
+            costs.append(
+                self._cost(
+                    day, [standing for standing in standings if not standing.question.key.is_short]
+                )
             )
-            short += [one for one in standings if one.question.key.is_short and one.state == "open"]
+            short += [
+                standing
+                for standing in standings
+                if standing.question.key.is_short and standing.state == "open"
+            ]
         return Costs(
             self.model_name,
             self.budget.has_price,
-            tuple(found),
+            tuple(costs),
             self.budget.spent_since(0),
             (self._cost_of_short(short),),
         )
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
-        on, standings = date.fromisoformat(day), self.standings(day)
+        on = date.fromisoformat(day)
+        standings = self.standings(day)
         rows = [
-            answer_row(one, on, problem_of(one.question, problems), self.budget.price)
-            for one in standings
+            answer_row(standing, on, problem_of(standing.question, problems), self.budget.price)
+            for standing in standings
         ]
         return frame_of("observer_answers", rows)
 
@@ -267,22 +276,21 @@ class Consultant:
             tokens, out = self.consultation.budget.sizes(
                 group_questions(map(next_attempt, waiting))
             )
-            settings, is_large = (
-                self.consultation.store.settings,
-                self.backfill and len(tokens) >= FEWEST_IN_A_BATCH,
-            )
+            settings = self.consultation.store.settings
+            is_large = self.backfill and len(tokens) >= FEWEST_IN_A_BATCH
             is_auto = settings.model_batches == "auto" and is_large and self.consultation.can_batch
             in_batches = settings.model_batches == "always" or is_auto
             self.consultation.budget.check(tokens, out=out, in_batches=in_batches)
-            clock, answers = settings.clock, self.consultation.answers
-            shown = (
+            clock = settings.clock
+            answers = self.consultation.answers
+            context = (
                 self._earlier,
                 self._images,
                 partial(self._established, self._sessions(waiting)),
             )
             often = partial(self.consultation.store.sync_if_older, SEND_SECONDS)
             asker = ModelAsker(
-                self.model, answers, clock, at_once(settings, self.model.name), *shown, often
+                self.model, answers, clock, at_once(settings, self.model.name), *context, often
             )
             if in_batches:
                 desk = BatchQueue(
@@ -307,17 +315,30 @@ class Consultant:
             pl.col("session_id").is_in(list(sessions))
         )
         days = sorted(day.isoformat() for day in windows["day"].drop_nulls().unique())
-        found = [one.question for day in days for one in self.consultation.standings(day, sessions)]
-        ordered = sorted(found, key=lambda question: question.place)
+        questions = [
+            session_question.question
+            for day in days
+            for session_question in self.consultation.standings(day, sessions)
+        ]
+        ordered = sorted(questions, key=lambda question: question.place)
         return {
-            session: [one for one in ordered if one.session_id == session] for session in sessions
+            session: [
+                session_question
+                for session_question in ordered
+                if session_question.session_id == session
+            ]
+            for session in sessions
         }
 
     def _established(
         self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
     ) -> list[EstablishedFact]:
-        before = [one for one in sessions[question.session_id] if one.place < question.place]
-        return find_established(before, self.consultation.answers)
+        earlier = [
+            session_question
+            for session_question in sessions[question.session_id]
+            if session_question.place < question.place
+        ]
+        return find_established(earlier, self.consultation.answers)
 
     def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:
         return pick_earlier(
@@ -326,9 +347,9 @@ class Consultant:
 
     def _images(self, question: ObserverQuestion) -> Images:
         """Returns the images of the messages that the Messages API accepts."""
-        found: dict[str, list[Image]] = {}
+        images_by_message: dict[str, list[Image]] = {}
         for message in question.call.messages:
-            room = MOST_IMAGES - sum(map(len, found.values()))
+            room = MOST_IMAGES - sum(map(len, images_by_message.values()))
             place = (
                 self.consultation.store.archive.find(message["resource_id"])
                 if message["image_count"]
@@ -337,8 +358,8 @@ class Consultant:
             if place is not None:
                 images = images_in(self._line(place, message["byte_from"], message["byte_to"]))
                 small = [image for image in images if len(image.data) <= MOST_IMAGE_BYTES]
-                found[message["message_id"]] = small[:room]
-        return found
+                images_by_message[message["message_id"]] = small[:room]
+        return images_by_message
 
     def _line(self, place: Range, byte_from: int, byte_to: int) -> bytes:
         return self.consultation.store.archive.read(

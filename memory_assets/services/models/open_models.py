@@ -99,7 +99,8 @@ def open_model(
         return masked(_open_harness(harness, name, store, timeout_seconds), store)
     from memory_assets.adapters.anthropic_model import AnthropicModel
 
-    url, retries = settings.url_of(role), settings.model_retries if retries is None else retries
+    url = settings.url_of(role)
+    retries = settings.model_retries if retries is None else retries
     return masked(
         AnthropicModel(name, url=url, timeout_seconds=timeout_seconds, retries=retries), store
     )
@@ -111,7 +112,8 @@ def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float)
     from memory_assets.adapters.codex_model import CodexModel
 
     opened = ClaudeCodeModel if harness == "claude-code" else CodexModel
-    lock, environ = make_folder(store.answers) / "harness.lock", {HOOKS_OFF: "1"}
+    lock = make_folder(store.answers) / "harness.lock"
+    environ = {HOOKS_OFF: "1"}
     return opened(name, lock, timeout_seconds=timeout_seconds, environ=environ)
 
 

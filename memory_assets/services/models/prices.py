@@ -99,14 +99,16 @@ def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     )
 
 
-def cost_of(answer: ModelAnswer, prices: Mapping[str, Price], asked: str = "") -> float | None:
+def cost_of(
+    answer: ModelAnswer, prices: Mapping[str, Price], model_asked: str = ""
+) -> float | None:
     """Returns the cost of the answer in US dollars; None where no price is known.
 
-    `asked` is the name that was asked for; servers may answer with another one. Its own price comes
-    first for a harness, and last for others.
+    `model_asked` is the name that was asked for; servers may answer with another one. Its own price
+    comes first for a harness, and last for others.
     """
-    own = _own_price(asked, prices) if harness_of(asked) else None
-    price = own or price_of(answer.model, prices) or price_of(asked, prices)
+    own_price = _own_price(model_asked, prices) if harness_of(model_asked) else None
+    price = own_price or price_of(answer.model, prices) or price_of(model_asked, prices)
     if not price:
         return None
     whole = price.of(answer) * (price.long_prompt_times if price.is_long(answer) else 1.0)

@@ -12,7 +12,11 @@ LONGEST_NAME = 200
 def check_printable(text: str, what: str) -> str:
     """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
     bad = next(
-        (one for one in text if unicodedata.category(one) in ("Cc", "Cs") and one not in "\n\r\t"),
+        (
+            character
+            for character in text
+            if unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\r\t"
+        ),
         None,
     )
     if bad is not None:
@@ -28,8 +32,8 @@ def masked_line(text: str, what: str) -> tuple[str, int]:
     """
     from memory_assets.text.masking.redact import mask_text
 
-    kept, masked = mask_text(check_printable(text, what))
-    return " ".join(kept.split()), masked
+    masked_text, masked = mask_text(check_printable(text, what))
+    return " ".join(masked_text.split()), masked
 
 
 def masked_warnings(count: int, where: str) -> tuple[str, ...]:
@@ -43,7 +47,7 @@ def masked_warnings(count: int, where: str) -> tuple[str, ...]:
 
 def clean_name(name: str, what: str) -> str:
     """Returns the name of a project or session as one line; raises `NoteError` for one too long."""
-    kept = " ".join(check_printable(name, f"the {what}").split())
-    if len(kept) > LONGEST_NAME:
-        raise NoteError(f"The {what} has {len(kept):,} characters, the limit is {LONGEST_NAME}.")
-    return kept
+    cleaned = " ".join(check_printable(name, f"the {what}").split())
+    if len(cleaned) > LONGEST_NAME:
+        raise NoteError(f"The {what} has {len(cleaned):,} characters, the limit is {LONGEST_NAME}.")
+    return cleaned

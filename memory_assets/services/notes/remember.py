@@ -65,17 +65,18 @@ def remember(store: Store, request: RememberRequest) -> Noted:
     """Saves a fact, or replaces a memory's text; raises `NoteError` for a text that cannot be
     saved.
     """
-    kept, masked = _clean(request.text)
+    text, masked = _clean(request.text)
     if request.instead_of is not None:
-        return _correct(store, request.instead_of, kept, request.session, masked)
+        return _correct(store, request.instead_of, text, request.session, masked)
     taxonomy = standards_of(store.settings).taxonomy
-    category: Category = request.category or categorise(kept, "fact", "owner", taxonomy=taxonomy)[0]
-    project, scope = clean_name(request.project, "project"), scope_of(category)
+    category: Category = request.category or categorise(text, "fact", "owner", taxonomy=taxonomy)[0]
+    project = clean_name(request.project, "project")
+    scope = scope_of(category)
     payload = {
-        "text": kept,
+        "text": text,
         "category": category,
         "priority": request.priority,
-        "sentiment": sentiment_of(kept) if request.sentiment == "neutral" else request.sentiment,
+        "sentiment": sentiment_of(text) if request.sentiment == "neutral" else request.sentiment,
         "scope": scope if project or scope == "person" else "everyone",
         "project": project,
         "person": store.settings.owner,
@@ -84,7 +85,7 @@ def remember(store: Store, request: RememberRequest) -> Noted:
     return _write(store, NOTED, "all", payload, request.session, masked)
 
 
-def _correct(store: Store, memory_id: str, kept: str, session: str | None, masked: int) -> Noted:
+def _correct(store: Store, memory_id: str, text: str, session: str | None, masked: int) -> Noted:
     memory = find_memory(read_present(store.tables, store.ledger), memory_id)
     if memory["state"] == "superseded":
         newer = short_id(memory["superseded_by"])
@@ -92,12 +93,12 @@ def _correct(store: Store, memory_id: str, kept: str, session: str | None, maske
             f"{short_id(memory['id'])} was already replaced by {newer}; correct that one."
         )
     check_not_forgotten(memory)
-    if " ".join(memory["text"].split()) == kept:
+    if " ".join(memory["text"].split()) == text:
         raise NoteError(f"{short_id(memory['id'])} already has this text.")
     payload = {
-        "text": kept,
+        "text": text,
         **{name: memory[name] for name in ("category", "priority", "scope", "project", "person")},
-        "sentiment": sentiment_of(kept),
+        "sentiment": sentiment_of(text),
         "tags": list(dict.fromkeys([*(memory["tags"] or ()), "correction"])),
         **_evidence(store, memory["observation_ids"]),
     }
@@ -128,14 +129,14 @@ def _clean(text: str) -> tuple[str, int]:
             f"The text has {len(text):,} characters, the limit is {LONGEST:,}. Shorten it "
             "or save several facts."
         )
-    kept, masked = masked_line(text, "the text")
-    if not kept:
+    line, masked = masked_line(text, "the text")
+    if not line:
         raise NoteError("The text is empty.")
-    if not any(character.isalnum() for character in kept):
+    if not any(character.isalnum() for character in line):
         raise NoteError(
             "The text contains nothing but the secret." if masked else "The text contains no word."
         )
-    return kept, masked
+    return line, masked
 
 
 def _write(

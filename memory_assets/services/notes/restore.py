@@ -47,15 +47,16 @@ def restore(store: Store, request: RestoreRequest) -> Restored:
     or replaced, and `NoteError` for one that is active or held.
     """
     memories = read_present(store.tables, store.ledger)
-    found = {row["id"]: row for row in (find_memory(memories, name) for name in request.memory_ids)}
-    states = present_states(store, memories.filter(pl.col("id").is_in(list(found))))
-    before = {row["memory_id"]: row["state"] for row in states.iter_rows(named=True)}
-    for id, row in found.items():
-        _check_restorable(row, before[id])
-    events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in found}
+    rows = {row["id"]: row for row in (find_memory(memories, name) for name in request.memory_ids)}
+    states = present_states(store, memories.filter(pl.col("id").is_in(list(rows))))
+    earlier_states = {row["memory_id"]: row["state"] for row in states.iter_rows(named=True)}
+    for id, row in rows.items():
+        _check_restorable(row, earlier_states[id])
+    events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in rows}
     return Restored(
         tuple(
-            RestoredMemory(id, row["text"], before[id], events[id].at) for id, row in found.items()
+            RestoredMemory(id, row["text"], earlier_states[id], events[id].at)
+            for id, row in rows.items()
         )
     )
 
@@ -64,10 +65,8 @@ def present_states(store: Store, memories: pl.DataFrame) -> pl.DataFrame:
     """Returns (memory_id, state, since, reason) of the memories now, also if they were moved since
     they were last built.
     """
-    settings, recalls = (
-        store.settings,
-        log_recalls(store.ledger.events([RECALLED]), store.settings.zone),
-    )
+    settings = store.settings
+    recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
     return fold_states(
         memories,
         recalls,

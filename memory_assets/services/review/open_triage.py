@@ -116,7 +116,8 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     """Returns the requests to the model about the proposals that it has not reviewed and may be
     sent.
     """
-    answers, withheld = triage_answers(store), withheld_lines(store)
+    answers = triage_answers(store)
+    withheld = withheld_lines(store)
     waiting = proposals_to_review(store, read_verdicts(answers.every()))
     workspace = GitWorkspace(store.workspace)
     entries = {
@@ -143,7 +144,8 @@ def restore_lost(store: Store) -> None:
     """
     workspace = GitWorkspace(store.workspace)
     with store.lock():
-        surface, ours = read_review(store), workspace.at_head(REVIEW_MD)
+        surface = read_review(store)
+        ours = workspace.at_head(REVIEW_MD)
         if surface.reading.lost and surface.content and ours:
             committed, present = (
                 content.decode("utf-8", "surrogateescape") for content in (ours, surface.content)
@@ -161,15 +163,16 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
     Each is its proposal with the columns of its decision and the `path` of the file that its line
     is for.
     """
-    triage, tables = triage_of(store, GitWorkspace(store.workspace)), store.tables
-    known = tables.read(
+    triage = triage_of(store, GitWorkspace(store.workspace))
+    tables = store.tables
+    reviewed = tables.read(
         "decisions", columns=["proposal_id", "state", "reason", "expires_at"]
     ).filter(state="pending")
-    reasons = dict(known.select("proposal_id", "reason").iter_rows())
+    reasons = dict(reviewed.select("proposal_id", "reason").iter_rows())
     proposals = triage.current()
-    asked = known.filter(pl.col("expires_at").is_not_null()) if is_asked else known
+    shown_proposals = reviewed.filter(pl.col("expires_at").is_not_null()) if is_asked else reviewed
     now = triage.read_decisions(reasons).filter(pl.col("state") == "pending").drop("expires_at")
-    waiting = now.join(asked.select("proposal_id", "expires_at"), on="proposal_id")
+    waiting = now.join(shown_proposals.select("proposal_id", "expires_at"), on="proposal_id")
     places = {line: path for path, lines in read_lines(triage.workspace).items() for line in lines}
     rows = [{**proposals[row["proposal_id"]], **row} for row in waiting.iter_rows(named=True)]
     return [
@@ -184,9 +187,9 @@ def write_decided(store: Store) -> list[Event]:
     """
     with store.lock():
         triage = triage_of(store)
-        before = len(store.ledger.events([PROMOTED, RETIRED]))
+        earlier_count = len(store.ledger.events([PROMOTED, RETIRED]))
         triage.write_memory()
-        return store.ledger.events([PROMOTED, RETIRED])[before:]
+        return store.ledger.events([PROMOTED, RETIRED])[earlier_count:]
 
 
 def last_commit(store: Store) -> str | None:
@@ -197,7 +200,7 @@ def last_commit(store: Store) -> str | None:
 def changed_since(store: Store, commit: str | None) -> list[ChangedLine]:
     """Returns the lines of the files of entries that changed since the commit."""
     lines = GitWorkspace(store.workspace).changed_lines(commit, [MEMORY_MD, FOLDER])
-    return [one for one in lines if one.text.strip()]
+    return [line for line in lines if line.text.strip()]
 
 
 def take_back(store: Store, proposal_id: str) -> None:
@@ -249,7 +252,7 @@ def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
     """Writes REVIEW.md as a triage does; the caller holds the store's lock. Returns False if a
     person changed it meanwhile.
     """
-    contradicted = [asdict(one) for one in read_contradictions(store)]
+    contradicted = [asdict(contradiction) for contradiction in read_contradictions(store)]
     return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
 
 
@@ -271,7 +274,8 @@ def tasks_of(store: Store) -> TaskList | None:
     settings = store.settings
     if not os.environ.get(TOKEN) or is_sample(settings) or store.origin is not None:
         return None
-    label, project = settings.todoist_label, settings.todoist_project
+    label = settings.todoist_label
+    project = settings.todoist_project
     return TodoistTasks(settings.clock, label=label, project=project, url=settings.todoist_url)
 
 
@@ -283,12 +287,12 @@ def read_task_snapshot(store: Store) -> TaskSnapshot:
     if tasks is None:
         return TaskSnapshot()
     try:
-        found = fetch_tasks(tasks, store.ledger)
+        fetched = fetch_tasks(tasks, store.ledger)
     except TaskListError as error:
         return TaskSnapshot(problem=str(error))
     mask = tombstones_of(store).mask_text
     return TaskSnapshot(
-        {id: replace(task, content=mask(task.content)) for id, task in found.items()}
+        {id: replace(task, content=mask(task.content)) for id, task in fetched.items()}
     )
 
 
@@ -298,11 +302,15 @@ def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
     """
     if not snapshot.found:
         return ""
-    said = unapplied_decisions(snapshot.found, triage_of(store, GitWorkspace(store.workspace)))
-    return hash_of(said) if said.approved or said.rejected or said.edited else ""
+    decisions = unapplied_decisions(snapshot.found, triage_of(store, GitWorkspace(store.workspace)))
+    return (
+        hash_of(decisions) if decisions.approved or decisions.rejected or decisions.edited else ""
+    )
 
 
-def sync_task_list(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
+def sync_task_list(
+    store: Store, friction_items: Mapping[str, FrictionItem]
+) -> tuple[dict[str, int], str]:
     """Synchronises the tasks with the pending proposals; returns the number of changes by kind, and
     the error, if any.
 
@@ -311,11 +319,14 @@ def sync_task_list(store: Store, shown: Mapping[str, FrictionItem]) -> tuple[dic
     tasks = tasks_of(store)
     if tasks is None:
         return {}, ""
-    triage, mask = triage_of(store, GitWorkspace(store.workspace)), tombstones_of(store).mask_text
+    triage = triage_of(store, GitWorkspace(store.workspace))
+    mask = tombstones_of(store).mask_text
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
             return dict(
-                sync_tasks(tasks, triage, store.key, shown, lambda text: mask(text) != text)
+                sync_tasks(
+                    tasks, triage, store.key, friction_items, lambda text: mask(text) != text
+                )
             ), ""
     except filelock.Timeout:
         return {}, ""

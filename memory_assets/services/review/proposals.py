@@ -93,23 +93,25 @@ def waiting_proposals(store: "Store", *, is_asked: bool = True) -> Iterator[Pend
 
 def pending_from(row: "Row") -> Pending:
     """Returns the proposal of a row of `read_pending`."""
-    known = {name: row[name] for name in Pending.__dataclass_fields__}
-    return Pending(**{**known, "session_ids": tuple(row["session_ids"])})
+    fields = {name: row[name] for name in Pending.__dataclass_fields__}
+    return Pending(**{**fields, "session_ids": tuple(row["session_ids"])})
 
 
 def pending_of(store: "Store", proposal_ids: Sequence[str]) -> list[Pending]:
     """Returns these pending proposals; raises `UnknownIdError` or `ReviewError` for one that is not
     pending.
     """
-    pending = {one.proposal_id: one for one in waiting_proposals(store, is_asked=False)}
+    pending = {
+        proposal.proposal_id: proposal for proposal in waiting_proposals(store, is_asked=False)
+    }
     for proposal_id in proposal_ids:
         if proposal_id not in pending:
-            known = reviewed_of(store, [proposal_id])
-            if not known:
+            reviewed = reviewed_of(store, [proposal_id])
+            if not reviewed:
                 raise UnknownIdError(
                     f"There is no proposal {proposal_id}. `memory review` lists the pending ones."
                 )
-            state = "decided" if known[0].state == "pending" else known[0].state
+            state = "decided" if reviewed[0].state == "pending" else reviewed[0].state
             raise ReviewError(
                 f"{proposal_id} is already {state}; `memory explain {proposal_id}` shows "
                 "why. Only pending proposals can "

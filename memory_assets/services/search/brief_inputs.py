@@ -102,26 +102,26 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
     near = last.filter(
         pl.col("ended_at") >= pl.col("ended_at").max().over("project") - STILL_OPEN_FOR
     )
-    shown = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
-    days = sorted({day.isoformat() for day in shown["day"]})
+    shown_windows = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
+    days = sorted({day.isoformat() for day in shown_windows["day"]})
     named = open_work_of(
         store.tables.read("observer_answers", days, ["window_id", "ordinal", "answer", *OPEN_WORK])
     )
-    is_shown = pl.col("window_id").is_in(shown["window_id"].to_list()) & ~pl.col(
+    is_shown = pl.col("window_id").is_in(shown_windows["window_id"].to_list()) & ~pl.col(
         "message_id"
     ).is_in(list(_hidden(store)))
     messages = store.tables.scan("messages", days).filter(is_shown)
-    said = {
-        id: own.sort("ordinal").to_dicts()
-        for (id,), own in messages.collect().group_by("window_id")
+    messages_by_window = {
+        id: window_messages.sort("ordinal").to_dicts()
+        for (id,), window_messages in messages.collect().group_by("window_id")
     }
-    found = (
-        _open_work(row, named.get(row["window_id"]), said.get(row["window_id"], []))
-        for row in shown.iter_rows(named=True)
+    open_items = (
+        _open_work(row, named.get(row["window_id"]), messages_by_window.get(row["window_id"], []))
+        for row in shown_windows.iter_rows(named=True)
     )
     return tuple(
         work
-        for work in found
+        for work in open_items
         if work.task or (work.state and (work.state != STOPPED or entities_of(work.request)))
     )
 
@@ -130,9 +130,11 @@ def _open_work(
     window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
 ) -> OpenWork:
     task, next_step = named or ("", "")
-    own = {name: window[name] for name in ("session_id", "project", "day")}
-    branch, title = window["branch"] or "", window["title"] or ""
-    stopped, next_step = find_handoff(messages, branch), what_is_next(next_step)
+    window_fields = {name: window[name] for name in ("session_id", "project", "day")}
+    branch = window["branch"] or ""
+    title = window["title"] or ""
+    stopped = find_handoff(messages, branch)
+    next_step = what_is_next(next_step)
     if _IS_DONE.search(task):
         task = ""
     is_pushing = stopped.note == NOT_PUSHED and "push" in f"{task} {next_step}"
@@ -146,7 +148,7 @@ def _open_work(
     )
     request = "" if task else _clear(stopped.request)
     return OpenWork(
-        **own,
+        **window_fields,
         branch=branch,
         title=title,
         task=task,
@@ -161,10 +163,10 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
     windows = store.tables.read(
         "windows", columns=["person", "status", "project", "session_id", "day", "ended_at"]
     )
-    own = windows.filter(
+    owners_windows = windows.filter(
         pl.col("status").is_in(READ_STATUSES), pl.col("project") != "", person=store.settings.owner
     )
-    near = own.drop_nulls("day").filter(
+    near = owners_windows.drop_nulls("day").filter(
         pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR
     )
     projects = near.group_by("project").agg(
@@ -187,24 +189,24 @@ def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
         .explode("observation_ids")
         .drop_nulls()
     )
-    known = memories.select("id", "observation_ids").explode("observation_ids")
-    return frozenset(known.join(cited, on="observation_ids", how="semi")["id"])
+    memory_of_observation = memories.select("id", "observation_ids").explode("observation_ids")
+    return frozenset(memory_of_observation.join(cited, on="observation_ids", how="semi")["id"])
 
 
 def _clear(request: str) -> str:
     """Returns the first sentence of a quoted request that says alone what is wanted; empty if none
     does.
     """
-    said = [
-        one
+    sentences = [
+        sentence
         for part in request.split("…")
-        for one in split_sentences(part)
-        if len(one) <= REQUEST_CHARS
+        for sentence in split_sentences(part)
+        if len(sentence) <= REQUEST_CHARS
     ]
-    bare = ((one, strip_opening(one)) for one in said)
+    bare = ((sentence, strip_opening(sentence)) for sentence in sentences)
     clear = (
-        one
-        for one, words in bare
+        sentence
+        for sentence, words in bare
         if ERRAND.match(words) and is_clear(words) and not _POINTS_BACK.search(words)
     )
     return excerpt(request, [*islice(clear, 1)])
@@ -217,15 +219,15 @@ def refused_lines(store: Store) -> dict[str, list[str]]:
     decided = store.tables.read("decisions", columns=["proposal_id", "state", "text"]).filter(
         state="rejected"
     )
-    said = store.tables.read("proposals", columns=["proposal_id", "project", "text"]).rename(
+    proposed = store.tables.read("proposals", columns=["proposal_id", "project", "text"]).rename(
         {"text": "said"}
     )
-    found: dict[str, list[str]] = {}
+    lines_by_project: dict[str, list[str]] = {}
     for project, *texts in (
-        decided.join(said, on="proposal_id").select("project", "text", "said").iter_rows()
+        decided.join(proposed, on="proposal_id").select("project", "text", "said").iter_rows()
     ):
-        found.setdefault(project, []).extend(texts)
-    return found
+        lines_by_project.setdefault(project, []).extend(texts)
+    return lines_by_project
 
 
 def expiring_on(store: Store) -> list[date]:
@@ -245,10 +247,10 @@ def expiring_on(store: Store) -> list[date]:
 
 def lessons_of(store: Store) -> list[Row]:
     """Returns the lessons of the store's owner that apply."""
-    found = store.tables.read("lessons")
-    if found.is_empty():
+    lessons = store.tables.read("lessons")
+    if lessons.is_empty():
         return []
-    return active_lessons(found, store.settings.owner, _hidden(store) | _replaced(store, found))
+    return active_lessons(lessons, store.settings.owner, _hidden(store) | _replaced(store, lessons))
 
 
 def _replaced(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
@@ -278,8 +280,9 @@ def due_triggers(
     days = [day for day, info in store.tables.parts("triggers").items() if info.rows]
     if not days:
         return ()
-    found, today = store.tables.read("triggers", days), on or store.settings.today()
-    return find_due(found, memories, today=today, is_all=is_all, hidden=_hidden(store))
+    triggers = store.tables.read("triggers", days)
+    today = on or store.settings.today()
+    return find_due(triggers, memories, today=today, is_all=is_all, hidden=_hidden(store))
 
 
 def _hidden(store: Store) -> frozenset[str]:

@@ -53,10 +53,8 @@ def find_ready(store: Store, name: str) -> str | None:
     """Returns the id of the memory that the name surely names, without a look at the tables; None
     where that is needed.
     """
-    prefix, content = (
-        _plain(name.strip().removeprefix("mem_")),
-        bytes_of(store.root / "built" / READY) or b"",
-    )
+    prefix = _plain(name.strip().removeprefix("mem_"))
+    content = bytes_of(store.root / "built" / READY) or b""
     if (
         len(prefix) < SURE_ID
         or not prefix.isalnum()
@@ -86,33 +84,33 @@ def find_memory(memories: "pl.DataFrame", name: str) -> dict[str, Any]:
     """Returns the memory of that id or beginning of an id; ids of its observations work, too."""
     import polars as pl
 
-    given = name.strip()
-    prefix = _plain(given.removeprefix("mem_"))
-    if not _ID.fullmatch(given) or len(prefix) < SHORTEST_ID:
+    id_or_part = name.strip()
+    prefix = _plain(id_or_part.removeprefix("mem_"))
+    if not _ID.fullmatch(id_or_part) or len(prefix) < SHORTEST_ID:
         raise NoteError(
-            f"'{_shown(given)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} "
+            f"'{_shown(id_or_part)}' is not a memory id. Give `mem_` and at least {SHORTEST_ID} "
             "more characters, as recall shows it."
         )
     rows = memories.select(COLUMNS)
-    found = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
-    if found.is_empty():
+    matches = rows.filter(pl.col("id").str.replace_all("-", "").str.starts_with(prefix))
+    if matches.is_empty():
         is_part = (
             pl.col("observation_ids")
             .list.eval(pl.element().str.replace_all("-", "").str.starts_with(prefix))
             .list.any()
         )
-        found = rows.filter(is_part)
-    if found.is_empty():
+        matches = rows.filter(is_part)
+    if matches.is_empty():
         raise UnknownMemoryError(
-            f"There is no memory {_shown(given)}. `memory recall` shows the ids of what it finds."
+            f"There is no memory {_shown(id_or_part)}. `memory recall` shows the ids of what it finds."
         )
-    if found.height > 1:
-        some = ", ".join(short_id(id) for id in found["id"].sort().head(5))
+    if matches.height > 1:
+        some = ", ".join(short_id(id) for id in matches["id"].sort().head(5))
         raise NoteError(
-            f"{_shown(given)} matches {found.height} memories: {some}. Give more characters "
+            f"{_shown(id_or_part)} matches {matches.height} memories: {some}. Give more characters "
             "of the id."
         )
-    return found.row(0, named=True)
+    return matches.row(0, named=True)
 
 
 def check_not_forgotten(memory: dict[str, Any]) -> dict[str, Any]:

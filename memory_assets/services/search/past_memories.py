@@ -63,17 +63,20 @@ def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.Dat
     remembered = pl.concat(
         [store.tables.read("observations"), store.tables.read("harness_memories")]
     )
-    known = remembered.filter(pl.col("day") <= day)
-    ids, edges = known["id"].implode(), store.tables.read("merges")
+    known_then = remembered.filter(pl.col("day") <= day)
+    ids = known_then["id"].implode()
+    edges = store.tables.read("merges")
     edges = edges.filter(pl.col("newer_id").is_in(ids) & pl.col("older_id").is_in(ids))
     # Evidence is appended by a later fold, and counts by the day of its observations.
     events = [
         event for event in store.ledger.events() if event.at <= moment or event.kind in EVIDENCE
     ]
-    memories = fold_memories(known, edges, events)
-    asked = log_recalls([event for event in events if event.kind == RECALLED], store.settings.zone)
+    memories = fold_memories(known_then, edges, events)
+    recalls = log_recalls(
+        [event for event in events if event.kind == RECALLED], store.settings.zone
+    )
     states = fold_states(
-        memories, asked, events, moment, store.settings.ttl_days, store.settings.zone
+        memories, recalls, events, moment, store.settings.ttl_days, store.settings.zone
     )
     return with_states(memories, states), states
 

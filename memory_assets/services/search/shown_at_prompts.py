@@ -51,21 +51,28 @@ def request_of(prompt: str, folder: str) -> RecallRequest | None:
     return RecallRequest.of(question, profile="lean", budget=True, probe=True, project=project)
 
 
-def choose(found: Answer, root: str, session: str, folder: str) -> tuple[Recalled, ...]:
+def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recalled, ...]:
     """Returns the memories that are near enough, without those in the session's briefing or shown
     at an earlier prompt.
     """
-    if not found.is_known or found.likelihood < LEAST_LIKELIHOOD:
+    if not answer.is_known or answer.likelihood < LEAST_LIKELIHOOD:
         return ()
-    briefing, told = read_briefing(root, folder, session), ids_told(root, session)
-    near = (one for one in found.results if one.kind in KINDS and _nearness(one) >= LEAST_SCORE)
-    return tuple(one for one in near if one.memory_id not in told and one.text not in briefing)[
-        :MOST
-    ]
+    briefing = read_briefing(root, folder, session)
+    announced_ids = ids_told(root, session)
+    near = (
+        memory
+        for memory in answer.results
+        if memory.kind in KINDS and _nearness(memory) >= LEAST_SCORE
+    )
+    return tuple(
+        memory
+        for memory in near
+        if memory.memory_id not in announced_ids and memory.text not in briefing
+    )[:MOST]
 
 
-def _nearness(one: Recalled) -> float:
-    return one.score / one.weights.get("decay", 1.0)
+def _nearness(memory: Recalled) -> float:
+    return memory.score / memory.weights.get("decay", 1.0)
 
 
 def block_of(results: Collection[Recalled]) -> str:
@@ -73,6 +80,6 @@ def block_of(results: Collection[Recalled]) -> str:
     return f"{HEADING}\n{render_block(results)}" if results else ""
 
 
-def note_shown(root: str, found: NearPrompt) -> None:
+def note_shown(root: str, near_prompt: NearPrompt) -> None:
     """Notes which memories the session was shown, so that no later prompt repeats them."""
-    add_ids(root, found.session, [one.memory_id for one in found.answer.results])
+    add_ids(root, near_prompt.session, [memory.memory_id for memory in near_prompt.answer.results])

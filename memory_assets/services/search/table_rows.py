@@ -56,8 +56,12 @@ def show_rows(
     """Returns the first rows of the table, or of one of its days, in order of its key."""
     keys = schemas.key_of(table)
     parts = None if day is None else [day]
-    if parts and (known := list(tables.parts(table))) and day not in known:
-        some = known[0] if len(known) == 1 else f"{len(known)} parts, {known[0]} to {known[-1]}"
+    if parts and (partitions := list(tables.parts(table))) and day not in partitions:
+        some = (
+            partitions[0]
+            if len(partitions) == 1
+            else f"{len(partitions)} parts, {partitions[0]} to {partitions[-1]}"
+        )
         raise TableError(f"Table '{table}' has no part '{day}'; it has {some}.")
     frame = tables.scan(table, parts)
     total = frame.select(pl.len()).collect().item()

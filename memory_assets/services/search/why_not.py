@@ -121,7 +121,8 @@ class Wanted:
     """The words that are looked for, and how near a text comes to them."""
 
     def __init__(self, text: str, present: Present) -> None:
-        self.text, self.bare = text, bare(text)
+        self.text = text
+        self.bare = bare(text)
         self._present = present
         self._terms = frozenset(query_terms(self.bare))
 
@@ -134,18 +135,23 @@ class Wanted:
         """Returns the place of the text, of at most two sentences, that comes nearest."""
         sentences = _sentences(text)
         if self.bare in bare(text):
-            return Match(next((one for one in sentences if self.bare in bare(one)), text), 1.0, 1.0)
+            return Match(
+                next((sentence for sentence in sentences if self.bare in bare(sentence)), text),
+                1.0,
+                1.0,
+            )
         if not self._terms or not sentences:
             return Match("", 0.0, 0.0)
-        held = [self._terms & set(text_terms(bare(one))) for one in sentences]
-        places = [*zip(held, sentences, strict=True)]
+        shared_terms = [self._terms & set(text_terms(bare(sentence))) for sentence in sentences]
+        places = [*zip(shared_terms, sentences, strict=True)]
         places += [
-            (a | b, f"{one} {two}")
-            for (a, one), (b, two) in pairwise(places)
+            (a | b, f"{sentence} {two}")
+            for (a, sentence), (b, two) in pairwise(places)
             if len(a | b) > max(len(a), len(b))
         ]
         words, place = max(
-            ((len(terms) / len(self._terms), one) for terms, one in places), key=lambda one: one[0]
+            ((len(terms) / len(self._terms), sentence) for terms, sentence in places),
+            key=lambda sentence: sentence[0],
         )
         return Match(place, words, self._meaning(place, words))
 
@@ -187,7 +193,7 @@ def bare(text: str) -> str:
 
 def _sentences(text: str) -> list[str]:
     lines = (squeezed(line) for line in text.splitlines() if line.strip())
-    return [one for line in lines for one in split_sentences(line)][:MOST_SENTENCES]
+    return [sentence for line in lines for sentence in split_sentences(line)][:MOST_SENTENCES]
 
 
 def why_not(
@@ -203,14 +209,17 @@ def why_not(
             "memory (mem_…)."
         )
     sought = Wanted(wanted, present)
-    memory, message = _nearest_memory(sought, present), _nearest_message(sought, store)
+    memory = _nearest_memory(sought, present)
+    message = _nearest_message(sought, store)
     if memory and memory[1].is_meant:
         return _in_memories(sought, *memory, store, present, recall, question)
-    if elsewhere := _erased(wanted, store) or _discarded(wanted, store):
+    elsewhere = _erased(wanted, store) or _discarded(wanted, store)
+    if elsewhere:
         return elsewhere
     if message and message[1].is_meant:
         return _in_messages(sought, *message, store, present)
-    if elsewhere := _in_records(sought, store) or _in_files(sought, store):
+    elsewhere = _in_records(sought, store) or _in_files(sought, store)
+    if elsewhere:
         return elsewhere
     if memory and (not message or memory[1].rank >= message[1].rank):
         return _in_memories(sought, *memory, store, present, recall, question)
@@ -243,14 +252,21 @@ def _in_memories(
     question: str | None,
 ) -> WhyNot:
     stopped = _by_state(memory, store, present)
-    asked = question or (wanted.text if match.is_meant else match.text)
-    stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, asked)
+    recall_question = question or (wanted.text if match.is_meant else match.text)
+    stage, because, ranks = (
+        (*stopped, {}) if stopped else _by_rank(memory["id"], recall, recall_question)
+    )
     if memory["state"] == "stale":
         stage = stage if stage == "recalled" else "stale"
         because = f"it is stale{_since(memory, store)}, which halves its score; {because}"
-    said, place = match.text, (memory["session_id"], memory["path"], tuple(memory["lines"]))
-    found = WhyNot(wanted.text, stage, because, memory["id"], said, *place, is_meant=match.is_meant)
-    return replace(found, merged_into=memory["text"] if said != memory["text"] else None, **ranks)
+    memory_words = match.text
+    place = (memory["session_id"], memory["path"], tuple(memory["lines"]))
+    explanation = WhyNot(
+        wanted.text, stage, because, memory["id"], memory_words, *place, is_meant=match.is_meant
+    )
+    return replace(
+        explanation, merged_into=memory["text"] if memory_words != memory["text"] else None, **ranks
+    )
 
 
 def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], Match] | None:
@@ -269,11 +285,15 @@ def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], M
     close = rows.filter(
         texts.str.contains(wanted.bare, literal=True) | is_near | (pl.col("state") == "forgotten")
     )
-    found = [(row, _match_of_memory(wanted, row)) for row in close.iter_rows(named=True)]
-    found = [one for one in found if one[1].is_near]
+    matches = [(row, _match_of_memory(wanted, row)) for row in close.iter_rows(named=True)]
+    matches = [row_and_match for row_and_match in matches if row_and_match[1].is_near]
     return max(
-        found,
-        key=lambda one: (*one[1].rank, one[0]["state"] == "active", one[0]["id"]),
+        matches,
+        key=lambda row_and_match: (
+            *row_and_match[1].rank,
+            row_and_match[0]["state"] == "active",
+            row_and_match[0]["id"],
+        ),
         default=None,
     )
 
@@ -303,8 +323,8 @@ def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[s
         )
     if state == "superseded":
         newer = present.memories.filter(pl.col("id") == memory["superseded_by"])
-        said = f": {newer['text'][0]}" if newer.height else ""
-        return "superseded", f"{short_id(memory['superseded_by'])} replaced it{said}"
+        new_text = f": {newer['text'][0]}" if newer.height else ""
+        return "superseded", f"{short_id(memory['superseded_by'])} replaced it{new_text}"
     if state == "held":
         return "held", _why_held(memory, store)
     if state in ("archived", "cold"):
@@ -326,7 +346,8 @@ def _since(memory: dict[str, Any], store: Store) -> str:
 
 
 def _why_held(memory: dict[str, Any], store: Store) -> str:
-    if against := memory["conflicts_with"]:
+    against = memory["conflicts_with"]
+    if against:
         return (
             f"it contradicts {', '.join(map(short_id, against))}, and it is not decided which "
             "one is right"
@@ -361,7 +382,9 @@ def _by_rank(
                 "after them"
             )
             return "over the cap", because, {"score": result.score, "last_in": last}
-    left_out = next((one for one in answer.left_out if one.memory_id == memory_id), None)
+    left_out = next(
+        (omitted for omitted in answer.left_out if omitted.memory_id == memory_id), None
+    )
     reason = left_out.reason if left_out else "it is not among what fits the question best"
     return "out-ranked", reason, {"score": left_out.score if left_out else None, "last_in": last}
 
@@ -370,7 +393,9 @@ def _discarded(wanted: str, store: Store) -> WhyNot | None:
     """Returns the candidate with exactly these words that the gate discarded; it keeps only the
     hash and the reason.
     """
-    hashes = [text_hash(one) for one in {wanted, wanted.rstrip("."), f"{wanted.rstrip('.')}."}]
+    hashes = [
+        text_hash(spelling) for spelling in {wanted, wanted.rstrip("."), f"{wanted.rstrip('.')}."}
+    ]
     rows = (
         store.tables.scan("verdicts")
         .filter(pl.col("text_hash").is_in(hashes) & (pl.col("verdict") == "discard"))
@@ -399,9 +424,13 @@ def _nearest_message(wanted: Wanted, store: Store) -> tuple[dict[str, Any], Matc
         .sort("event_at")
         .collect()
     )
-    found = [(row, wanted.match(row["text"])) for row in close.iter_rows(named=True)]
-    found = [one for one in found if one[1].is_near]
-    return max(found, key=lambda one: (*one[1].rank, one[0]["kind"] == "text"), default=None)
+    matches = [(row, wanted.match(row["text"])) for row in close.iter_rows(named=True)]
+    matches = [row_and_match for row_and_match in matches if row_and_match[1].is_near]
+    return max(
+        matches,
+        key=lambda row_and_match: (*row_and_match[1].rank, row_and_match[0]["kind"] == "text"),
+        default=None,
+    )
 
 
 def _in_messages(
@@ -439,15 +468,15 @@ def _by_window(
         .filter(pl.col("window_id") == message["window_id"])
         .select("segment_id", "message_ids")
     )
-    own = (
+    segment_ids = (
         segments.filter(pl.col("message_ids").list.contains(message["message_id"]))
         .collect()["segment_id"]
         .to_list()
     )
-    if not own:
+    if not segment_ids:
         return "not observed", "its window was not distilled yet; `memory ingest` does it"
     discarded = tables.scan("verdicts").filter(
-        pl.col("segment_id").is_in(own) & (pl.col("verdict") == "discard")
+        pl.col("segment_id").is_in(segment_ids) & (pl.col("verdict") == "discard")
     )
     counts = discarded.group_by("reason").len().sort("reason").collect()
     reasons = ", ".join(f"{count} × {reason}" for reason, count in counts.iter_rows())

@@ -47,13 +47,13 @@ def set_setting(name: str, text: str) -> ChangedSetting:
     `ModelError` for an embedding model that cannot be used here.
     """
     name, _, key = name.partition(".")
-    (before,) = read_configuration(name)
+    (previous,) = read_configuration(name)
     if name in CONSENT and text.lower() not in ("", RULES):
         raise QuestionError(
             f"A model is chosen with `memory model use {text}`, which also asks which "
             "projects it may be sent."
         )
-    if key and not isinstance(before.default, dict):
+    if key and not isinstance(previous.default, dict):
         raise QuestionError(f"{name} has no entries: run `memory config set {name} VALUE`.")
     path = Path(user_settings_file())
     present = read_file(str(path)).get(name, {}) if key and path.is_file() else {}
@@ -63,28 +63,28 @@ def set_setting(name: str, text: str) -> ChangedSetting:
 
         model_folder(value)
     change_file(path, lambda content: with_settings(content, {name: value}))
-    return _changed(name, path, before)
+    return _changed(name, path, previous)
 
 
 def unset_setting(name: str) -> ChangedSetting:
     """Removes the setting from the user's file; raises `QuestionError` where the file does not set
     it.
     """
-    (before,) = read_configuration(name)
+    (previous,) = read_configuration(name)
     path = Path(user_settings_file())
     if not path.is_file() or name not in read_file(str(path)):
-        elsewhere = "" if before.origin == "default" else f" It comes from the {before.origin}."
+        elsewhere = "" if previous.origin == "default" else f" It comes from the {previous.origin}."
         raise QuestionError(f"{path} does not set {name}.{elsewhere}")
     change_file(path, lambda content: without_setting(content, name))
-    return _changed(name, path, before)
+    return _changed(name, path, previous)
 
 
-def _changed(name: str, path: Path, before: Setting) -> ChangedSetting:
+def _changed(name: str, path: Path, previous: Setting) -> ChangedSetting:
     (now,) = read_configuration(name)
     overridden = (
         (f"The {now.origin} overrides {path}.",) if now.origin.startswith(ENVIRONMENT) else ()
     )
-    return ChangedSetting(now, path, before.value, overridden)
+    return ChangedSetting(now, path, previous.value, overridden)
 
 
 def _checked(name: str, text: str, key: str, present: dict[str, Any]) -> Any:

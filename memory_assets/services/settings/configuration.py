@@ -76,12 +76,12 @@ class Models:
         missing.
         """
         overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
-        found = (
+        warnings = (
             (f"The {self.origin} overrides {self.path}: {self.used} is still used.",)
             if overridden
             else ()
         )
-        return (*found, *self.uncertain_names, *self.price_problems)
+        return (*warnings, *self.uncertain_names, *self.price_problems)
 
 
 ENVIRONMENT = "environment"
@@ -91,7 +91,8 @@ def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
     """Returns every setting, or the one of that name; raises `SettingsError` for invalid
     settings.
     """
-    settings, files = read_settings(), _files()
+    settings = read_settings()
+    files = _files()
     if only is not None and only not in Settings.model_fields:
         raise QuestionError(f"There is no setting '{only}'; `memory config` lists all.")
     return tuple(
@@ -100,11 +101,10 @@ def read_configuration(only: str | None = None) -> tuple[Setting, ...]:
 
 
 def _setting(name: str, settings: Settings, files: Mapping[str, str]) -> Setting:
-    field, value = Settings.model_fields[name], _shown(getattr(settings, name))
-    default, file = (
-        _shown(field.get_default(call_default_factory=True)),
-        Path(files.get(name) or user_settings_file()),
-    )
+    field = Settings.model_fields[name]
+    value = _shown(getattr(settings, name))
+    default = _shown(field.get_default(call_default_factory=True))
+    file = Path(files.get(name) or user_settings_file())
     places = (variable_of(name), file, line_of(name, value))
     return Setting(name, value, default, origin_of(name, files), field.description or "", *places)
 
@@ -132,7 +132,7 @@ def list_models(path: Path | None = None) -> Models:
     prices = prices_of(settings)
     used = {role: settings.model_of(role) for role in get_args(Role)}
     names = dict.fromkeys((RULES, *prices, *used.values()))
-    found = ((name, None if name == RULES else price_of(name, prices)) for name in names)
+    priced = ((name, None if name == RULES else price_of(name, prices)) for name in names)
     models = tuple(
         ModelName(
             name,
@@ -140,7 +140,7 @@ def list_models(path: Path | None = None) -> Models:
             price.input if price else None,
             price.output if price else None,
         )
-        for name, price in found
+        for name, price in priced
     )
     how = {"reflector": used["reflector"], "projects": tuple(settings.model_projects), "path": path}
     how["price_problems"] = price_problems(settings)
@@ -161,8 +161,12 @@ def use_model(
     What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an
     invalid name or address, and `QuestionError` for a model that does not exist.
     """
-    given = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
-    wanted = {setting: value for setting, value in given.items() if value is not None}
+    values = {
+        "model": name,
+        "reflector_model": "" if name == RULES else reflector,
+        "model_url": url,
+    }
+    wanted = {setting: value for setting, value in values.items() if value is not None}
     chosen = changed_settings(read_settings(), wanted)
     names: dict[Role, str | None] = {"observer": name, "reflector": reflector}
     uncertain = [
@@ -183,8 +187,8 @@ def use_model(
 
 def add_projects(projects: Sequence[str]) -> Models:
     """Adds projects to those that models may be sent."""
-    before = read_settings().model_projects
-    added = before if ALL_PROJECTS in before else [*before, *projects]
+    earlier = read_settings().model_projects
+    added = earlier if ALL_PROJECTS in earlier else [*earlier, *projects]
     return list_models(write_settings({"model_projects": list(dict.fromkeys(added))}))
 
 

@@ -48,16 +48,20 @@ def find_memory_files(settings: Settings) -> list[MemoryFile]:
     """Returns the files, sorted by path."""
     if not settings.harness_memories:
         return []
-    found = {
+    files_by_path = {
         file.path: file for home in _homes("claude_code", settings) for file in _of_claude(home)
     }
-    found |= {
+    files_by_path |= {
         file.path: file
         for home in _homes("codex", settings)
         for file in _markdown("codex", home / "memories", 0, "")
     }
     rules = read_ignore_rules(settings)
-    return [found[path] for path in sorted(found) if not rules.ignores(path, found[path].beside)]
+    return [
+        files_by_path[path]
+        for path in sorted(files_by_path)
+        if not rules.ignores(path, files_by_path[path].beside)
+    ]
 
 
 def searched_folders(settings: Settings) -> list[Path]:
@@ -72,8 +76,10 @@ def read_memory_files(store: Store) -> pl.DataFrame:
 
     Unreadable files are skipped.
     """
-    settings, tombstones = store.settings, tombstones_of(store)
-    rows, files = [], find_memory_files(settings)
+    settings = store.settings
+    tombstones = tombstones_of(store)
+    rows = []
+    files = find_memory_files(settings)
     projects = projects_of(store, files)
     for file in files:
         try:
@@ -106,15 +112,19 @@ def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
         return {}
     windows = store.tables.read("windows", columns=["path", "project", "ended_at", "harness"])
     projects = windows["project"].unique().to_list()
-    found = {file.beside: _project_in(Path(file.beside).name, projects) for file in files}
+    project_of_folder = {
+        file.beside: _project_in(Path(file.beside).name, projects) for file in files
+    }
     rows = (
         windows.filter(pl.col("harness") == "claude_code")
         .sort("ended_at")
         .select("path", "project")
         .iter_rows()
     )
-    return found | {
-        folder: project for path, project in rows if (folder := str(Path(path).parent)) in found
+    return project_of_folder | {
+        folder: project
+        for path, project in rows
+        if (folder := str(Path(path).parent)) in project_of_folder
     }
 
 
@@ -124,14 +134,15 @@ def _project_in(slug: str, projects: Iterable[str]) -> str:
     """
     main = _WORKTREE_IN_SLUG.split(slug)[0]
     return max(
-        (one for one in projects if main.endswith(f"-{_NOT_IN_SLUG.sub('-', one)}")),
+        (project for project in projects if main.endswith(f"-{_NOT_IN_SLUG.sub('-', project)}")),
         key=len,
         default=slug,
     )
 
 
 def _homes(harness: Harness, settings: Settings) -> list[Path]:
-    if folders := settings.source_folders():
+    folders = settings.source_folders()
+    if folders:
         return [home for folder in folders for home in (folder, harness_homes(folder, {})[harness])]
     return [harness_homes(Path.home())[harness]]
 

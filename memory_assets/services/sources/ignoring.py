@@ -43,9 +43,11 @@ class IgnoreFile:
         """Returns the pattern that excludes the path; None if none does, or a later one includes it
         again.
         """
-        found = self.spec.check_file(path)
+        result = self.spec.check_file(path)
         return (
-            self.lines[found.index].strip() if found.include and found.index is not None else None
+            self.lines[result.index].strip()
+            if result.include and result.index is not None
+            else None
         )
 
 
@@ -64,7 +66,8 @@ class IgnoreRules:
         if not self.files and not is_codex:
             return None
         folder, mode = _header(str(file.path), file.inode, file)
-        if reason := self._matched(folder, str(file.path)):
+        reason = self._matched(folder, str(file.path))
+        if reason:
             return reason
         return MARKED if is_codex and mode == "disabled" else None
 
@@ -73,7 +76,8 @@ class IgnoreRules:
     ) -> str | None:
         """Returns why a transcript that was archived before is left out now; None if it is not."""
         folder, mode = _header_in(first_lines, harness)
-        if reason := self._matched(folder, path):
+        reason = self._matched(folder, path)
+        if reason:
             return reason
         return MARKED if self.honours_marks and harness == "codex" and mode == "disabled" else None
 
@@ -91,8 +95,8 @@ class IgnoreRules:
         `acme/` matches it.
         """
         compared = self._relative(f"{folder}/session" if folder else path)
-        found = ((file.path, file.pattern_for(compared)) for file in self.files)
-        return next((f"by `{pattern}` in {path}" for path, pattern in found if pattern), None)
+        patterns = ((file.path, file.pattern_for(compared)) for file in self.files)
+        return next((f"by `{pattern}` in {path}" for path, pattern in patterns if pattern), None)
 
     def _relative(self, path: str) -> str:
         home = next((home for home in self.homes if path.startswith(home + os.sep)), "")
@@ -151,7 +155,8 @@ def _header(path: str, inode: int, file: TranscriptFile) -> tuple[str, str]:
 
 
 def _header_in(lines: Iterable[bytes], harness: str) -> tuple[str, str]:
-    folder, mode = "", ""
+    folder = ""
+    mode = ""
     for line in islice(lines, HEADER_LINES):
         record = _parsed(line)
         payload = record.get("payload")
@@ -169,7 +174,8 @@ def _folder_of_sessions(beside: Path) -> str:
     none.
     """
     for path in sorted(beside.glob("*.jsonl")):
-        if harness := harness_of(path):
+        harness = harness_of(path)
+        if harness:
             file = TranscriptFile(path, harness, 0, 0, path.stat().st_ino)
             return _header(str(path), file.inode, file)[0]
     return ""

@@ -48,20 +48,20 @@ def find_sources(settings: Settings) -> list[TranscriptFile]:
 def find_left_out(store: Store) -> list[LeftOut]:
     """Returns the files that look like transcripts and are not taken in, sorted by path."""
     try:
-        found = find_all(store.settings)
+        files = find_all(store.settings)
     except TranscriptError as error:
         return [LeftOut(store.settings.sources, str(error))]
     failed = store.archive.unreadable()
     unread = (
         [
             LeftOut(path, failed[path])
-            for path in masked_paths(found.transcripts).values()
+            for path in masked_paths(files.transcripts).values()
             if path in failed
         ]
         if failed
         else []
     )
-    return sorted([*found.left_out, *unread], key=lambda one: one.path)
+    return sorted([*files.left_out, *unread], key=lambda left_out: left_out.path)
 
 
 def find_unread(store: Store) -> list[str]:
@@ -72,10 +72,11 @@ def find_unread(store: Store) -> list[str]:
     """
     settings = read_settings() if is_sample(store.settings) else store.settings
     try:
-        found = find_all(settings)
+        files = find_all(settings)
     except TranscriptError:
         return []  # `find_left_out` has the reason
-    older, foreign = _older_sessions(found, store), find_foreign(settings, found)
+    older = _older_sessions(files, store)
+    foreign = find_foreign(settings, files)
     if not older:
         return foreign
     age = _age(settings)
@@ -87,9 +88,9 @@ def find_unread(store: Store) -> list[str]:
     return [f"{sessions} not distilled: `memory up --since all`", *foreign]
 
 
-def find_foreign(settings: Settings, found: FoundFiles) -> list[str]:
+def find_foreign(settings: Settings, files: FoundFiles) -> list[str]:
     """Returns how many files of each harness without a reader there are, one line each."""
-    counts = Counter(found.unread)
+    counts = Counter(files.unread)
     if not settings.source_folders():
         places_there = [place for place in unread_places(Path.home(), os.environ) if place.exists()]
         counts.update(find_files(places_there).unread)
@@ -104,14 +105,14 @@ def store_to_fill(settings: Settings) -> StoreChoice:
     named = settings.source_folders()
     if named:
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
-    found = find_all(settings)
-    if settings.store or (settings.data / "VERSION").is_file() or found.transcripts or found.older:
+    files = find_all(settings)
+    if settings.store or (settings.data / "VERSION").is_file() or files.transcripts or files.older:
         return StoreChoice(
             settings,
             "This machine's own transcripts, from "
             + (", ".join(map(str, places())) or "nowhere yet"),
         )
-    foreign = "; ".join(find_foreign(settings, found))
+    foreign = "; ".join(find_foreign(settings, files))
     why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
     return StoreChoice(
         sample_settings(settings), f"{why}: the bundled sample, in a store of its own"
@@ -131,38 +132,38 @@ def find_all(settings: Settings) -> FoundFiles:
     as `find_sources` does.
     """
     folders = settings.source_folders()
-    found = find_files(folders) if folders else find_files(places(), since=read_since(settings))
+    files = find_files(folders) if folders else find_files(places(), since=read_since(settings))
     rules = read_ignore_rules(settings)
     reasons = {
         file: reason
-        for file in (*found.transcripts, *found.older)
+        for file in (*files.transcripts, *files.older)
         if (reason := rules.reason_for(file))
     }
     if not reasons:
-        return found
+        return files
     return replace(
-        found,
-        transcripts=[file for file in found.transcripts if file not in reasons],
-        older=[file for file in found.older if file not in reasons],
+        files,
+        transcripts=[file for file in files.transcripts if file not in reasons],
+        older=[file for file in files.older if file not in reasons],
         ignored=[
-            LeftOut(str(file.path), reasons[file]) for file in found.transcripts if file in reasons
+            LeftOut(str(file.path), reasons[file]) for file in files.transcripts if file in reasons
         ],
     )
 
 
-def _older_sessions(found: FoundFiles, store: Store) -> int:
+def _older_sessions(files: FoundFiles, store: Store) -> int:
     """Returns the number of sessions of older transcripts that were not taken in before; sub-agents
     belong to their session.
     """
-    if not found.older:
+    if not files.older:
         return 0
     archived = {
         entry.conversation_id for ranges in store.archive.sources().values() for entry in ranges
     }
     read = {
-        session.partition("/")[0] for session in (*archived, *map(_session_of, found.transcripts))
+        session.partition("/")[0] for session in (*archived, *map(_session_of, files.transcripts))
     }
-    return len({_session_of(file).partition("/")[0] for file in found.older} - read)
+    return len({_session_of(file).partition("/")[0] for file in files.older} - read)
 
 
 def _session_of(file: TranscriptFile) -> str:
@@ -177,9 +178,10 @@ def _age(settings: Settings) -> str:
     """Returns the moment from which on the usual places are read: in days before now, or as the
     date that was given.
     """
-    since, now = read_since(settings).astimezone(settings.zone), settings.clock()
-    days, rest = divmod(now - since, timedelta(days=1))
-    if since.time() == time() and rest:
+    since = read_since(settings).astimezone(settings.zone)
+    now = settings.clock()
+    days, remainder = divmod(now - since, timedelta(days=1))
+    if since.time() == time() and remainder:
         return f"{since:%Y-%m-%d}"
     return "1 day" if days == 1 else f"{days:,} days"
 

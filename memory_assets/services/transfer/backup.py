@@ -112,8 +112,8 @@ def _written_beside(path: Path) -> Iterator[IO[bytes]]:
     backups left.
     """
     folder = make_folder(path.parent)
-    for left in folder.glob(f".{path.name}.*.tmp"):
-        left.unlink(missing_ok=True)
+    for leftover in folder.glob(f".{path.name}.*.tmp"):
+        leftover.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -128,7 +128,8 @@ def _written_beside(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _write(file: IO[bytes], store: Store) -> Manifest:
-    manifest, hashes = manifest_of(store), {}
+    manifest = manifest_of(store)
+    hashes = {}
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     with (
         compressor.stream_writer(file, closefd=False) as stream,
@@ -147,7 +148,8 @@ def _write(file: IO[bytes], store: Store) -> Manifest:
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = len(content), 0o600
+    entry.size = len(content)
+    entry.mode = 0o600
     tar.addfile(entry, io.BytesIO(content))
 
 
@@ -198,7 +200,8 @@ def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) ->
         hashes[name] = hash_of(content)
     if manifest is None:
         raise tarfile.ReadError("it has no manifest")
-    if wrong := differences(hashes, manifest.files):
+    wrong = differences(hashes, manifest.files)
+    if wrong:
         raise tarfile.ReadError(f"{wrong[0]}{f' and {len(wrong) - 1} more' if wrong[1:] else ''}")
 
 

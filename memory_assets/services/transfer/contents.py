@@ -72,10 +72,11 @@ def parse_manifest(content: bytes, origin: Path) -> Manifest:
     it is not one.
     """
     try:
-        found: dict[str, Any] = orjson.loads(content)
-        layout, made_by = found.pop("format"), found["release"]
-        if layout <= FORMAT and found["store_version"] <= VERSION:
-            return Manifest(**{**found, "made_at": datetime.fromisoformat(found["made_at"])})
+        manifest: dict[str, Any] = orjson.loads(content)
+        layout = manifest.pop("format")
+        made_by = manifest["release"]
+        if layout <= FORMAT and manifest["store_version"] <= VERSION:
+            return Manifest(**{**manifest, "made_at": datetime.fromisoformat(manifest["made_at"])})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(
             f"{origin} is damaged: its manifest cannot be read ({error}). Use another one."
@@ -131,18 +132,18 @@ def is_safe(name: str, *, allowed: Iterable[str] = (*FOLDERS, *FILES, *OF_SAMPLE
     return is_below and path.parts[:1] != () and path.parts[0] in set(allowed)
 
 
-def differences(found: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
+def differences(actual: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
     """Returns what is wrong with the files, one text each; empty where all are as in the
     manifest.
     """
-    missing = [f"{name} is missing" for name in expected if name not in found]
+    missing = [f"{name} is missing" for name in expected if name not in actual]
     changed = [
         f"{name} has changed"
         for name, value in expected.items()
-        if name in found and found[name] != value
+        if name in actual and actual[name] != value
     ]
     return [
         *missing,
         *changed,
-        *(f"{name} is not in the manifest" for name in found if name not in expected),
+        *(f"{name} is not in the manifest" for name in actual if name not in expected),
     ]

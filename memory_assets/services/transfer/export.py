@@ -125,14 +125,14 @@ def changed_tables(store: Store, path: Path) -> list[str]:
     """
     import polars as pl
 
-    found = []
+    tables = []
     for table in read_export(path).rows:
         if table in OF_RUNS or table not in table_names():
             continue
         exported = pl.read_parquet(path / TABLES / f"{table}.parquet", hive_partitioning=False)
         if not exported.equals(store.tables.read(table).sort(schemas.key_of(table))):
-            found.append(table)
-    return found
+            tables.append(table)
+    return tables
 
 
 @contextmanager
@@ -141,8 +141,8 @@ def _folder_beside(path: Path) -> Iterator[Path]:
     left.
     """
     parent = make_folder(path.parent)
-    for left in parent.glob(f".{path.name}.*.tmp"):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in parent.glob(f".{path.name}.*.tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=parent))
     try:
         yield folder
@@ -203,14 +203,14 @@ def _checked(path: Path, name: str, expected: str) -> bytes:
     return content
 
 
-def _warnings(root: Path, before: Settings) -> tuple[str, ...]:
+def _warnings(root: Path, previous: Settings) -> tuple[str, ...]:
     """Returns a warning where the imported settings name a model that the present ones do not."""
     from memory_assets.store.settings import read_file
 
     file = root / SETTINGS_FILE
     named = read_file(str(file)) if file.is_file() else {}
     models = sorted({str(named[name]) for name in ("model", "reflector_model") if named.get(name)})
-    if not models or before.uses_models:
+    if not models or previous.uses_models:
         return ()
     return (
         f"The imported settings name {' and '.join(models)}: sessions may be sent there. "

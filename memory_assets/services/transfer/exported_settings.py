@@ -23,7 +23,8 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
     """
     import tomlkit
 
-    document, left_out = tomlkit.document(), []
+    document = tomlkit.document()
+    left_out = []
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         if name not in ALWAYS and value == field.get_default(call_default_factory=True):
@@ -50,7 +51,7 @@ def _has_secret(value: Any) -> bool:
     password.
     """
     if isinstance(value, dict):
-        return any(_has_secret(one) for one in (*value, *value.values()))
+        return any(_has_secret(item) for item in (*value, *value.values()))
     if isinstance(value, list):
         return any(map(_has_secret, value))
     return isinstance(value, str) and (

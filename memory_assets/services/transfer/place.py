@@ -88,10 +88,11 @@ def write_below(folder: Path, name: str, content: bytes) -> None:
 
 
 def _check_empty(root: Path) -> None:
-    if found := staged.strangers(root):
+    strangers = staged.strangers(root)
+    if strangers:
         raise StoreError(
             f"{root} is not empty: it has "
-            f"{', '.join(found[:3])}{' and more' if found[3:] else ''}. Nothing was "
+            f"{', '.join(strangers[:3])}{' and more' if strangers[3:] else ''}. Nothing was "
             "changed. "
             f"Move it away (`mv '{root}' '{root}.old'`), or name another folder with "
             "--store, then run the same command again."

@@ -29,7 +29,8 @@ def hand_over(store: Store) -> None:
     """
     if store.mirror is not None:
         store.sync()
-        if problem := _exchange(store):
+        problem = _exchange(store)
+        if problem:
             announce(f"{problem} The next run tries again.", about=f"workspace {store.root}")
 
 

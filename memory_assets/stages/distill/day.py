@@ -164,11 +164,11 @@ def _overturned(findings: WindowFindings, replaced: Collection[str]) -> WindowFi
         return findings
     window_id = findings.window["window_id"]
 
-    def mark(candidate: Candidate) -> Candidate:
+    def _mark(candidate: Candidate) -> Candidate:
         is_replaced = established_id(window_id, candidate.text) in replaced
         return replace(candidate, is_overturned=candidate.is_overturned or is_replaced)
 
-    candidates = [mark(candidate) for candidate in findings.observed.candidates]
+    candidates = [_mark(candidate) for candidate in findings.observed.candidates]
     return replace(findings, observed=replace(findings.observed, candidates=candidates))
 
 

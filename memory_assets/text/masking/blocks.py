@@ -51,25 +51,29 @@ class Blocks:
         for index in range(
             bisect_right(self.starts, start) - 1, bisect_right(self.starts, end - 1)
         ):
-            view, begin = self.views[index], self.starts[index]
-            left, right = max(start - begin, 0), min(end - begin, len(view.text))
-            if left < right:
-                yield view.span(left, right)
+            view = self.views[index]
+            begin = self.starts[index]
+            span_start = max(start - begin, 0)
+            span_end = min(end - begin, len(view.text))
+            if span_start < span_end:
+                yield view.span(span_start, span_end)
 
 
 def blocks_of(line: bytes) -> Blocks | None:
     """Returns the strings of the line that readers may join; None where none can name a secret in
     the next one.
     """
-    said = [match.span(1) for match in _SAID.finditer(line) if match[1]]
+    said_spans = [match.span(1) for match in _SAID.finditer(line) if match[1]]
     if not any(
         _SECRET_NAMES.search(line[max(start, end - NAME_REACH) : end].lower())
-        for start, end in said[:-1]
+        for start, end in said_spans[:-1]
     ):
         return None
     whole = view_of(line)
-    views, starts, length = list[View](), list[int](), 0
-    for start, end in (piece for span in said for piece in _ends(line, span)):
+    views = list[View]()
+    starts = list[int]()
+    length = 0
+    for start, end in (piece for span in said_spans for piece in _ends(line, span)):
         view = whole.slice(start, end)
         view = unescape(view) or view
         views.append(view)

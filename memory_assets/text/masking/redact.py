@@ -113,7 +113,8 @@ def mask_all(chunks: Sequence[bytes]) -> list[tuple[bytes, int]]:
     masked_lines = _masked_lines(whole, bounds)
     if not masked_lines:
         return [(chunk, 0) for chunk in chunks]
-    masked, counts = bytearray(), [0] * len(chunks)
+    masked = bytearray()
+    counts = [0] * len(chunks)
     done = 0
     for row, (line, masks) in sorted(masked_lines.items()):
         masked += whole[done : bounds[row]] + line
@@ -134,18 +135,20 @@ def _masked_lines(chunk: bytes, bounds: list[int]) -> dict[int, tuple[bytes, int
     rows: list[int] = list(range(len(bounds) - 1))
     for _ in range(MAX_ROUNDS):
         changed = []
-        found: dict[int, list[Span]] = defaultdict(list)
+        secrets_by_line: dict[int, list[Span]] = defaultdict(list)
         for index, secrets in _scan_lines(chunk, bounds):
-            found[index] += secrets
-        for index, secrets in sorted(found.items()):
+            secrets_by_line[index] += secrets
+        for index, secrets in sorted(secrets_by_line.items()):
             line = chunk[bounds[index] : bounds[index + 1]]
-            if spans := _inside_strings(line, merged(secrets)):
+            spans = _inside_strings(line, merged(secrets))
+            if spans:
                 row = rows[index]
                 done[row] = cover(line, spans), done.get(row, (b"", 0))[1] + len(spans)
                 changed.append(row)
         if not changed:
             break
-        rows, chunk = changed, b"".join(done[row][0] for row in changed)
+        rows = changed
+        chunk = b"".join(done[row][0] for row in changed)
         bounds = [0, *accumulate(len(done[row][0]) for row in changed)]
     return done
 
@@ -180,8 +183,8 @@ def _scan_lines(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Spa
 def find(text: str) -> list[Span]:
     """Returns where the secrets are in decoded text, in characters and in order."""
     raw = text.encode("utf-8", "surrogatepass")
-    found = (span for _, spans in _scan_decoded(raw, [0, len(raw)]) for span in merged(spans))
-    return [(_characters(raw, start), _characters(raw, end)) for start, end in found]
+    byte_spans = (span for _, spans in _scan_decoded(raw, [0, len(raw)]) for span in merged(spans))
+    return [(_characters(raw, start), _characters(raw, end)) for start, end in byte_spans]
 
 
 def mask_text(text: str) -> tuple[str, int]:
@@ -190,11 +193,11 @@ def mask_text(text: str) -> tuple[str, int]:
     """
     count = 0
     for _ in range(MAX_ROUNDS):
-        found = find(text)
-        if not found:
+        secrets = find(text)
+        if not secrets:
             break
-        count += len(found)
-        for start, end in found:
+        count += len(secrets)
+        for start, end in secrets:
             text = text[:start] + "*" * (end - start) + text[end:]
     return text, count
 
@@ -206,9 +209,11 @@ def rules_of(text: str) -> list[str]:
     raw = text.encode("utf-8", "surrogatepass")
     rules = []
     for family in FAMILIES:
-        found: dict[int, list[Span]] = defaultdict(list)
-        _search(_series(raw, [0, len(raw)]), lambda row: (row, view_of(raw)), [family], found)
-        rules += [family.name] if found[0] else []
+        secrets_by_row: dict[int, list[Span]] = defaultdict(list)
+        _search(
+            _series(raw, [0, len(raw)]), lambda row: (row, view_of(raw)), [family], secrets_by_row
+        )
+        rules += [family.name] if secrets_by_row[0] else []
     return rules or (["wrapped"] if find(text) else [])
 
 
@@ -226,7 +231,7 @@ def count_secrets(series: pl.Series) -> int:
         texts.offset : texts.offset + len(texts) + 1
     ].tolist()
     content = texts.buffers()[2].to_pybytes() if texts.buffers()[2] else b""
-    return sum(len(merged(found)) for _, found in _scan_decoded(content, bounds))
+    return sum(len(merged(secrets)) for _, secrets in _scan_decoded(content, bounds))
 
 
 def mask_frame(frame: pl.DataFrame) -> pl.DataFrame:
@@ -257,10 +262,10 @@ def _is_clean(texts: pl.Series) -> bool:
     the run before.
     """
     hashes = texts.hash(_SEED).to_list()
-    known = [one in _clean for one in hashes]
-    if all(known):
+    are_clean = [hash in _clean for hash in hashes]
+    if all(are_clean):
         return True
-    if count_secrets(texts.filter(~pl.Series(known))):
+    if count_secrets(texts.filter(~pl.Series(are_clean))):
         return False
     if len(_clean) > MOST_CLEAN:
         _clean.clear()
@@ -341,10 +346,12 @@ def _blanked(chunk: bytes) -> bytearray:
     """Returns ASCII of the same length; to look for invisible characters in the bytes beyond ASCII
     only is much faster.
     """
-    plain, content = bytearray(chunk.translate(PLAIN)), np.frombuffer(chunk, np.uint8)
+    plain = bytearray(chunk.translate(PLAIN))
+    content = np.frombuffer(chunk, np.uint8)
     places = np.flatnonzero(content >= 0x80)
     for character in INVISIBLE_BYTES.finditer(content[places].tobytes()):
-        size, start = len(character[0]), places[character.start()]
+        size = len(character[0])
+        start = places[character.start()]
         plain[start : start + size] = INVISIBLE_SIGN * size
     return plain
 
@@ -364,26 +371,26 @@ def _scan(
 
     The first `escaped` texts are lines of JSON, the others are decoded.
     """
-    found: dict[int, list[Span]] = defaultdict(list)
+    secrets_by_row: dict[int, list[Span]] = defaultdict(list)
     families = (*FAMILIES, _OBSCURED)
-    wrapped = _search(series, lambda row: (row, view_at(row)), families, found, escaped)
+    wrapped = _search(series, lambda row: (row, view_at(row)), families, secrets_by_row, escaped)
     views_as_seen = (
         (row, without_invisible(view_at(row))) for _, row, _ in _anchored(series, [_INVISIBLE])
     )
-    seen = [(row, view) for row, view in views_as_seen if view]
-    if seen:
+    shown_views = [(row, view) for row, view in views_as_seen if view]
+    if shown_views:
         wrapped += _search(
-            _series_of(seen),
-            seen.__getitem__,
+            _series_of(shown_views),
+            shown_views.__getitem__,
             families,
-            found,
-            sum(row < escaped for row, _ in seen),
+            secrets_by_row,
+            sum(row < escaped for row, _ in shown_views),
         )
     for _ in range(MAX_BASE64):
         if not wrapped:
             break
-        wrapped = _search(_series_of(wrapped), wrapped.__getitem__, FAMILIES, found)
-    yield from ((row, secrets) for row, secrets in sorted(found.items()) if secrets)
+        wrapped = _search(_series_of(wrapped), wrapped.__getitem__, FAMILIES, secrets_by_row)
+    yield from ((row, secrets) for row, secrets in sorted(secrets_by_row.items()) if secrets)
 
 
 def _series_of(rows: Sequence[tuple[int, View]]) -> pl.Series:
@@ -396,10 +403,12 @@ def _search(
     series: pl.Series,
     text_at: Callable[[int], tuple[int, View]],
     families: Sequence[Family],
-    found: dict[int, list[Span]],
+    secrets_by_row: dict[int, list[Span]],
     escaped: int = 0,
 ) -> list[tuple[int, View]]:
-    """Adds the secrets of the texts to `found`, and returns the texts that are wrapped in them."""
+    """Adds the secrets of the texts to `secrets_by_row`, and returns the texts that are wrapped in
+    them.
+    """
     wrapped: list[tuple[int, View]] = []
     for family, index, anchors in _anchored(series, families):
         row, view = text_at(index)
@@ -407,7 +416,7 @@ def _search(
             inner = _unwrapped_views(view, anchors)
         else:
             secrets, inner = _check_windows(view, anchors, family, escaped=index < escaped)
-            found[row] += secrets
+            secrets_by_row[row] += secrets
         wrapped += [(row, each) for each in inner]
     return wrapped
 
@@ -449,13 +458,15 @@ def _anchored(
             strict=True,
         )
         for row, text, matched in found:
-            if anchors := list(_plausible(family, text, matched)):
+            anchors = list(_plausible(family, text, matched))
+            if anchors:
                 yield family, row, anchors
 
 
 def _plausible(family: Family, text: str, matches: Sequence[str]) -> Iterator[Span]:
     """Yields where the matches of the family's anchor are that may belong to a secret."""
-    raw, end = text.encode(), 0
+    raw = text.encode()
+    end = 0
     for match in matches:
         # No anchor looks behind, so the next place with the same text is where it matched.
         start = text.index(match, end)
@@ -476,19 +487,20 @@ def _check_windows(
     for anchor_start, anchor_end in anchors:
         if anchor_end <= done:
             continue
-        start, size = _whole_escapes(view.text, anchor_start - family.before), family.after
+        start = _whole_escapes(view.text, anchor_start - family.before)
+        size = family.after
         while True:
             end = min(anchor_end + size, len(view.text))
             if family.has_base64:
                 end = _end_of_word(view.text, end)
             window = view.slice(start, end)
             unwrapped = list(views(window, with_itself=not escaped))
-            found, is_cut = _check_window(window, unwrapped, family)
+            new_secrets, is_cut = _check_window(window, unwrapped, family)
             if not is_cut or end == len(view.text) or size > MAX_WINDOW:
                 break
             size *= 4
         done = end - family.after // 2
-        secrets += found
+        secrets += new_secrets
         if family.has_base64:
             decoded += _decoded(unwrapped)
     return secrets, decoded
@@ -498,17 +510,17 @@ def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[
     """Returns the secrets of a window given under each of its wrappings, and whether its end may
     cut one.
     """
-    found = [
+    inner_spans = [
         (inner, span)
         for inner in unwrapped
         for finder in family.finders
         for span in finder(inner.text)
     ]
-    spans = [inner.span(*span) for inner, span in found]
+    spans = [inner.span(*span) for inner, span in inner_spans]
     is_cut = any(_TORN.search(inner.text) for inner in unwrapped) or any(
-        span[1] == len(inner.text) for inner, span in found
+        span[1] == len(inner.text) for inner, span in inner_spans
     )
-    window_end = window.span(len(window.text) - 1, len(window.text))[1] if found else 0
+    window_end = window.span(len(window.text) - 1, len(window.text))[1] if inner_spans else 0
     return spans, is_cut or any(end > window_end - 4 for _, end in spans)
 
 
@@ -544,10 +556,10 @@ def _whole_escapes(text: bytes, position: int) -> int:
     return position if backslash < 0 else backslash
 
 
-def merged(found: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[Span]) -> list[Span]:
     """Returns the spans in order, overlapping ones as one."""
     joined: list[Span] = []
-    for start, end in sorted(found):
+    for start, end in sorted(spans):
         if joined and start < joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -562,17 +574,20 @@ def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
     strings = strings_of(line)
     if strings is None:
         return [(start, min(end, len(line.rstrip(b"\r\n")))) for start, end in spans]
-    inside, index = [], 0
+    inside = []
+    index = 0
     for start, end in spans:
         while index and strings[index - 1][1] > start:
             index -= 1
         while index < len(strings) and strings[index][0] < end:
             opening, closing = strings[index]
-            left, right = _off_escapes(line, max(start, opening + 1), min(end, closing - 1))
-            if left < right and not (
+            inner_start, inner_end = _off_escapes(
+                line, max(start, opening + 1), min(end, closing - 1)
+            )
+            if inner_start < inner_end and not (
                 start < opening and closing < end and _is_form(line, opening, closing)
             ):
-                inside.append((left, right))
+                inside.append((inner_start, inner_end))
             index += 1
     return inside
 
@@ -595,16 +610,16 @@ def strings_of(line: bytes) -> list[Span] | None:
     return [match.span() for match in _STRING.finditer(line)] if is_json else None
 
 
-def _off_escapes(line: bytes, left: int, right: int) -> Span:
+def _off_escapes(line: bytes, start: int, end: int) -> Span:
     """Returns the span without halves of escapes at its ends: half an escape is not JSON."""
-    if _is_escaped(line, right):
-        right -= 1
-    if _is_escaped(line, left):
-        left += 1
-    escape = line.rfind(b"\\u", max(left - 5, 0), left)
-    if escape >= 0 and escape + 6 > left and not _is_escaped(line, escape):
-        left = escape
-    return left, right
+    if _is_escaped(line, end):
+        end -= 1
+    if _is_escaped(line, start):
+        start += 1
+    escape = line.rfind(b"\\u", max(start - 5, 0), start)
+    if escape >= 0 and escape + 6 > start and not _is_escaped(line, escape):
+        start = escape
+    return start, end
 
 
 def _is_escaped(line: bytes, position: int) -> bool:

@@ -147,7 +147,8 @@ def _at_names(
     done = 0
     for hint in _HINT.finditer(text.lower()):
         for start in range(max(done, hint.start() - _BEFORE_HINTS.get(hint[0], 0)), hint.end()):
-            if match := pattern.match(text, start):
+            match = pattern.match(text, start)
+            if match:
                 yield match
                 if not overlapping:
                     done = match.end()
@@ -248,10 +249,8 @@ def _on_one_line(text: bytes, match: re.Match[bytes]) -> bytes:
     the name is `Bearer`.
     """
     start = match.start()
-    closing, between = (
-        _BOLD.sub(b"", match["closing"]),
-        b" ".join(_BOLD.sub(b"", match["between"]).split()),
-    )
+    closing = _BOLD.sub(b"", match["closing"])
+    between = b" ".join(_BOLD.sub(b"", match["between"]).split())
     is_bearer = match["name"].lower() == b"bearer"
     has_lines = not closing and not between and _LINE_BEGINS.search(text, max(0, start - 48), start)
     if not between and (

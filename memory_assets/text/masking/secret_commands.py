@@ -175,8 +175,8 @@ def _find_cookies(text: bytes) -> Iterator[Span]:
                 yield match.span(2)
     objects = (
         member
-        for found in _COOKIE_OBJECT.finditer(text)
-        for member in _MEMBER.finditer(text, *found.span(1))
+        for cookie in _COOKIE_OBJECT.finditer(text)
+        for member in _MEMBER.finditer(text, *cookie.span(1))
     )
     yield from (
         match.span(1)

@@ -180,8 +180,10 @@ def base64_texts(text: bytes) -> Iterator[Span]:
         )
         place = next((place for place in places if place is not None), None)
         if place is not None:
-            before = sum(map(len, re.findall(rb"[A-Za-z0-9+/_-]+", text[run.start() : place])))
-            yield (run.start() if before % 4 == 0 else place), run.end()
+            digits_before = sum(
+                map(len, re.findall(rb"[A-Za-z0-9+/_-]+", text[run.start() : place]))
+            )
+            yield (run.start() if digits_before % 4 == 0 else place), run.end()
 
 
 def _text_begins(text: bytes, start: int) -> int | None:

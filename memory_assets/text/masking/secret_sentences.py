@@ -129,7 +129,7 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
         for match in name.finditer(text):
             line = _LINE.match(text, match.end())
             for number, run in enumerate(_RUN.finditer(text, *line.span()) if line else ()):
-                start, end = _bare(text, *run.span(), before=_QUOTES if number else _ASSIGNS)
+                start, end = _bare(text, *run.span(), opening=_QUOTES if number else _ASSIGNS)
                 if is_secret(text[start:end]):
                     yield start, end
                 elif (
@@ -143,14 +143,18 @@ def _told(name: re.Pattern[bytes], is_secret: Callable[[bytes], bool]) -> Finder
     return find
 
 
-def _bare(text: bytes, start: int, end: int, before: bytes = _QUOTES) -> Span:
-    """Returns the span without quotes, brackets and the end of the sentence; `before` are the signs
-    left out at its front.
+def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
+    """Returns the span without quotes, brackets and the end of the sentence; `opening` are the
+    signs left out at its front.
     """
     word = text[start:end]
-    left = len(word) - len(word.lstrip(before))
-    right = len(word) - len(word.rstrip(_QUOTES).rstrip(b".").rstrip(_QUOTES))
-    return (start + left, end - right) if left + right < len(word) else (start, end)
+    stripped_left = len(word) - len(word.lstrip(opening))
+    stripped_right = len(word) - len(word.rstrip(_QUOTES).rstrip(b".").rstrip(_QUOTES))
+    return (
+        (start + stripped_left, end - stripped_right)
+        if stripped_left + stripped_right < len(word)
+        else (start, end)
+    )
 
 
 _BEFORE = re.compile(
@@ -164,7 +168,8 @@ def _find_before(text: bytes) -> Iterator[Span]:
     """Yields passwords that are named after they were given: "log in with … as the password"."""
     for name in _PASSWORD.finditer(text):
         at = max(name.start() - 140, 0)
-        if match := _BEFORE.search(text[at : name.start()]):
+        match = _BEFORE.search(text[at : name.start()])
+        if match:
             start, end = _bare(text, at + match.start(1), at + match.end(1))
             if _is_told_password(text[start:end]):
                 yield start, end
@@ -204,9 +209,11 @@ def _find_in_tables(text: bytes) -> Iterator[Span]:
                 break
             for column in columns:
                 start = position + sum(len(cell) + 1 for cell in cells[:column])
-                left, right = _bare(text, *_trimmed(text, start, start + len(cells[column])))
-                if is_secret_value(text[left:right], quoted=True, password=True):
-                    yield left, right
+                value_start, value_end = _bare(
+                    text, *_trimmed(text, start, start + len(cells[column]))
+                )
+                if is_secret_value(text[value_start:value_end], quoted=True, password=True):
+                    yield value_start, value_end
             position += len(line) + 1
 
 
@@ -260,12 +267,15 @@ _CANDIDATE = re.compile(
 
 def may_be_told(text: bytes, start: int, end: int) -> bool:
     """Returns whether a word of the line may be a secret; most lines that name one hold none."""
-    before, after = text[max(start - 100, 0) : start], text[end : end + 200]
+    text_before = text[max(start - 100, 0) : start]
+    after = text[end : end + 200]
     line = (
-        before[max(before.rfind(b"\n"), before.rfind(b"\\n")) + 1 :]
+        text_before[max(text_before.rfind(b"\n"), text_before.rfind(b"\\n")) + 1 :]
         + after.partition(b"\n")[0].partition(b"\\n")[0]
     )
-    return any(_may_be_secret(found[0].strip(b".:*")) for found in _CANDIDATE.finditer(line))
+    return any(
+        _may_be_secret(candidate[0].strip(b".:*")) for candidate in _CANDIDATE.finditer(line)
+    )
 
 
 def _may_be_secret(value: bytes) -> bool:

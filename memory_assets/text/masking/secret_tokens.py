@@ -36,8 +36,8 @@ def _read_table(table: str) -> tuple[tuple[str, str], ...]:
     splits = (word.partition("=")[2].partition("<") for word in table.split())
     classes = re.compile("<([^<>]+)>")
     return tuple(
-        (prefix, classes.sub(lambda name: _CLASSES.get(name[1], f"[{name[1]}]"), "<" + rest))
-        for prefix, _, rest in splits
+        (prefix, classes.sub(lambda name: _CLASSES.get(name[1], f"[{name[1]}]"), "<" + token))
+        for prefix, _, token in splits
     )
 
 
@@ -266,12 +266,12 @@ def finder_of(is_secret: Callable[[bytes], bool], *patterns: re.Pattern[bytes]) 
     return find
 
 
-def token_finder(prefix: str, rest: str, *, keeps_prefix: bool = False) -> Finder:
+def token_finder(prefix: str, token: str, *, keeps_prefix: bool = False) -> Finder:
     """Returns the finder of one vendor's tokens; what follows the prefix decides whether it is a
     real one.
     """
     is_bounded = prefix.startswith(_BOUND)
-    pattern = re.compile(f"{prefix.removeprefix(_BOUND)}({rest})".encode())
+    pattern = re.compile(f"{prefix.removeprefix(_BOUND)}({token})".encode())
     literal = _LITERAL.match(prefix.removeprefix(_BOUND))[0].encode()  # pyright: ignore[reportOptionalSubscript]
 
     def find(text: bytes) -> Iterator[Span]:
@@ -283,10 +283,10 @@ def token_finder(prefix: str, rest: str, *, keeps_prefix: bool = False) -> Finde
     return find
 
 
-def _token_anchor(prefix: str, rest: str) -> str:
+def _token_anchor(prefix: str, token: str) -> str:
     """Returns what the prefilter looks for: the prefix and up to twelve characters of the rest."""
-    first = re.match(r"(\[[^\]]+\])\{(\d+)", rest)
-    begin = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else rest.partition("{")[0]
+    first = re.match(r"(\[[^\]]+\])\{(\d+)", token)
+    begin = f"{first[1]}{{{min(int(first[2]), 12)}}}" if first else token.partition("{")[0]
     return prefix.removeprefix(_BOUND) + begin
 
 

@@ -42,12 +42,16 @@ _COMMON, _SURPRISE, _COMMON_HUMP, _SURPRISING_HUMP = 1, 2, 3, 4
 """
 
 
-def _judge(before: str, after: str) -> int:
+def _judge(previous: str, following: str) -> int:
     """Returns whether a pair of characters is common or a surprise; 0 when it says nothing."""
-    if before in "-_./:, " or after in "-_./:, " or (before.isdigit() and after.isdigit()):
+    if (
+        previous in "-_./:, "
+        or following in "-_./:, "
+        or (previous.isdigit() and following.isdigit())
+    ):
         return 0
-    is_common = before.lower() + after.lower() in _COMMON_PAIRS
-    if before.islower() and after.isupper():
+    is_common = previous.lower() + following.lower() in _COMMON_PAIRS
+    if previous.islower() and following.isupper():
         return _COMMON_HUMP if is_common else _SURPRISING_HUMP
     return _COMMON if is_common else _SURPRISE
 
@@ -112,7 +116,7 @@ def is_placeholder(value: bytes) -> bool:
     """Returns whether the value is a placeholder of a secret; a random value may contain one of the
     words by chance.
     """
-    steps = sum(after - before == 1 for before, after in pairwise(value))
+    steps = sum(following - previous == 1 for previous, following in pairwise(value))
     if len(set(value)) <= 4 or steps > 0.5 * (len(value) - 1) or _TEMPLATE.search(value):
         return True
     if _LEFT_OUT.search(value) and not _is_long_and_random(value):
@@ -125,7 +129,7 @@ def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
     hundred decide.
     """
     value = value[:400]
-    judged = bytes(_PAIRS[before][after] for before, after in pairwise(value))
+    judged = bytes(_PAIRS[previous][following] for previous, following in pairwise(value))
     common, surprises, common_humps, surprising_humps = (
         judged.count(kind) for kind in (1, 2, 3, 4)
     )

@@ -95,14 +95,17 @@ class View:
 
     def span(self, start: int, end: int) -> Span:
         """Returns the bytes of the outermost text that the non-empty span was made from."""
-        first, last = self._origin(start)[0], self._origin(end - 1)[1]
+        first = self._origin(start)[0]
+        last = self._origin(end - 1)[1]
         return self.parent.span(first, last) if self.parent else (first, last)
 
     def _origin(self, position: int) -> Span:
         """Returns where the byte at the position came from: one byte, or one whole escape."""
         index = bisect_right(self.starts, position) - 1
-        start, end = self.starts[index], self.starts[index + 1]
-        origin, origin_end = self.origins[index], self.origins[index + 1]
+        start = self.starts[index]
+        end = self.starts[index + 1]
+        origin = self.origins[index]
+        origin_end = self.origins[index + 1]
         if end - start != origin_end - origin:
             return origin, origin_end
         return origin + position - start, origin + position - start + 1
@@ -121,14 +124,15 @@ def views(view: View, *, with_itself: bool) -> Iterator[View]:
     """Yields the view (when asked) and every text found by unescaping and unquoting it again and
     again.
     """
-    waiting, seen = [view], {view.text}
+    waiting = [view]
+    texts = {view.text}
     if with_itself or not _ESCAPE.search(view.text):
         yield view
-    while waiting and len(seen) < MAX_VIEWS:
+    while waiting and len(texts) < MAX_VIEWS:
         current = waiting.pop(0)
         for inner in (unescape(current), unquote(current)):
-            if inner is not None and inner.text not in seen:
-                seen.add(inner.text)
+            if inner is not None and inner.text not in texts:
+                texts.add(inner.text)
                 waiting.append(inner)
                 yield inner
 
