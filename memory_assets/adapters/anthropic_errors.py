@@ -173,12 +173,12 @@ def retry_after(headers: Mapping[str, str], *, is_rate_limit: bool) -> float | N
 
 
 def _reset(headers: Mapping[str, str]) -> datetime | None:
-    limits = {
-        match[1]: _moment(value)
-        for name, value in headers.items()
-        if (match := _RESET.fullmatch(name.lower()))
-    }
-    moments = {limit: moment for limit, moment in limits.items() if moment is not None}
+    moments: dict[str, datetime] = {}
+    for name, value in headers.items():
+        match = _RESET.fullmatch(name.lower())
+        moment = _moment(value) if match else None
+        if match and moment:
+            moments[match[1]] = moment
     used_up = [
         moment
         for limit, moment in moments.items()

@@ -92,17 +92,21 @@ class ClaudeCodeModel(HarnessModel):
                 f"{self.title} returned an empty answer ({stop_reason}). The next run "
                 "repeats the request."
             )
-        usage = result.get("usage") or {}
         return ModelAnswer(
             text=text,
             model=_model_of(result) or self.name,
-            input_tokens=int(usage.get("input_tokens") or 0),
-            output_tokens=int(usage.get("output_tokens") or 0),
+            input_tokens=_tokens(result, "input_tokens"),
+            output_tokens=_tokens(result, "output_tokens"),
             stop_reason=stop_reason,
-            cache_read_tokens=int(usage.get("cache_read_input_tokens") or 0),
-            cache_write_tokens=int(usage.get("cache_creation_input_tokens") or 0),
+            cache_read_tokens=_tokens(result, "cache_read_input_tokens"),
+            cache_write_tokens=_tokens(result, "cache_creation_input_tokens"),
             raw=result,
         )
+
+
+def _tokens(result: Mapping[str, Any], kind: str) -> int:
+    usage = result.get("usage") or {}
+    return int(usage.get(kind) or 0)
 
 
 def _interrupted(events: Sequence[Mapping[str, Any]], stop_reason: str) -> str:

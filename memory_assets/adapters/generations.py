@@ -49,12 +49,14 @@ class Generations:
     def published(self) -> Path | None:
         """Returns the folder of the published generation, or None if there is none."""
         previous_name = None
-        while (
-            (name := self._pointer()) != previous_name
-        ):  # else a generation that was replaced and removed meanwhile would be none
-            if name and (folder := self.folder / name).is_dir() and self.is_readable(folder):
+        name = self._pointer()
+        # Repeated, else a generation that was replaced and removed meanwhile would be none.
+        while name != previous_name:
+            folder = self.folder / (name or "")
+            if name and folder.is_dir() and self.is_readable(folder):
                 return folder
             previous_name = name
+            name = self._pointer()
         return None
 
     def is_readable(self, folder: Path) -> bool:
@@ -78,9 +80,11 @@ class Generations:
         """Returns what is read from the published generation, again if another one replaces it
         meanwhile.
         """
-        while folder := self.published():
+        folder = self.published()
+        while folder is not None:
             with suppress(ReplacedError), self.quarantined_on_failure(folder):
                 return read(folder)
+            folder = self.published()
         return nothing
 
     @contextmanager
@@ -115,8 +119,8 @@ class Generations:
 
         Empty where there is no generation, or one of an earlier release, which noted nothing.
         """
-        if (pointer := self.folder / "current").is_file() and self.published() is None:
-            return [f"{pointer.name} names no generation"]
+        if (self.folder / "current").is_file() and self.published() is None:
+            return ["current names no generation"]
         return self.read_published(lambda folder: list(_faults(folder, is_deep=is_deep)), [])
 
     @contextmanager

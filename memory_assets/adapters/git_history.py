@@ -108,8 +108,10 @@ def _masked(stream: bytes, mask: Callable[[bytes], bytes]) -> bytes:
     """Returns the stream of `fast-export` with the content of each block masked."""
     pieces = []
     position = 0
-    while header := _DATA.search(stream, position):
+    header = _DATA.search(stream)
+    while header is not None:
         end = header.end() + int(header[1])
         pieces += [stream[position : header.end()], mask(stream[header.end() : end])]
         position = end
+        header = _DATA.search(stream, position)
     return b"".join([*pieces, stream[position:]])

@@ -237,12 +237,10 @@ class GitWorkspace:
             "utf-8", "replace"
         )
         lines = list(_lines_of(diff))
-        latest = {
-            path: self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True)
-            .stdout.decode()
-            .strip()
-            for path in {line.path for line in lines}
-        }
+        latest: dict[str, str] = {}
+        for path in {line.path for line in lines}:
+            log = self._git("log", "-1", "--format=%h", range, "--", path, may_fail=True)
+            latest[path] = log.stdout.decode().strip()
         return [
             replace(line, commit=self._short_commit_of(line) or latest[line.path]) for line in lines
         ]
@@ -306,10 +304,10 @@ class GitWorkspace:
         commits = []
         for commit in self.history(path, limit):
             old_content = self._content(f"{commit.id}^", path) if commit.is_ours else None
-            if old_content is not None and (
-                lost_lines := lost(old_content, self._content(commit.id, path) or b"")
-            ):
-                commits.append((commit.id, lost_lines))
+            if old_content is not None:
+                lost_lines = lost(old_content, self._content(commit.id, path) or b"")
+                if lost_lines:
+                    commits.append((commit.id, lost_lines))
         return commits
 
     def _content(self, commit: str, path: str) -> bytes | None:
@@ -441,12 +439,13 @@ def _lines_of(diff: str) -> Iterator[ChangedLine]:
     old = 0
     new = 0
     for text in diff.splitlines():
+        hunk = _HUNK.match(text)
         if text.startswith(("--- ", "+++ ")) and old == new == 0:
             name = text[4:].removesuffix("\t")  # git ends a name with blanks so
             path = name if name != os.devnull else path
         elif text.startswith("diff "):
             old = new = 0
-        elif hunk := _HUNK.match(text):
+        elif hunk:
             old = int(hunk[1])
             new = int(hunk[2])
         elif text.startswith("-"):

@@ -161,19 +161,17 @@ class HarnessModel(ABC):
                 f"{self.title} does not know an option that is needed. Update it, then try again."
             )
         if _LIMIT.search(message):
-            resets = _RESETS.search(message)
-            reset = (
-                f"{reset_at:%Y-%m-%d %H:%M} UTC"
-                if reset_at
-                else resets[1].strip(" .,")
-                if resets
-                else ""
-            )
-            reset = f"; it is reset at {reset}" if reset else ""
             return ModelLimitError(
-                f"The usage limit of {self.title} is reached{reset}. The next run after that "
-                "asks the rest."
+                f"The usage limit of {self.title} is reached{_reset(message, reset_at)}. The "
+                "next run after that asks the rest."
             )
+        return (
+            self._setup_failure(message, status)
+            or self._request_failure(message, status)
+            or self._failure_of_server(message, status)
+        )
+
+    def _setup_failure(self, message: str, status: int | None) -> ModelError | None:
         if status in (401, 403) or _NO_LOGIN.search(message):
             return ModelSetupError(
                 f"{self.title} is not logged in, or its login is not accepted. "
@@ -188,10 +186,16 @@ class HarnessModel(ABC):
             return ModelSetupError(
                 f"{self.title} has no model '{self.model or 'default'}'. Check MEMORY_MODEL."
             )
+        return None
+
+    def _request_failure(self, message: str, status: int | None) -> ModelError | None:
         if _TOO_LONG.search(message):
             return ModelRequestError(f"The question is too long for {self.name}.")
         if status == 400 or "invalid_request_error" in message:
             return ModelRequestError(f"{self.title} rejects a request (400).")
+        return None
+
+    def _failure_of_server(self, message: str, status: int | None) -> ModelError:
         if status is not None and (status == 429 or status >= 500):
             return ModelBusyError(
                 f"{self.title} is busy ({status}) after its own retries; the next run asks again."
@@ -289,6 +293,15 @@ class HarnessModel(ABC):
             ) from None
         code = 128 - process.returncode if process.returncode < 0 else process.returncode
         return ClientOutput(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def _reset(message: str, reset_at: datetime | None) -> str:
+    """Returns when a limit ends, as the client recorded it or as it says; empty if it does not."""
+    if reset_at:
+        return f"; it is reset at {reset_at:%Y-%m-%d %H:%M} UTC"
+    match = _RESETS.search(message)
+    moment = match[1].strip(" .,") if match else ""
+    return f"; it is reset at {moment}" if moment else ""
 
 
 def find_program(name: str) -> str | None:

@@ -134,11 +134,14 @@ class TodoistTasks:
         another person's.
         """
         task = self._call_if_there(lambda api: api.get_task(id))
-        if task is not None and task.is_completed:
-            return _task(task)
-        if task is not None and (open_tasks := self._open([id])):
-            return open_tasks[id]
-        home = project_id if task is None else task.project_id
+        home = project_id
+        if task is not None:
+            if task.is_completed:
+                return _task(task)
+            open_tasks = self._open([id])
+            if open_tasks:
+                return open_tasks[id]
+            home = task.project_id
         project = self._call_if_there(lambda api: api.get_project(home))
         return Task(
             id,

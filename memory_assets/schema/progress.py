@@ -70,7 +70,8 @@ def expect(estimate: Callable[[], Mapping[str, float]], notice: str = "") -> Ite
     Where there are any, the notice is shown before everything else.
     """
     reporter = _reporter
-    if reporter is None or not (seconds := estimate()):
+    seconds = estimate() if reporter is not None else {}
+    if reporter is None or not seconds:
         yield
         return
     reporter.expect(seconds, notice)

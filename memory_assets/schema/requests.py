@@ -178,8 +178,8 @@ class Filters(Request):
         """Returns the request with moments in place of `30d` and `2026-05-01`."""
         moments = {
             name: _moment(name, text, now, zone, is_end=name == "until")
-            for name in ("since", "until")
-            if isinstance(text := getattr(self, name), str)
+            for name, text in (("since", self.since), ("until", self.until))
+            if isinstance(text, str)
         }
         values = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self).of(**{**values, **moments}) if moments else self

@@ -168,14 +168,17 @@ def _blocks(text: str) -> list[tuple[_Kind, str]]:
             continue
         kind, content = ("code", line) if is_code else _kind_of(line)
         last = blocks[-1][0] if blocks and not is_new else None
-        if is_code or (
-            kind == "prose" and (last == "prose" or (last == "bullet" and line[:1].isspace()))
-        ):
+        if is_code or (kind == "prose" and _continues(last, line)):
             blocks[-1][1].append(content)
         elif kind != "blank":
             blocks.append((kind, [content]))
         is_new = kind in ("blank", "title", "table")
     return [(kind, ("\n" if kind == "code" else " ").join(lines)) for kind, lines in blocks]
+
+
+def _continues(last: _Kind | None, line: str) -> bool:
+    """Returns whether prose goes on in the block before it."""
+    return last == "prose" or (last == "bullet" and line[:1].isspace())
 
 
 def _kind_of(line: str) -> tuple[_Kind, str]:

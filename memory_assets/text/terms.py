@@ -174,9 +174,12 @@ def _names(whole: str) -> Iterable[str]:
 
 
 def _forms(piece: str) -> Iterable[str]:
-    if piece.isalnum() or _UNSPACED.search(piece) or not (named := _NAME.search(piece)):
+    if piece.isalnum() or _UNSPACED.search(piece):
         return ()
-    name = named.group().rstrip("_").casefold()
+    match = _NAME.search(piece)
+    if match is None:
+        return ()
+    name = match.group().rstrip("_").casefold()
     return [form for form in dict.fromkeys((name, name.lstrip("-"))) if not form.isalnum()]
 
 
@@ -187,7 +190,7 @@ def _of_word(word: str) -> Iterator[tuple[str, str]]:
     yield _stem(word.casefold()), word.casefold()
     parts = _CAMEL.split(word)
     if len(parts) > 1 and not _PLURAL.fullmatch(word):
-        yield from ((_stem(part), part) for part in (part.casefold() for part in parts))
+        yield from ((_stem(part), part) for part in map(str.casefold, parts))
 
 
 def _of_unspaced(word: str) -> Iterator[tuple[str, str]]:

@@ -169,14 +169,12 @@ def keep_hashes(store: Store, old_content: bytes, new_content: bytes) -> None:
 
 def _masked_since(store: Store, moment: datetime) -> list[str]:
     """Returns the sources with bytes that were masked since the moment, killed runs included."""
-    return [
-        source
-        for source, ranges in store.archive.sources().items()
-        if any(
-            stored_range.restated_at and stored_range.restated_at >= moment
-            for stored_range in ranges
-        )
-    ]
+    sources: list[str] = []
+    for source, ranges in store.archive.sources().items():
+        masked_at = filter(None, (stored_range.restated_at for stored_range in ranges))
+        if any(at >= moment for at in masked_at):
+            sources.append(source)
+    return sources
 
 
 def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None:

@@ -313,6 +313,7 @@ def _overlaps(column: str, ids: list[str]) -> pl.Expr:
 
 def _entry_lines(store: Store, query: PhraseQuery) -> Iterable[str]:
     for name in memory_files(store.workspace):
-        if (path := store.workspace / name).is_file():
+        path = store.workspace / name
+        if path.is_file():
             lines = enumerate(path.read_bytes().split(b"\n"), 1)
             yield from (f"{name}:{number}" for number, line in lines if query.count_in(line))

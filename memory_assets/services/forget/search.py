@@ -112,10 +112,8 @@ class PhraseQuery:
     @cached_property
     def _needles(self) -> list[bytes]:
         """The longest ASCII word of each phrase; empty where it has none."""
-        ascii_words = (
-            [word.encode() for word in phrase if word.isascii()] for phrase in self.phrases
-        )
-        return [max(words, key=len, default=b"") for words in ascii_words]
+        ascii_words = (filter(str.isascii, phrase) for phrase in self.phrases)
+        return [max(words, key=len, default="").encode() for words in ascii_words]
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[bytes]]:

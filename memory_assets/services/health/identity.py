@@ -126,12 +126,9 @@ def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator
 
 def _read_order(folder: Path, memory_md: Path, log: Path) -> str:
     """Returns the files that a session reads, in order, with their sizes in bytes."""
-    files = [
-        path for path in (*(folder / name for name in READ_FIRST), memory_md, log) if path.is_file()
-    ]
-    return "read in this order: " + ", ".join(
-        f"{path.name} {path.stat().st_size:,} bytes" for path in files
-    )
+    files = (*map(folder.joinpath, READ_FIRST), memory_md, log)
+    sizes = [f"{path.name} {path.stat().st_size:,} bytes" for path in files if path.is_file()]
+    return "read in this order: " + ", ".join(sizes)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -135,66 +135,73 @@ def render_status(status: Status) -> str:
     when it is printed.
     """
     if status.is_empty:
-        was_up = (status.store / "VERSION").is_file()
-        following = (
-            ""
-            if was_up and (status.unread or status.left_out)
-            else " Run `memory up` to take in transcripts."
-        )
-        unread = (
-            f"\n{'not read':<{NAME_WIDTH}}  {_not_read(status)}"
-            if status.unread or status.left_out
-            else ""
-        )
-        unread += (
-            f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}" if status.ignored else ""
-        )
-        return f"There is no memory in {status.store} yet.{following}{unread}"
+        return _render_empty(status)
+    facts = f"{status.rows['facts']:,} in {status.rows['sessions']:,} sessions"
+    damage = f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"
+    unsent = f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"
+    has_unread = bool(status.unread or status.left_out)
     lines = {
         "store": f"{status.store}{' (the bundled sample)' if status.is_sample else ''}",
-        **({"kept in": f"{status.objects}; the folder is a copy"} if status.objects else {}),
-        "days": f"{status.first_day} to {status.last_day}"
-        if status.first_day
-        else "none observed yet",
+        "kept in": f"{status.objects}; the folder is a copy" if status.objects else "",
+        "days": _days(status),
         "messages": f"{status.rows['messages']:,}",
-        "facts": f"{status.rows['facts']:,} in {status.rows['sessions']:,} sessions",
+        "facts": facts,
         "open": f"{status.open_windows:,} sessions still going on",
-        **({"not read": _not_read(status)} if status.unread or status.left_out else {}),
-        **({"ignored": _ignored(status.ignored)} if status.ignored else {}),
-        **(
-            {"damaged": f"{status.damaged_lines:,} lines cannot be read; see `memory doctor`"}
-            if status.damaged_lines
-            else {}
-        ),
-        "memories": ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
-        or f"none built yet; notes: {status.noted:,}",
+        "not read": _not_read(status) if has_unread else "",
+        "ignored": _ignored(status.ignored) if status.ignored else "",
+        "damaged": damage if status.damaged_lines else "",
+        "memories": _memories(status),
         "to review": f"{status.pending:,} of {status.rows['proposals']:,} proposals",
         "updated": f"{status.updated_at:%Y-%m-%d %H:%M} UTC" if status.updated_at else "never",
-        "model": f"{status.model}; may be sent: {_named(status.sent_projects)}"
-        if status.model
-        else "none: "
-        f"{'no text is sent to one' if status.objects else 'nothing leaves this machine'}",
-        **(
-            {"not sent": f"{', '.join(status.waiting_projects)} (`memory model add PROJECT`)"}
-            if status.waiting_projects
-            else {}
-        ),
+        "model": _model(status),
+        "not sent": unsent if status.waiting_projects else "",
         "MEMORY.md": status.memory_md,
         "REVIEW.md": status.review_md,
     }
-    following = (
-        "Next: `memory up` keeps watch and serves the Dagster UI; facts are taken from a "
-        "session once it has ended."
-    )
+    table = [f"{name:<{NAME_WIDTH}}  {value}" for name, value in lines.items() if value]
+    return "\n".join([*table, _next_step(status)])
+
+
+def _render_empty(status: Status) -> str:
+    was_up = (status.store / "VERSION").is_file()
+    has_unread = bool(status.unread or status.left_out)
+    start = "" if was_up and has_unread else " Run `memory up` to take in transcripts."
+    text = f"There is no memory in {status.store} yet.{start}"
+    if has_unread:
+        text += f"\n{'not read':<{NAME_WIDTH}}  {_not_read(status)}"
+    if status.ignored:
+        text += f"\n{'ignored':<{NAME_WIDTH}}  {_ignored(status.ignored)}"
+    return text
+
+
+def _days(status: Status) -> str:
+    return f"{status.first_day} to {status.last_day}" if status.first_day else "none observed yet"
+
+
+def _memories(status: Status) -> str:
+    counts = ", ".join(f"{count:,} {state}" for state, count in status.memories.items())
+    return counts or f"none built yet; notes: {status.noted:,}"
+
+
+def _model(status: Status) -> str:
+    if status.model:
+        return f"{status.model}; may be sent: {_named(status.sent_projects)}"
+    if status.objects:
+        return "none: no text is sent to one"
+    return "none: nothing leaves this machine"
+
+
+def _next_step(status: Status) -> str:
     if status.pending:
-        following = "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
-    elif status.memories or status.noted:
-        following = (
+        return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    if status.memories or status.noted:
+        return (
             'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch '
             "and serves the Dagster UI."
         )
-    return "\n".join(
-        [*(f"{name:<{NAME_WIDTH}}  {value}" for name, value in lines.items()), following]
+    return (
+        "Next: `memory up` keeps watch and serves the Dagster UI; facts are taken from a "
+        "session once it has ended."
     )
 
 

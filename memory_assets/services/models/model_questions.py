@@ -170,8 +170,8 @@ class Consultation:
         return [
             status_of(question, self.answers, any_prompt=self.any_prompt)
             for window in model_windows.iter_rows(named=True)
-            if (window_messages := by_window.get(window["window_id"])) is not None
-            for question in questions_about(window, window_messages, *how)
+            if window["window_id"] in by_window
+            for question in questions_about(window, by_window[window["window_id"]], *how)
         ]
 
     def costs(self, days: Iterable[str]) -> Costs:
@@ -320,15 +320,11 @@ class Consultant:
             for day in days
             for session_question in self.consultation.standings(day, sessions)
         ]
-        ordered = sorted(questions, key=lambda question: question.place)
-        return {
-            session: [
-                session_question
-                for session_question in ordered
-                if session_question.session_id == session
-            ]
-            for session in sessions
-        }
+        by_session: dict[str, list[ObserverQuestion]] = {session: [] for session in sessions}
+        for question in sorted(questions, key=lambda question: question.place):
+            if question.session_id in by_session:
+                by_session[question.session_id].append(question)
+        return by_session
 
     def _established(
         self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion

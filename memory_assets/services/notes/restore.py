@@ -47,18 +47,18 @@ def restore(store: Store, request: RestoreRequest) -> Restored:
     or replaced, and `NoteError` for one that is active or held.
     """
     memories = read_present(store.tables, store.ledger)
-    rows = {row["id"]: row for row in (find_memory(memories, name) for name in request.memory_ids)}
+    found_rows = [find_memory(memories, name) for name in request.memory_ids]
+    rows = {row["id"]: row for row in found_rows}
     states = present_states(store, memories.filter(pl.col("id").is_in(list(rows))))
     earlier_states = {row["memory_id"]: row["state"] for row in states.iter_rows(named=True)}
     for id, row in rows.items():
         _check_restorable(row, earlier_states[id])
     events = {id: store.append_event(RESTORED, id, {"memory_ids": [id]}) for id in rows}
-    return Restored(
-        tuple(
-            RestoredMemory(id, row["text"], earlier_states[id], events[id].at)
-            for id, row in rows.items()
-        )
+    restored = (
+        RestoredMemory(id, row["text"], earlier_states[id], events[id].at)
+        for id, row in rows.items()
     )
+    return Restored(tuple(restored))
 
 
 def present_states(store: Store, memories: pl.DataFrame) -> pl.DataFrame:

@@ -102,7 +102,8 @@ def find_memory(memories: "pl.DataFrame", name: str) -> dict[str, Any]:
         matches = rows.filter(is_part)
     if matches.is_empty():
         raise UnknownMemoryError(
-            f"There is no memory {_shown(id_or_part)}. `memory recall` shows the ids of what it finds."
+            f"There is no memory {_shown(id_or_part)}. `memory recall` shows the ids of what it "
+            "finds."
         )
     if matches.height > 1:
         some = ", ".join(short_id(id) for id in matches["id"].sort().head(5))

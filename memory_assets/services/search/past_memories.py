@@ -34,7 +34,8 @@ def read_as_of(store: Store, table: str, day: date | str) -> pl.DataFrame:
             f"Only the table '{TABLE}' can be read as of a day, not '{table}'. Filter its "
             "rows by day instead."
         )
-    if on > (today := store.settings.today()):
+    today = store.settings.today()
+    if on > today:
         raise TableError(f"The day {on} has not begun; today is {today}. Give an earlier day.")
     past, _states = memories_as_of(store, min(_end_of(store, on), store.settings.clock()))
     past = past.filter(pl.col("state") != "forgotten")

@@ -56,13 +56,12 @@ def show_rows(
     """Returns the first rows of the table, or of one of its days, in order of its key."""
     keys = schemas.key_of(table)
     parts = None if day is None else [day]
-    if parts and (partitions := list(tables.parts(table))) and day not in partitions:
-        some = (
-            partitions[0]
-            if len(partitions) == 1
-            else f"{len(partitions)} parts, {partitions[0]} to {partitions[-1]}"
-        )
-        raise TableError(f"Table '{table}' has no part '{day}'; it has {some}.")
+    partitions = [] if day is None else list(tables.parts(table))
+    if partitions and day not in partitions:
+        listed = partitions[0]
+        if len(partitions) > 1:
+            listed = f"{len(partitions)} parts, {partitions[0]} to {partitions[-1]}"
+        raise TableError(f"Table '{table}' has no part '{day}'; it has {listed}.")
     frame = tables.scan(table, parts)
     total = frame.select(pl.len()).collect().item()
     return _rows(table, frame.sort(keys).head(limit).collect(), total)

@@ -221,15 +221,14 @@ def why_not(
     elsewhere = _in_records(sought, store) or _in_files(sought, store)
     if elsewhere:
         return elsewhere
-    if memory and (not message or memory[1].rank >= message[1].rank):
+    if memory and (message is None or memory[1].rank >= message[1].rank):
         return _in_memories(sought, *memory, store, present, recall, question)
-    if message:
-        return _in_messages(sought, *message, store, present)
-    return WhyNot(
-        wanted,
-        "not captured",
-        "nothing near it was said in a transcript that was taken in or waits",
-    )
+    return _in_messages(sought, *message, store, present) if message else _not_captured(wanted)
+
+
+def _not_captured(wanted: str) -> WhyNot:
+    because = "nothing near it was said in a transcript that was taken in or waits"
+    return WhyNot(wanted, "not captured", because)
 
 
 def _erased(wanted: str, store: Store) -> WhyNot | None:

@@ -168,20 +168,18 @@ def use_model(
     }
     wanted = {setting: value for setting, value in values.items() if value is not None}
     chosen = changed_settings(read_settings(), wanted)
-    names: dict[Role, str | None] = {"observer": name, "reflector": reflector}
-    uncertain = [
-        check_name(model, role, chosen, is_free=is_free) for role, model in names.items() if model
-    ]
+    roles: dict[Role, str | None] = {"observer": name, "reflector": reflector}
+    models = {role: model for role, model in roles.items() if model}
+    uncertain = [check_name(model, role, chosen, is_free=is_free) for role, model in models.items()]
     written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
     written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
-    if is_free and name != RULES:
-        prices = {model: {**price} for model, price in chosen.model_prices.items()}
-        written["model_prices"] = prices | {
-            model: {"input": 0.0, "output": 0.0} for model in (name, reflector) if model
-        }
-    path = write_settings(
-        {**written, "model_projects": list(projects)} if name != RULES else written
-    )
+    if name != RULES:
+        if is_free:
+            prices = {model: {**price} for model, price in chosen.model_prices.items()}
+            free = {model: {"input": 0.0, "output": 0.0} for model in models.values()}
+            written["model_prices"] = prices | free
+        written["model_projects"] = list(projects)
+    path = write_settings(written)
     return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
 
 

@@ -115,17 +115,12 @@ def projects_of(store: Store, files: Sequence[MemoryFile]) -> dict[str, str]:
     project_of_folder = {
         file.beside: _project_in(Path(file.beside).name, projects) for file in files
     }
-    rows = (
-        windows.filter(pl.col("harness") == "claude_code")
-        .sort("ended_at")
-        .select("path", "project")
-        .iter_rows()
-    )
-    return project_of_folder | {
-        folder: project
-        for path, project in rows
-        if (folder := str(Path(path).parent)) in project_of_folder
-    }
+    rows = windows.filter(harness="claude_code").sort("ended_at").select("path", "project")
+    for path, project in rows.iter_rows():
+        folder = str(Path(path).parent)
+        if folder in project_of_folder:
+            project_of_folder[folder] = project
+    return project_of_folder
 
 
 def _project_in(slug: str, projects: Iterable[str]) -> str:
@@ -160,5 +155,6 @@ def _markdown(harness: Harness, folder: Path, deepest: int, beside: str) -> Iter
     for root, names, files in os.walk(folder):
         names[:] = names if len(Path(root).relative_to(folder).parts) < deepest else []
         for path in (Path(root, name) for name in files if name.endswith(".md")):
-            if path.is_file() and (stat := path.stat()).st_size <= LARGEST_FILE:
+            stat = path.stat() if path.is_file() else None
+            if stat and stat.st_size <= LARGEST_FILE:
                 yield MemoryFile(harness, path, beside, stat.st_size, stat.st_mtime_ns)

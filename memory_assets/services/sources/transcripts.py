@@ -134,11 +134,8 @@ def find_all(settings: Settings) -> FoundFiles:
     folders = settings.source_folders()
     files = find_files(folders) if folders else find_files(places(), since=read_since(settings))
     rules = read_ignore_rules(settings)
-    reasons = {
-        file: reason
-        for file in (*files.transcripts, *files.older)
-        if (reason := rules.reason_for(file))
-    }
+    all_reasons = {file: rules.reason_for(file) for file in (*files.transcripts, *files.older)}
+    reasons = {file: reason for file, reason in all_reasons.items() if reason}
     if not reasons:
         return files
     return replace(

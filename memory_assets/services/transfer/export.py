@@ -178,7 +178,8 @@ def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
         frame = store.tables.read(table).sort(schemas.key_of(table))
         frame.write_parquet(file)
         file.chmod(0o600)
-        hashes[f"{TABLES}/{file.name}"], rows[table] = hash_of(file.read_bytes()), frame.height
+        hashes[f"{TABLES}/{file.name}"] = hash_of(file.read_bytes())
+        rows[table] = frame.height
     manifest = replace(manifest, files=hashes, rows=rows)
     write_below(folder, MANIFEST, manifest.to_json())
     return manifest, left_out

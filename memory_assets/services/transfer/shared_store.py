@@ -36,7 +36,8 @@ def hand_over(store: Store) -> None:
 
 def send_workspace(store: Store) -> None:
     """Sends the workspace of a shared store to its remote; raises `StoreError` if it cannot."""
-    if store.mirror is not None and (problem := _exchange(store)):
+    problem = _exchange(store) if store.mirror is not None else None
+    if problem:
         raise StoreError(f"{problem} Run the same command again once the remote can be reached.")
 
 

@@ -113,8 +113,8 @@ def stacked_columns(
                 continue
             bottom = _y(bases[number], ticks[-1])
             top = _y(bases[number] + value, ticks[-1])
-            left = LEFT + step * (number + 0.5) - width / 2
-            box = _box(left, top, width, bottom - top, colour)
+            x = LEFT + step * (number + 0.5) - width / 2
+            box = _box(x, top, width, bottom - top, colour)
             title_of_box = escape(f"{layer.name}, {labels[number]}: {show(value)}")
             drawn.append(f"{box}<title>{title_of_box}</title></rect>")
             bases[number] += value

@@ -388,9 +388,9 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
         kind = ' class="overdue"' if cells[-1] == "overdue" else ""
         return f"<tr{kind}>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    return "\n".join(
-        ["<table>", row(rows[0], "th"), *(row(one, "td") for one in rows[1:]), "</table>"]
-    )
+    head, *body = rows
+    lines = [row(head, "th"), *(row(cells, "td") for cells in body)]
+    return "\n".join(["<table>", *lines, "</table>"])
 
 
 _STYLE = """

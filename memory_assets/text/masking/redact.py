@@ -159,9 +159,8 @@ def _scan_lines(chunk: bytes, bounds: list[int]) -> Iterator[tuple[int, list[Spa
     """
     lines = _series(chunk, bounds)
     rows = lines.str.contains(HAS_BLOCKS).arg_true().to_list()
-    joined = [
-        (row, blocks) for row in rows if (blocks := blocks_of(chunk[bounds[row] : bounds[row + 1]]))
-    ]
+    blocks_of_rows = ((row, blocks_of(chunk[bounds[row] : bounds[row + 1]])) for row in rows)
+    joined = [(row, blocks) for row, blocks in blocks_of_rows if blocks]
     ends = list(accumulate((len(blocks.text) for _, blocks in joined), initial=0))
     texts = pl.concat([lines, _series(b"".join(blocks.text for _, blocks in joined), ends)])
 

@@ -6,7 +6,7 @@ knows no vendor (`secret_tokens`).
 """
 
 import re
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 _FOLLOWERS = """
     a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs
@@ -56,9 +56,8 @@ def _judge(previous: str, following: str) -> int:
     return _COMMON if is_common else _SURPRISE
 
 
-_PAIRS = tuple(
-    bytes(_judge(chr(before), chr(after)) for after in range(256)) for before in range(256)
-)
+_CHARACTERS = [chr(number) for number in range(256)]
+_PAIRS = tuple(bytes(map(_judge, repeat(previous), _CHARACTERS)) for previous in _CHARACTERS)
 
 _TEMPLATE = re.compile(
     rb"(?-i:REDACTED|x{8,})|\*{4}|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b"
