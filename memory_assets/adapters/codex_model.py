@@ -60,14 +60,12 @@ class CodexModel(HarnessModel):
     def arguments(self, request: ModelRequest, folder: Path) -> list[str]:
         """Returns the arguments for one question without session, hooks, MCP servers or context."""
         (folder / "prompt.md").write_text(request.system, "utf-8")
-        configuration = {
-            name: value for name, value in _configuration().items() if name in WHO_ANSWERS
-        }
+        options = {name: value for name, value in _configuration().items() if name in WHO_ANSWERS}
         if self.model:
-            configuration["model"] = self.model
+            options["model"] = self.model
         overrides = {"model_instructions_file": str(folder / "prompt.md")}
         settings = [
-            *(f"{name}={_toml(value)}" for name, value in {**configuration, **overrides}.items()),
+            *(f"{name}={_toml(value)}" for name, value in {**options, **overrides}.items()),
             *SETTINGS,
         ]
         arguments = [*NOTHING_OF_ITS_OWN, "-o", str(folder / "answer.txt")]

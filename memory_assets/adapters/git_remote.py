@@ -75,23 +75,23 @@ class GitRemote(GitWorkspace):
         """Brings the files on disk to what the merge says, then commits it; can be repeated after a
         kill.
         """
-        our_tree = self._tree(ours)
-        their_tree = self._tree(theirs)
-        base_tree = self._tree(base) if base else {}
+        ours_files = self._tree(ours)
+        their_files = self._tree(theirs)
+        base_files = self._tree(base) if base else {}
         merged = {
             path: self._merged(
-                base_tree.get(path),
-                our_tree.get(path),
-                their_tree.get(path),
+                base_files.get(path),
+                ours_files.get(path),
+                their_files.get(path),
                 keeps_both=has_both(path),
             )
-            for path in {*our_tree, *their_tree}
+            for path in {*ours_files, *their_files}
         }
         changed = {
-            path: content for path, content in merged.items() if content != our_tree.get(path)
+            path: content for path, content in merged.items() if content != ours_files.get(path)
         }
         for path, content in changed.items():
-            self._bring(path, our_tree.get(path), content)
+            self._bring(path, ours_files.get(path), content)
         entries = b"".join(
             self._index_entry(path, content) for path, content in sorted(changed.items())
         )

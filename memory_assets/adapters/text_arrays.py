@@ -75,12 +75,8 @@ class TextArrays:
         """Returns those of the terms that some row contains."""
         keys = np.array([key_of(term) for term in terms], dtype=np.uint64)
         places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
-        are_in_corpus = (
-            self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), dtype=bool)
-        )
-        return [
-            term for term, is_in_corpus in zip(terms, are_in_corpus, strict=True) if is_in_corpus
-        ]
+        exist = self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), dtype=bool)
+        return [term for term, exists in zip(terms, exist, strict=True) if exists]
 
     def rows_of(self, ids: Iterable[str]) -> np.ndarray:
         """Returns the rows of the ids that the corpus contains."""
@@ -176,11 +172,9 @@ def change_arrays(old: TextArrays, new: pl.DataFrame, deletes: Iterable[str]) ->
         },
         schema=new.select("id", "parent", "group", "order").schema,
     )
-    remaining_rows = old_rows.with_row_index("was").filter(
-        ~pl.col("id").is_in([*deletes, *new["id"]])
-    )
+    remaining = old_rows.with_row_index("was").filter(~pl.col("id").is_in([*deletes, *new["id"]]))
     added = new.select(old_rows.columns).with_row_index("was", offset=len(old))
-    rows = pl.concat([remaining_rows, added]).sort("group", "order", "parent", "was")
+    rows = pl.concat([remaining, added]).sort("group", "order", "parent", "was")
     was = rows["was"].to_numpy()
     becomes = np.full(len(old) + new.height, -1, dtype=np.int64)
     becomes[was] = np.arange(rows.height)
@@ -224,12 +218,12 @@ def _vectors(old: TextArrays, new: pl.DataFrame, becomes: np.ndarray) -> np.ndar
         vectors[places[places >= 0]] = old.vectors[rows][places >= 0]
     for start in range(0, new.height, ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
-        new_vectors = new["vector"][rows]
+        column = new["vector"][rows]
         places = of_new[rows]
-        has_vector = new_vectors.is_not_null().to_numpy()
+        has_vector = column.is_not_null().to_numpy()
         if has_vector.any():
             vectors[places[has_vector]] = (
-                new_vectors.drop_nulls().explode().to_numpy().reshape(-1, dimension)
+                column.drop_nulls().explode().to_numpy().reshape(-1, dimension)
             )
     return vectors
 
@@ -242,7 +236,7 @@ def _words(old: TextArrays, new: pl.DataFrame, was: np.ndarray) -> tuple[np.ndar
     fresh = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(-1, CODE_BYTES)
     codes = np.concatenate([old.word_codes, fresh])
     sizes = np.concatenate(
-        [np.diff(old.word_starts), [len(codes_of_text) // CODE_BYTES for codes_of_text in packed]]
+        [np.diff(old.word_starts), [len(text_codes) // CODE_BYTES for text_codes in packed]]
     ).astype(np.int64)
     firsts = (np.cumsum(sizes) - sizes)[was]
     starts = _starts(sizes[was])

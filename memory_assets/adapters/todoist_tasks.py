@@ -55,18 +55,16 @@ class TodoistTasks:
         self._project = project
         self._url = url or PUBLIC_URL
 
-    def look(self, project_ids: Mapping[str, str], since: datetime) -> dict[str, Task]:
+    def look(self, homes: Mapping[str, str], since: datetime) -> dict[str, Task]:
         """Returns the current state of each task by its id."""
-        tasks = self._open(project_ids)
-        if project_ids.keys() - tasks.keys():
+        tasks = self._open(homes)
+        if homes.keys() - tasks.keys():
             tasks |= {
                 task.id: task
                 for task in self._completed(since)
-                if task.id in project_ids and task.id not in tasks
+                if task.id in homes and task.id not in tasks
             }
-        return tasks | {
-            id: self._missing(id, project_ids[id]) for id in project_ids if id not in tasks
-        }
+        return tasks | {id: self._missing(id, homes[id]) for id in homes if id not in tasks}
 
     def labelled(self, since: datetime) -> list[Task]:
         """Returns the open tasks with the label, and those with it that were completed since the
@@ -106,14 +104,12 @@ class TodoistTasks:
         """Returns the open ones of the tasks; some may be missing if tasks change while pages are
         read.
         """
-        open_tasks: dict[str, Task] = {}
-        all_ids = list(ids)
-        for page_ids in (all_ids[n : n + MOST_IDS] for n in range(0, len(all_ids), MOST_IDS)):
-            tasks = self._all(
-                lambda api, page_ids=page_ids: api.get_tasks(ids=page_ids, limit=LARGEST_PAGE)
-            )
-            open_tasks |= {task.id: _task(task) for task in tasks}
-        return open_tasks
+        results: dict[str, Task] = {}
+        wanted = list(ids)
+        for page in (wanted[n : n + MOST_IDS] for n in range(0, len(wanted), MOST_IDS)):
+            tasks = self._all(lambda api, page=page: api.get_tasks(ids=page, limit=LARGEST_PAGE))
+            results |= {task.id: _task(task) for task in tasks}
+        return results
 
     def _completed(self, since: datetime) -> list[Task]:
         """Returns all tasks completed since the moment, with or without the label."""

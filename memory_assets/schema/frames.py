@@ -153,16 +153,16 @@ def _is_broken(table: str) -> list[pl.Expr]:
         "ge": lambda column, value: column < value,
         "le": lambda column, value: column > value,
     }
-    expressions = [pl.struct(key_of(table)).is_duplicated()]
-    for name, declaration in _columns(table).items():
+    faults = [pl.struct(key_of(table)).is_duplicated()]
+    for name, field in _columns(table).items():
         column = pl.col(name)
-        expressions += [breaks[rule](column, value) for rule, value in _rules(declaration)]
-        if "anyOf" not in declaration:
-            expressions += [
+        faults += [breaks[rule](column, value) for rule, value in _rules(field)]
+        if "anyOf" not in field:
+            faults += [
                 column.is_null(),
-                *([column.is_nan()] if _dtype(declaration).is_float() else []),
+                *([column.is_nan()] if _dtype(field).is_float() else []),
             ]
-    return expressions
+    return faults
 
 
 @cache

@@ -107,9 +107,7 @@ class Request(BaseModel):
         """
         if not isinstance(values, Mapping):
             return values
-        listed = {
-            name for name, parameter in parameters(cls).items() if parameter["type"] == "array"
-        }
+        listed = {name for name, field in parameters(cls).items() if field["type"] == "array"}
         return {
             name: [_encodable(value)]
             if name in listed and isinstance(value, str)
@@ -478,15 +476,15 @@ def parameters(model: type[Request]) -> Mapping[str, dict[str, Any]]:
     examples.
     """
     return {
-        name: _plain(property_schema)
-        for name, property_schema in model.model_json_schema().get("properties", {}).items()
+        name: _plain(field)
+        for name, field in model.model_json_schema().get("properties", {}).items()
     }
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the schema without titles, null types and empty defaults."""
     of_value = next(
-        (alternative for alternative in schema.get("anyOf", ()) if alternative["type"] != "null"),
+        (option for option in schema.get("anyOf", ()) if option["type"] != "null"),
         {},
     )
     plain = {name: value for name, value in schema.items() if name not in ("anyOf", "title")}

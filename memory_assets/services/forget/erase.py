@@ -171,7 +171,7 @@ def _masked_since(store: Store, moment: datetime) -> list[str]:
     """Returns the sources with bytes that were masked since the moment, killed runs included."""
     sources: list[str] = []
     for source, ranges in store.archive.sources().items():
-        masked_at = filter(None, (stored_range.restated_at for stored_range in ranges))
+        masked_at = filter(None, (item.restated_at for item in ranges))
         if any(at >= moment for at in masked_at):
             sources.append(source)
     return sources

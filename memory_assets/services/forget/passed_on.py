@@ -101,15 +101,15 @@ def finish_passed_on(store: Store) -> Counter[str]:
         waiting = read_passed_on(store)
         if not waiting:
             return Counter()
-        tombstones = {passed_on for passed in waiting for passed_on in _only_of(store, passed)}
+        tombstones = {note for passed in waiting for note in _only_of(store, passed)}
         changed = erase(
             store,
             Tombstones(tombstones, store.key),
-            since=min(passed_on.at for passed_on in waiting),
+            since=min(note.at for note in waiting),
             with_history=False,
         )
-        for passed_on in waiting:
-            passed_on.path.unlink()
+        for note in waiting:
+            note.path.unlink()
         return changed
 
 
@@ -156,9 +156,7 @@ def _only_of(store: Store, passed: PassedOn) -> list[Tombstone]:
             break
         if Tombstones(tombstones, store.key).holds(content):
             tombstones = [
-                tombstone
-                for tombstone in tombstones
-                if not Tombstones([tombstone], store.key).holds(content)
+                stone for stone in tombstones if not Tombstones([stone], store.key).holds(content)
             ]
     return tombstones
 

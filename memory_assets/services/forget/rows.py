@@ -103,11 +103,11 @@ def _keep(
 
 def _is_forgotten(frame: pl.DataFrame, tombstones: Tombstones) -> pl.Series:
     """Returns which rows contain forgotten words."""
-    is_forgotten = pl.Series([False] * frame.height, dtype=pl.Boolean)
+    matches = pl.Series([False] * frame.height, dtype=pl.Boolean)
     for name, dtype in frame.schema.items():
         if dtype in (pl.String, pl.List(pl.String)) and name not in PATHS:
             texts = frame[name] if dtype == pl.String else frame[name].list.join("\n")
-            is_forgotten = is_forgotten | pl.Series(
+            matches = matches | pl.Series(
                 [bool(text) and tombstones.holds(text.encode()) for text in texts], dtype=pl.Boolean
             )
-    return is_forgotten
+    return matches

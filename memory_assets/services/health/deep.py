@@ -97,11 +97,7 @@ def _archive(store: Store, night: date | None) -> Check:
         for stored_range in entries
         if is_in_share(stored_range.id, night)
     ]
-    damaged = [
-        archive.place_of(stored_range)
-        for stored_range in ranges
-        if not archive.verify(stored_range.id)
-    ]
+    damaged = [archive.place_of(item) for item in ranges if not archive.verify(item.id)]
     return _outcome(
         "archive",
         "every archived byte is as it was captured",

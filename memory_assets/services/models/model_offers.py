@@ -295,35 +295,27 @@ def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
     answered = store.tables.read("observer_answers", columns=["window_id"])
     length = pl.col("text").str.len_chars()
     messages = store.tables.scan("messages")
-    message_chars = (
+    chars = (
         pl.when(pl.col("kind") == "text")
         .then(length)
         .otherwise(pl.min_horizontal(length, QUOTED_CHARS))
     )
-    long = messages.group_by("window_id").agg(
-        tokens=(message_chars // CHARS_A_TOKEN + STAMP_TOKENS).sum()
-    )
+    long = messages.group_by("window_id").agg(tokens=(chars // CHARS_A_TOKEN + STAMP_TOKENS).sum())
     is_said = pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text")
     is_owners = pl.col("author") == "owner"
-    spoken_messages = messages.filter(is_said).sort("window_id", "ordinal")
-    spoken_messages = spoken_messages.filter(is_owners | is_owners.shift(-1).over("window_id"))
+    spoken = messages.filter(is_said).sort("window_id", "ordinal")
+    spoken = spoken.filter(is_owners | is_owners.shift(-1).over("window_id"))
     brief = pl.when(is_owners).then(length).otherwise(pl.min_horizontal(length, ASSISTANT_CHARS))
-    short = spoken_messages.group_by("window_id").agg(
-        short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum()
-    )
+    short = spoken.group_by("window_id").agg(short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum())
     due = wanted.lazy().join(long, on="window_id").join(short, on="window_id", how="left").collect()
     due = due.join(answered, on="window_id", how="anti")
-    for (project,), windows_of_project in due.sort("project").group_by(
-        "project", maintain_order=True
-    ):
-        calls = chain.from_iterable(
-            map(_calls, windows_of_project.filter(status="observed")["tokens"])
-        )
+    for (project,), group in due.sort("project").group_by("project", maintain_order=True):
+        calls = chain.from_iterable(map(_calls, group.filter(status="observed")["tokens"]))
         yield (
             str(project),
             _ProjectCalls(
                 list(calls),
-                windows_of_project.filter(status="short")["short"].drop_nulls().to_list(),
+                group.filter(status="short")["short"].drop_nulls().to_list(),
             ),
         )
 

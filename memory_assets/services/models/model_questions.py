@@ -152,24 +152,24 @@ class Consultation:
         settings = self.store.settings
         windows = self.store.tables.read("windows")
         messages = self.store.tables.read("messages", [day])
-        model_windows = (
+        selected = (
             sendable(asked_about(windows), settings)
             .filter(pl.col("day").cast(pl.String) == day)
             .sort("window_id")
         )
-        model_windows = (
-            model_windows
+        selected = (
+            selected
             if sessions is None
-            else model_windows.filter(pl.col("session_id").is_in(list(sessions)))
+            else selected.filter(pl.col("session_id").is_in(list(sessions)))
         )
         by_window = {
-            window_id: window_messages.sort("ordinal")
-            for (window_id,), window_messages in messages.group_by("window_id")
+            window_id: group.sort("ordinal")
+            for (window_id,), group in messages.group_by("window_id")
         }
         how = (self.model_name, settings.zone, settings.observer_prompt)
         return [
             status_of(question, self.answers, any_prompt=self.any_prompt)
-            for window in model_windows.iter_rows(named=True)
+            for window in selected.iter_rows(named=True)
             if window["window_id"] in by_window
             for question in questions_about(window, by_window[window["window_id"]], *how)
         ]
@@ -329,11 +329,7 @@ class Consultant:
     def _established(
         self, sessions: Mapping[str, Sequence[ObserverQuestion]], question: ObserverQuestion
     ) -> list[EstablishedFact]:
-        earlier = [
-            session_question
-            for session_question in sessions[question.session_id]
-            if session_question.place < question.place
-        ]
+        earlier = [other for other in sessions[question.session_id] if other.place < question.place]
         return find_established(earlier, self.consultation.answers)
 
     def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:

@@ -120,7 +120,7 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     withheld = withheld_lines(store)
     waiting = proposals_to_review(store, read_verdicts(answers.every()))
     workspace = GitWorkspace(store.workspace)
-    entries = {
+    open_entries = {
         path: [
             entry
             for entry in read_entries(read_memory(workspace, path))
@@ -128,7 +128,7 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
         ]
         for path in (memory_files(store.workspace) if waiting else ())
     }
-    return plan_reviews(waiting, entries, model, answers)
+    return plan_reviews(waiting, open_entries, model, answers)
 
 
 def read_review(store: Store) -> ReviewFile:
@@ -170,9 +170,9 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
     ).filter(state="pending")
     reasons = dict(reviewed.select("proposal_id", "reason").iter_rows())
     proposals = triage.current()
-    shown_proposals = reviewed.filter(pl.col("expires_at").is_not_null()) if is_asked else reviewed
+    listed = reviewed.filter(pl.col("expires_at").is_not_null()) if is_asked else reviewed
     now = triage.read_decisions(reasons).filter(pl.col("state") == "pending").drop("expires_at")
-    waiting = now.join(shown_proposals.select("proposal_id", "expires_at"), on="proposal_id")
+    waiting = now.join(listed.select("proposal_id", "expires_at"), on="proposal_id")
     places = {line: path for path, lines in read_lines(triage.workspace).items() for line in lines}
     rows = [{**proposals[row["proposal_id"]], **row} for row in waiting.iter_rows(named=True)]
     return [
@@ -187,9 +187,9 @@ def write_decided(store: Store) -> list[Event]:
     """
     with store.lock():
         triage = triage_of(store)
-        earlier_count = len(store.ledger.events([PROMOTED, RETIRED]))
+        count = len(store.ledger.events([PROMOTED, RETIRED]))
         triage.write_memory()
-        return store.ledger.events([PROMOTED, RETIRED])[earlier_count:]
+        return store.ledger.events([PROMOTED, RETIRED])[count:]
 
 
 def last_commit(store: Store) -> str | None:
@@ -252,7 +252,7 @@ def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
     """Writes REVIEW.md as a triage does; the caller holds the store's lock. Returns False if a
     person changed it meanwhile.
     """
-    contradicted = [asdict(contradiction) for contradiction in read_contradictions(store)]
+    contradicted = [asdict(item) for item in read_contradictions(store)]
     return triage_of(store, workspace).write_review(shown_frictions(store), contradicted)
 
 
@@ -308,9 +308,7 @@ def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
     )
 
 
-def sync_task_list(
-    store: Store, friction_items: Mapping[str, FrictionItem]
-) -> tuple[dict[str, int], str]:
+def sync_task_list(store: Store, items: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
     """Synchronises the tasks with the pending proposals; returns the number of changes by kind, and
     the error, if any.
 
@@ -324,9 +322,7 @@ def sync_task_list(
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
             return dict(
-                sync_tasks(
-                    tasks, triage, store.key, friction_items, lambda text: mask(text) != text
-                )
+                sync_tasks(tasks, triage, store.key, items, lambda text: mask(text) != text)
             ), ""
     except filelock.Timeout:
         return {}, ""

@@ -102,26 +102,26 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
     near = last.filter(
         pl.col("ended_at") >= pl.col("ended_at").max().over("project") - STILL_OPEN_FOR
     )
-    shown_windows = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
-    days = sorted({day.isoformat() for day in shown_windows["day"]})
+    latest = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
+    days = sorted({day.isoformat() for day in latest["day"]})
     named = open_work_of(
         store.tables.read("observer_answers", days, ["window_id", "ordinal", "answer", *OPEN_WORK])
     )
-    is_shown = pl.col("window_id").is_in(shown_windows["window_id"].to_list()) & ~pl.col(
+    is_shown = pl.col("window_id").is_in(latest["window_id"].to_list()) & ~pl.col(
         "message_id"
     ).is_in(list(_hidden(store)))
     messages = store.tables.scan("messages", days).filter(is_shown)
-    messages_by_window = {
-        id: window_messages.sort("ordinal").to_dicts()
-        for (id,), window_messages in messages.collect().group_by("window_id")
+    texts = {
+        id: group.sort("ordinal").to_dicts()
+        for (id,), group in messages.collect().group_by("window_id")
     }
-    open_items = (
-        _open_work(row, named.get(row["window_id"]), messages_by_window.get(row["window_id"], []))
-        for row in shown_windows.iter_rows(named=True)
+    items = (
+        _open_work(row, named.get(row["window_id"]), texts.get(row["window_id"], []))
+        for row in latest.iter_rows(named=True)
     )
     return tuple(
         work
-        for work in open_items
+        for work in items
         if work.task or (work.state and (work.state != STOPPED or entities_of(work.request)))
     )
 
@@ -130,7 +130,7 @@ def _open_work(
     window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
 ) -> OpenWork:
     task, next_step = named or ("", "")
-    window_fields = {name: window[name] for name in ("session_id", "project", "day")}
+    fields = {name: window[name] for name in ("session_id", "project", "day")}
     branch = window["branch"] or ""
     title = window["title"] or ""
     stopped = find_handoff(messages, branch)
@@ -148,7 +148,7 @@ def _open_work(
     )
     request = "" if task else _clear(stopped.request)
     return OpenWork(
-        **window_fields,
+        **fields,
         branch=branch,
         title=title,
         task=task,
@@ -163,10 +163,10 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
     windows = store.tables.read(
         "windows", columns=["person", "status", "project", "session_id", "day", "ended_at"]
     )
-    owners_windows = windows.filter(
+    recent = windows.filter(
         pl.col("status").is_in(READ_STATUSES), pl.col("project") != "", person=store.settings.owner
     )
-    near = owners_windows.drop_nulls("day").filter(
+    near = recent.drop_nulls("day").filter(
         pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR
     )
     projects = near.group_by("project").agg(
@@ -189,8 +189,8 @@ def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
         .explode("observation_ids")
         .drop_nulls()
     )
-    memory_of_observation = memories.select("id", "observation_ids").explode("observation_ids")
-    return frozenset(memory_of_observation.join(cited, on="observation_ids", how="semi")["id"])
+    members = memories.select("id", "observation_ids").explode("observation_ids")
+    return frozenset(members.join(cited, on="observation_ids", how="semi")["id"])
 
 
 def _clear(request: str) -> str:

@@ -58,7 +58,7 @@ def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recall
     if not answer.is_known or answer.likelihood < LEAST_LIKELIHOOD:
         return ()
     briefing = read_briefing(root, folder, session)
-    announced_ids = ids_told(root, session)
+    announced = ids_told(root, session)
     near = (
         memory
         for memory in answer.results
@@ -67,7 +67,7 @@ def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recall
     return tuple(
         memory
         for memory in near
-        if memory.memory_id not in announced_ids and memory.text not in briefing
+        if memory.memory_id not in announced and memory.text not in briefing
     )[:MOST]
 
 

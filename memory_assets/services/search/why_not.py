@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -135,23 +136,20 @@ class Wanted:
         """Returns the place of the text, of at most two sentences, that comes nearest."""
         sentences = _sentences(text)
         if self.bare in bare(text):
-            return Match(
-                next((sentence for sentence in sentences if self.bare in bare(sentence)), text),
-                1.0,
-                1.0,
-            )
+            matching = (sentence for sentence in sentences if self.bare in bare(sentence))
+            return Match(next(matching, text), 1.0, 1.0)
         if not self._terms or not sentences:
             return Match("", 0.0, 0.0)
-        shared_terms = [self._terms & set(text_terms(bare(sentence))) for sentence in sentences]
-        places = [*zip(shared_terms, sentences, strict=True)]
+        shared = [self._terms & set(text_terms(bare(sentence))) for sentence in sentences]
+        places = [*zip(shared, sentences, strict=True)]
         places += [
-            (a | b, f"{sentence} {two}")
-            for (a, sentence), (b, two) in pairwise(places)
+            (a | b, f"{first} {second}")
+            for (a, first), (b, second) in pairwise(places)
             if len(a | b) > max(len(a), len(b))
         ]
         words, place = max(
             ((len(terms) / len(self._terms), sentence) for terms, sentence in places),
-            key=lambda sentence: sentence[0],
+            key=itemgetter(0),
         )
         return Match(place, words, self._meaning(place, words))
 
@@ -251,21 +249,17 @@ def _in_memories(
     question: str | None,
 ) -> WhyNot:
     stopped = _by_state(memory, store, present)
-    recall_question = question or (wanted.text if match.is_meant else match.text)
-    stage, because, ranks = (
-        (*stopped, {}) if stopped else _by_rank(memory["id"], recall, recall_question)
-    )
+    query = question or (wanted.text if match.is_meant else match.text)
+    stage, because, ranks = (*stopped, {}) if stopped else _by_rank(memory["id"], recall, query)
     if memory["state"] == "stale":
         stage = stage if stage == "recalled" else "stale"
         because = f"it is stale{_since(memory, store)}, which halves its score; {because}"
-    memory_words = match.text
+    words = match.text
     place = (memory["session_id"], memory["path"], tuple(memory["lines"]))
-    explanation = WhyNot(
-        wanted.text, stage, because, memory["id"], memory_words, *place, is_meant=match.is_meant
+    result = WhyNot(
+        wanted.text, stage, because, memory["id"], words, *place, is_meant=match.is_meant
     )
-    return replace(
-        explanation, merged_into=memory["text"] if memory_words != memory["text"] else None, **ranks
-    )
+    return replace(result, merged_into=memory["text"] if words != memory["text"] else None, **ranks)
 
 
 def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], Match] | None:
@@ -285,13 +279,13 @@ def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], M
         texts.str.contains(wanted.bare, literal=True) | is_near | (pl.col("state") == "forgotten")
     )
     matches = [(row, _match_of_memory(wanted, row)) for row in close.iter_rows(named=True)]
-    matches = [row_and_match for row_and_match in matches if row_and_match[1].is_near]
+    matches = [pair for pair in matches if pair[1].is_near]
     return max(
         matches,
-        key=lambda row_and_match: (
-            *row_and_match[1].rank,
-            row_and_match[0]["state"] == "active",
-            row_and_match[0]["id"],
+        key=lambda pair: (
+            *pair[1].rank,
+            pair[0]["state"] == "active",
+            pair[0]["id"],
         ),
         default=None,
     )
@@ -381,9 +375,7 @@ def _by_rank(
                 "after them"
             )
             return "over the cap", because, {"score": result.score, "last_in": last}
-    left_out = next(
-        (omitted for omitted in answer.left_out if omitted.memory_id == memory_id), None
-    )
+    left_out = next((item for item in answer.left_out if item.memory_id == memory_id), None)
     reason = left_out.reason if left_out else "it is not among what fits the question best"
     return "out-ranked", reason, {"score": left_out.score if left_out else None, "last_in": last}
 
@@ -392,9 +384,7 @@ def _discarded(wanted: str, store: Store) -> WhyNot | None:
     """Returns the candidate with exactly these words that the gate discarded; it keeps only the
     hash and the reason.
     """
-    hashes = [
-        text_hash(spelling) for spelling in {wanted, wanted.rstrip("."), f"{wanted.rstrip('.')}."}
-    ]
+    hashes = [text_hash(form) for form in {wanted, wanted.rstrip("."), f"{wanted.rstrip('.')}."}]
     rows = (
         store.tables.scan("verdicts")
         .filter(pl.col("text_hash").is_in(hashes) & (pl.col("verdict") == "discard"))
@@ -424,10 +414,10 @@ def _nearest_message(wanted: Wanted, store: Store) -> tuple[dict[str, Any], Matc
         .collect()
     )
     matches = [(row, wanted.match(row["text"])) for row in close.iter_rows(named=True)]
-    matches = [row_and_match for row_and_match in matches if row_and_match[1].is_near]
+    matches = [pair for pair in matches if pair[1].is_near]
     return max(
         matches,
-        key=lambda row_and_match: (*row_and_match[1].rank, row_and_match[0]["kind"] == "text"),
+        key=lambda pair: (*pair[1].rank, pair[0]["kind"] == "text"),
         default=None,
     )
 

@@ -70,8 +70,8 @@ def find_due(
         (pl.col("state") == "due") & is_ahead & ~pl.col("message_id").is_in(list(hidden))
     )
     chosen = due.sort("trigger_on", "said_at", "trigger_id").to_dicts()
-    memories_by_observation = _known(memories, {id for row in chosen for id in row["memory_ids"]})
-    return tuple(_trigger(row, memories_by_observation, today) for row in chosen)
+    memory_of = _known(memories, {id for row in chosen for id in row["memory_ids"]})
+    return tuple(_trigger(row, memory_of, today) for row in chosen)
 
 
 def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
@@ -83,12 +83,8 @@ def trigger_state(state: str, trigger_on: date, today: date) -> TriggerState:
     return "due" if trigger_on <= today + AHEAD else "waiting"
 
 
-def _trigger(
-    row: dict[str, Any], memories_by_observation: dict[str, tuple[str, str]], today: date
-) -> Trigger:
-    memories = dict(
-        memories_by_observation[id] for id in row["memory_ids"] if id in memories_by_observation
-    )
+def _trigger(row: dict[str, Any], memory_of: dict[str, tuple[str, str]], today: date) -> Trigger:
+    memories = dict(memory_of[id] for id in row["memory_ids"] if id in memory_of)
     copied = (
         "trigger_id",
         "trigger_on",

@@ -37,11 +37,9 @@ def active_lessons(lessons: pl.DataFrame, owner: str, hidden: Collection[str] = 
     """Returns the owner's active lessons; `hidden` are messages with forgotten or replaced
     content.
     """
-    owners_lessons = lessons.filter(
-        (pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden))
-    )
+    valid = lessons.filter((pl.col("person") == owner) & ~pl.col("message_id").is_in(list(hidden)))
     active: list[Row] = []
-    for lesson in owners_lessons.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(
+    for lesson in valid.sort(["said_at", "lesson_id"], descending=[True, False]).iter_rows(
         named=True
     ):
         if not any(_replaces(later, lesson) for later in active):
@@ -104,13 +102,11 @@ def repeated_in(lines: Sequence[str]) -> Callable[[str], bool]:
 
 def _is_near(words: Sequence[str], other_words: Sequence[str]) -> bool:
     """Returns whether nearly all words are common, in one order, and no number differs."""
-    word_set = {*words}
-    other_set = {*other_words}
-    differing = "".join(word_set ^ other_set)
-    shared_count = len(word_set & other_set)
-    if 2 * shared_count < SAME * (len(word_set) + len(other_set)) or any(
-        map(str.isdigit, differing)
-    ):
+    own_words = {*words}
+    others = {*other_words}
+    differing = "".join(own_words ^ others)
+    shared_count = len(own_words & others)
+    if 2 * shared_count < SAME * (len(own_words) + len(others)) or any(map(str.isdigit, differing)):
         return False
     return SequenceMatcher(None, words, other_words, autojunk=False).ratio() >= SAME
 

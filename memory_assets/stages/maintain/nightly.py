@@ -62,20 +62,20 @@ def messages_without_window(
 
 def missed_rows(
     day: date,
-    rows_by_kind: Mapping[str, pl.DataFrame],
+    missed_by_kind: Mapping[str, pl.DataFrame],
     earlier_rows: pl.DataFrame,
     found_at: datetime,
 ) -> pl.DataFrame:
     """Returns the table `missed` of the day: the rows that earlier runs found, and new ones of this
     moment.
 
-    `rows_by_kind` has frames (id, session_id) by kind.
+    `missed_by_kind` has frames (id, session_id) by kind.
     """
     new = frame_of(
         "missed",
         (
             {"day": day, "kind": kind, "id": id, "session_id": session, "found_at": found_at}
-            for kind, rows in rows_by_kind.items()
+            for kind, rows in missed_by_kind.items()
             for id, session in rows.select("id", "session_id").iter_rows()
         ),
     )

@@ -376,14 +376,14 @@ def _scan(
     views_as_seen = (
         (row, without_invisible(view_at(row))) for _, row, _ in _anchored(series, [_INVISIBLE])
     )
-    shown_views = [(row, view) for row, view in views_as_seen if view]
-    if shown_views:
+    shown = [(row, view) for row, view in views_as_seen if view]
+    if shown:
         wrapped += _search(
-            _series_of(shown_views),
-            shown_views.__getitem__,
+            _series_of(shown),
+            shown.__getitem__,
             families,
             secrets_by_row,
-            sum(row < escaped for row, _ in shown_views),
+            sum(row < escaped for row, _ in shown),
         )
     for _ in range(MAX_BASE64):
         if not wrapped:
@@ -402,10 +402,10 @@ def _search(
     series: pl.Series,
     text_at: Callable[[int], tuple[int, View]],
     families: Sequence[Family],
-    secrets_by_row: dict[int, list[Span]],
+    secrets_of: dict[int, list[Span]],
     escaped: int = 0,
 ) -> list[tuple[int, View]]:
-    """Adds the secrets of the texts to `secrets_by_row`, and returns the texts that are wrapped in
+    """Adds the secrets of the texts to `secrets_of`, and returns the texts that are wrapped in
     them.
     """
     wrapped: list[tuple[int, View]] = []
@@ -415,7 +415,7 @@ def _search(
             inner = _unwrapped_views(view, anchors)
         else:
             secrets, inner = _check_windows(view, anchors, family, escaped=index < escaped)
-            secrets_by_row[row] += secrets
+            secrets_of[row] += secrets
         wrapped += [(row, each) for each in inner]
     return wrapped
 
@@ -509,17 +509,17 @@ def _check_window(window: View, unwrapped: list[View], family: Family) -> tuple[
     """Returns the secrets of a window given under each of its wrappings, and whether its end may
     cut one.
     """
-    inner_spans = [
+    matches = [
         (inner, span)
         for inner in unwrapped
         for finder in family.finders
         for span in finder(inner.text)
     ]
-    spans = [inner.span(*span) for inner, span in inner_spans]
+    spans = [inner.span(*span) for inner, span in matches]
     is_cut = any(_TORN.search(inner.text) for inner in unwrapped) or any(
-        span[1] == len(inner.text) for inner, span in inner_spans
+        span[1] == len(inner.text) for inner, span in matches
     )
-    window_end = window.span(len(window.text) - 1, len(window.text))[1] if inner_spans else 0
+    window_end = window.span(len(window.text) - 1, len(window.text))[1] if matches else 0
     return spans, is_cut or any(end > window_end - 4 for _, end in spans)
 
 
@@ -580,13 +580,11 @@ def _inside_strings(line: bytes, spans: list[Span]) -> list[Span]:
             index -= 1
         while index < len(strings) and strings[index][0] < end:
             opening, closing = strings[index]
-            inner_start, inner_end = _off_escapes(
-                line, max(start, opening + 1), min(end, closing - 1)
-            )
-            if inner_start < inner_end and not (
+            begin, stop = _off_escapes(line, max(start, opening + 1), min(end, closing - 1))
+            if begin < stop and not (
                 start < opening and closing < end and _is_form(line, opening, closing)
             ):
-                inside.append((inner_start, inner_end))
+                inside.append((begin, stop))
             index += 1
     return inside
 

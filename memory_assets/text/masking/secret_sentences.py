@@ -148,11 +148,11 @@ def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
     signs left out at its front.
     """
     word = text[start:end]
-    stripped_left = len(word) - len(word.lstrip(opening))
-    stripped_right = len(word) - len(word.rstrip(_QUOTES).rstrip(b".").rstrip(_QUOTES))
+    left_count = len(word) - len(word.lstrip(opening))
+    right_count = len(word) - len(word.rstrip(_QUOTES).rstrip(b".").rstrip(_QUOTES))
     return (
-        (start + stripped_left, end - stripped_right)
-        if stripped_left + stripped_right < len(word)
+        (start + left_count, end - right_count)
+        if left_count + right_count < len(word)
         else (start, end)
     )
 
@@ -209,11 +209,9 @@ def _find_in_tables(text: bytes) -> Iterator[Span]:
                 break
             for column in columns:
                 start = position + sum(len(cell) + 1 for cell in cells[:column])
-                value_start, value_end = _bare(
-                    text, *_trimmed(text, start, start + len(cells[column]))
-                )
-                if is_secret_value(text[value_start:value_end], quoted=True, password=True):
-                    yield value_start, value_end
+                begin, stop = _bare(text, *_trimmed(text, start, start + len(cells[column])))
+                if is_secret_value(text[begin:stop], quoted=True, password=True):
+                    yield begin, stop
             position += len(line) + 1
 
 
