@@ -305,10 +305,10 @@ class TaskList(Protocol):
     does not answer.
     """
 
-    def look(self, wanted: Mapping[str, str], since: datetime) -> dict[str, Task]:
+    def look(self, homes: Mapping[str, str], since: datetime) -> dict[str, Task]:
         """Returns the current state of each task by its id, whatever its labels.
 
-        `wanted` maps ids to the projects in which they were created; none of them was completed
+        `homes` maps ids to the projects in which they were created; none of them was completed
         before `since`.
         """
         ...
