@@ -169,7 +169,7 @@ def use_model(
     wanted = {setting: value for setting, value in values.items() if value is not None}
     chosen = changed_settings(read_settings(), wanted)
     roles: dict[Role, str | None] = {"observer": name, "reflector": reflector}
-    models = {role: model for role, model in roles.items() if model}
+    models: dict[Role, str] = {role: model for role, model in roles.items() if model}
     uncertain = [check_name(model, role, chosen, is_free=is_free) for role, model in models.items()]
     written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
     written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
