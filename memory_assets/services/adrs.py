@@ -16,13 +16,12 @@ import polars as pl
 
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import version_of
-from memory_assets.services.review.proposals import AdrContradiction
 from memory_assets.services.sources.ignoring import read_ignore_rules
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import EARLIEST, row_of_document
 from memory_assets.stages.embed.present import read_present
-from memory_assets.stages.library.adrs import Adr, number_of, read_folder
+from memory_assets.stages.library.adrs import Adr, AdrContradiction, number_of, read_folder
 from memory_assets.store.projects import find_repository, project_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import text_terms

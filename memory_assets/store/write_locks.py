@@ -45,7 +45,8 @@ class WriteLocks:
     def whole(self, wait_seconds: float) -> Iterator[None]:
         """Holds what every writer needs."""
         with self._first(wait_seconds) as is_outermost, ExitStack() as days:
-            if is_outermost and fcntl is not None:
+            # The file is made under the first lock alone, so that it does not appear from here on.
+            if is_outermost and fcntl is not None and self._days_lock.is_file():
                 days.enter_context(self._days(fcntl.LOCK_EX, wait_seconds))
             yield
 
@@ -58,6 +59,8 @@ class WriteLocks:
         with ExitStack() as held:
             with self._first(wait_seconds) as is_outermost:
                 if is_outermost and fcntl is not None:
+                    make_folder(self._days_lock.parent)
+                    self._days_lock.touch(mode=0o600)
                     held.enter_context(self._days(fcntl.LOCK_SH, wait_seconds))
                 else:
                     held.enter_context(self._first(wait_seconds))
@@ -81,9 +84,7 @@ class WriteLocks:
     def _days(self, kind: int, wait_seconds: float) -> Iterator[None]:
         assert fcntl is not None
         until = time.monotonic() + wait_seconds
-        path = make_folder(self._root / "built" / "locks") / "days.lock"
-        path.touch(mode=0o600)
-        with path.open("rb+") as file:
+        with self._days_lock.open("rb+") as file:
             while True:
                 try:
                     fcntl.flock(file, kind | fcntl.LOCK_NB)
@@ -100,6 +101,10 @@ class WriteLocks:
             "Wait until it ends (a run in the Dagster UI, another `memory` command), then "
             "try again."
         )
+
+    @property
+    def _days_lock(self) -> Path:
+        return self._root / "built" / "locks" / "days.lock"
 
     @cached_property
     def _file(self) -> "filelock.FileLock":

@@ -9,5 +9,5 @@ EXTRA = Extra(
     tables="tables",
     checks="checks",
     methods={"evaluate": "evaluate:evaluate"},
-    before_update="branches:finish_adoption",
+    before_update="adoption:finish_adoption",
 )

@@ -150,15 +150,6 @@ def branches_of(store: Store) -> Iterator[BranchFolder]:
     return (BranchFolder(store, name) for name in branch_names(store))
 
 
-def finish_adoption(store: Store) -> Store:
-    """Finishes an adoption that was started and not finished, and returns the store to update."""
-    if not any(place.read().state == "adopting" for place in branches_of(store)):
-        return store
-    from memory_assets.extras.lab.what_if import finish
-
-    return finish(store)
-
-
 def _row(branch: Branch) -> dict[str, object]:
     return {**asdict(branch), "first": str(branch.first), "last": str(branch.last)}
 

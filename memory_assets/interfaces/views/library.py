@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from memory_assets.services.discoveries import Discovered
     from memory_assets.services.documents import Added, DocumentHit, DocumentRow, FoundInDocuments
     from memory_assets.services.feeds import FeedRow, Polled
-    from memory_assets.services.review.proposals import AdrContradiction
     from memory_assets.services.slog import SlogAnswer
+    from memory_assets.stages.library.adrs import AdrContradiction
     from memory_assets.store.documents import KeptDocument
 
 

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from memory_assets.errors import ReviewError, UnknownIdError
+from memory_assets.stages.library.adrs import AdrContradiction
 
 if TYPE_CHECKING:
     from memory_assets.schema.protocols import Row
@@ -45,21 +46,6 @@ class Reviewed:
     state: str
     section: str
     text: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class AdrContradiction:
-    """A memory that contradicts a decision record in force."""
-
-    number: int
-    path: str
-    project: str
-    statement: str
-    """The sentence of the record."""
-    memory_id: str
-    text: str
-    """The memory."""
     reason: str
 
 
