@@ -82,6 +82,9 @@ UNFINISHED = (
 merging, triage and friction. Until then they count apart; a part that is rewritten leaves the list.
 """
 
+WORDED = ("english", "harnesses", "stages", "text")
+"""Folders that read what people wrote."""
+
 MASKING = "text/masking/"
 """Patterns of secrets are data of their own and count apart."""
 
@@ -358,9 +361,11 @@ def count_file(path: Path) -> int:
 
 
 def _worded(package: Path) -> list[Path]:
-    """Returns the files that may hold patterns and word lists; declarations of extras name commands."""
+    """Returns the files in which words of a language may stand: elsewhere, lists are names of
+    commands, columns and options.
+    """
     paths = (path for suffix in ("py", "toml") for path in sorted(package.rglob(f"*.{suffix}")))
-    return [path for path in paths if not path.match("extras/*/__init__.py")]
+    return [path for path in paths if path.relative_to(package).parts[0] in WORDED]
 
 
 def _masks(path: Path) -> bool:

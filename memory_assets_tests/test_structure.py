@@ -4,30 +4,37 @@ Each limit is what has been reached: lower it when you get below it. Lines of co
 with what is added.
 """
 
+import ast
+
 import pytest
 
 from memory_assets_tests.structure import (
     TESTS_WIDTH,
     Structure,
+    count_alternatives,
+    count_branches,
+    count_code,
     count_tests,
     count_words,
+    find_circles,
     measure,
+    stored_names,
 )
 
-CODE_LINES = 71_600
-CORE_LINES = 68_130
+CODE_LINES = 71_950
+CORE_LINES = 67_950
 """Lines of code without optional capabilities."""
-TEST_LINES = 51_600
-WORDS = 40_200
-ALTERNATIVES = 17_318
+TEST_LINES = 39_950
+WORDS = 25_000
+ALTERNATIVES = 12_325
 MASKING_ALTERNATIVES = 652
 LONGEST_FILE = 660
-LONGEST_FUNCTION = 98
+LONGEST_FUNCTION = 96
 CLASSES_TWICE = 9
-REPEATED_FILES = 16
-PAST_FACADE = 118
-UNDOCUMENTED = 104
-FINISHED = (73, 210, 556, 85, 0.0848)
+REPEATED_FILES = 15
+PAST_FACADE = 25
+UNDOCUMENTED = 101
+FINISHED = (52, 107, 326, 60, 0.0403)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
 UNFINISHED = (78, 85, 250, 55, 0.1018)
@@ -41,7 +48,7 @@ def structure() -> Structure:
 def test_imports_point_down_in_every_module_and_in_no_circle(structure: Structure):
     assert structure.unplaced == []
     assert structure.upward == []
-    assert len(structure.circles) <= 2, structure.circles
+    assert structure.circles == []
 
 
 def test_interfaces_ask_the_facade(structure: Structure):
@@ -84,3 +91,23 @@ def test_words_of_a_language_and_of_the_docs_do_not_grow(structure: Structure):
     assert structure.masking_alternatives <= MASKING_ALTERNATIVES
     assert len(structure.undocumented) <= UNDOCUMENTED
     assert count_words() <= WORDS
+
+
+def test_branches_hidden_in_expressions_count():
+    bodies = {
+        "return a if b else c": 2,
+        "return a and b or c": 3,
+        "return [x for x in a if x if b]": 4,
+        "def g():\n        return a or b": 1,
+        "try:\n        a()\n    except OSError:\n        pass": 2,
+    }
+    for body, branches in bodies.items():
+        assert count_branches(ast.parse(f"def f(a, b, c):\n    {body}\n").body[0]) == branches
+
+
+def test_what_is_counted_is_what_a_reader_meets():
+    source = "A = 1\ndef f(self, one, *rest):\n    kept = [x for x in one]\n    self.found = kept\n"
+    assert sorted(stored_names(ast.parse(source))) == ["kept", "one", "rest", "x"]
+    assert count_code('"""d"""\nA = """b\nc"""\n\n# a comment\nB = 1\n') == 3
+    assert count_alternatives(r"A = re.compile(r'a|b(?:c|d)|[|]x|\|'); W = word_set('a b')") == 7
+    assert find_circles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}) == [["a", "b", "c"]]
