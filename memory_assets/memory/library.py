@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory_assets.memory.opening import OpenStore, despite_damage
 from memory_assets.schema import requests
-from memory_assets.stages.library.adrs import AdrContradiction
+from memory_assets.stages.library.adr_contradiction import AdrContradiction
 
 if TYPE_CHECKING:
     from memory_assets.services.adrs import AdrRow

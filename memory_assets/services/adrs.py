@@ -21,7 +21,8 @@ from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.embed.conflicts import find_conflict
 from memory_assets.stages.embed.harness_memories import EARLIEST, row_of_document
 from memory_assets.stages.embed.present import read_present
-from memory_assets.stages.library.adrs import Adr, AdrContradiction, number_of, read_folder
+from memory_assets.stages.library.adr_contradiction import AdrContradiction
+from memory_assets.stages.library.adrs import Adr, number_of, read_folder
 from memory_assets.store.projects import find_repository, project_of
 from memory_assets.store.store import Store
 from memory_assets.text.terms import text_terms

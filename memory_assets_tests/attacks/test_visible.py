@@ -28,6 +28,7 @@ from memory_assets.interfaces.views.terminal import (
     print_reply,
     show,
 )
+from memory_assets.memory import prepared
 from memory_assets.services.search import table_rows
 from memory_assets.stages.deliver import hook
 from memory_assets.stages.triage.memory_md import render_entry
@@ -148,9 +149,9 @@ def test_no_verb_of_any_door_lets_an_error_or_an_answer_out_as_it_is(
 def test_prepared_files_are_printed_safely(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    monkeypatch.setattr(entry, "ready_briefing", lambda *_, **__: ALL)
-    monkeypatch.setattr(entry.ready, "read_text", lambda _: f"stamp\n\n{ALL}")
-    monkeypatch.setattr(entry.ready, "stamp", lambda _: "stamp")
+    monkeypatch.setattr(prepared, "read_briefing", lambda *_, **__: ALL)
+    monkeypatch.setattr(prepared.ready, "read_text", lambda _: f"stamp\n\n{ALL}")
+    monkeypatch.setattr(prepared.ready, "stamp", lambda _: "stamp")
     assert entry.main(words) == 0
     out = capfdbinary.readouterr().out.decode()
     assert_safe(json.loads(out)["data"]["text"] if "--json" in words else out)
@@ -177,7 +178,7 @@ def test_a_resource_that_an_agent_reads_is_safe(
     path = tmp_path / protocol.RESOURCES[uri][0]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(ALL)
-    monkeypatch.setattr(protocol, "present_root", lambda _: str(tmp_path))
+    monkeypatch.setattr(protocol, "find_store", lambda: str(tmp_path))
     assert_safe(Protocol().read({"uri": uri})["contents"][0]["text"])
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory_assets.services.documents import Added, DocumentHit, DocumentRow, FoundInDocuments
     from memory_assets.services.feeds import FeedRow, Polled
     from memory_assets.services.slog import SlogAnswer
-    from memory_assets.stages.library.adrs import AdrContradiction
+    from memory_assets.stages.library.adr_contradiction import AdrContradiction
     from memory_assets.store.documents import KeptDocument
 
 

@@ -71,21 +71,6 @@ class Adr:
         return (self.title, *(one for one in re.split(r"(?<=[.!?])\s+", self.decision) if one))
 
 
-@dataclass(frozen=True)
-class AdrContradiction:
-    """A memory that contradicts a decision record in force."""
-
-    number: int
-    path: str
-    project: str
-    statement: str
-    """The sentence of the record."""
-    memory_id: str
-    text: str
-    """The memory."""
-    reason: str
-
-
 def number_of(name: str) -> int | None:
     """Returns the number of the record in a file of this name; None for other files, such as a
     README.

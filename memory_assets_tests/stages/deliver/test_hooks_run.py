@@ -329,6 +329,7 @@ def test_a_hook_imports_the_standard_library_only(home: Path):
         assert ours - more == {
             "memory_assets", "memory_assets.adapters", "memory_assets.adapters.parquet_footer", "memory_assets.interfaces",
             "memory_assets.harnesses", "memory_assets.harnesses.hook_events", "memory_assets.interfaces.words",
+            "memory_assets.memory", "memory_assets.memory.hooks", "memory_assets.memory.places", "memory_assets.memory.prepared",
             "memory_assets.stages", "memory_assets.store", "memory_assets.stages.deliver", "memory_assets.stages.deliver.events", "memory_assets.stages.deliver.hook",
             "memory_assets.stages.deliver.silence", "memory_assets.stages.deliver.spool", "memory_assets.interfaces.entry", "memory_assets.store.places", "memory_assets.store.ready",
             "memory_assets.text", "memory_assets.text.visible",
