@@ -68,13 +68,21 @@ def test_a_folder_gets_a_backup_named_after_the_moment(store: Store, tmp_path: P
     assert back_up(store, tmp_path).path.name == "memory-20260901-120000.tar.zst"
 
 
-def test_any_changed_byte_is_named_and_nothing_is_restored(backup: Path, tmp_path: Path):
+def test_a_changed_byte_is_named_and_nothing_is_restored_unless_it_changes_no_content(
+    store: Store, backup: Path, tmp_path: Path
+):
+    """A few bits of a zstd frame mean nothing: its checksum is that of the content."""
     whole = backup.read_bytes()
     for at in sampled(range(len(whole)), 25):
         backup.write_bytes(whole[:at] + bytes([whole[at] ^ 0x40]) + whole[at + 1 :])
-        with pytest.raises(StoreError, match=str(backup)):
-            restore(backup, settings_at(tmp_path / "again"))
-        assert everything_below(tmp_path / "again") == [], f"byte {at}, TEST_SEED={SEED}"
+        root = tmp_path / f"again-{at}"
+        try:
+            placed = restore(backup, settings_at(root))
+        except StoreError as error:
+            assert str(backup) in str(error)
+            assert everything_below(root) == [], f"byte {at}, TEST_SEED={SEED}"
+        else:
+            assert kept(open_store(settings_at(placed.root))) == kept(store), f"byte {at}"
 
 
 def test_a_backup_that_was_cut_off_is_named_and_nothing_is_restored(backup: Path, tmp_path: Path):
