@@ -34,7 +34,7 @@ CLASSES_TWICE = 9
 REPEATED_FILES = 15
 PAST_FACADE = 25
 UNDOCUMENTED = 101
-FINISHED = (52, 107, 326, 60, 0.0403)
+FINISHED = (52, 107, 326, 60, 0.0363)
 """Functions with too many branches, assigning conditions, tuple assignments, nested comprehensions,
 share of vague names."""
 UNFINISHED = (78, 85, 250, 55, 0.1018)

@@ -78,11 +78,11 @@ def is_overdue(store: Store, job: str) -> bool:
     changed since.
     """
     at = time_of(store, job)
-    own = (table for table in tables_in(job) if table.jobs[0] == job)
+    tables = (table for table in tables_in(job) if table.jobs[0] == job)
     return (
         at is not None
         and store.settings.clock() >= at
-        and any(changed_since(store, one, one.made_from) for one in own)
+        and any(changed_since(store, one, one.made_from) for one in tables)
     )
 
 
@@ -126,10 +126,13 @@ def runs_of_days(job: str, days: Mapping[date, str]) -> list[DueRun]:
     """Returns runs of the job for the days, each with a hash of its state; all weeks or months are
     one run, gaps included.
     """
-    found = (
+    stretches_of_days = (
         [Stretch(min(days), max(days))] if days and JOBS[job].grain != "day" else stretches(days)
     )
-    return [DueRun(job, one, hash_of(*(days.get(day, "") for day in one.days()))) for one in found]
+    return [
+        DueRun(job, stretch, hash_of(*(days.get(day, "") for day in stretch.days())))
+        for stretch in stretches_of_days
+    ]
 
 
 def next_runs(store: Store) -> list[DueRun]:
@@ -255,15 +258,19 @@ def night_runs(store: Store, day: date) -> list[DueRun]:
     The nightly run begins with the earliest day that is unread, was not counted since the last
     night, or with which a night began that did not end; a month back at most.
     """
-    stale = {one for one in stale_days(store, "process_days") if one < day}
+    stale = {stale_day for stale_day in stale_days(store, "process_days") if stale_day < day}
     unread = (
         stale
         | _days_of_changed_files(store, day)
         | _uncounted_days(store, day)
         | _days_of_begun_night(store, day)
     )
-    first = min((one for one in unread if (day - one).days < LONGEST_STRETCH), default=day)
-    older = runs_of_days("process_days", {one: str(day) for one in stale if one < first})
+    first = min(
+        (stale_day for stale_day in unread if (day - stale_day).days < LONGEST_STRETCH), default=day
+    )
+    older = runs_of_days(
+        "process_days", {stale_day: str(day) for stale_day in stale if stale_day < first}
+    )
     return [*older, DueRun("nightly", Stretch(first, day), str(day))]
 
 
@@ -408,9 +415,9 @@ def days_accumulated(store: Store) -> list[date]:
     """Returns the days without a reflection that have too many tokens of observations to wait."""
     due = [day.isoformat() for day in stale_days(store, "reflect")]
     read = store.tables.read("observations", due, columns=["day", "tokens"])
-    found = (
+    tokens_of_days = (
         read.group_by("day")
         .agg(pl.col("tokens").sum())
         .filter(pl.col("tokens") >= ACCUMULATED_TOKENS)
     )
-    return sorted(found["day"])
+    return sorted(tokens_of_days["day"])

@@ -101,20 +101,20 @@ def check_deadlines(store: Store) -> list[Check]:
     """Returns a failed check for each name that is late, or one that passed."""
     now, waiting = store.settings.clock(), find_waiting(store)
     promise = "no input has waited for longer than its deadline"
-    late = [one for one in waiting if one.is_late(now)]
-    found = f"{len(TABLES)} tables and files, {len(JOBS)} jobs; {len(waiting)} wait"
-    return [_check(one) for one in late] or [Check("deadlines", promise, True, found)]
+    late = [item for item in waiting if item.is_late(now)]
+    summary = f"{len(TABLES)} tables and files, {len(JOBS)} jobs; {len(waiting)} wait"
+    return [_check(item) for item in late] or [Check("deadlines", promise, True, summary)]
 
 
-def _check(one: Waiting) -> Check:
-    hours = one.deadline.total_seconds() / 3600
-    promise = f"{one.name}: input is processed within {hours:.0f} hours"
+def _check(waiting: Waiting) -> Check:
+    hours = waiting.deadline.total_seconds() / 3600
+    promise = f"{waiting.name}: input is processed within {hours:.0f} hours"
     return Check(
-        one.name,
+        waiting.name,
         promise,
         False,
-        f"{one.source}, since {one.since:%Y-%m-%d %H:%M} UTC",
-        REMEDIES.get(one.name, REMEDY),
+        f"{waiting.source}, since {waiting.since:%Y-%m-%d %H:%M} UTC",
+        REMEDIES.get(waiting.name, REMEDY),
     )
 
 

@@ -211,20 +211,20 @@ class Archive:
 
     def read(self, source_id: str, generation: int, byte_from: int, byte_to: int) -> bytes:
         """Returns archived bytes of the source; raises `TranscriptError` if they are missing."""
-        found = b"".join(
+        content = b"".join(
             self._content(entry)[max(byte_from - entry.byte_from, 0) : byte_to - entry.byte_from]
             for entry in self.ranges(source_id)
             if entry.generation == generation
             and entry.byte_from < byte_to
             and byte_from < entry.byte_to
         )
-        if len(found) != byte_to - byte_from:
+        if len(content) != byte_to - byte_from:
             raise TranscriptError(
                 f"Bytes {byte_from} to {byte_to} of source {source_id} (generation "
                 f"{generation}) are not in the archive at "
                 f"{self.root}. Restore the archive from a backup."
             )
-        return found
+        return content
 
     def lines(self, source_id: str, generation: int, from_line: int = 0) -> Iterator[Line]:
         """Yields the lines of the ranges that end after the line number, one range in memory at a
@@ -272,17 +272,17 @@ class Archive:
         """
         entry = next(
             (
-                one
-                for one in chain.from_iterable(self._load().values())
-                if self._file(one) == self.root / file
+                candidate
+                for candidate in chain.from_iterable(self._load().values())
+                if self._file(candidate) == self.root / file
             ),
             None,
         )
         try:
-            found = zstandard.ZstdDecompressor().decompress(content)
+            archived = zstandard.ZstdDecompressor().decompress(content)
         except zstandard.ZstdError:
             return False
-        return entry is not None and hashlib.sha256(found).hexdigest() == entry.sha256
+        return entry is not None and hashlib.sha256(archived).hexdigest() == entry.sha256
 
     def verify(self, resource_id: str) -> bool:
         """Returns whether the archived bytes of the range still match their hash."""
@@ -405,12 +405,12 @@ def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
 
 def _lines_by_id(catalog: bytes) -> dict[str, dict[str, Any]]:
     """Returns the lines of a catalog by the id of their range, the first one of each."""
-    found: dict[str, dict[str, Any]] = {}
+    rows_by_id: dict[str, dict[str, Any]] = {}
     for line in catalog.split(b"\n"):
         with suppress(ValueError, KeyError, TypeError):  # a torn line commits nothing
             row = orjson.loads(line)
-            found.setdefault(row["id"], row)
-    return found
+            rows_by_id.setdefault(row["id"], row)
+    return rows_by_id
 
 
 def _catalog_line(entry: Range) -> bytes:
@@ -419,18 +419,18 @@ def _catalog_line(entry: Range) -> bytes:
 
 def _salvaged(path: Path) -> bytes:
     """Returns the whole lines that can be decompressed before the damage."""
-    found, decoder = b"", zstandard.ZstdDecompressor().decompressobj()
+    content, decoder = b"", zstandard.ZstdDecompressor().decompressobj()
     try:
         for byte in path.read_bytes():
-            found += decoder.decompress(bytes([byte]))
+            content += decoder.decompress(bytes([byte]))
     except (OSError, zstandard.ZstdError):
         pass
-    return found[: found.rfind(b"\n") + 1]
+    return content[: content.rfind(b"\n") + 1]
 
 
 def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
     """Returns the ranges of each source, and the lines that cannot be read, with the reason."""
-    found: dict[str, dict[tuple[int, int], Range]] = defaultdict(dict)
+    ranges_of_sources: dict[str, dict[tuple[int, int], Range]] = defaultdict(dict)
     damaged: list[str] = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if not line.strip():
@@ -440,7 +440,9 @@ def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
             version = row.pop("v")
             if version <= VERSION:
                 entry = Range(**row)
-                found[entry.source_id].setdefault((entry.generation, entry.byte_from), entry)
+                ranges_of_sources[entry.source_id].setdefault(
+                    (entry.generation, entry.byte_from), entry
+                )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if not is_torn_line(line):  # by a killed process: its range is captured again
                 damaged.append(f"{path.name}, line {number}: {str(error).splitlines()[0]}")
@@ -451,5 +453,6 @@ def _read_catalog(path: Path) -> tuple[dict[str, list[Range]], list[str]]:
                 "upgrade memory_assets."
             )
     return {
-        source: [ranges[key] for key in sorted(ranges)] for source, ranges in found.items()
+        source: [ranges[key] for key in sorted(ranges)]
+        for source, ranges in ranges_of_sources.items()
     }, damaged

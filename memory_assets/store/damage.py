@@ -63,18 +63,22 @@ def put_aside(store: Store, path: Path, reason: str) -> Damage:
         if (beside := path.with_name(path.name + suffix)).is_file():
             os.replace(beside, aside.with_name(aside.name + suffix))
     place, now = path.relative_to(store.root).as_posix(), store.settings.clock().isoformat()
-    found = Damage(place, reason, aside.relative_to(store.root).as_posix(), now)
-    append_line(folder / LIST, json.dumps(asdict(found), ensure_ascii=False).encode())
-    announce(found.message)
-    return found
+    damage = Damage(place, reason, aside.relative_to(store.root).as_posix(), now)
+    append_line(folder / LIST, json.dumps(asdict(damage), ensure_ascii=False).encode())
+    announce(damage.message)
+    return damage
 
 
 def list_damage(store: Store, since: datetime | None = None) -> list[Damage]:
     """Returns what was put aside (since the moment), the earliest first."""
     path = store.root / FOLDER / LIST
     lines = path.read_bytes().splitlines() if path.is_file() else []
-    found = [Damage(**json.loads(line)) for line in lines if line.endswith(b"}")]
-    return [one for one in found if since is None or datetime.fromisoformat(one.found_at) >= since]
+    damages = [Damage(**json.loads(line)) for line in lines if line.endswith(b"}")]
+    return [
+        damage
+        for damage in damages
+        if since is None or datetime.fromisoformat(damage.found_at) >= since
+    ]
 
 
 def is_damage(error: BaseException) -> bool:
@@ -97,14 +101,14 @@ def put_damaged_aside(
     from memory_assets.store.parquet_tables import COLUMNS_FILE
 
     history = damaged_history(store) if is_deep else ()
-    found = [
+    damages = [
         put_aside(store, path, why)
         for path, why in (*store.tables.damaged(tables, is_deep=is_deep), *history)
     ]
-    for one in found:
-        if one.place.endswith(COLUMNS_FILE):
-            store.tables.write_columns(one.place.split("/")[1])
-    return found
+    for damage in damages:
+        if damage.place.endswith(COLUMNS_FILE):
+            store.tables.write_columns(damage.place.split("/")[1])
+    return damages
 
 
 def missing_parts(store: Store) -> dict[str, set[str]]:
@@ -113,13 +117,13 @@ def missing_parts(store: Store) -> dict[str, set[str]]:
     """
     from memory_assets.store.parquet_tables import part_of
 
-    found: dict[str, set[str]] = defaultdict(set)
-    for one in list_damage(store)[int(store.note_of(FOLDER) or 0) :]:
-        place = PurePosixPath(one.place)
+    missing: dict[str, set[str]] = defaultdict(set)
+    for damage in list_damage(store)[int(store.note_of(FOLDER) or 0) :]:
+        place = PurePosixPath(damage.place)
         if place.parts[0] == "tables" and not (store.root / place).exists():
             table, part = part_of(Path(*place.parts[1:])) or ("", "")
-            found[table].add(part)
-    return found
+            missing[table].add(part)
+    return missing
 
 
 def settle(store: Store) -> None:
@@ -139,14 +143,14 @@ def _sqlite_fault(path: Path) -> str:
     try:
         database = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
         try:
-            (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            (answer,) = database.execute("PRAGMA quick_check(1)").fetchone()
         finally:
             database.close()
     except sqlite3.OperationalError as error:
         return "" if "locked" in str(error) or "busy" in str(error) else str(error)
     except sqlite3.DatabaseError as error:
         return str(error)
-    return "" if said == "ok" else str(said).splitlines()[0]
+    return "" if answer == "ok" else str(answer).splitlines()[0]
 
 
 def despite_damage(store: Store, action: Callable[[], T]) -> T:

@@ -225,14 +225,14 @@ class Ledger:
         """
         of_notes = kinds is not None and NOTES.issuperset(kinds)
         segments = self._read(f"*{_NOTES_SUFFIX}" if of_notes else "*.jsonl")
-        found = [
+        chosen = [
             event
             for segment in segments
             for event in segment.events
             if kinds is None or event.kind in kinds
         ]
         once: dict[tuple[str, str], Event] = {}
-        for event in sorted(found, key=lambda event: event.moment):
+        for event in sorted(chosen, key=lambda event: event.moment):
             once.setdefault((event.id, event.target), event)
         return list(once.values())
 
@@ -258,14 +258,14 @@ class Ledger:
                     self._segments[path] = _read_rest(
                         path, known if known.size < size else _Segment()
                     )
-            found = [self._segments.get(path, _Segment()) for path in paths]
-        if count := sum(len(segment.damaged) for segment in found):
+            segments = [self._segments.get(path, _Segment()) for path in paths]
+        if count := sum(len(segment.damaged) for segment in segments):
             announce(
                 f"Lines of the ledger that cannot be read: {count}. They count as not "
                 f"written; {HELP}",
                 about=str(self._root),
             )
-        return found
+        return segments
 
 
 def _masked(events: list[Event]) -> list[Event]:

@@ -152,7 +152,7 @@ class Mirror:
         many.
         """
         listed = list(self.objects.list())  # before the manifest: what is named later stays
-        named = {one.key for one in self._read_manifest("").files.values()} | {MANIFEST}
+        named = {entry.key for entry in self._read_manifest("").files.values()} | {MANIFEST}
         old = [key for key, at in listed if key not in named and now - at > KEEP_UNNAMED]
         self.objects.delete(old)
         return len(old)
@@ -194,16 +194,16 @@ class Mirror:
 
     def _finish(self, base: Synchronised, done: Synchronised, unnamed: Iterable[str]) -> None:
         """Deletes what the manifest names no more, then notes the state."""
-        named = {one.key for one in done.files.values()}
+        named = {entry.key for entry in done.files.values()}
         self.objects.delete([key for key in unnamed if key not in named])
         stamps = {}
-        for path, one in done.files.items():
+        for path, entry in done.files.items():
             before = stamp_of(self.root / path)
-            is_noted = before == base.stamps.get(path) and one.sha256 == _sha_of(
+            is_noted = before == base.stamps.get(path) and entry.sha256 == _sha_of(
                 base.files.get(path)
             )
             content = bytes_of(self.root / path) if before and not is_noted else None
-            if before and (is_noted or (content is not None and _hash(content) == one.sha256)):
+            if before and (is_noted or (content is not None and _hash(content) == entry.sha256)):
                 stamps[path] = (
                     before  # a file that changed meanwhile has none, and is sent the next time
                 )
@@ -213,7 +213,7 @@ class Mirror:
         """Returns the files that changed since the last synchronisation; None for one that was
         deleted.
         """
-        found: dict[str, bytes | None] = {}
+        changed: dict[str, bytes | None] = {}
         present = dict(self._present())
         for path, stamp in present.items():
             noted = base.files.get(path)
@@ -227,13 +227,15 @@ class Mirror:
             if not (noted and path.startswith(RANGES)) or self._archive.is_as_written(
                 path.removeprefix("resources/"), content
             ):
-                found[path] = content
+                changed[path] = content
         may_delete = (DERIVED, *IMMUTABLE) if is_erasing else (DERIVED,)
         gone = {
             path: None for path in base.files if path not in present and path.startswith(may_delete)
         }
         removed = (path for path in base.files if path not in present and path.startswith(LIBRARY))
-        return found | gone | {path: None for path in removed if (self.root / path).parent.is_dir()}
+        return (
+            changed | gone | {path: None for path in removed if (self.root / path).parent.is_dir()}
+        )
 
     @cached_property
     def _archive(self) -> Archive:

@@ -53,7 +53,7 @@ class Synchronised:
 
 def pack(files: Mapping[str, Entry], machines: Iterable[str]) -> bytes:
     """Returns the content of a manifest."""
-    rows = {path: asdict(one) for path, one in sorted(files.items())}
+    rows = {path: asdict(entry) for path, entry in sorted(files.items())}
     content = json.dumps({"v": VERSION, "files": rows, "machines": list(machines)})
     return zstandard.ZstdCompressor(level=3).compress(content.encode())
 
@@ -66,7 +66,7 @@ def parse_manifest(content: bytes, tag: str, url: str) -> Synchronised:
         row = json.loads(zstandard.ZstdDecompressor().decompress(content))
         if row["v"] > VERSION:
             raise StoreVersionError(f"{url} was written by a newer release; upgrade memory_assets.")
-        files = {path: Entry(**one) for path, one in row["files"].items()}
+        files = {path: Entry(**fields) for path, fields in row["files"].items()}
         if strange := next((path for path in files if not is_of_store(path)), None):
             raise ValueError(f"it names the file {strange[:80]!r}")
         return Synchronised(tag, files, tuple(row["machines"]))
@@ -81,7 +81,7 @@ def is_of_store(path: str) -> bool:
     manifest.
     """
     first, *others = path.split("/")
-    is_plain = not any(one in ("", ".", "..") or one.startswith(".") for one in others) and not {
+    is_plain = not any(part in ("", ".", "..") or part.startswith(".") for part in others) and not {
         "\\",
         "\0",
     } & set(path)
@@ -109,5 +109,5 @@ def read_noted(root: Path, url: str) -> Synchronised:
 
 def write_noted(root: Path, url: str, state: Synchronised) -> None:
     """Notes the state in the folder."""
-    files = {path: asdict(one) for path, one in state.files.items()}
+    files = {path: asdict(entry) for path, entry in state.files.items()}
     write_atomically(root / NOTED, json.dumps({**vars(state), "files": files, "url": url}).encode())

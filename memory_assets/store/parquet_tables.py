@@ -306,10 +306,10 @@ def _mark_of(folder: str) -> tuple[int, int] | None:
     folder.
     """
     try:
-        found = os.stat(folder)
+        status = os.stat(folder)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns
 
 
 @lru_cache(maxsize=1 << 15)
@@ -329,8 +329,8 @@ def find_parts(table: str, folder: str) -> Iterator[str]:
     """Yields the names of the partitions that have a folder below the table's folder, unordered."""
     if not (columns := schemas.partitioned_by(table)):
         return iter([WHOLE])
-    found = iglob(os.path.join(*(f"{column}=*" for column in columns)), root_dir=folder)
-    return ("-".join(level.partition("=")[2] for level in path.split(os.sep)) for path in found)
+    paths = iglob(os.path.join(*(f"{column}=*" for column in columns)), root_dir=folder)
+    return ("-".join(level.partition("=")[2] for level in path.split(os.sep)) for path in paths)
 
 
 def part_of(place: Path) -> tuple[str, str] | None:

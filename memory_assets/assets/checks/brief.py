@@ -30,9 +30,9 @@ def within_budget(store: Store, days: Days) -> dg.AssetCheckResult:
         for path in paths
     ]
     columns = {"file": pl.String, "kind": pl.String, "tokens": pl.Int64, "limit": pl.Int64}
-    found = pl.DataFrame(rows, columns, orient="row")
-    tokens, full_tokens = (found.filter(kind=kind)["tokens"].max() for kind in ("short", "full"))
-    long = found.filter(pl.col("tokens") > pl.col("limit"))
+    lengths = pl.DataFrame(rows, columns, orient="row")
+    tokens, full_tokens = (lengths.filter(kind=kind)["tokens"].max() for kind in ("short", "full"))
+    long = lengths.filter(pl.col("tokens") > pl.col("limit"))
     return verdict(long.is_empty(), long, tokens=tokens, full_tokens=full_tokens, full_limit=most)
 
 

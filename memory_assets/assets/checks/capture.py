@@ -42,9 +42,11 @@ def archived_bytes_unchanged(store: Store, days: Days) -> pl.DataFrame:
 def coverage(store: Store, days: Days) -> pl.DataFrame:
     """Every message of a closed window is there, in exactly one window."""
     wanted, both = messages_of_windows(store, days), ["window_id", "message_id"]
-    found = store.tables.read("messages", days, columns=both)
-    missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("missing"))
-    foreign = found.join(wanted, on=both, how="anti").with_columns(problem=pl.lit("in no window"))
+    messages = store.tables.read("messages", days, columns=both)
+    missing = wanted.join(messages, on=both, how="anti").with_columns(problem=pl.lit("missing"))
+    foreign = messages.join(wanted, on=both, how="anti").with_columns(
+        problem=pl.lit("in no window")
+    )
     doubled = wanted.filter(pl.col("message_id").is_duplicated()).with_columns(
         problem=pl.lit("in several windows")
     )
@@ -62,19 +64,19 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
 @check("checkpoints")
 def turns_complete(store: Store, days: Days) -> pl.DataFrame:
     """Every turn of a day's closed windows has one checkpoint, and no message is in two of them."""
-    found = store.tables.read(
+    checkpoints = store.tables.read(
         "checkpoints", days, columns=["session_id", "turn", "day", "message_ids"]
     )
     counted, by = (
         closed_windows(store, days).group_by("session_id", "day").agg(pl.sum("user_turn_count")),
         ["session_id", "day"],
     )
-    listed = found.filter(pl.col("turn") > 0).group_by(by).agg(turns=pl.len())
+    listed = checkpoints.filter(pl.col("turn") > 0).group_by(by).agg(turns=pl.len())
     both = counted.join(listed, on=by, how="full", coalesce=True).fill_null(0)
     differing = both.filter(pl.col("user_turn_count") != pl.col("turns")).select(
         *by, problem=pl.lit("turns are missing")
     )
-    messages = found.select(*by, message_id="message_ids").explode("message_id")
+    messages = checkpoints.select(*by, message_id="message_ids").explode("message_id")
     doubled = messages.filter(pl.col("message_id").is_duplicated()).select(
         *by, problem=pl.lit("a message is in two turns")
     )

@@ -173,9 +173,9 @@ def one_step_per_asset(checks: Iterable[TableCheck]) -> list[dg.AssetChecksDefin
     for all.
     """
     by_asset: dict[str, list[TableCheck]] = {}
-    for one in checks:
-        by_asset.setdefault(one.asset, []).append(one)
-    return [_one_step(asset, found) for asset, found in by_asset.items()]
+    for check in checks:
+        by_asset.setdefault(check.asset, []).append(check)
+    return [_one_step(asset, asset_checks) for asset, asset_checks in by_asset.items()]
 
 
 def _one_step(asset: str, checks: Sequence[TableCheck]) -> dg.AssetChecksDefinition:

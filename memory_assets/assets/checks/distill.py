@@ -51,17 +51,19 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
     one at most.
     """
     wanted, both = messages_of_windows(store, days, status="observed"), ["window_id", "message_id"]
-    found = (
+    segments = (
         store.tables.read("segments", days)
         .select("window_id", message_id="message_ids")
         .explode("message_id")
     )
-    missing = wanted.join(found, on=both, how="anti").with_columns(problem=pl.lit("in no segment"))
+    missing = wanted.join(segments, on=both, how="anti").with_columns(
+        problem=pl.lit("in no segment")
+    )
     closed = messages_of_windows(store, days)
-    foreign = found.join(closed, on=both, how="anti").with_columns(
+    foreign = segments.join(closed, on=both, how="anti").with_columns(
         problem=pl.lit("not in the window")
     )
-    doubled = found.filter(pl.struct(both).is_duplicated()).with_columns(
+    doubled = segments.filter(pl.struct(both).is_duplicated()).with_columns(
         problem=pl.lit("in several segments")
     )
     return pl.concat([missing, foreign, doubled])
@@ -76,8 +78,8 @@ def provenance(store: Store, days: Days) -> pl.DataFrame:
         .select("id", "window_id", message_id="message_ids")
         .explode("message_id")
     )
-    found = store.tables.read("messages", days, columns=both)
-    return wanted.drop_nulls("message_id").join(found, on=both, how="anti")
+    messages = store.tables.read("messages", days, columns=both)
+    return wanted.drop_nulls("message_id").join(messages, on=both, how="anti")
 
 
 @check("observations")
@@ -117,28 +119,28 @@ def only_the_owner_makes_rules(store: Store, days: Days) -> pl.DataFrame:
 @check("verdicts")
 def every_observation_has_its_verdict(store: Store, days: Days) -> pl.DataFrame:
     """Every stored observation has the verdict that the gate gave it."""
-    kept = store.tables.read("observations", days, columns=["id", "gate"])
-    given = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(
+    observations = store.tables.read("observations", days, columns=["id", "gate"])
+    verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).filter(
         pl.col("verdict") != "discard"
     )
-    return kept.join(
-        given, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti"
+    return observations.join(
+        verdicts, left_on=["id", "gate"], right_on=["candidate_id", "verdict"], how="anti"
     )
 
 
 @check("triggers")
 def not_before_the_message(store: Store, days: Days) -> pl.DataFrame:
     """No trigger is dated before the day of its message."""
-    found = store.tables.read("triggers", days, columns=["trigger_id", "trigger_on", "said_at"])
-    return found.filter(
+    triggers = store.tables.read("triggers", days, columns=["trigger_id", "trigger_on", "said_at"])
+    return triggers.filter(
         pl.col("trigger_on")
         < pl.col("said_at").dt.convert_time_zone(store.settings.timezone).dt.date()
     )
 
 
 def _without_message(table: str, key: str, store: Store, days: Days) -> pl.DataFrame:
-    found = store.tables.read(table, days, columns=[key, "message_id"])
-    return found.join(
+    rows = store.tables.read(table, days, columns=[key, "message_id"])
+    return rows.join(
         store.tables.read("messages", days, columns=["message_id"]), on="message_id", how="anti"
     )
 

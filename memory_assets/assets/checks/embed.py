@@ -25,12 +25,12 @@ def every_text_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
     columns, tables = ["id", "text_hash"], store.tables
     embedded = [date.fromisoformat(day) for day in tables.parts("embeddings", days)]
     noted = notes_of(store).filter(pl.col("day").is_in(embedded)).select(columns)
-    found = pl.concat([tables.read("observations", days, columns=columns), noted])
+    texts = pl.concat([tables.read("observations", days, columns=columns), noted])
     tried = (
         tables.read(name, days, columns=["text_hash"])
         for name in ("embeddings", "embedding_failures")
     )
-    return found.join(pl.concat(tried).unique(), on="text_hash", how="anti")
+    return texts.join(pl.concat(tried).unique(), on="text_hash", how="anti")
 
 
 @check("embedding_failures", level="warn")
@@ -50,29 +50,29 @@ def every_passage_can_be_encoded(store: Store, days: Days) -> pl.DataFrame:
     """
     columns = ["id", "day", "number", "text_hash"]
     encoded = [date.fromisoformat(day) for day in store.tables.parts("passage_vectors", days)]
-    found = store.tables.read("passages", days, columns=columns).filter(
+    passages = store.tables.read("passages", days, columns=columns).filter(
         HAS_VECTOR & pl.col("day").is_in(encoded)
     )
     vectors = store.tables.read("passage_vectors", days, columns=["text_hash"])
-    return found.join(vectors, on="text_hash", how="anti").select("id", "day", "text_hash")
+    return passages.join(vectors, on="text_hash", how="anti").select("id", "day", "text_hash")
 
 
 @check("memories")
 def nothing_lost(store: Store, days: Days) -> pl.DataFrame:
     """Every observation and every note is part of exactly one memory."""
     held = store.tables.read("memories", columns=["observation_ids"]).explode("observation_ids")
-    found = pl.concat(
+    sources = pl.concat(
         [store.tables.read("observations", columns=["id"]), notes_of(store).select("id")]
     )
-    return found.join(held, left_on="id", right_on="observation_ids", how="anti")
+    return sources.join(held, left_on="id", right_on="observation_ids", how="anti")
 
 
 @check("memories")
 def supersession_resolves(store: Store, days: Days) -> pl.DataFrame:
     """The memory that superseded another exists."""
-    found = store.tables.read("memories", columns=["id", "superseded_by"])
-    return found.drop_nulls("superseded_by").join(
-        found.select("id"), left_on="superseded_by", right_on="id", how="anti"
+    memories = store.tables.read("memories", columns=["id", "superseded_by"])
+    return memories.drop_nulls("superseded_by").join(
+        memories.select("id"), left_on="superseded_by", right_on="id", how="anti"
     )
 
 
@@ -83,15 +83,15 @@ def conflicts_are_settled(store: Store, days: Days) -> pl.DataFrame:
 
     Returns each pair once, the one with more confidence first.
     """
-    found = store.tables.read(
+    memories = store.tables.read(
         "memories", columns=["id", "conflicts_with", "confidence", "state", "project"]
     )
     pairs = (
-        found.explode("conflicts_with")
+        memories.explode("conflicts_with")
         .drop_nulls("conflicts_with")
         .rename({"conflicts_with": "against"})
     )
-    both = pairs.join(found.select(against="id", its_confidence="confidence"), on="against")
+    both = pairs.join(memories.select(against="id", its_confidence="confidence"), on="against")
     is_surer, is_equal = (
         pl.col("confidence") > pl.col("its_confidence"),
         pl.col("confidence") == pl.col("its_confidence"),
@@ -107,14 +107,16 @@ def no_question_replaces_a_statement(store: Store, days: Days) -> pl.DataFrame:
     """No memory is superseded by one that rests on questions alone: a question takes nothing
     back.
     """
-    found = store.tables.read("memories", columns=["id", "superseded_by", "observation_ids"])
-    replaced = found.drop_nulls("superseded_by").select("id", "superseded_by")
-    by = found.join(replaced, left_on="id", right_on="superseded_by", how="semi").explode(
+    memories = store.tables.read("memories", columns=["id", "superseded_by", "observation_ids"])
+    replaced = memories.drop_nulls("superseded_by").select("id", "superseded_by")
+    by = memories.join(replaced, left_on="id", right_on="superseded_by", how="semi").explode(
         "observation_ids"
     )
     quotes = store.tables.read("observations", columns=["id", "quote", "gate"]).filter(gate="allow")
-    said = by.join(quotes, left_on="observation_ids", right_on="id").select("id", "quote")
-    asking = said.with_columns(
+    quotes_of_sources = by.join(quotes, left_on="observation_ids", right_on="id").select(
+        "id", "quote"
+    )
+    asking = quotes_of_sources.with_columns(
         asks=pl.col("quote").map_elements(is_question, return_dtype=pl.Boolean)
     )
     only_asked = asking.group_by("id").agg(pl.col("asks").all()).filter("asks")
@@ -147,10 +149,13 @@ def few_repeats(store: Store, days: Days) -> dg.AssetCheckResult:
     Counts repeats by a measure that shares nothing with merging.
     """
     columns = ["id", "kind", "state", "text", "scope", "project", "person"]
-    found = find_repeats(store.tables.read("memories", columns=columns))
-    counts = {"share": found.share, "pairs": found.pairs.height, "allowed": found.allowed}
+    repeats = find_repeats(store.tables.read("memories", columns=columns))
+    counts = {"share": repeats.share, "pairs": repeats.pairs.height, "allowed": repeats.allowed}
     return verdict(
-        found.share < MOST_SHARE or found.pairs.is_empty(), found.pairs, most=MOST_SHARE, **counts
+        repeats.share < MOST_SHARE or repeats.pairs.is_empty(),
+        repeats.pairs,
+        most=MOST_SHARE,
+        **counts,
     )
 
 
@@ -194,13 +199,13 @@ def memories_exist(store: Store, days: Days) -> pl.DataFrame:
 @check("entities")
 def named_by_mentions(store: Store, days: Days) -> pl.DataFrame:
     """Every mention has its entity, and every entity a mention."""
-    mentioned, known = (
+    mentioned, entities = (
         store.tables.read(table, columns=["entity_id"]) for table in ("mentions", "entities")
     )
     return pl.concat(
         [
-            mentioned.join(known, on="entity_id", how="anti"),
-            known.join(mentioned, on="entity_id", how="anti"),
+            mentioned.join(entities, on="entity_id", how="anti"),
+            entities.join(mentioned, on="entity_id", how="anti"),
         ]
     )
 
@@ -208,19 +213,21 @@ def named_by_mentions(store: Store, days: Days) -> pl.DataFrame:
 @check("relations")
 def ends_exist(store: Store, days: Days) -> pl.DataFrame:
     """Both ends of every relation exist."""
-    found = store.tables.read("relations", columns=["source_id", "target_id", "kind"])
-    known = store.tables.read("entities", columns=["entity_id"])
+    relations = store.tables.read("relations", columns=["source_id", "target_id", "kind"])
+    entities = store.tables.read("entities", columns=["entity_id"])
     ends = ("source_id", "target_id")
     return pl.concat(
-        [found.join(known, left_on=end, right_on="entity_id", how="anti") for end in ends]
+        [relations.join(entities, left_on=end, right_on="entity_id", how="anti") for end in ends]
     ).unique()
 
 
 @check("relations")
 def memories_say_so(store: Store, days: Days) -> pl.DataFrame:
     """Every relation cites memories that exist and name its ends."""
-    found = store.tables.read("relations", columns=["source_id", "target_id", "kind", "memory_ids"])
-    cited = found.explode("memory_ids").rename({"memory_ids": "memory_id"})
+    relations = store.tables.read(
+        "relations", columns=["source_id", "target_id", "kind", "memory_ids"]
+    )
+    cited = relations.explode("memory_ids").rename({"memory_ids": "memory_id"})
     mentions = store.tables.read("mentions", columns=["memory_id", "entity_id"]).unique()
     broken = []
     for end, kind in (("source_id", "part_of"), ("target_id", "replaced_by")):

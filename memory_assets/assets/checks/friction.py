@@ -22,8 +22,8 @@ def citations_resolve(store: Store, days: Days) -> pl.DataFrame:
 @check("friction")
 def actionable(store: Store, days: Days) -> pl.DataFrame:
     """Every friction names a file and the text to add."""
-    found = store.tables.read("friction", days)
-    return found.filter((pl.col("new") == "") | (pl.col("target") == "")).select(
+    frictions = store.tables.read("friction", days)
+    return frictions.filter((pl.col("new") == "") | (pl.col("target") == "")).select(
         "proposal_id", "day", "kind"
     )
 

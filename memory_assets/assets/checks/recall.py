@@ -25,9 +25,9 @@ def short_enough(store: Store, days: Days) -> pl.DataFrame:
 
     Returns the summaries that are longer.
     """
-    found = store.tables.read(
+    summaries = store.tables.read(
         "category_summaries", columns=["summary_id", "category", "memory_ids", "tokens"]
     )
-    return found.filter(
+    return summaries.filter(
         (pl.col("tokens") > MOST_TOKENS) | (pl.col("memory_ids").list.len() > MOST_FACTS)
     ).drop("memory_ids")

@@ -54,8 +54,8 @@ def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
     Returns the days whose reflections are not smaller.
     """
     totals = pl.col("input_tokens", "fact_tokens", "output_tokens").sum()
-    found = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
-    return found.filter(
+    totals_of_days = store.tables.read("reflections", days).group_by("day").agg(totals).sort("day")
+    return totals_of_days.filter(
         (pl.col("fact_tokens") > SMALL_TOKENS) & (pl.col("output_tokens") >= pl.col("fact_tokens"))
     )
 
@@ -63,12 +63,12 @@ def smaller_than_its_input(store: Store, days: Days) -> pl.DataFrame:
 @check("proposals")
 def provenance(store: Store, days: Days) -> pl.DataFrame:
     """Every proposal rests on observations that exist."""
-    found = (
+    cited = (
         store.tables.read("proposals", days)
         .select("proposal_id", id="observation_ids")
         .explode("id")
     )
-    return found.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
+    return cited.join(store.tables.read("observations", columns=["id"]), on="id", how="anti")
 
 
 @check("session_reflections")
@@ -77,9 +77,12 @@ def of_its_own_session(store: Store, days: Days) -> pl.DataFrame:
     cited = store.tables.read(
         "session_reflections", columns=["session_id", "observation_ids"]
     ).explode("observation_ids")
-    known = store.tables.read("observations", columns=["id", "session_id"])
+    observations = store.tables.read("observations", columns=["id", "session_id"])
     return cited.join(
-        known, left_on=["observation_ids", "session_id"], right_on=["id", "session_id"], how="anti"
+        observations,
+        left_on=["observation_ids", "session_id"],
+        right_on=["id", "session_id"],
+        how="anti",
     )
 
 
@@ -90,11 +93,11 @@ def short_enough(store: Store, days: Days) -> pl.DataFrame:
 
     Returns the sessions with a longer block.
     """
-    found = store.tables.read(
+    blocks = store.tables.read(
         "session_reflections", columns=["session_id", "tokens", "full_tokens"]
     )
     target = session_target(store.settings.context_tokens)
-    return found.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("full_tokens") > target))
+    return blocks.filter((pl.col("tokens") > MOST_TOKENS) | (pl.col("full_tokens") > target))
 
 
 @check(DROPPED)
@@ -132,13 +135,16 @@ def _read_by(store: Store, span: Span, parts: list[str]) -> Iterator[str]:
 
 def _longer_than_days(span: Span, store: Store, days: Days) -> pl.DataFrame:
     """Returns the weeks or months that have more tokens than the reflections of their days."""
-    found = store.tables.read(TABLE_OF[span.name], days, columns=["day", "output_tokens"])
-    covered = {day for first in found["day"].unique() for day in days_of(span, first)}
+    reflections = store.tables.read(TABLE_OF[span.name], days, columns=["day", "output_tokens"])
+    covered = {day for first in reflections["day"].unique() for day in days_of(span, first)}
     reflected = store.tables.read("reflections", covered, columns=["day", "output_tokens"])
     first = pl.col("day").map_elements(span.first_day, pl.Date)
     of_days = reflected.group_by(first).agg(tokens_of_days=pl.col("output_tokens").sum())
     both = (
-        found.group_by("day").agg(pl.col("output_tokens").sum()).join(of_days, on="day").sort("day")
+        reflections.group_by("day")
+        .agg(pl.col("output_tokens").sum())
+        .join(of_days, on="day")
+        .sort("day")
     )
     return both.filter(pl.col("output_tokens") > pl.col("tokens_of_days"))
 
@@ -156,11 +162,11 @@ def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
     """Every sentence cites observations, messages or commits that exist."""
     sentences = store.tables.read("timeline", days)
     covered = {day for first in sentences["day"].unique() for day in days_of(WEEK, first)}
-    known = set(store.tables.read("observations", covered, columns=["id"])["id"])
+    ids = set(store.tables.read("observations", covered, columns=["id"])["id"])
     messages = store.tables.read("messages", covered, columns=["message_id", "kind", "text"])
-    known.update(messages["message_id"])
+    ids.update(messages["message_id"])
     results = messages.filter(kind="tool_result")["text"]
-    made = {
+    commits = {
         hash
         for text in results.filter(results.str.contains(r"(?m)^\[[^\]]+\] \S"))
         for hash, _ in commits_in(text)
@@ -170,8 +176,8 @@ def every_sentence_cites(store: Store, days: Days) -> pl.DataFrame:
         for row in sentences.iter_rows(named=True)
         if not (row["observation_ids"] or row["message_ids"] or row["commits"])
         or not (
-            known.issuperset([*row["observation_ids"], *row["message_ids"]])
-            and made.issuperset(row["commits"])
+            ids.issuperset([*row["observation_ids"], *row["message_ids"]])
+            and commits.issuperset(row["commits"])
         )
     ]
     return sentences.filter(pl.col("sentence_id").is_in(broken)).select(

@@ -106,8 +106,8 @@ def is_small(store: Store, days: Days) -> dg.AssetCheckResult:
         (path, len(read_entries(content)), len(content.encode()))
         for path, content in contents.items()
     ]
-    found = pl.DataFrame(
+    sizes = pl.DataFrame(
         rows, {"path": pl.String, "entries": pl.Int64, "bytes": pl.Int64}, orient="row"
     )
-    large = found.filter((pl.col("entries") > MOST_ENTRIES) | (pl.col("bytes") > MOST_BYTES))
-    return verdict(large.is_empty(), large, entries=int(found["entries"].sum()))
+    large = sizes.filter((pl.col("entries") > MOST_ENTRIES) | (pl.col("bytes") > MOST_BYTES))
+    return verdict(large.is_empty(), large, entries=int(sizes["entries"].sum()))
