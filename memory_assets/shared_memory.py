@@ -54,9 +54,8 @@ class SharedMemory(MemoryAgent):
 
     def __init__(self, reader: Reader, settings: "Settings | None" = None) -> None:
         whole = settings or present_settings()
-        super().__init__(
-            whole.model_copy(update={"owner": reader.person})
-        )  # events are in the person's name
+        # Events are in the person's name.
+        super().__init__(whole.model_copy(update={"owner": reader.person}))
         self.reader = reader
         self._owners = MemoryAgent(whole)
 

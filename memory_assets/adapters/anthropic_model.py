@@ -77,9 +77,8 @@ class AnthropicModel:
         """Returns the answer; raises `ModelSetupError`, `ModelBusyError` or `ModelRequestError`."""
         body = self._body(request)
         started = time.monotonic()
-        extra = (
-            {"temperature": body.pop("temperature")} if "temperature" in body else None
-        )  # no parameter of the SDK
+        # No parameter of the SDK.
+        extra = {"temperature": body.pop("temperature")} if "temperature" in body else None
         response = self._call(
             lambda: self._client.messages.with_raw_response.create(**body, extra_body=extra),
             "model",

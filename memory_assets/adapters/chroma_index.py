@@ -357,9 +357,8 @@ def _client(folder: Path) -> Any:
         chromadb, chosen = load_chromadb()
         return chromadb.PersistentClient(str(folder), chosen)
     except BaseException:
-        SharedSystemClient._identifier_to_system.pop(
-            str(folder), None
-        )  # else the half-started system is reused
+        # Else the half-started system is reused.
+        SharedSystemClient._identifier_to_system.pop(str(folder), None)
         raise
 
 

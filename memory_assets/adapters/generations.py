@@ -130,9 +130,8 @@ class Generations:
         base = None if rebuild else published
         folder = self.folder / f"{self._next_number():06d}"
         for folder_left in self._folders():
-            if (
-                published is None or folder_left.name > published.name
-            ):  # a killed writer did not publish it
+            # A killed writer did not publish it.
+            if published is None or folder_left.name > published.name:
                 shutil.rmtree(folder_left, ignore_errors=True)
         try:
             if base is None:

@@ -49,9 +49,8 @@ class GitRemote(GitWorkspace):
             self._git("read-tree", "HEAD")
             self.restore(self.missing())
             return True
-        base = (
-            self._git("merge-base", ours, theirs, may_fail=True).stdout.decode().strip()
-        )  # two machines may begin at once
+        # Two machines may begin at once.
+        base = self._git("merge-base", ours, theirs, may_fail=True).stdout.decode().strip()
         if base != theirs:
             self._merge(ours, theirs, base, has_both)
         return base != theirs

@@ -377,10 +377,11 @@ class GitWorkspace:
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith("GIT_")
         }
+        # Even inside another repository.
         repository = {
             "GIT_DIR": str(self.root / ".git"),
             "GIT_WORK_TREE": str(self.root),
-        }  # even inside another repository
+        }
         variables_to_set = {**inherited, **repository, **_ENVIRONMENT, **(variables or {})}
         environment = {name: value for name, value in variables_to_set.items() if value is not None}
         options = [word for name, value in _OPTIONS.items() for word in ("-c", f"{name}={value}")]

@@ -110,9 +110,8 @@ def map_weights(path: Path) -> dict[str, np.ndarray]:
     """
     with path.open("rb") as file:
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    start = 8 + int.from_bytes(
-        content[:8], "little"
-    )  # the header's length, the header as JSON, then the arrays
+    # The header's length, the header as JSON, then the arrays.
+    start = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:start])
     header.pop("__metadata__", None)
     return {name: _array(content, start, entry) for name, entry in header.items()}

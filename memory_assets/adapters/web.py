@@ -171,9 +171,8 @@ def _get(
         ):
             if answer.has_redirect_location:
                 return urljoin(url, answer.headers["location"])
-            if (
-                answer.status_code == 304 and headers
-            ):  # without the version that we have, it answers nothing
+            # Without the version that we have, it answers nothing.
+            if answer.status_code == 304 and headers:
                 return Fetched(url, b"", "", dict(answer.headers), is_unchanged=True)
             if answer.status_code != 200:
                 raise _StatusError(url, answer.status_code)

@@ -439,9 +439,8 @@ def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:
                     f"{job} ran at {ran:%H:%M} UTC, after this time of the schedule."
                 )
             found = _loaded(context, requests(context, store, job, name))
-            if not found and not next_runs(
-                store
-            ):  # else `overdue_jobs` asks again once that is read
+            # Else `overdue_jobs` asks again once that is read.
+            if not found and not next_runs(store):
                 note_slot(store, name, slot)
             return found or dg.SkipReason("Nothing is due.")
 

@@ -98,9 +98,8 @@ def form_of(token: str) -> str:
     if SPECIFIC.search(token):
         return value_of(token)
     form = NUMBERS.get(low) or root(low.removesuffix("'s"))
-    is_stop = low in STOP or (
-        form in _STOP_ROOTS and low != f"{form}e"
-    )  # "theme" is no form of "them"
+    # "theme" is no form of "them".
+    is_stop = low in STOP or (form in _STOP_ROOTS and low != f"{form}e")
     return "" if is_stop or (len(form) < 2 and not form.isdigit()) else form
 
 

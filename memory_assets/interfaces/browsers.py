@@ -51,9 +51,10 @@ def _is_sign(name: bytes, value: bytes) -> bool:
         return value.startswith(BROWSER_AGENT)
     if name == b"accept":
         return any(kind in value for kind in BROWSER_MEDIA)
+    # Node's fetch sends it, too; a page's request in this mode has an Origin.
     if (name, value) == (
         b"sec-fetch-mode",
         b"cors",
-    ):  # Node's fetch sends it, too; a page's request in this mode has an Origin
+    ):
         return False
     return name in BROWSER_HEADERS or name.startswith(BROWSER_PREFIX)

@@ -67,9 +67,8 @@ def run(
         ssl_keyfile=tls[1] if tls else None,
         h11_max_incomplete_event_size=LONGEST_HEADERS,
     )
-    signal.signal(
-        signal.SIGTERM, _stop
-    )  # uvicorn closes its connections, then raises the signal again
+    # uvicorn closes its connections, then raises the signal again.
+    signal.signal(signal.SIGTERM, _stop)
     with contextlib.suppress(KeyboardInterrupt, SystemExit):
         uvicorn.Server(config).run(sockets=[listening])
     return 0

@@ -155,9 +155,8 @@ def _rows(path: str, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the rows of a file; moments as numbers, because as such pyarrow makes them without
     pandas.
     """
-    from pyarrow.parquet import (
-        ParquetFile,
-    )  # `read_table` would also import datasets and file systems
+    # `read_table` would also import datasets and file systems.
+    from pyarrow.parquet import ParquetFile
 
     table = ParquetFile(path).read(list(columns), use_threads=False).select(list(columns))
     values = [_plain(column).to_pylist() for column in table.columns]

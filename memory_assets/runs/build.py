@@ -142,9 +142,8 @@ def rebuild(part: RebuiltPart = "all") -> Built:
     ledger and stored answers.
     """
     settings = present_settings()
-    store = Store(
-        settings, settings.data
-    )  # not `open_store`: a changed zone is a reason to rebuild
+    # Not `open_store`: a changed zone is a reason to rebuild.
+    store = Store(settings, settings.data)
     if not (store.root / "VERSION").is_file():
         raise StoreError(
             f"There is no memory in {store.root} to rebuild. Run `memory up` to take in "

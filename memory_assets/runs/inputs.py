@@ -532,9 +532,8 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
     upstream = [store.tables.parts(name) for name in ("memories", "session_reflections")]
     if WHOLE not in upstream[0]:
         return {}
-    ahead = due_lines(
-        due_triggers(store, empty("memories"))
-    )  # the memories recalled with a date do not matter here
+    # The memories recalled with a date do not matter here.
+    ahead = due_lines(due_triggers(store, empty("memories")))
     read = (fingerprint(parts, WHOLE) for parts in upstream)
     ends = (
         f"{day}={info.fingerprint}"

@@ -116,9 +116,8 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
         except (Exception, PanicException) as error:
             runner.disconnect()
             found = put_damaged_aside(runner.store) if is_damage(error) else []
-            is_put_aside = any(
-                isinstance(cause, DamagedError) for cause in causes_of(error)
-            )  # by a step
+            # By a step.
+            is_put_aside = any(isinstance(cause, DamagedError) for cause in causes_of(error))
             if attempt == MOST_ATTEMPTS or not (found or is_put_aside):
                 raise
 

@@ -66,9 +66,8 @@ def release(store: Store, name: str) -> None:
     """Releases the lock and deletes its file."""
     path = _path(store, name)
     if lock := _held.pop(path, None):
-        path.unlink(
-            missing_ok=True
-        )  # while it is held: nobody takes the lock of a deleted file for that of a process
+        # While it is held: nobody takes the lock of a deleted file for that of a process.
+        path.unlink(missing_ok=True)
         lock.release()
 
 
@@ -105,9 +104,8 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
     A run that no process has begun to execute is left to Dagster, which knows how long that may
     take.
     """
-    with_slots = (
-        instance.event_log_storage.get_concurrency_run_ids()
-    )  # before the runs: who has a slot is among them
+    # Before the runs: who has a slot is among them.
+    with_slots = instance.event_log_storage.get_concurrency_run_ids()
     alive = list[str]()
     for record in instance.get_run_records(UNFINISHED):
         run = record.dagster_run
@@ -123,9 +121,8 @@ def fail_dead_runs(instance: dg.DagsterInstance, store: Store) -> list[str]:
 
 def _fail_run(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
     """Marks the run as failed; Dagster does not retry it."""
-    instance.add_run_tags(
-        run.run_id, {MAX_RETRIES_TAG: "0"}
-    )  # what it left is due, and found by the sensors
+    # What it left is due, and found by the sensors.
+    instance.add_run_tags(run.run_id, {MAX_RETRIES_TAG: "0"})
     instance.report_run_failed(
         run, "The process of this run ended before the run did. What it left undone runs again."
     )

@@ -99,7 +99,6 @@ def _valid_until(store: Store, now: datetime) -> datetime:
     ]
     moments = [tomorrow, next_time(store), *filter(None, jobs), *filter(None, waiting)]
     moments += [ended + timedelta(minutes=settings.idle_minutes) for ended in open_windows]
-    moments += [
-        info.written_at + QUIET for info in tables.parts("records").values()
-    ]  # a transcript without its last line's end
+    # A transcript without its last line's end.
+    moments += [info.written_at + QUIET for info in tables.parts("records").values()]
     return min(one for one in moments if one > now)

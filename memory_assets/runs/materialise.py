@@ -112,9 +112,8 @@ def materialise(
     began, report, problem = perf_counter(), Report(), ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
-        store.sync(
-            wait_seconds=PART_WAIT_SECONDS
-        )  # other processes may be in the middle of long days
+        # Other processes may be in the middle of long days.
+        store.sync(wait_seconds=PART_WAIT_SECONDS)
         return report
     except BaseException as error:
         problem = type(error).__name__
@@ -141,9 +140,8 @@ def _materialise(
     lead = tables[-1]
     building(lead.name, JOBS[lead.jobs[0]].title)
     wanted = input_versions(store, lead) if lead.inputs is not None else {}
-    default = (
-        "-" if lead.is_partitioned else lead.version
-    )  # of a partition that nothing in the store requires
+    # Of a partition that nothing in the store requires.
+    default = "-" if lead.is_partitioned else lead.version
     versions = {part: wanted.get(part, default) for part in partitions}
     is_kept = lead.is_partitioned and lead.record
     due = [

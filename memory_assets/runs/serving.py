@@ -150,9 +150,8 @@ class DagsterUi:
         with self._store.lock():
             make_home(self._store)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(
-                number, self._end
-            )  # before the start, so that no process outlives a signal that arrives during it
+            # Before the start, so that no process outlives a signal that arrives during it.
+            signal.signal(number, self._end)
         self._process = self._open()
         if self._asked:
             self._end(self._asked.pop(), None)

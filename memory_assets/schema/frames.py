@@ -96,9 +96,8 @@ def check(table: str, frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     import pandera.errors
 
-    binary = [
-        name for name, kind in frame.schema.items() if kind == pl.Binary
-    ]  # which pandera cannot put into its report
+    # Which pandera cannot put into its report.
+    binary = [name for name, kind in frame.schema.items() if kind == pl.Binary]
     rules = checks_of(table).update_columns({name: {"dtype": pl.String()} for name in binary})
     try:
         rules.validate(frame.with_columns(pl.col(binary).bin.encode("hex")), lazy=True)

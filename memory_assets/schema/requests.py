@@ -57,9 +57,8 @@ SHOWN_CHARS = 80
 
 
 def _no_boolean(value: Any) -> Any:
-    if isinstance(value, bool) or (
-        isinstance(value, str) and len(value) > 20
-    ):  # int() refuses thousands of digits
+    # int() refuses thousands of digits.
+    if isinstance(value, bool) or (isinstance(value, str) and len(value) > 20):
         raise ValueError(f"must be a whole number, not {_shown(value)}")
     return value
 

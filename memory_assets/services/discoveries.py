@@ -151,9 +151,8 @@ def relevance_of_note(store: Store, note: str) -> dict[str, float]:
     """Returns the projects of the store that the note is relevant to, the most relevant first;
     notes do not count.
     """
-    memories = read_present(store.tables, store.ledger).filter(
-        pl.col("session_id") != DISCOVERY
-    )  # nor an earlier note of it
+    # Nor an earlier note of it.
+    memories = read_present(store.tables, store.ledger).filter(pl.col("session_id") != DISCOVERY)
     try:
         vector, requests = (
             open_embedder(store.settings.embedding_model).encode_query(note),

@@ -42,9 +42,8 @@ class AuditLog:
         self._handler = _Handler(
             self.path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
         )
-        self._handler.handleError = lambda record: (
-            None
-        )  # the answer to a call does not depend on the log
+        # The answer to a call does not depend on the log.
+        self._handler.handleError = lambda record: None
 
     def __call__(self, call: Call) -> None:
         """Appends the call."""

@@ -201,9 +201,8 @@ class Ledger:
         )
         if changed:
             now = time.time_ns()
-            os.utime(
-                self._root, ns=(now, now)
-            )  # every process reads the segments again, although their sizes are the same
+            # Every process reads the segments again, although their sizes are the same.
+            os.utime(self._root, ns=(now, now))
         return changed
 
     def _write(self, events: list[Event]) -> None:

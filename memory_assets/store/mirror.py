@@ -308,9 +308,8 @@ class Mirror:
         if path != CATALOG:
             return None
         merged, is_doubtful = merge_catalogs(mine, theirs)
-        if (
-            is_doubtful
-        ):  # the transcripts of these sources are read again, from where the other machine stopped
+        # The transcripts of these sources are read again, from where the other machine stopped.
+        if is_doubtful:
             (self.root / "resources" / "seen.json").unlink(missing_ok=True)
         return merged
 
@@ -416,9 +415,8 @@ class Mirror:
             and not any((self.root / "ledger").glob("*.jsonl"))
             and not (self.root / CATALOG).is_file()
         )
-        if (
-            is_new and KEY in theirs.files
-        ):  # two machines began the store at once: nothing was hashed with this key
+        # Two machines began the store at once: nothing was hashed with this key.
+        if is_new and KEY in theirs.files:
             (self.root / KEY).unlink(missing_ok=True)
         elif key is not None and KEY in theirs.files and _hash(key) != theirs.files[KEY].sha256:
             raise StoreError(

@@ -257,9 +257,8 @@ class ParquetTables:
             _fill_up(beside, least=replaced[1] if replaced else 0)
             _flush(beside)
             make_folder(Path(path).parent)
-            self._mark_changed(
-                table
-            )  # before and after: after a kill in between, no old status looks current
+            # Before and after: after a kill in between, no old status looks current.
+            self._mark_changed(table)
             os.replace(beside, path)
             sync_folder(Path(path).parent)
             self._mark_changed(table)

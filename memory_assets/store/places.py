@@ -41,9 +41,8 @@ def application_folder(
     if platform == "darwin":
         return os.path.join(home, "Library", "Application Support")
     folder = (environ.get(xdg) or "").strip()
-    return (
-        folder if os.path.isabs(folder) else os.path.join(home, usual)
-    )  # the XDG specification ignores relative folders
+    # The XDG specification ignores relative folders.
+    return folder if os.path.isabs(folder) else os.path.join(home, usual)
 
 
 def default_data() -> str:

@@ -34,9 +34,8 @@ def copy_lines(stream: IO[str], root: Path) -> threading.Thread:
     handler = RotatingFileHandler(
         log_path(root), maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
     )
-    handler.handleError = lambda record: (
-        None
-    )  # the stream is read on: a full pipe would stop the service
+    # The stream is read on: a full pipe would stop the service.
+    handler.handleError = lambda record: None
 
     def copy() -> None:
         for line in stream:

@@ -87,9 +87,8 @@ class Store:
     @cached_property
     def tables(self) -> "ParquetTables":
         """The Parquet tables."""
-        from memory_assets.store.parquet_tables import (
-            ParquetTables,
-        )  # polars takes longer to import than many a verb
+        # Polars takes longer to import than many a verb.
+        from memory_assets.store.parquet_tables import ParquetTables
 
         return ParquetTables(self.root / "tables")
 

@@ -55,9 +55,8 @@ def visible(text: str) -> str:
     speakers defused.
     """
     visible_text = text.replace("\r\n", "\n").translate(_UNSEEN)
-    return (
-        re.sub(_TAG, r"‹\1›", visible_text) if "<" in visible_text else visible_text
-    )  # compiled where it is needed: hooks wait for a millisecond
+    # Compiled where it is needed: hooks wait for a millisecond.
+    return re.sub(_TAG, r"‹\1›", visible_text) if "<" in visible_text else visible_text
 
 
 def visible_json(text: str) -> str:

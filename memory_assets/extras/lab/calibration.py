@@ -278,9 +278,8 @@ def _of_proposals(
         ):
             by = f"{review['model']} {review['prompt_hash']}"
             yield plain | {"judge": "model", "verdict": review["verdict"], "version": by}
-        tenth = min(
-            int(row["confidence"] * 10 + 1e-9), 9
-        )  # 0.7 lies in the tenth that begins with it
+        # 0.7 lies in the tenth that begins with it.
+        tenth = min(int(row["confidence"] * 10 + 1e-9), 9)
         version = next(
             (versions[id] for id in row["observation_ids"] if id in versions), UNRECORDED
         )

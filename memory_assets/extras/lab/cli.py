@@ -1,4 +1,4 @@
-"""`memory lab`: measure the memory, try other settings, look at entities and dates."""
+"""`memory lab`: measure the memory, try other settings, look at dates."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,7 +25,7 @@ from memory_assets.interfaces.cli.commands import (
 from memory_assets.interfaces.views.terminal import Reply
 from memory_assets.memory import MemoryAgent
 
-app = group("Measure the memory, try other settings, look at entities and dates.")
+app = group("Measure the memory, try other settings, look at dates.")
 what_if_app = group(
     "Rebuild past days with other settings in a branch; then adopt or drop it.",
     no_args_is_help=False,

@@ -243,9 +243,8 @@ def adopt(store: Store, name: str) -> Adopted:
         )
     today = _open_models(settings, store)
     began, differing = time.time(), _differing(store.settings, settings, branch.changes)
-    place.write(
-        replace(branch, state="adopting")
-    )  # from here on, the next run finishes an interrupted adoption
+    # From here on, the next run finishes an interrupted adoption.
+    place.write(replace(branch, state="adopting"))
     path = write_settings({name: _plain(getattr(settings, name)) for name in branch.changes})
     days = days_between(today.tables, branch.first, branch.last)
     ran = launch.rematerialise(today, days, retire=lambda: _retire(today, branch.leaving))

@@ -29,9 +29,8 @@ def listen() -> Path | None:
     root = Path(find_data())
     folder = root / FOLDER
     is_built = not is_sample() and (root / "VERSION").is_file()
-    if (
-        not hasattr(socket, "AF_UNIX") or not is_built
-    ):  # the bundled sample is not shown to sessions
+    # The bundled sample is not shown to sessions.
+    if not hasattr(socket, "AF_UNIX") or not is_built:
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -41,9 +41,8 @@ def serve(
     requests, answers = claim_streams()
     socket = _listen() if is_for_prompts else None
     signal.signal(signal.SIGTERM, _stop)
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a background process may inherit it as ignored
+    # A background process may inherit it as ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     try:
         Server(
@@ -93,9 +92,8 @@ class Server:
 
     @cached_property
     def _workers(self):
-        from concurrent.futures import (
-            ThreadPoolExecutor,
-        )  # takes a third of the time of a handshake
+        # Takes a third of the time of a handshake.
+        from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(AT_ONCE)
 

@@ -53,9 +53,8 @@ def lessons_md(store: Store, _: Run) -> Report:
         path, text = store.workspace / LESSONS_MD, render_lessons(found)
         if text or path.is_file():
             workspace = workspace_of(store)
-            workspace.commit_by_hand(
-                [LESSONS_MD], store.settings.owner
-            )  # what a person wrote stays in the history
+            # What a person wrote stays in the history.
+            workspace.commit_by_hand([LESSONS_MD], store.settings.owner)
             write_atomically(path, text.encode())
             workspace.commit(
                 f"Learn: {len(found)} lesson{'' if len(found) == 1 else 's'} from corrections",
@@ -69,9 +68,8 @@ def briefing(store: Store, run: Run) -> Report:
     long sessions, and those of projects.
     """
     with store.lock():
-        memories = store.tables.read("memories").filter(
-            ~pl.col("session_ids").list.contains(ADR)
-        )  # documents are asked for
+        # Documents are asked for.
+        memories = store.tables.read("memories").filter(~pl.col("session_ids").list.contains(ADR))
         workspace, zone = workspace_of(store), store.settings.zone
         render = partial(
             render_briefing,

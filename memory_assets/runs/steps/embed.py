@@ -241,9 +241,8 @@ def memories(store: Store, part: str) -> Rows:
     """Folds observations, merges, the ledger and the memories of harnesses into the present
     state.
     """
-    version = input_versions(store, TABLES["memories"]).get(
-        part, "-"
-    )  # before what is read, so that nothing is missed
+    # Before what is read, so that nothing is missed.
+    version = input_versions(store, TABLES["memories"]).get(part, "-")
     observations, edges = store.tables.read("observations"), store.tables.read("merges")
     new = [*append_evidence(store, observations, edges), *append_uses(store)]
     remembered = store.tables.read("harness_memories")

@@ -27,9 +27,8 @@ from memory_assets.store.store import Store
 def friction(store: Store, _: Run) -> Builder:
     """Finds the frictions of a day and numbers them in the ledger."""
     least = store.settings.friction_observations
-    embedder = partial(
-        open_embedder, store.settings.embedding_model
-    )  # loaded when the first day needs it
+    # Loaded when the first day needs it.
+    embedder = partial(open_embedder, store.settings.embedding_model)
     skipped: dict[str, str] = {}
 
     def build(day: str) -> Rows:

@@ -71,10 +71,11 @@ def decisions(store: Store, _: Run) -> Builder:
     """Reads people's decisions from every review surface, and decides the rest by rules."""
     with store.lock():
         triage = triage_of(store)
+    # Without the lock: the server may be slow.
     seen, looked = (
         read_settled_review(triage.workspace),
         read_task_snapshot(store),
-    )  # without the lock: the server may be slow
+    )
 
     def build(_: str) -> Rows:
         edits = triage.apply_review_edits(seen)

@@ -110,9 +110,8 @@ def erase(
     changes by kind.
     """
     changed: Counter[str] = Counter()
-    changed["branches"] = drop_all(
-        store
-    )  # copies of what is about to change; rebuilding one costs only time
+    # Copies of what is about to change; rebuilding one costs only time.
+    changed["branches"] = drop_all(store)
     changed["archive"] = _mask_archive(store, tombstones)
     sources = _masked_since(store, since)
     new_ids = changed_ids(store.archive, store.tables, sources)
@@ -132,9 +131,8 @@ def erase(
         _erase_other(location, tombstones) for location in data_locations(store)
     )
     if with_history:
-        commits = GitHistory(store.workspace).rewrite(
-            tombstones_of(store).mask
-        )  # earlier forgettings included
+        # Earlier forgettings included.
+        commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)
         store.ledger.overwrite(lambda raw: replace_ids(commits, raw))
         changed["commits"] = len(commits)
     store.sync(is_erasing=True)

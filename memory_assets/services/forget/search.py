@@ -91,9 +91,8 @@ class PhraseQuery:
         for piece in pieces_at(raw, self._candidates(raw)):
             counts_in_text: Counter[Wording] = Counter()
             for view in piece.views():
-                counts_in_text |= self._wordings(
-                    view.text
-                )  # the same place may be readable under several encodings
+                # The same place may be readable under several encodings.
+                counts_in_text |= self._wordings(view.text)
             counts += counts_in_text
         return counts
 
@@ -163,10 +162,11 @@ def is_binary(raw: bytes) -> bool:
     """Returns whether the bytes are not text, so that escapes in them mean nothing."""
     head = raw[:HEAD_BYTES]
     zeros = head.count(0)
+    # In UTF-16 every other byte may be zero.
     return zeros > 0 and zeros not in (
         head[::2].count(0),
         head[1::2].count(0),
-    )  # in UTF-16 every other byte may be zero
+    )
 
 
 def _matches(joined: str, phrase: str) -> Iterator[Wording]:

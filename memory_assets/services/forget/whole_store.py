@@ -68,9 +68,8 @@ def erase(settings: Settings) -> Erased:
     root = settings.data
     if not root.is_dir():
         return Erased(root, (), (), settings.store)
-    store = Store(
-        settings.model_copy(update={"store": ""}), root
-    )  # other machines may use the objects
+    # Other machines may use the objects.
+    store = Store(settings.model_copy(update={"store": ""}), root)
     with store.lock(WAIT_SECONDS):
         names = tuple(path.name for path in entries_of(root))
         _erase_server(Store(settings, root))

@@ -255,8 +255,7 @@ def check_record_types(records: pl.DataFrame) -> Check:
 def _everything(root: Path) -> list[Path]:
     paths = [root]
     for folder, names, files in os.walk(root):
-        names[:] = [
-            name for name in names if name != ".git"
-        ]  # git sets the permissions of its objects; .git itself is closed
+        # Git sets the permissions of its objects; .git itself is closed.
+        names[:] = [name for name in names if name != ".git"]
         paths += [Path(folder, name) for name in (*names, *files)]
     return paths

@@ -221,9 +221,8 @@ def take_along(store: Store, memory_id: str, *, text: str = "") -> None:
         kind, payload = (EDITED, {"text": text}) if text else (DECIDED, decided)
         store.append_event(kind, id, payload)
     is_shown = affected or store.tables.has_rows("adr_conflicts")
-    if store.tables.parts("decisions") and (
-        is_shown or not text
-    ):  # forgetting erases proposals, too
+    # Forgetting erases proposals, too.
+    if store.tables.parts("decisions") and (is_shown or not text):
         with suppress(StoreBusyError), store.lock(wait_seconds=0):
             write_review(store)
 

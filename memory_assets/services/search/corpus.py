@@ -167,9 +167,8 @@ def name_of_collections(store: Store) -> str:
     """Returns what the names of the store's collections on a Chroma server begin with; copies
     elsewhere have other names.
     """
-    place = (
-        f" {store.mirror.place}" if store.mirror is not None and store.mirror.place else ""
-    )  # machines may have equal paths
+    # Machines may have equal paths.
+    place = f" {store.mirror.place}" if store.mirror is not None and store.mirror.place else ""
     return f"memory-{hmac.digest(store.key, f'{store.root}{place}'.encode(), 'sha256').hex()[:16]}"
 
 
@@ -306,9 +305,8 @@ def open_corpus(store: Store) -> tuple[Corpus, tuple[str, ...]]:
     embedder = None
     try:
         embedder = open_embedder(embedding_model_of_index(store))
-        model_folder(
-            store.settings.embedding_model
-        )  # it may be another, which the next run encodes with
+        # It may be another, which the next run encodes with.
+        model_folder(store.settings.embedding_model)
     except ModelError as error:
         missing = (str(error),)
     present = open_present(store, embedder)

@@ -44,9 +44,8 @@ def pieces_of(
         lines = 0
         for _, first, last, sha256 in known:
             raw = archive.read(own[0].source_id, generation, first, last)
-            entry = next(
-                one for one in own if one.byte_from <= first < one.byte_to
-            )  # exists, as these bytes were read
+            # exists, as these bytes were read.
+            entry = next(one for one in own if one.byte_from <= first < one.byte_to)
             piece = RawPiece(entry, first, lines, raw, sha256)
             lines += _lines_in(piece)
             yield piece

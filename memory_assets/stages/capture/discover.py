@@ -337,9 +337,8 @@ def _recogniser_of(line: bytes) -> Recogniser | None:
 
 def _judge_database(path: Path) -> Recogniser:
     """Returns the harness by the tables of the SQLite file, which is not changed."""
-    mode = (
-        "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
-    )  # without a log, `ro` would create one
+    # Without a log, `ro` would create one.
+    mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as database:
             names = [

@@ -27,9 +27,8 @@ def overlay(memories: pl.DataFrame, events: Iterable[Event]) -> pl.DataFrame:
     )
     if not notes:
         return memories
-    from memory_assets.stages.embed.memories import (
-        memories_of_notes,
-    )  # the fold takes a while to import
+    # The fold takes a while to import.
+    from memory_assets.stages.embed.memories import memories_of_notes
     from memory_assets.stages.embed.notes import apply_corrections, note_id
 
     made = memories_of_notes(notes)

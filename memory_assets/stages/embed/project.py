@@ -184,9 +184,8 @@ def rows_named(rows: pl.DataFrame, keys: Iterable[str]) -> pl.DataFrame:
 
 def hashes_of(rows: pl.DataFrame) -> dict[str, str]:
     """Returns `corpus/id` → hash of the row, to store with the published generation."""
-    model = (
-        pl.col("vector").list.head(4).cast(pl.List(pl.String)).list.join(" ")
-    )  # enough to distinguish models
+    # Enough to distinguish models.
+    model = pl.col("vector").list.head(4).cast(pl.List(pl.String)).list.join(" ")
     codes = pl.col("words").bin.head(16).bin.encode("hex")
     return _hashes(rows.select("corpus", "id", "parent", "group", "order", model, codes, "text"))
 

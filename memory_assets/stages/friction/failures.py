@@ -180,9 +180,8 @@ def _failures(calls: Sequence[ToolCall]) -> list[Failure]:
     for at, call in enumerate(calls):
         if call.is_failed and (line := error_line(call.output)) is not None:
             steps = parse_steps(call.command)
-            program = (
-                steps[-1].program if steps else call.tool.lower()
-            )  # the last step is the one that failed
+            # The last step is the one that failed.
+            program = steps[-1].program if steps else call.tool.lower()
             workaround = _workaround(call, calls[at + 1 : at + 1 + NEXT_CALLS])
             found.append(Failure(call, program, line, signature_of(line), workaround))
     return found

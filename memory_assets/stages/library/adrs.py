@@ -143,9 +143,8 @@ def _front_matter(text: str) -> tuple[Mapping[str, Any], str, tuple[str, ...]]:
         return {}, text, ()
     body = text[found.end() :]
     try:
-        fields = yaml.load(
-            found[1], Loader=yaml.BaseLoader
-        )  # all values are text: 0021 is no octal number
+        # All values are text: 0021 is no octal number.
+        fields = yaml.load(found[1], Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}, body, ("front matter cannot be read: it is not YAML",)
     if not isinstance(fields, dict):

@@ -112,9 +112,8 @@ def choose_rows(
     fit were learnt, `allowed` which rows may be found.
     """
     chosen = [np.zeros(1, dtype=np.int64), learnt, *_by_vectors(texts, vector, allowed)]
-    for own in (
-        (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0))
-    ):  # scores are scaled among all rows
+    # Scores are scaled among all rows.
+    for own in (fits,) if allowed is None else (fits, np.where(allowed, fits, 0.0)):
         best = best_rows(own, CHOSEN)
         chosen.append(best[own[best] > 0])
     return widened(np.concatenate(chosen), reach, len(texts))
@@ -139,9 +138,8 @@ def fit_of_words(row: np.ndarray, group: np.ndarray, groups: np.ndarray, reach: 
     for step in range(1, reach + 1):
         around[step:] += row[:-step]
         around[:-step] += row[step:]
-    fits = np.take(
-        (group * _share_of_best(group)).astype(np.float32), groups, mode="clip"
-    )  # indices are not checked again
+    # Indices are not checked again.
+    fits = np.take((group * _share_of_best(group)).astype(np.float32), groups, mode="clip")
     around *= _share_of_best(around)
     fits += around
     fits += np.multiply(row, _share_of_best(row), out=around)

@@ -123,9 +123,8 @@ def rewrite(
     typed = Query(
         text, context, "with context" if context else "as asked" if text == plain else "cleaned"
     )
-    if model is None or not (
-        recent or len(question.split()) > LONG_WORDS
-    ):  # a plain question is searched as it is
+    # A plain question is searched as it is.
+    if model is None or not (recent or len(question.split()) > LONG_WORDS):
         return typed
     sent = as_sent(question)
     request = _request(question, recent)
@@ -216,9 +215,8 @@ def _request(question: str, recent: Sequence[str]) -> ModelRequest:
 
 def as_sent(question: str) -> str:
     """Returns the text with secrets masked; the exact names of an answer are compared with this."""
-    from memory_assets.text.masking.redact import (
-        mask_text,
-    )  # recall without a model does without it
+    # Recall without a model does without it.
+    from memory_assets.text.masking.redact import mask_text
 
     return mask_text(question)[0]
 

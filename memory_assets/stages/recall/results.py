@@ -91,11 +91,12 @@ class Asker:
     """The last messages of the conversation, oldest first."""
 
     def __post_init__(self) -> None:
+        # No known name can have a lone surrogate, which cannot be encoded.
         for name in (
             "project",
             "person",
             "session",
-        ):  # no known name can have a lone surrogate, which cannot be encoded
+        ):
             if value := getattr(self, name):
                 object.__setattr__(self, name, value.encode("utf-8", "replace").decode())
         if self.now.tzinfo is None:

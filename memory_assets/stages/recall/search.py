@@ -299,9 +299,8 @@ class _Search:
     def _likelihood(self, found: Sequence[Found]) -> float:
         """Returns how likely the answer is among what was searched."""
         if self.filters.are_narrow:
-            return float(
-                any(not one.reason for one in found)
-            )  # the filters say what the question need not
+            # The filters say what the question need not.
+            return float(any(not one.reason for one in found))
         texts = [one for name in ("memories", "messages") if (one := self._texts(name)) is not None]
         parsed = self.parsed.covered_by(texts)
         best = max((one.relevance for one in found), default=0.0)

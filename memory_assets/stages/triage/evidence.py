@@ -35,9 +35,8 @@ def gather_evidence(proposal: Row, tables: ParquetTables, archive: Archive) -> d
         .sort("event_at", "id")
     )
     allowed = behind.filter(pl.col("gate") == "allow")
-    observations = (
-        behind if allowed.is_empty() else allowed
-    )  # a held echo is no evidence, unless it is itself the question
+    # A held echo is no evidence, unless it is itself the question.
+    observations = behind if allowed.is_empty() else allowed
     wanted = observations["message_ids"].explode().to_list()
     days = [day.isoformat() for day in observations["day"].unique()]
     messages = tables.scan("messages", days).filter(pl.col("message_id").is_in(wanted)).collect()

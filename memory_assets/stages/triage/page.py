@@ -80,9 +80,8 @@ def choose_refused(
         if _is_refused(row) and row["proposal_id"] not in seen
     ]
     shown = [id for id in refused if id in asked and asked[id] > open_until]
-    fresh = sorted(
-        (id for id in refused if id not in asked), key=text_hash
-    )  # in no order that says anything about them
+    # In no order that says anything about them.
+    fresh = sorted((id for id in refused if id not in asked), key=text_hash)
     new = fresh[: max(MOST_REFUSED - len(shown), 0)]
     return sorted([*shown, *new]), new
 

@@ -212,9 +212,8 @@ def standing_edits(ledger: Ledger) -> list[Event]:
     standing: list[Event] = []
     for event in ledger.events([PROMOTED, RETIRED, TAKEN_BACK]):
         if event.kind == TAKEN_BACK:
-            line = event.payload.get(
-                "replaces"
-            )  # earlier releases noted none, and took all lines of the proposal back
+            # Earlier releases noted none, and took all lines of the proposal back.
+            line = event.payload.get("replaces")
             standing = [
                 one
                 for one in standing

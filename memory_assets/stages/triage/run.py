@@ -511,10 +511,11 @@ class Triage:
             name: value for name in ("entry", "text", "into") if (value := getattr(ruling, name))
         }
         if ruling.state == states.PROMOTED and decision["text"]:
+            # So that a later release words the line as it was decided.
             said = {
                 "text": decision["text"],
                 **said,
-            }  # so that a later release words the line as it was decided
+            }
         payload = {
             "state": ruling.state,
             "tier": ruling.tier,

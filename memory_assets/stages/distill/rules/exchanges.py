@@ -136,9 +136,8 @@ def own_paragraphs(text: str) -> list[str]:
         found.start() for found in _QUOTE_STARTS.finditer(bare)
     ]
     typed, whole = _paragraphs(bare[: min(ends, default=None)]), _paragraphs(bare)
-    typed = [
-        part for part in typed if not part.startswith("  ")
-    ]  # a terminal indents what an agent says
+    # A terminal indents what an agent says.
+    typed = [part for part in typed if not part.startswith("  ")]
     if len(bare) > LONG_TURN_CHARS or _HARD_WRAP.search(bare):
         typed = [
             *filter(_is_line, typed[:1]),
