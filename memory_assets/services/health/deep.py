@@ -16,7 +16,7 @@ from memory_assets.schema.tables import table_names
 from memory_assets.services.search.corpus import open_document_texts, open_texts, open_vectors
 from memory_assets.services.slog import uncommitted_changes
 from memory_assets.stages.distill.model.answers import read_answer
-from memory_assets.stages.maintain.checks import Check
+from memory_assets.stages.maintain.checks import Check, judge
 from memory_assets.store.damage import put_damaged_aside
 from memory_assets.store.store import Store
 
@@ -58,25 +58,15 @@ def deep_checks(store: Store, night: date | None = None) -> Iterator[Check]:
         yield _objects(store, night)
     tables = [name for name in table_names() if is_in_share(name, night)]
     damaged = [f"{damage.place}: {damage.reason}" for damage in put_damaged_aside(store, tables)]
-    yield _outcome(
-        "files",
-        "every file of tables and of Dagster is as it was written",
-        damaged,
-        f"{len(tables)} tables",
-        REBUILD,
-    )
+    promise = "every file of tables and of Dagster is as it was written"
+    yield _outcome("files", promise, damaged, f"{len(tables)} tables", REBUILD)
     faults = [
         f"{index.folder.name}/{fault}"
         for index in (open_vectors(store), open_texts(store), open_document_texts(store))
         for fault in _faults(index)
     ]
-    yield _outcome(
-        "index files",
-        "every array of the indexes is as it was written",
-        faults,
-        "every index",
-        REBUILD,
-    )
+    promise = "every array of the indexes is as it was written"
+    yield _outcome("index files", promise, faults, "every index", REBUILD)
 
 
 def _faults(index: Generations) -> list[str]:
@@ -98,13 +88,8 @@ def _archive(store: Store, night: date | None) -> Check:
         if is_in_share(stored_range.id, night)
     ]
     damaged = [archive.place_of(item) for item in ranges if not archive.verify(item.id)]
-    return _outcome(
-        "archive",
-        "every archived byte is as it was captured",
-        damaged,
-        f"{len(ranges):,} ranges",
-        BACKUP,
-    )
+    promise = "every archived byte is as it was captured"
+    return _outcome("archive", promise, damaged, f"{len(ranges):,} ranges", BACKUP)
 
 
 def _objects(store: Store, night: date | None) -> Check:
@@ -116,9 +101,8 @@ def _objects(store: Store, night: date | None) -> Check:
         damaged, count = store.mirror.faults(lambda path: is_in_share(path, night))
         swept = store.mirror.sweep(datetime.now(UTC))
     except ObjectStoreError as error:
-        return Check(
-            "objects", promise, False, str(error), "The copy in the data folder is used meanwhile."
-        )
+        remedy = "The copy in the data folder is used meanwhile."
+        return Check("objects", promise, False, str(error), remedy)
     whole = f"{count:,} objects" + (f"; {swept:,} that nothing used were deleted" if swept else "")
     return _outcome("objects", promise, damaged, whole, OBJECTS)
 
@@ -133,13 +117,8 @@ def _answers(store: Store, night: date | None) -> Check:
             read_answer(path)
         except StoreError:
             damaged.append(str(path.relative_to(store.answers.parent)))
-    return _outcome(
-        "answers",
-        "every stored answer of a model can be read",
-        damaged,
-        f"{len(paths):,} answers",
-        BACKUP,
-    )
+    promise = "every stored answer of a model can be read"
+    return _outcome("answers", promise, damaged, f"{len(paths):,} answers", BACKUP)
 
 
 def _workspace(store: Store) -> Check:
@@ -149,13 +128,8 @@ def _workspace(store: Store) -> Check:
     command = ["git", "-C", str(store.workspace), "fsck", "--no-dangling", "--no-progress"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     output_lines = (done.stderr + done.stdout).strip().splitlines() if done.returncode else []
-    return _outcome(
-        "workspace",
-        promise,
-        output_lines,
-        "its whole history",
-        "Restore `workspace/.git` from a backup.",
-    )
+    remedy = "Restore `workspace/.git` from a backup."
+    return _outcome("workspace", promise, output_lines, "its whole history", remedy)
 
 
 def _slog(store: Store) -> Check:
@@ -183,9 +157,6 @@ def _documents(store: Store, night: date | None) -> Check:
 
 
 def _outcome(name: str, promise: str, damaged: Sequence[str], whole: str, remedy: str) -> Check:
-    if not damaged:
-        return Check(name, promise, True, whole)
     more = f" and {len(damaged) - SHOWN:,} more" if len(damaged) > SHOWN else ""
-    return Check(
-        name, promise, False, f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}", remedy
-    )
+    fault = f"{len(damaged):,} not: {'; '.join(damaged[:SHOWN])}{more}" if damaged else ""
+    return judge(name, promise, fault, whole, remedy)

@@ -23,14 +23,14 @@ from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.housekeeping import disk_use
 from memory_assets.services.health.identity import check_identity
 from memory_assets.services.health.sums import HarnessCounts, Sums, read_sums
-from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection
+from memory_assets.services.health.surroundings import RECORD_COLUMNS, check_projection, listed
 from memory_assets.services.models.model_names import name_problems
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
 from memory_assets.stages.capture.tombstones import unfinished
 from memory_assets.stages.embed.encode import cut_messages
 from memory_assets.stages.embed.present import overlay
 from memory_assets.stages.embed.project import RETRIEVABLE
-from memory_assets.stages.maintain.checks import Check, check_secrets
+from memory_assets.stages.maintain.checks import Check, check_secrets, judge
 from memory_assets.stages.reflect.proposals import NUMBERED, ids_by_number
 from memory_assets.store.damage import list_damage, missing_parts
 from memory_assets.store.ledger import CORRECTED, NOTED, NOTES, WORDS_ERASED, WORDS_FORGOTTEN
@@ -38,6 +38,11 @@ from memory_assets.store.store import Store
 
 SHOWN = 3
 """Proposals named in a finding."""
+
+AGAIN = (
+    "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run "
+    "`memory doctor` again."
+)
 
 
 @dataclass(frozen=True)
@@ -178,43 +183,23 @@ def _kept(store: Store) -> Iterator[Check]:
 
 
 def _check_lines(name: str, damaged: Sequence[str], whole: str) -> Check:
-    promise = (
-        f"every line of the {name if name == 'ledger' else 'catalog of the archive'} can be read"
-    )
-    if not damaged:
-        return Check(name, promise, True, whole)
-    listed = "".join(f"\n    {line}" for line in damaged)
-    return Check(
-        name,
-        promise,
-        False,
-        f"{len(damaged):,} cannot{listed}",
-        "Restore these lines from a backup.",
-    )
+    file = "ledger" if name == "ledger" else "catalog of the archive"
+    fault = f"{len(damaged):,} cannot{listed(damaged)}" if damaged else ""
+    remedy = "Restore these lines from a backup."
+    return judge(name, f"every line of the {file} can be read", fault, whole, remedy)
 
 
 def _check_damage(store: Store) -> Check:
     promise = "what was damaged and put aside is rebuilt"
     damages = list_damage(store)
-    waiting = missing_parts(store)
-    listed = "".join(
-        f"\n    {damage.found_at[:10]} {damage.place} ({damage.reason}): {damage.aside}"
+    waiting = sum(map(len, missing_parts(store).values()))
+    aside = listed(
+        f"{damage.found_at[:10]} {damage.place} ({damage.reason}): {damage.aside}"
         for damage in damages
     )
-    if waiting:
-        return Check(
-            "damage",
-            promise,
-            False,
-            f"{sum(map(len, waiting.values())):,} not{listed}",
-            "Run `memory ingest`.",
-        )
-    return Check(
-        "damage",
-        promise,
-        True,
-        f"{len(damages):,} put aside so far{listed}" if damages else "nothing was ever damaged",
-    )
+    fault = f"{waiting:,} not{aside}" if waiting else ""
+    so_far = f"{len(damages):,} put aside so far{aside}" if damages else "nothing was ever damaged"
+    return judge("damage", promise, fault, so_far, "Run `memory ingest`.")
 
 
 def _surroundings(store: Store, now: datetime) -> Iterator[Check]:
@@ -257,28 +242,13 @@ def _check_forgetting(store: Store) -> Check:
     promise = "what is forgotten is erased everywhere"
     waiting = unfinished(events)
     if waiting:
-        return Check(
-            "forgetting",
-            promise,
-            False,
-            f"{len(waiting)} interrupted",
-            "Run `memory ingest`; it finishes it.",
-        )
+        remedy = "Run `memory ingest`; it finishes it."
+        return Check("forgetting", promise, False, f"{len(waiting)} interrupted", remedy)
     passed = read_passed_on(store)
-    if passed:
-        return Check(
-            "forgetting",
-            promise,
-            False,
-            f"{len(passed)} pushed by others wait",
-            "Run `memory ingest`; it erases them.",
-        )
-    return Check(
-        "forgetting",
-        promise,
-        True,
-        f"{sum(event.kind == WORDS_FORGOTTEN for event in events):,} forgettings",
-    )
+    fault = f"{len(passed)} pushed by others wait" if passed else ""
+    count = sum(event.kind == WORDS_FORGOTTEN for event in events)
+    remedy = "Run `memory ingest`; it erases them."
+    return judge("forgetting", promise, fault, f"{count:,} forgettings", remedy)
 
 
 def _check_ids(store: Store) -> Check:
@@ -290,21 +260,19 @@ def _check_ids(store: Store) -> Check:
     moved = sorted(
         number for number, ids in numbers.items() if ids[0] not in present and number not in missing
     )
-    if not missing and not moved:
-        return Check("ids", promise, True, f"{len(numbers):,} proposals")
-    moved_note = (
-        f"{len(moved):,} have another id and kept their number and decision{_first(moved)}"
-        if moved
-        else ""
-    )
-    lost = f"{len(missing):,} have no memory any more{_first(missing)}" if missing else ""
+    faults = []
+    if moved:
+        faults.append(
+            f"{len(moved):,} have another id and kept their number and decision{_first(moved)}"
+        )
+    if missing:
+        faults.append(f"{len(missing):,} have no memory any more{_first(missing)}")
     remedy = (
         "Ids change with new rules, or if a message moves to another session; `memory explain "
         "ID` shows what was decided."
     )
-    return Check(
-        "ids", promise, False, "; ".join(filter(None, (moved_note, lost))), remedy, is_advice=True
-    )
+    whole = f"{len(numbers):,} proposals"
+    return judge("ids", promise, "; ".join(faults), whole, remedy, is_advice=True)
 
 
 def _first(numbers: list[str]) -> str:
@@ -322,19 +290,7 @@ def _each(name: str, checks: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
         yield from checks()
     except (Exception, pl.exceptions.PanicException) as error:
-        message = (
-            str(error)
-            if isinstance(error, MemoryAssetsError | OSError)
-            else f"{type(error).__name__}: {error}"
-        )
-        remedy = (
-            "Run `memory ingest`, which puts damaged files aside and rebuilds them; then run "
-            "`memory doctor` again."
-        )
-        yield Check(
-            name,
-            "can be checked",
-            False,
-            message.splitlines()[0] if message else type(error).__name__,
-            remedy,
-        )
+        kind = type(error).__name__
+        is_ours = isinstance(error, MemoryAssetsError | OSError)
+        message = str(error) if is_ours else f"{kind}: {error}"
+        yield Check(name, "can be checked", False, (message or kind).splitlines()[0], AGAIN)

@@ -2,12 +2,12 @@
 add up.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from memory_assets.stages.maintain.checks import Check
+from memory_assets.stages.maintain.checks import Check, judge
 from memory_assets.store.parquet_tables import ParquetTables
 
 POSITION = ["source_id", "generation", "line"]
@@ -50,15 +50,7 @@ Frames = Mapping[str, pl.DataFrame]
 
 COLUMNS = {
     "records": ["source_id", "generation", "line", "status", "record_type", "message_id"],
-    "windows": [
-        "window_id",
-        "session_id",
-        "source_id",
-        "harness",
-        "status",
-        "message_ids",
-        "lines",
-    ],
+    "windows": ["window_id", "source_id", "harness", "status", "message_ids", "lines"],
     "messages": ["message_id", "window_id"],
     "messages_open": ["message_id", "window_id"],
     "segments": ["segment_id", "window_id", "message_ids"],
@@ -69,6 +61,20 @@ COLUMNS = {
     "amendments": ["proposal_id"],
     "friction": ["proposal_id"],
     "decisions": ["proposal_id", "state"],
+}
+
+
+EQUATIONS = {
+    "records": "every archived line has one record",
+    "record status": "records = messages + known + unknown + broken",
+    "messages": "messages = in windows + shared with other sessions",
+    "closed windows": "messages of closed windows are rows of `messages`",
+    "open windows": "messages of open windows are rows of `messages_open`",
+    "segments": "messages of observed windows = messages in segments",
+    "gate": "candidates allowed or held = observations",
+    "embeddings": "every observation has its vector",
+    "memories": "every observation and note is in exactly one memory",
+    "memories once": "no observation is in two memories",
 }
 
 
@@ -156,92 +162,45 @@ def _count(frames: Frames, records: pl.DataFrame, harness: str) -> HarnessCounts
     )
 
 
-def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> list[Check]:
-    resources, records, verdicts, observations = (
-        frames[name] for name in ("resources", "records", "verdicts", "observations")
-    )
-    lines = int((resources["line_to"] - resources["line_from"]).sum())
-    with_status = sum(c.messages + c.known + c.unknown + c.broken for c in counts)
-    messages, shared, lost = (
-        sum(getattr(c, name) for c in counts) for name in ("messages", "shared", "lost")
-    )
-    windowed = sum(sum(c.window_messages.values()) for c in counts)
-    observed, opened = (
-        sum(c.window_messages.get(status, 0) for c in counts) for status in ("observed", "open")
-    )
-    segmented = sum(c.segment_messages for c in counts)
-    stored = verdicts.filter(pl.col("verdict") != "discard").height
+def _equations(frames: Frames, counts: Sequence[HarnessCounts], noted: int) -> Iterator[Check]:
+    yield from _sums_of_messages(frames, counts)
+    observations = frames["observations"]
+    stored = frames["verdicts"].filter(pl.col("verdict") != "discard").height
+    yield _same("gate", stored, observations.height)
     hashes = observations["text_hash"].unique()
-    embedded = frames["embeddings"]["text_hash"].unique()
+    embedded = hashes.is_in(frames["embeddings"]["text_hash"].unique().implode())
+    yield _same("embeddings", hashes.len(), int(embedded.sum()))
     merged = frames["memories"]["observation_ids"].explode().drop_nulls()
+    yield _same("memories", observations.height + noted, merged.len())
+    yield _same("memories once", merged.n_unique(), merged.len())
     states = _by(frames["decisions"], "state")
     proposed = sum(frames[name].height for name in ("proposals", "amendments", "friction"))
-    loss = f"{lost:,} lost" if lost else ""
-    return [
-        _same("records", "every archived line has one record", lines, records.height),
-        _same(
-            "record status",
-            "records = messages + known + unknown + broken",
-            records.height,
-            with_status,
-        ),
-        _same(
-            "messages",
-            "messages = in windows + shared with other sessions",
-            messages,
-            windowed + shared,
-        ),
-        Check(
-            "no message lost",
-            "every message is in a window",
-            not lost,
-            loss,
-            REMEDY if lost else "",
-        ),
-        _same(
-            "closed windows",
-            "messages of closed windows are rows of `messages`",
-            windowed - opened,
-            frames["messages"].height,
-        ),
-        _same(
-            "open windows",
-            "messages of open windows are rows of `messages_open`",
-            opened,
-            frames["messages_open"].height,
-        ),
-        _same(
-            "segments", "messages of observed windows = messages in segments", observed, segmented
-        ),
-        _same("gate", "candidates allowed or held = observations", stored, observations.height),
-        _same(
-            "embeddings",
-            "every observation has its vector",
-            hashes.len(),
-            int(hashes.is_in(embedded.implode()).sum()),
-        ),
-        _same(
-            "memories",
-            "every observation and note is in exactly one memory",
-            observations.height + noted,
-            merged.len(),
-        ),
-        _same(
-            "memories once", "no observation is in two memories", merged.n_unique(), merged.len()
-        ),
-        _same(
-            "decisions",
-            "proposals = " + (" + ".join(states) or "decisions"),
-            proposed,
-            sum(states.values()),
-        ),
-    ]
+    sum_of_states = "proposals = " + (" + ".join(states) or "decisions")
+    yield _same("decisions", proposed, sum(states.values()), sum_of_states)
 
 
-def _same(name: str, promise: str, expected: int, actual: int) -> Check:
-    if expected == actual:
-        return Check(name, promise, True, f"{actual:,}")
-    return Check(name, promise, False, f"{expected:,} expected, {actual:,} found", REMEDY)
+def _sums_of_messages(frames: Frames, counts: Sequence[HarnessCounts]) -> Iterator[Check]:
+    resources, records = frames["resources"], frames["records"]
+    lines = int((resources["line_to"] - resources["line_from"]).sum())
+    yield _same("records", lines, records.height)
+    with_status = sum(c.messages + c.known + c.unknown + c.broken for c in counts)
+    yield _same("record status", records.height, with_status)
+    windowed = sum(sum(c.window_messages.values()) for c in counts)
+    shared = sum(c.shared for c in counts)
+    yield _same("messages", sum(c.messages for c in counts), windowed + shared)
+    lost = sum(c.lost for c in counts)
+    fault = f"{lost:,} lost" if lost else ""
+    yield judge("no message lost", "every message is in a window", fault, remedy=REMEDY)
+    observed = sum(c.window_messages.get("observed", 0) for c in counts)
+    opened = sum(c.window_messages.get("open", 0) for c in counts)
+    yield _same("closed windows", windowed - opened, frames["messages"].height)
+    yield _same("open windows", opened, frames["messages_open"].height)
+    yield _same("segments", observed, sum(c.segment_messages for c in counts))
+
+
+def _same(name: str, expected: int, actual: int, promise: str = "") -> Check:
+    fault = f"{expected:,} expected, {actual:,} found" if expected != actual else ""
+    return judge(name, promise or EQUATIONS[name], fault, f"{actual:,}", REMEDY)
 
 
 def _by(frame: pl.DataFrame, column: str) -> dict[str, int]:

@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from memory_assets.services.health.sums import REMEDY
 from memory_assets.stages.capture.discover import LeftOut
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
-from memory_assets.stages.maintain.checks import Check
+from memory_assets.stages.maintain.checks import Check, judge
 
 SPARE_BYTES = 1_000_000_000
 """A rebuild writes tables and indexes beside the old ones; a gigabyte holds both for several
@@ -53,24 +53,18 @@ def check_permissions(root: Path) -> Check:
     if os.name != "posix":
         return Check("permissions", promise, True, "left to the platform")
     wrong = [path for path in _everything(root) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
-    if not wrong:
-        return Check("permissions", promise, True)
     named = ", ".join(str(path.relative_to(root)) or "." for path in wrong[:SHOWN])
-    return Check(
-        "permissions",
-        promise,
-        False,
-        f"{len(wrong):,} open to others: {named}",
-        f"Run: chmod -R go-rwx '{root}'",
-    )
+    fault = f"{len(wrong):,} open to others: {named}" if wrong else ""
+    return judge("permissions", promise, fault, remedy=f"Run: chmod -R go-rwx '{root}'")
 
 
 def check_disk(root: Path, spare: int = SPARE_BYTES) -> Check:
     """Checks that the disk has room for a rebuild."""
     free = shutil.disk_usage(root).free
     promise = f"at least {spare / 1e9:.0f} GB free for a rebuild"
-    remedy = "" if free >= spare else "Free space on the disk."
-    return Check("disk", promise, free >= spare, f"{free / 1e9:.1f} GB free", remedy)
+    room = f"{free / 1e9:.1f} GB free"
+    fault = room if free < spare else ""
+    return judge("disk", promise, fault, room, "Free space on the disk.")
 
 
 def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
@@ -89,35 +83,20 @@ def check_disk_use(sizes: Mapping[str, int], most_gb: float) -> Check:
         "ingest`. What remains is the memory: set "
         "disk_gb higher, or move the store to a larger disk (`memory data export --all`)."
     )
-    is_below = used <= most_gb
-    return Check("disk use", promise, is_below, usage, "" if is_below else remedy)
+    return judge("disk use", promise, usage if used > most_gb else "", usage, remedy)
 
 
 def check_model(name: str, version: Callable[[], str]) -> Check:
     """Checks that the embedding model's weights are installed and unchanged."""
-    return Check(
-        "embedding model",
-        f"the weights of {name} are here and unchanged",
-        True,
-        f"sha256 {version()}…",
-    )
+    promise = f"the weights of {name} are here and unchanged"
+    return Check("embedding model", promise, True, f"sha256 {version()}…")
 
 
 def check_model_names(problems: Sequence[str]) -> Check:
     """Checks that the configured models exist, as far as that is known without a question."""
-    remedy = (
-        "`memory model` shows what this machine offers, and `memory model use` chooses it."
-        if problems
-        else ""
-    )
-    return Check(
-        "models",
-        "the configured models are known",
-        not problems,
-        " ".join(problems),
-        remedy,
-        is_advice=True,
-    )
+    promise = "the configured models are known"
+    remedy = "`memory model` shows what this machine offers, and `memory model use` chooses it."
+    return judge("models", promise, " ".join(problems), remedy=remedy, is_advice=True)
 
 
 def check_text(path: Path) -> Check:
@@ -128,37 +107,25 @@ def check_text(path: Path) -> Check:
     except FileNotFoundError:
         return Check(path.name, promise, True, "not written yet")
     except (OSError, UnicodeDecodeError) as error:
-        return Check(
-            path.name,
-            promise,
-            False,
-            str(error),
-            f"Fix {path}, or restore it with git in its folder.",
-        )
+        remedy = f"Fix {path}, or restore it with git in its folder."
+        return Check(path.name, promise, False, str(error), remedy)
     return Check(path.name, promise, True, f"{size:,} characters")
 
 
 def check_projection(name: str, of: str, expected: set[str], actual: set[str]) -> Check:
     """Checks that an index has exactly the expected entries."""
     promise = f"the {name} index holds exactly the {of} that can be recalled"
-    if expected == actual:
-        return Check(f"{name} index", promise, True, f"{len(actual):,} entries")
     difference = f"{len(expected - actual):,} missing, {len(actual - expected):,} too many"
-    return Check(f"{name} index", promise, False, difference, REMEDY)
+    fault = difference if expected != actual else ""
+    return judge(f"{name} index", promise, fault, f"{len(actual):,} entries", REMEDY)
 
 
 def check_spool(root: Path) -> Check:
     """Checks that events of harnesses are processed."""
     promise = "events that sessions send are taken in within hours"
-    wrong = spool.alarm(str(root))
     waiting = sum(end - start for start, end in spool.unread(str(root)).values())
-    return Check(
-        "spool",
-        promise,
-        wrong is None,
-        wrong or f"{waiting:,} bytes wait",
-        "Run `memory ingest`." if wrong else "",
-    )
+    fault = spool.alarm(str(root)) or ""
+    return judge("spool", promise, fault, f"{waiting:,} bytes wait", "Run `memory ingest`.")
 
 
 def check_tasks(tasks: TaskList, now: datetime) -> Check:
@@ -172,10 +139,9 @@ def check_dead_letters(root: Path) -> Check:
     promise = "every line of the spool could be understood"
     aside = root / spool.FOLDER / ASIDE
     count = sum(1 for _ in aside.iterdir()) if aside.is_dir() else 0
-    if not count:
-        return Check("dead letters", promise, True)
+    fault = f"{count:,} put aside" if count else ""
     remedy = f"`memory data show dead_letters` says why; delete what you have read in {aside}."
-    return Check("dead letters", promise, False, f"{count:,} put aside", remedy)
+    return judge("dead letters", promise, fault, remedy=remedy)
 
 
 def check_left_out(files: Sequence[LeftOut]) -> Check:
@@ -183,17 +149,9 @@ def check_left_out(files: Sequence[LeftOut]) -> Check:
     reason.
     """
     promise = "every file that looks like a transcript is taken in"
-    if not files:
-        return Check("left out", promise, True)
-    listed = "".join(f"\n    {file.path}: {file.reason}" for file in files)
-    return Check(
-        "left out",
-        promise,
-        False,
-        f"{len(files):,} not{listed}",
-        "Fix, move or delete them.",
-        is_advice=True,
-    )
+    fault = f"{len(files):,} not{_listed_files(files)}" if files else ""
+    remedy = "Fix, move or delete them."
+    return judge("left out", promise, fault, remedy=remedy, is_advice=True)
 
 
 def check_unread(lines: Sequence[str]) -> Check:
@@ -201,17 +159,14 @@ def check_unread(lines: Sequence[str]) -> Check:
     those that are.
     """
     promise = "every session on this machine is read"
-    listed = "".join(f"\n    {line}" for line in lines)
-    return Check(
-        "not read", promise, not lines, f"these are not{listed}" if lines else "", is_advice=True
-    )
+    fault = f"these are not{listed(lines)}" if lines else ""
+    return judge("not read", promise, fault, is_advice=True)
 
 
 def check_ignored(files: Sequence[LeftOut]) -> Check:
     """Lists the transcripts that are left out on purpose, with the rule; they break no promise."""
     promise = "transcripts left out on purpose are known"
-    listed = "".join(f"\n    {file.path}: {file.reason}" for file in files)
-    return Check("ignored", promise, True, f"{len(files):,}{listed}")
+    return Check("ignored", promise, True, f"{len(files):,}{_listed_files(files)}")
 
 
 def check_record_types(records: pl.DataFrame) -> Check:
@@ -232,24 +187,26 @@ def check_record_types(records: pl.DataFrame) -> Check:
     wrong = files.filter(share > MOST_UNKNOWN).sort(share, "source_id", descending=[True, False])
     if wrong.is_empty():
         return Check("record types", promise, True, f"{files.height:,} files")
-    listed = "".join(
-        f"\n    {row['source_id']}: {row['unknown']} of {row['lines']} "
-        f"({', '.join(row['types'])}), "
+    lines = [
+        f"{row['source_id']}: {row['unknown']} of {row['lines']} ({', '.join(row['types'])}), "
         f"written by {row['version'] or 'an unknown version'}"
         for row in wrong.head(SHOWN).iter_rows(named=True)
-    )
+    ]
     remedy = (
         "The harness may have changed its format: upgrade memory_assets, or report the types "
         "and the version."
     )
-    return Check(
-        "record types",
-        promise,
-        False,
-        f"{wrong.height:,} of {files.height:,} files{listed}",
-        remedy,
-        is_advice=True,
-    )
+    fault = f"{wrong.height:,} of {files.height:,} files{listed(lines)}"
+    return Check("record types", promise, False, fault, remedy, is_advice=True)
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Returns the lines below the sentence that names them."""
+    return "".join(f"\n    {line}" for line in lines)
+
+
+def _listed_files(files: Sequence[LeftOut]) -> str:
+    return listed(f"{file.path}: {file.reason}" for file in files)
 
 
 def _everything(root: Path) -> list[Path]:

@@ -43,20 +43,23 @@ class Check:
     """Advice is shown and does not make the doctor fail."""
 
 
+def judge(
+    name: str, promise: str, fault: str, whole: str = "", remedy: str = "", *, is_advice=False
+) -> Check:
+    """Returns a check that failed where there is a fault; else `whole` says what was examined."""
+    if fault:
+        return Check(name, promise, False, fault, remedy, is_advice)
+    return Check(name, promise, True, whole)
+
+
 def check_secrets(tables: ParquetTables, root: Path) -> Check:
     """Returns whether any text of the store holds a secret that masking knows."""
     promise = "no table and no file of the store holds a key, token or password"
     places = [*secrets_in_tables(tables), *secrets_in_files(root)]
-    if not places:
-        return Check("secrets", promise, True, f"{len(table_names())} tables and the store's files")
     listed_places = ", ".join(f"{place} ({count})" for place, count in places[:SHOWN])
-    return Check(
-        "secrets",
-        promise,
-        False,
-        f"{sum(count for _, count in places):,} in {listed_places}",
-        REMEDY,
-    )
+    fault = f"{sum(count for _, count in places):,} in {listed_places}" if places else ""
+    whole = f"{len(table_names())} tables and the store's files"
+    return judge("secrets", promise, fault, whole, REMEDY)
 
 
 def text_columns(table: str) -> list[str]:
