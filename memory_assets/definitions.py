@@ -17,6 +17,8 @@ for notice in (dg.BetaWarning, dg.PreviewWarning):
 from memory_assets.assets.automation import ASSET_JOBS, SENSORS, make_schedules  # noqa: E402
 from memory_assets.assets.checks import make_checks  # noqa: E402
 from memory_assets.assets.factory import FIRST_DAY, make_assets  # noqa: E402
+from memory_assets.assets.freshness import deadlines  # noqa: E402
+from memory_assets.assets.housekeeping import housekeeping  # noqa: E402
 from memory_assets.assets.resources import StoreResource  # noqa: E402
 from memory_assets.runs.days import first_day_of  # noqa: E402
 from memory_assets.store.settings import Settings, read_settings  # noqa: E402
@@ -33,7 +35,7 @@ def assemble(
         assets=make_assets(settings, first_day),
         asset_checks=make_checks(),
         jobs=list(ASSET_JOBS.values()),
-        sensors=SENSORS,
+        sensors=[*SENSORS, deadlines, housekeeping],
         schedules=make_schedules(settings.timezone),
         resources={"store": store or StoreResource()},
         executor=dg.in_process_executor,

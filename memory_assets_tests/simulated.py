@@ -3,7 +3,6 @@
 import os
 from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
-from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,7 +10,7 @@ from memory_assets.runs.days import Stretch
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.scopes import KEYS
-from memory_assets.schema.tables import JOBS, WHOLE, Table, tables_in
+from memory_assets.schema.tables import JOBS, WHOLE, Table, built_together, tables_in
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
@@ -80,8 +79,7 @@ def run(
 ) -> None:
     """Builds the tables of the job; those in `broken`, and what is made from them, are left out, as after a failed step."""
     failed = set(broken)
-    for _, group in groupby(tables_in(job), key=lambda table: table.build):
-        tables = list(group)
+    for tables in built_together(tables_in(job)):
         names = {table.name for table in tables}
         if names & failed or any(
             source in failed for table in tables for source in table.made_from

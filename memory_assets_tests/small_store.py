@@ -7,9 +7,9 @@ import polars as pl
 
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.runs.due import triage_state
-from memory_assets.runs.inputs import summaries_version
+from memory_assets.runs.inputs import input_versions, summaries_version
 from memory_assets.runs.record import note_builds
-from memory_assets.runs.staleness import input_versions, note_name
+from memory_assets.runs.staleness import note_name
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.search.corpus import open_texts, open_vectors, passages_to_index
 from memory_assets.services.search.memory_ids import keep_ids_ready
@@ -95,11 +95,11 @@ def made_the_sample(store: Store) -> None:
 def bring_up_to_date(store: Store) -> None:
     """Notes of every table and file that it was built from what the store holds now; empty where it was never written."""
     for name, table in TABLES.items():
-        versions = {} if table.inputs is None else input_versions(store, table)
+        versions = {} if table.every_run else input_versions(store, table)
         if (
             table.record
             and table.grain == "whole"
-            and table.inputs is None
+            and table.every_run
             and WHOLE not in store.tables.parts(name)
         ):
             versions = {WHOLE: ""}

@@ -6,18 +6,16 @@ requires, so that a lost tick, a failed run or a killed daemon loses nothing. A 
 that state and the hour, so that a failed run is retried an hour later, and not at every tick.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_START_TAG
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
 from memory_assets.assets.checks.deliver import SPOOL_CHECK, spool_is_read
-from memory_assets.assets.deadlines import deadlines
-from memory_assets.assets.housekeeping import housekeeping
 from memory_assets.runs import due
 from memory_assets.runs.days import STARTED_BY, buildable, dynamic_grain, stretches, tags_of
 from memory_assets.runs.due import DueRun, due_runs, next_runs, night_runs, runs_of_days
@@ -52,7 +50,8 @@ ASSET_JOBS = {
 
 
 def _request(run: DueRun, *key: object, by: str, keys: Sequence[str] = ()) -> dg.RunRequest:
-    tags, tables = tags_of(run.job, run.stretch, keys=keys, started_by=by), buildable(run.job, keys)
+    tags = tags_of(run.job, run.stretch, keys=keys, started_by=by)
+    tables = buildable(run.job, keys)
     return dg.RunRequest(
         run_key=f"{run.job}-{hash_of(*key, run.state, run.stretch)}",
         job_name=run.job,
@@ -71,6 +70,12 @@ def _keys(instance: dg.DagsterInstance, store: Store, jobs: Iterable[str]) -> li
     """
     grains: list[Grain] = [grain for grain in map(dynamic_grain, jobs) if grain]
     return register_keys(instance, store, grains[0]) if grains else []
+
+
+def _result(requests: Sequence[dg.RunRequest], otherwise: str, **more: Any) -> dg.SensorResult:
+    """Returns the requests; without any, the reason why there are none."""
+    skip_reason = None if requests else otherwise
+    return dg.SensorResult(run_requests=requests, skip_reason=skip_reason, **more)
 
 
 def _is_busy(context: dg.SensorEvaluationContext, store: Store) -> bool:
@@ -115,18 +120,12 @@ def new_transcripts(
 ) -> dg.SensorResult:
     """Requests the next job that brings the tables up to date with the transcripts."""
     if is_alive(store, WORKER):
-        return dg.SensorResult(skip_reason=dg.SkipReason(LEFT_TO_WORKER))
-    requests = _loaded(
-        context, next_requests(context.instance, store, busy=_is_busy(context, store))
+        return _result([], LEFT_TO_WORKER)
+    requests = next_requests(context.instance, store, busy=_is_busy(context, store))
+    return _result(
+        _loaded(context, requests),
+        "Nothing new, a run is in progress, or partitions of older days are loading.",
     )
-    reason = (
-        None
-        if requests
-        else dg.SkipReason(
-            "Nothing new, a run is in progress, or partitions of older days are loading."
-        )
-    )
-    return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
 @dg.sensor(
@@ -140,10 +139,8 @@ def spooled_events(
     """Requests a capture when events wait, then the reflections and frictions that an event
     requests.
     """
-    requests, checked = (
-        _loaded(context, event_requests(store, busy=_is_busy(context, store))),
-        spool_is_read(store, None),
-    )
+    requests = _loaded(context, event_requests(store, busy=_is_busy(context, store)))
+    checked = spool_is_read(store, None)
     problem = "" if checked.passed else str(checked.metadata.get("problem", ""))
     evaluation = dg.AssetCheckEvaluation(
         asset_key=dg.AssetKey("events"),
@@ -152,12 +149,8 @@ def spooled_events(
         metadata=checked.metadata,
     )
     changed = [] if problem == (context.cursor or "") else [evaluation]
-    reason = (
-        None if requests else dg.SkipReason(problem or "Nothing was sent, or a run is in progress.")
-    )
-    return dg.SensorResult(
-        run_requests=requests, skip_reason=reason, asset_events=changed, cursor=problem
-    )
+    otherwise = problem or "Nothing was sent, or a run is in progress."
+    return _result(requests, otherwise, asset_events=changed, cursor=problem)
 
 
 def event_requests(store: Store, busy: bool) -> list[dg.RunRequest]:
@@ -194,16 +187,14 @@ def review_changes(
 ) -> dg.SensorResult:
     """Requests a triage when a review surface differs from what was last read."""
     if due.review_is_stale(store):
-        problem, state = "", due.triage_state(store)
+        problem = ""
+        state = due.triage_state(store)
     else:
         looked = read_task_snapshot(store)
-        problem, state = looked.problem, task_decisions_hash(store, looked)
+        problem = looked.problem
+        state = task_decisions_hash(store, looked)
     if not state:
-        return dg.SensorResult(
-            skip_reason=dg.SkipReason(
-                problem or "No proposal, decision or edit since the last triage."
-            )
-        )
+        return _result([], problem or "No proposal, decision or edit since the last triage.")
     scopes = register_scopes(context.instance, store)
     request = _request(
         DueRun("triage", None, state), _hour(store), by="review_changes", keys=scopes
@@ -222,12 +213,7 @@ def observations_accumulated(
 ) -> dg.SensorResult:
     """Requests a reflection on days with too many observations to wait for the morning."""
     requests = _loaded(context, accumulated_requests(store))
-    reason = (
-        None
-        if requests
-        else dg.SkipReason("No day without a reflection has that many tokens of observations.")
-    )
-    return dg.SensorResult(run_requests=requests, skip_reason=reason)
+    return _result(requests, "No day without a reflection has that many tokens of observations.")
 
 
 def accumulated_requests(store: Store) -> list[dg.RunRequest]:
@@ -258,17 +244,12 @@ class MissedTime:
 ScheduleTime = dg.ScheduleEvaluationContext | MissedTime
 
 
-def _always(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
-    return [
-        dg.RunRequest(
-            tags=tags_of(job, keys=_keys(context.instance, store, [job]), started_by=name)
-        )
-    ]
-
-
-def _polls(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+def _at_its_time(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
+    """Returns the run, unless its partitions are those of things that the store lacks."""
     keys = _keys(context.instance, store, [job])
-    return [dg.RunRequest(tags=tags_of(job, keys=keys, started_by=name))] if keys else []
+    if not keys and dynamic_grain(job):
+        return []
+    return [dg.RunRequest(tags=tags_of(job, keys=keys, started_by=name))]
 
 
 def _where_due(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.RunRequest]:
@@ -285,80 +266,39 @@ def _night(context: ScheduleTime, store: Store, job: str, name: str) -> list[dg.
     return [_request(run, job, by=name) for run in runs]
 
 
-SCHEDULES = (
-    (
-        "briefing_daily",
-        "brief",
-        "5 0 * * *",
-        _always,
-        "At 00:05, adds the dates of that day and the next to the briefing.",
-    ),
-    (
-        "weekly",
-        "weekly",
-        "0 1 * * 0",
-        _always,
-        "On Sunday at 01:00, archives unused memories and rebuilds summaries.",
-    ),
-    (
-        "nightly",
-        "nightly",
-        "0 2 * * *",
-        _night,
-        "At 02:00, reads what was missed, merges, boosts and counts the past day.",
-    ),
-    (
-        "monthly",
-        "monthly",
-        "0 3 1 * *",
-        _always,
-        "On the 1st at 03:00, writes the health report of the past month.",
-    ),
-    (
-        "reflect_daily",
-        "reflect",
-        "0 6 * * *",
-        _where_due,
-        "At 06:00, reflects on every day with new observations.",
-    ),
-    (
-        "distil_weeks",
-        "distil_weeks",
-        "30 6 * * *",
-        _where_due,
-        "At 06:30, condenses finished weeks with new reflections.",
-    ),
-    (
-        "distil_months",
-        "distil_months",
-        "45 6 * * *",
-        _where_due,
-        "At 06:45, condenses finished months with new reflections.",
-    ),
-    (
-        "friction_daily",
-        "find_friction",
-        "0 7 * * *",
-        _where_due,
-        "At 07:00, finds problems that recur within seven days.",
-    ),
-    (
-        "feeds_hourly",
-        "poll_feeds",
-        "15 * * * *",
-        _polls,
-        "Every hour, looks for new items in the feeds that you watch.",
-    ),
-    (
-        "triage_half_hourly",
-        "review",
-        "*/30 * * * *",
-        _always,
-        "Every 30 minutes, decides proposals by rules and model.",
-    ),
-)
-"""The schedules: name, job, time, the function that returns the requests, description."""
+class Schedule(NamedTuple):
+    """What starts runs of a job at given times."""
 
+    name: str
+    job: str
+    cron: str
+    requests: Callable[[ScheduleTime, Store, str, str], list[dg.RunRequest]]
+    """Returns the runs at a time of the schedule; gets the names of the job and the schedule."""
+    description: str
+
+
+SCHEDULES = (
+    Schedule("briefing_daily", "brief", "5 0 * * *", _at_its_time,
+             "At 00:05, adds the dates of that day and the next to the briefing."),
+    Schedule("weekly", "weekly", "0 1 * * 0", _at_its_time,
+             "On Sunday at 01:00, archives unused memories and rebuilds summaries."),
+    Schedule("nightly", "nightly", "0 2 * * *", _night,
+             "At 02:00, reads what was missed, merges, boosts and counts the past day."),
+    Schedule("monthly", "monthly", "0 3 1 * *", _at_its_time,
+             "On the 1st at 03:00, writes the health report of the past month."),
+    Schedule("reflect_daily", "reflect", "0 6 * * *", _where_due,
+             "At 06:00, reflects on every day with new observations."),
+    Schedule("distil_weeks", "distil_weeks", "30 6 * * *", _where_due,
+             "At 06:30, condenses finished weeks with new reflections."),
+    Schedule("distil_months", "distil_months", "45 6 * * *", _where_due,
+             "At 06:45, condenses finished months with new reflections."),
+    Schedule("friction_daily", "find_friction", "0 7 * * *", _where_due,
+             "At 07:00, finds problems that recur within seven days."),
+    Schedule("feeds_hourly", "poll_feeds", "15 * * * *", _at_its_time,
+             "Every hour, looks for new items in the feeds that you watch."),
+    Schedule("triage_half_hourly", "review", "*/30 * * * *", _at_its_time,
+             "Every 30 minutes, decides proposals by rules and model."),
+)  # fmt: skip
 
 GRACE = timedelta(minutes=10)
 """After the time of a schedule; until then the schedule itself starts the run."""
@@ -371,7 +311,8 @@ def overdue_requests(instance: dg.DagsterInstance, store: Store) -> list[dg.RunR
     One run covers every missed time of a schedule, because what it has to do is derived from the
     store. A failed run is requested again an hour later.
     """
-    now, found = store.settings.clock(), list[dg.RunRequest]()
+    now = store.settings.clock()
+    found = list[dg.RunRequest]()
     for name, job, cron, requests, _ in sorted(SCHEDULES, key=lambda one: [*JOBS].index(one[1])):
         slot = get_latest_completed_cron_tick(cron, now, store.settings.timezone)
         if now >= slot + GRACE and is_missed(store, name, job, slot):
@@ -404,17 +345,10 @@ def overdue_jobs(
     context: dg.SensorEvaluationContext, store: dg.ResourceParam[Store]
 ) -> dg.SensorResult:
     """Requests the runs of missed schedules; none while another run is in progress."""
-    requests = (
-        []
-        if _is_busy(context, store)
-        else _loaded(context, overdue_requests(context.instance, store))
+    requests = [] if _is_busy(context, store) else overdue_requests(context.instance, store)
+    return _result(
+        _loaded(context, requests), "No time of a schedule was missed, or a run is in progress."
     )
-    reason = (
-        None
-        if requests
-        else dg.SkipReason("No time of a schedule was missed, or a run is in progress.")
-    )
-    return dg.SensorResult(run_requests=requests, skip_reason=reason)
 
 
 SENSORS = [
@@ -423,9 +357,8 @@ SENSORS = [
     observations_accumulated,
     review_changes,
     overdue_jobs,
-    deadlines,
-    housekeeping,
 ]
+"""The sensors that start runs."""
 
 
 def make_schedules(zone: str) -> list[dg.ScheduleDefinition]:

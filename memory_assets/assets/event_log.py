@@ -103,7 +103,8 @@ class PooledEventLogStorage(SqliteEventLogStorage):
         """Returns the shard's engine. A child of a fork opens its own: SQLite connections must not
         be used in two processes.
         """
-        key, path = (os.getpid(), shard), self.path_for_shard(shard)
+        key = (os.getpid(), shard)
+        path = self.path_for_shard(shard)
         engine, inode = self._engines.pop(key, (None, 0))
         if engine is not None and _inode(path) != inode:
             # the file was deleted or replaced: what this connection writes is lost

@@ -15,13 +15,15 @@ from typing import Any, get_args
 import dagster as dg
 from dagster._core.definitions.data_version import CODE_VERSION_TAG, DATA_VERSION_TAG
 
-from memory_assets.assets.kept_fresh import kept_fresh_by, starters_of
+from memory_assets.assets.freshness import kept_fresh_by, policy_of, starters_of
 from memory_assets.assets.metadata import column_lineage, column_schema, shown
 from memory_assets.errors import DamagedError, LabelsError, ModelBusyError, ModelSetupError
+from memory_assets.runs.builders import REPORTS
 from memory_assets.runs.days import ASK_AGAIN, STARTED_BY
+from memory_assets.runs.inputs import ASKS, settings_of
 from memory_assets.runs.liveness import hold
-from memory_assets.runs.materialise import Report, counts_of, data_version, materialise
-from memory_assets.runs.staleness import resolve, settings_of
+from memory_assets.runs.materialise import data_version, materialise
+from memory_assets.runs.results import Report, counts_of
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.tables import (
@@ -30,7 +32,6 @@ from memory_assets.schema.tables import (
     WHOLE,
     Table,
     built_together,
-    deadline_of,
 )
 from memory_assets.schema.vocabulary import Category
 from memory_assets.store.settings import Settings
@@ -53,7 +54,9 @@ GROUPS = {stage: f"{number:02}_{stage}" for number, stage in enumerate(STAGES, 1
 """The group of each stage: numbered, because the UI sorts groups by name."""
 
 RETRY = dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL)
-BUSY_RETRIES, WAIT_SECONDS, LONGEST_WAIT_SECONDS = 2, 20.0, 600.0
+BUSY_RETRIES = 2
+WAIT_SECONDS = 20.0
+LONGEST_WAIT_SECONDS = 600.0
 
 Partitions = Mapping[str, dg.PartitionsDefinition]
 """The partitions of each grain."""
@@ -99,10 +102,8 @@ def _assets_of(
     """Returns the assets, made once in a process for each zone, first day and code versions: it
     takes a fifth of a second.
     """
-    partitions, version_of = (
-        partitions_of(zone, first_day),
-        dict(zip(TABLES, versions, strict=True)),
-    )
+    partitions = partitions_of(zone, first_day)
+    version_of = dict(zip(TABLES, versions, strict=True))
     groups = built_together(TABLES.values())
     return tuple(_asset(tables, version_of, partitions) for tables in groups)
 
@@ -171,7 +172,7 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
     fresh = {"kept_fresh_by": dg.MetadataValue.md(kept_fresh_by(table))}
     return dg.AssetSpec(
         table.name,
-        description=table.doc,
+        description=table.description,
         deps=[_dep(table, TABLES[name]) for name in table.made_from],
         group_name=GROUPS[table.stage],
         owners=OWNERS,
@@ -180,9 +181,7 @@ def _spec(table: Table, version: str, partitions: Partitions) -> dg.AssetSpec:
         code_version=version,
         metadata={**columns, **fresh},
         partitions_def=partitions.get(table.grain),
-        freshness_policy=dg.FreshnessPolicy.time_window(
-            fail_window=deadline_of(table), warn_window=deadline_of(table) / 2
-        ),
+        freshness_policy=policy_of(table),
     )
 
 
@@ -204,7 +203,7 @@ def code_version(table: Table, settings: Settings) -> str:
     marks partitions as stale.
     """
     values = settings_of(settings, table)
-    asks = resolve(table.asks)(settings) if table.asks else ""
+    asks = ASKS[table.name](settings) if table.name in ASKS else ""
     return " ".join(filter(None, [table.version, hash_of(*values)[:8] if values else "", asks]))
 
 
@@ -246,7 +245,8 @@ class _Recorded:
 
 
 def _recorded(store: Store, table: Table, keys: Sequence[str], report: Report) -> _Recorded:
-    more = resolve(table.report)(store, table.name, keys) if table.report else Report()
+    report_more = REPORTS.get(table.name)
+    more = report_more(store, table.name, keys) if report_more else Report()
     parts = store.tables.parts(table.name) if table.record else {}
     by_partition = {}
     for key in keys if table.is_partitioned else ():
@@ -281,7 +281,8 @@ def _result(
 ) -> dg.MaterializeResult:
     for key, metadata in recorded.by_partition.items():
         context.add_asset_metadata(metadata, partition_key=key, asset_key=table.name)
-    retries = {"retries": context.retry_number} if table.asks or context.retry_number else {}
+    has_retries = table.name in ASKS or context.retry_number
+    retries = {"retries": context.retry_number} if has_retries else {}
     return dg.MaterializeResult(
         asset_key=table.name,
         metadata={**recorded.metadata, **retries},

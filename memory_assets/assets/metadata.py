@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 from dagster_pandera import pandera_schema_to_dagster_type
 
-from memory_assets.runs.materialise import Markdown
+from memory_assets.runs.results import Markdown
 from memory_assets.schema import frames
 from memory_assets.schema.tables import Table
 

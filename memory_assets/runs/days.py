@@ -37,7 +37,8 @@ against 0.5 s a run).
 """
 
 
-RANGE_START, RANGE_END = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
+RANGE_START = "dagster/asset_partition_range_start"
+RANGE_END = "dagster/asset_partition_range_end"
 """Dagster's tags for the first and last partition of a run."""
 
 ASK_AGAIN = "memory/ask_again"

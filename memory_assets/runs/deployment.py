@@ -21,7 +21,8 @@ from memory_assets.text.files import make_folder, text_of, write_atomically
 
 Deployment = Literal["local", "postgres"]
 
-POSTGRES_URL, CELERY_URL = "DAGSTER_POSTGRES_URL", "DAGSTER_CELERY_URL"
+POSTGRES_URL = "DAGSTER_POSTGRES_URL"
+CELERY_URL = "DAGSTER_CELERY_URL"
 VARIABLES: Mapping[Deployment, tuple[str, ...]] = {"local": (), "postgres": (POSTGRES_URL,)}
 """Environment variables that each process of the deployment needs."""
 
@@ -56,7 +57,8 @@ def configure(
     """Returns Dagster's configuration for the deployment; with `write` it replaces the present one,
     which is kept beside it.
     """
-    store, content = Store(settings, settings.data), dagster_yaml(deployment)
+    store = Store(settings, settings.data)
+    content = dagster_yaml(deployment)
     path = store.dagster_home / "dagster.yaml"
     if not write:
         return DagsterConfiguration(
@@ -67,10 +69,8 @@ def configure(
             f"There is no memory in {store.root} to configure. Run `memory up` first."
         )
     with store.lock():
-        diff, before = (
-            _diff(path, content),
-            path.with_name(path.name + BEFORE) if path.is_file() else None,
-        )
+        diff = _diff(path, content)
+        before = path.with_name(path.name + BEFORE) if path.is_file() else None
         if diff:
             make_folder(path.parent)
             if before:

@@ -15,14 +15,9 @@ import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
+from memory_assets.runs.inputs import input_versions, rules_of
 from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
-from memory_assets.runs.staleness import (
-    input_versions,
-    is_stale,
-    rules_of,
-    stale_days,
-    stale_partitions,
-)
+from memory_assets.runs.staleness import is_stale, stale_days, stale_partitions
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
 from memory_assets.services.forget.passed_on import read_passed_on
@@ -369,7 +364,7 @@ def _tables_state(job: str, store: Store) -> str:
     tables = [
         table
         for table in tables_in(job)
-        if table.inputs is not None and table.grain in ("whole", *DYNAMIC)
+        if not table.every_run and table.grain in ("whole", *DYNAMIC)
     ]
     versions = (
         (table.name, part, version)

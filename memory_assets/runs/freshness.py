@@ -10,16 +10,16 @@ input has no time (a setting, a date), it waits since it was first seen waiting
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from memory_assets.errors import StoreError
 from memory_assets.runs import due
 from memory_assets.runs.due import due_runs
 from memory_assets.runs.record import changed_since, lagging_sources
-from memory_assets.runs.staleness import is_judged, stale_partitions
+from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema.tables import JOBS, TABLES, Job, Table, deadline_of, tables_in
 from memory_assets.services.sources.transcripts import find_sources
 from memory_assets.stages.capture.intake import changed_files
@@ -40,7 +40,7 @@ REMEDIES = {
     "every hour, or remove the feeds."
 }
 """What to do about tables that no ingest builds."""
-FEED = {
+OUTSIDE = {
     "events": "sent events wait",
     "resources": "transcripts wait",
     "feed_items": "feeds wait to be polled",
@@ -73,21 +73,32 @@ class Waiting:
 
 def find_waiting(store: Store) -> list[Waiting]:
     """Returns everything that input waits for, in build order, then jobs; nothing is written."""
-    now, seen = store.settings.clock(), first_seen(store)
-    return [
-        Waiting(name, min(filter(None, [now, seen.get(name), since])), deadline, source)
-        for name, since, deadline, source in _find(store)
+    now = store.settings.clock()
+    seen = first_seen(store)
+    due_jobs = [job for job in JOBS.values() if _is_due(store, job)]
+    since = _since_of_tables(store, {job.name for job in due_jobs})
+    waiting = [
+        Waiting(name, since[name], deadline_of(table), OUTSIDE.get(name, "changed input waits"))
+        for name, table in TABLES.items()
+        if name in since
     ]
+    for job in due_jobs:
+        moments = [since[table.name] for table in tables_in(job.name) if table.name in since]
+        deadline = timedelta(hours=job.deadline_hours)
+        waiting.append(
+            Waiting(f"job {job.name}", min(moments, default=now), deadline, "input waits")
+        )
+    return [replace(item, since=min(now, item.since, seen.get(item.name, now))) for item in waiting]
 
 
 def keep_waiting(store: Store) -> list[Waiting]:
     """Returns the same, and keeps since when each has been waiting: for later calls, and for the
     line in the briefing.
     """
-    found = find_waiting(store)
-    rows = {one.name: [one.since.timestamp(), one.late_at.timestamp()] for one in found}
+    waiting = find_waiting(store)
+    rows = {item.name: [item.since.timestamp(), item.late_at.timestamp()] for item in waiting}
     write_where_changed(store.root / WAITING, json.dumps(rows) if rows else "")
-    return found
+    return waiting
 
 
 def first_seen(store: Store) -> dict[str, datetime]:
@@ -99,7 +110,8 @@ def first_seen(store: Store) -> dict[str, datetime]:
 
 def check_deadlines(store: Store) -> list[Check]:
     """Returns a failed check for each name that is late, or one that passed."""
-    now, waiting = store.settings.clock(), find_waiting(store)
+    now = store.settings.clock()
+    waiting = find_waiting(store)
     promise = "no input has waited for longer than its deadline"
     late = [item for item in waiting if item.is_late(now)]
     summary = f"{len(TABLES)} tables and files, {len(JOBS)} jobs; {len(waiting)} wait"
@@ -118,46 +130,38 @@ def _check(waiting: Waiting) -> Check:
     )
 
 
-Found = tuple[str, datetime | None, timedelta, str]
-"""Name, since when (None: unknown), deadline, what waits."""
+def _since_of_tables(store: Store, due_jobs: Set[str]) -> dict[str, datetime]:
+    """Returns since when input waits, by table; now where the input has no time."""
+    since = _since_of_outside(store)
+    for name, table in TABLES.items():
+        moment = None if name in OUTSIDE else _since_of_table(store, table, due_jobs)
+        if moment is not None:
+            since[name] = moment
+    for name, table in TABLES.items():
+        leads = [since[lead] for lead in _leads(table) if lead in since]
+        if leads:
+            since[name] = min(leads)
+    return since
 
 
-def _find(store: Store) -> Iterator[Found]:
-    outside, due_jobs = _outside(store), {job.name for job in JOBS.values() if _is_due(store, job)}
-    waiting: dict[str, datetime | None] = {}
-    for table in TABLES.values():
-        if table.name in FEED:
-            if table.name in outside:
-                waiting[table.name] = outside[table.name]
-        elif is_judged(table):
-            if parts := stale_partitions(store, table):
-                waiting[table.name] = _ready(
-                    store, table, parts, changed_since(store, table, table.made_from)
-                )
-        elif (own := JOBS[table.jobs[0]]).every_days:
-            if own.name in due_jobs and (since := changed_since(store, table, table.made_from)):
-                waiting[table.name] = max(since, due.time_of(store, own.name) or since)
-        elif (lagging := lagging_sources(store, table)) or (
-            table.jobs[0] in due_jobs and not table.follows
-        ):
-            waiting[table.name] = changed_since(store, table, lagging) or changed_since(
-                store, table, table.made_from
-            )
-    for table in TABLES.values():
-        if table.follows and (
-            since := [waiting[one.name] for one in _leads(table) if one.name in waiting]
-        ):
-            waiting[table.name] = min(filter(None, since), default=None)
-    for name in (name for name in TABLES if name in waiting):
-        yield name, waiting[name], deadline_of(TABLES[name]), FEED.get(name, "changed input waits")
-    for job in (job for job in JOBS.values() if job.name in due_jobs):
-        own = (waiting[table.name] for table in tables_in(job.name) if table.name in waiting)
-        yield (
-            f"job {job.name}",
-            min(filter(None, own), default=None),
-            timedelta(hours=job.deadline_hours),
-            "input waits",
-        )
+def _since_of_table(store: Store, table: Table, due_jobs: Set[str]) -> datetime | None:
+    """Returns since when changed input waits for the table; None where none does."""
+    if table.is_judged:
+        parts = stale_partitions(store, table)
+        return _ready(store, table, parts) if parts else None
+    job = JOBS[table.jobs[0]]
+    if job.every_days:
+        changed = changed_since(store, table, table.made_from) if job.name in due_jobs else None
+        return max(changed, due.time_of(store, job.name) or changed) if changed else None
+    lagging = lagging_sources(store, table)
+    if not lagging and (table.follows or job.name not in due_jobs):
+        return None
+    return changed_since(store, table, lagging) or _changed(store, table)
+
+
+def _changed(store: Store, table: Table) -> datetime:
+    """Returns when what the table is made from changed first; now where that is unknown."""
+    return changed_since(store, table, table.made_from) or store.settings.clock()
 
 
 def _is_due(store: Store, job: Job) -> bool:
@@ -167,49 +171,48 @@ def _is_due(store: Store, job: Job) -> bool:
     return due.review_is_stale(store) if job.name == "triage" else bool(due_runs(store, job.name))
 
 
-def _outside(store: Store) -> dict[str, datetime]:
-    """Returns since when transcripts, feeds and events wait."""
+def _since_of_outside(store: Store) -> dict[str, datetime]:
+    """Returns since when transcripts, feeds and events wait, by the table that takes them in."""
     now = store.settings.clock()
     files = changed_files(find_sources(store.settings), store.archive, now)
-    unpolled = (
-        since
-        for one in _feeds(store)
-        if (since := datetime.fromisoformat(one.polled_at) + POLLED_EVERY) < now
-    )
-    found = {
-        "resources": min(
-            (datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files), default=None
-        ),
-        "feed_items": min(unpolled, default=None),
+    polls = [datetime.fromisoformat(feed.polled_at) + POLLED_EVERY for feed in _feeds(store)]
+    sent_at = spool.waiting_since(str(store.root))
+    moments = {
+        "resources": [datetime.fromtimestamp(file.mtime_ns / 1e9, UTC) for file in files],
+        "feed_items": [moment for moment in polls if moment < now],
+        "events": [datetime.fromtimestamp(sent_at, UTC)] if sent_at else [],
     }
-    if sent := spool.waiting_since(str(store.root)):
-        found["events"] = datetime.fromtimestamp(sent, UTC)
-    return {name: since for name, since in found.items() if since is not None}
+    return {name: min(times) for name, times in moments.items() if times}
 
 
 def _feeds(store: Store) -> Iterator[Feed]:
     """Yields the feeds; one with a damaged file is named by its poll."""
     for id in store.feeds.ids():
         with suppress(StoreError):
-            if feed := store.feeds.find(id):
+            feed = store.feeds.find(id)
+            if feed:
                 yield feed
 
 
-def _ready(
-    store: Store, table: Table, parts: Sequence[str], since: datetime | None
-) -> datetime | None:
+def _ready(store: Store, table: Table, parts: Sequence[str]) -> datetime:
     """Returns since when the partitions wait: a week or month not before it is over."""
-    span = next((one for one in SPANS if one.name == table.grain != "day"), None)
-    if span is None or since is None:
-        return since
-    ends = (span.last_day(date.fromisoformat(part)) + timedelta(days=1) for part in parts)
-    return max(since, datetime.combine(min(ends), time(), store.settings.zone).astimezone(UTC))
+    changed = _changed(store, table)
+    spans = [span for span in SPANS if span.name == table.grain != "day"]
+    ends = [span.last_day(date.fromisoformat(part)) for span in spans for part in parts]
+    if not ends:
+        return changed
+    over = datetime.combine(min(ends) + timedelta(days=1), time(), store.settings.zone)
+    return max(changed, over.astimezone(UTC))
 
 
-def _leads(table: Table) -> list[Table]:
-    """Returns the tables that decide when the table is built: those of its build function, else
-    those made from it.
+def _leads(table: Table) -> list[str]:
+    """Returns the tables that decide when a table is built that is built along with others: the one
+    that it is built with, else those made from it.
     """
-    same = [one for one in TABLES.values() if one.build == table.build and is_judged(one)]
-    judged = [one for one in TABLES.values() if is_judged(one) and set(one.jobs) & set(table.jobs)]
-    return same or [one for one in judged if table.name in one.made_from]
+    if table.built_with or not table.follows:
+        return [table.built_with] if table.built_with else []
+    return [
+        other.name
+        for other in TABLES.values()
+        if other.is_judged and table.name in other.made_from and {*other.jobs} & {*table.jobs}
+    ]

@@ -1,19 +1,21 @@
-"""Input versions of the tables for which the general rule of `runs.staleness` does not fit, each
-with the reason.
+"""Input versions: what each partition of a table should be built from, as a hash.
 
-Each function takes the store and the table's declaration, and returns the input version of each
-partition that should exist.
+By the general rule it is a hash of the rules' version, the declared settings and the fingerprints
+of the tables that it is made from. `INPUTS` names the functions of tables for which that does not
+fit; each says why, takes the store and the table's declaration, and returns the input version of
+each partition that should exist.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import cache
 
 import polars as pl
 
 from memory_assets.runs.scopes import scopes_of
-from memory_assets.runs.staleness import fingerprint, rules_of, unpaid
+from memory_assets.schema.extras import extras
 from memory_assets.schema.frames import empty, hash_of
 from memory_assets.schema.protocols import PartInfo
 from memory_assets.schema.records import READ_STATUSES
@@ -55,6 +57,56 @@ REFOLDING = NOTES | MOVES | {FEEDBACK}
 SESSION_ENDED, SESSION_COMPACTING = (
     name.removeprefix("memory/") for name in (ENDED, COMPACTION_PENDING)
 )
+
+
+def input_versions(store: Store, table: Table) -> dict[str, str]:
+    """Returns the input version of each partition that the table should have.
+
+    The part after a space (a model, a prompt) never makes a partition stale, because building with
+    another one costs money.
+    """
+    special = _inputs().get(table.built_with or table.name)
+    if special:
+        return special(store, table)
+    upstream = {name: store.tables.parts(name) for name in table.made_from if TABLES[name].record}
+    if table.grain != "whole":
+        same = [parts for name, parts in upstream.items() if TABLES[name].grain == table.grain]
+        return {
+            part: hash_of(*rules_of(store, table), *(fingerprint(one, part) for one in same))
+            for part in same[0]
+        }
+    if not any(upstream.values()):
+        return {}
+    parts = (
+        f"{name}/{part}={info.fingerprint}"
+        for name, found in upstream.items()
+        for part, info in found.items()
+    )
+    return {WHOLE: hash_of(*rules_of(store, table), *parts)}
+
+
+def rules_of(store: Store, table: Table) -> list[object]:
+    """Returns the version of the table's rules and the values of its settings."""
+    return [table.version, *settings_of(store.settings, table)]
+
+
+def settings_of(settings: Settings, table: Table) -> list[str]:
+    """Returns the values of the settings that the table declares, as text."""
+    return [_plain(getattr(settings, name)) for name in table.settings]
+
+
+def fingerprint(parts: Mapping[str, PartInfo], part: str) -> str:
+    """Returns the hash of the partition's rows, or `-` where it was never written."""
+    return parts[part].fingerprint if part in parts else "-"
+
+
+def unpaid(version: str) -> str:
+    """Returns the input version without the model and prompt that follow a space in it."""
+    return version.split(" ")[0]
+
+
+def _plain(value: object) -> str:
+    return repr(sorted(value.items())) if isinstance(value, dict) else str(value)
 
 
 def windows(store: Store, table: Table) -> dict[str, str]:
@@ -200,7 +252,8 @@ def checkpoints(store: Store, table: Table) -> dict[str, str]:
 
 def observer_answers(store: Store, table: Table) -> dict[str, str]:
     """The windows that are read and whether their sessions are short, the model and its prompts."""
-    how, parts = observer_and_prompt(store.settings) or RULES, store.tables.parts("messages")
+    how = observer_and_prompt(store.settings) or RULES
+    parts = store.tables.parts("messages")
     read = [_windows(store, [status]) for status in READ_STATUSES]
     by_day = {day: ["\x1f".join(windows.get(day, ())) for windows in read] for day in parts}
     return {
@@ -243,10 +296,8 @@ def observations(store: Store, table: Table) -> dict[str, str]:
     Also the embedding model, which decides between categories and compares answers with the owner's
     words, and the facts that later parts of the same sessions replace.
     """
-    standards, upstream = (
-        standards_of(store.settings),
-        [store.tables.parts(name) for name in ("messages", "observer_answers")],
-    )
+    standards = standards_of(store.settings)
+    upstream = [store.tables.parts(name) for name in ("messages", "observer_answers")]
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     shares = {
         day: [f"{window}:{allowances[window]}" for window in ids]
@@ -296,11 +347,9 @@ def embeddings(store: Store, table: Table) -> dict[str, str]:
 
     A day with texts that could not be encoded is stale again once they may be tried again.
     """
-    rules, observed, noted = (
-        rules_of(store, table),
-        store.tables.parts("observations"),
-        notes_by_day(store),
-    )
+    rules = rules_of(store, table)
+    observed = store.tables.parts("observations")
+    noted = notes_by_day(store)
     found = {
         day: hash_of(*rules, fingerprint(observed, day), *noted.get(day, ()))
         for day in {*observed, *noted}
@@ -321,10 +370,8 @@ def _waiting(store: Store, table: Table, versions: Mapping[str, str]) -> dict[st
     """Returns the input versions of the partitions that have these, and wait for a moment that has
     not come.
     """
-    written, now = (
-        {part: info.inputs for part, info in store.tables.parts(table.name).items()},
-        store.settings.clock(),
-    )
+    written = {part: info.inputs for part, info in store.tables.parts(table.name).items()}
+    now = store.settings.clock()
     split = {part: inputs.partition(UNTIL) for part, inputs in written.items() if UNTIL in inputs}
     return {
         part: written[part]
@@ -408,10 +455,8 @@ def _running(store: Store, version: str) -> dict[str, str]:
 
 def distillates(store: Store, table: Table) -> dict[str, str]:
     """The reflections of the days of each finished week or month."""
-    span, how = (
-        next(span for span in SPANS if span.name == table.grain),
-        reflector_and_prompt(store.settings),
-    )
+    span = next(span for span in SPANS if span.name == table.grain)
+    how = reflector_and_prompt(store.settings)
     reflected = _finished(
         store, span, "reflections", lambda info: f"{info.fingerprint}:{info.inputs}"
     )
@@ -421,15 +466,10 @@ def distillates(store: Store, table: Table) -> dict[str, str]:
     }
 
 
-weekly_distillates = monthly_distillates = distillates
-
-
 def timeline(store: Store, table: Table) -> dict[str, str]:
     """The reflections and segments of the days of each finished week, in the zone."""
-    rules, segments = (
-        rules_of(store, table),
-        _finished(store, WEEK, "segments", lambda info: info.fingerprint),
-    )
+    rules = rules_of(store, table)
+    segments = _finished(store, WEEK, "segments", lambda info: info.fingerprint)
     weeks = distillates(store, TABLES["weekly_distillates"])
     return {
         week: hash_of(*rules, unpaid(version), *segments.get(week, ()))
@@ -443,7 +483,8 @@ def _finished(
     """Returns the versions of the days with rows, by the first day of each finished week or
     month.
     """
-    today, found = store.settings.today(), dict[str, list[str]]()
+    today = store.settings.today()
+    found = dict[str, list[str]]()
     for day, info in store.tables.parts(table).items():
         first = span.first_day(date.fromisoformat(day))
         if info.rows and span.last_day(first) < today:
@@ -455,7 +496,8 @@ def friction(store: Store, table: Table) -> dict[str, str]:
     """The messages and observations of the seven days that end with the day; only the last seven
     days can be due.
     """
-    today, found = store.settings.today(), store.tables.parts(table.name)
+    today = store.settings.today()
+    found = store.tables.parts(table.name)
     days = [
         day
         for day in store.tables.parts("messages")
@@ -545,3 +587,51 @@ def briefing(store: Store, table: Table) -> dict[str, str]:
         *rules_of(store, table), *read, render_lessons(lessons_of(store)), *ends, *ahead
     )
     return dict.fromkeys(scopes_of(store), version)
+
+
+Inputs = Callable[[Store, Table], dict[str, str]]
+
+INPUTS: dict[str, Inputs] = {
+    "windows": windows,
+    "adrs": adrs,
+    "discoveries": discoveries,
+    "harness_memories": harness_memories,
+    "messages": messages,
+    "sessions": messages,
+    "checkpoints": checkpoints,
+    "observer_answers": observer_answers,
+    "observations": observations,
+    "embeddings": embeddings,
+    "passage_vectors": passage_vectors,
+    "memories": memories,
+    "reflections": reflections,
+    "weekly_distillates": distillates,
+    "monthly_distillates": distillates,
+    "timeline": timeline,
+    "proposals": proposals,
+    "friction": friction,
+    "slog": slog,
+    "documents": documents,
+    "document_chunks": document_chunks,
+    "document_index": document_index,
+    "lessons_md": lessons_md,
+    "briefing": briefing,
+}
+ASKS: dict[str, Callable[[Settings], str]] = {
+    "observer_answers": observer_and_prompt,
+    "merges": reflector_and_pair_prompt,
+    "reflections": reflector_and_prompt,
+    "weekly_distillates": reflector_and_prompt,
+    "monthly_distillates": reflector_and_prompt,
+}
+"""By table that a model answers, what returns the model and the hash of its prompt.
+
+A change marks partitions as stale in the UI only: asking again costs money and takes a backfill.
+"""
+
+
+@cache
+def _inputs() -> dict[str, Inputs]:
+    """Returns the functions of all tables, with those of optional capabilities."""
+    added = (extra.load(extra.inputs).INPUTS for extra in extras() if extra.inputs)
+    return INPUTS | {name: function for inputs in added for name, function in inputs.items()}

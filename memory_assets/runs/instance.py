@@ -69,7 +69,8 @@ def make_home(store: Store) -> Path:
     configuration without a storage.
     """
     home = make_folder(store.dagster_home)
-    path, content = home / "dagster.yaml", dagster_yaml("local")
+    path = home / "dagster.yaml"
+    content = dagster_yaml("local")
     if not path.is_file():
         import dagster as dg
 

@@ -37,9 +37,9 @@ from memory_assets.runs.freshness import keep_waiting
 from memory_assets.runs.instance import open_instance
 from memory_assets.runs.record import begin_night
 from memory_assets.runs.scopes import register_keys
-from memory_assets.runs.staleness import resolve, stale_days
+from memory_assets.runs.staleness import stale_days
 from memory_assets.schema.progress import building, expect, part, works
-from memory_assets.schema.tables import JOBS, TABLES, tables_in, with_sources
+from memory_assets.schema.tables import JOBS, tables_in, with_sources
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.health import housekeeping
 from memory_assets.services.settings.which_store import is_sample
@@ -203,7 +203,9 @@ class Runner(ExitStack):
 
     def __init__(self, store: Store, started_by: str = "command line") -> None:
         super().__init__()
-        self.store, self.started_by, self._started = store, started_by, time.monotonic()
+        self.store = store
+        self.started_by = started_by
+        self._started = time.monotonic()
         self._jobs: list[str] = []
         self._definitions: dg.Definitions | None = None
         self._first_day = date.max
@@ -234,7 +236,8 @@ class Runner(ExitStack):
         days = sum(len(run.stretch.days()) for run in due if run.stretch)
         if not 0 < days <= MOST_DAYS_FIRST:
             return
-        wanted, later = with_sources(ANSWERING), []
+        wanted = with_sources(ANSWERING)
+        later = []
         for job in ("process_days", "rebuild_memories"):
             names = [table.name for table in tables_in(job)]
             first, others = (
@@ -334,8 +337,7 @@ class Runner(ExitStack):
             if job.is_at_once:
                 definitions.resolve_job_def(job.name)
         self.instance.get_run_records(limit=1)
-        for table in TABLES.values():
-            resolve(table.build)
+        import_module("memory_assets.runs.builders")
         open_embedder(self.store.settings.embedding_model).encode(["A sentence."])
         load_chromadb()
         import_module("chromadb.api.rust")  # else the first client imports it
@@ -348,10 +350,8 @@ class Runner(ExitStack):
 
         first = min(first_day_of(self.store), day)
         if self._definitions is None or first < self._first_day:
-            self._definitions, self._first_day = (
-                assemble(self.store.settings, first, self.store),
-                first,
-            )
+            self._definitions = assemble(self.store.settings, first, self.store)
+            self._first_day = first
         return self._definitions
 
     @property

@@ -153,15 +153,15 @@ def failing_dead_runs(instance: dg.DagsterInstance, store: Store) -> Iterator[No
 
 def _is_dead(store: Store, record: dg.RunRecord) -> bool:
     """Returns whether a process began the run, none executes it, and none is about to."""
-    run, now = record.dagster_run, time.time()
+    run = record.dagster_run
+    now = time.time()
     has_one_process = run.remote_job_origin is None  # it was made by the process that executes it
     try:
-        last, patience = (
-            _path(store, run.run_id).stat().st_mtime,
-            0.0 if has_one_process else BETWEEN_STEPS_SECONDS,
-        )
+        last = _path(store, run.run_id).stat().st_mtime
+        patience = 0.0 if has_one_process else BETWEEN_STEPS_SECONDS
     except FileNotFoundError:
-        last, patience = record.start_time or now, STARTING_SECONDS
+        last = record.start_time or now
+        patience = STARTING_SECONDS
     return now - last >= patience and not is_alive(store, run.run_id)
 
 

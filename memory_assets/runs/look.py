@@ -88,7 +88,8 @@ def _valid_until(store: Store, now: datetime) -> datetime:
     """Returns when the clock next makes something due: a new day, a job, an open session, a
     proposal, housekeeping.
     """
-    settings, tables = store.settings, store.tables
+    settings = store.settings
+    tables = store.tables
     tomorrow = datetime.combine(settings.today() + timedelta(days=1), time(), settings.zone)
     jobs = (time_of(store, job.name) for job in JOBS.values() if job.also)
     open_windows = tables.read("windows", columns=["status", "ended_at"]).filter(status="open")[

@@ -1,25 +1,19 @@
-"""Builds tables and files: calls the function that a declaration names, and writes what it returns.
+"""Builds tables and files: calls their function (`runs.builders`) and writes what it returns."""
 
-A build function takes the store and a `Run`. It returns either a function from a partition to its
-rows, which are then written one partition at a time under the store's lock, or a `Report` where it
-wrote by itself (files, indexes, tables by source). Several tables may name one build function; it
-then returns a mapping from table to rows.
-"""
-
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import partial
 from time import perf_counter
-from typing import Any
 
 import polars as pl
 
 from memory_assets.errors import DamagedError
+from memory_assets.runs.builders import BUILDERS
 from memory_assets.runs.days import BY_DAY
+from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.record import note_builds
-from memory_assets.runs.staleness import input_versions, note_name, resolve
+from memory_assets.runs.results import SHOWN_ROWS, Built, Report, Rows, Run, counts_of
+from memory_assets.runs.staleness import note_name
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.progress import building, track
@@ -28,53 +22,6 @@ from memory_assets.store.damage import is_damage, put_damaged_aside
 from memory_assets.store.store import PART_WAIT_SECONDS, Store
 from memory_assets.store.telemetry import StepEvent, log_step
 from memory_assets.text.masking.redact import mask_frame, mask_text, secret_rows, secret_rules
-
-SHOWN_ROWS = 5
-"""Rows that are named in warnings."""
-
-
-class Markdown(str):
-    """Text for the UI that holds counts and ids, never words of messages or observations."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a build function has to build."""
-
-    table: Table
-    partitions: Sequence[str]
-    due: Sequence[str]
-    """The partitions that are not up to date; the others are left as they are."""
-    ask_again: bool = True
-    """Whether a model is also asked about what another prompt or model has answered already."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of one partition, by table if there are several, with figures about them."""
-
-    frame: pl.DataFrame | Mapping[str, pl.DataFrame]
-    figures: Mapping[str, Any] = field(default_factory=dict)
-    version: str | None = None
-    """Input version to note, where it is not that of the declaration."""
-    warnings: Sequence[str] = ()
-    log: Sequence[str] = ()
-    """Lines for the log of the run; no words of messages or observations."""
-
-
-@dataclass
-class Report:
-    """What a build wrote, in figures for the UI."""
-
-    figures: dict[str, Any] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
-    checks: dict[str, str] = field(default_factory=dict)
-    """By declared check, the problem; empty where there is none."""
-    by_partition: dict[str, dict[str, Any]] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
-    """What the log of steps counts."""
-
 
 COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
     "verdicts": (
@@ -86,16 +33,6 @@ COUNTED: Mapping[str, tuple[str, Mapping[str, str | None]]] = {
 """By table, what the log of steps counts beside rows: the value of a column for each count, None
 for all rows.
 """
-
-Built = pl.DataFrame | Iterable[pl.DataFrame] | Rows | Mapping[str, pl.DataFrame]
-Builder = Callable[[str], Built]
-
-
-def per_partition(build: Callable[[Store, str], Built]) -> Callable[[Store, Run], Builder]:
-    """Makes a build function of one that takes the store and a partition, and needs nothing to be
-    prepared once a run.
-    """
-    return wraps(build)(lambda store, _: partial(build, store))
 
 
 def materialise(
@@ -109,7 +46,9 @@ def materialise(
     file that it reads is damaged, puts it aside, so that the next run rebuilds it first, and raises
     `DamagedError`.
     """
-    began, report, problem = perf_counter(), Report(), ""
+    began = perf_counter()
+    report = Report()
+    problem = ""
     try:
         report = _materialise(store, tables, partitions, ask_again=ask_again)
         # Other processes may be in the middle of long days.
@@ -121,7 +60,8 @@ def materialise(
             raise DamagedError(found[0].message) from error
         raise
     finally:
-        spent, lead = 1_000 * (perf_counter() - began), tables[-1]
+        spent = 1_000 * (perf_counter() - began)
+        lead = tables[-1]
         event = StepEvent(
             store.settings.clock(),
             lead.stage,
@@ -139,7 +79,7 @@ def _materialise(
 ) -> Report:
     lead = tables[-1]
     building(lead.name, JOBS[lead.jobs[0]].title)
-    wanted = input_versions(store, lead) if lead.inputs is not None else {}
+    wanted = input_versions(store, lead) if not lead.every_run else {}
     # Of a partition that nothing in the store requires.
     default = "-" if lead.is_partitioned else lead.version
     versions = {part: wanted.get(part, default) for part in partitions}
@@ -149,7 +89,7 @@ def _materialise(
         for part, version in versions.items()
         if not (is_kept and _is_written(store, tables, part, version))
     ]
-    made = resolve(lead.build)(store, Run(lead, partitions, due, ask_again))
+    made = BUILDERS[lead.name](store, Run(lead, partitions, due, ask_again))
     if isinstance(made, Report):
         for part in () if lead.record else wanted.keys() & partitions:
             store.note(note_name(lead, part), wanted[part])
@@ -215,7 +155,8 @@ def _without_secrets(table: Table, report: Report, built: pl.DataFrame) -> pl.Da
     A row in which a secret can still be found is not written; a warning names the row and the rule,
     and the run goes on. The same applies to a row that has the key of another one after masking.
     """
-    masked, key = mask_frame(built), schemas.key_of(table.name)
+    masked = mask_frame(built)
+    key = schemas.key_of(table.name)
     if masked.equals(built):
         return built
     aside = secret_rows(masked)
@@ -236,11 +177,3 @@ def data_version(store: Store, table: Table, partitions: Sequence[str]) -> str |
         return None
     parts = store.tables.parts(table.name, partitions if table.is_partitioned else None)
     return hash_of(*(f"{part}={info.fingerprint}" for part, info in parts.items()))
-
-
-def counts_of(rows: pl.DataFrame, column: str) -> dict[str, int]:
-    """Returns how often each value of the column occurs, by name; `none` counts the rows without
-    one.
-    """
-    counted = rows.group_by(column).len().sort(column).iter_rows()
-    return {"none" if value is None else str(value): count for value, count in counted}

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
-from memory_assets.runs.staleness import input_versions
+from memory_assets.runs.inputs import input_versions
 from memory_assets.runs.steps.condensing import Condenser, days_of
 from memory_assets.runs.steps.embed import pair_questions_of
 from memory_assets.schema.tables import TABLES
@@ -89,7 +89,9 @@ def reflection_tokens(store: Store, days: Iterable[str]) -> list[int]:
     """Returns the estimated tokens of each open question about the days, and about the weeks and
     months that they lie in.
     """
-    answers, wanted, found = AnswerStore(store.answers), set(days), []
+    answers = AnswerStore(store.answers)
+    wanted = set(days)
+    found = []
     for span in SPANS:
         condenser = Condenser(store, span)
         parts = map(date.fromisoformat, input_versions(store, TABLES[TABLE_OF[span.name]]))

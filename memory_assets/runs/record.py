@@ -14,7 +14,7 @@ from typing import Any
 
 import filelock
 
-from memory_assets.runs.staleness import fingerprint, is_judged
+from memory_assets.runs.inputs import fingerprint
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import TABLES, Table, tables_in
 from memory_assets.store.store import Store
@@ -56,7 +56,8 @@ def note_builds(store: Store, tables: Sequence[Table]) -> None:
 
 
 def _noted(store: Store, table: Table, now: datetime) -> dict[str, Any]:
-    before, rows = last_build(store, table.name), _rows_of(store, table)
+    before = last_build(store, table.name)
+    rows = _rows_of(store, table)
     is_same = before is not None and rows == before.rows and rows != NEVER
     changed_at = before.changed_at if before and is_same else now
     return {
@@ -65,7 +66,7 @@ def _noted(store: Store, table: Table, now: datetime) -> dict[str, Any]:
         "rows": rows,
         "number": before.number + 1 if before else 1,
         "sources": {}
-        if is_judged(table)
+        if table.is_judged
         else {name: _state_of(store, name) for name in _sources_before(table)},
     }
 
@@ -115,7 +116,7 @@ def has_failed(store: Store, job: str) -> bool:
     return any(
         lagging_sources(store, table)
         for table in tables_in(job)
-        if table.inputs is None and table.jobs[0] == job
+        if table.every_run and table.jobs[0] == job
     )
 
 
@@ -158,7 +159,8 @@ def is_missed(store: Store, schedule: str, job: str, slot: datetime) -> bool:
 
     If the job never ran, only times after the first capture count: a new store has missed nothing.
     """
-    evaluated, ran = store.note_of(f"slot-{schedule}"), last_run(store, job)
+    evaluated = store.note_of(f"slot-{schedule}")
+    ran = last_run(store, job)
     ran = ran or last_run(store, "capture")
     return (
         ran is not None
@@ -177,7 +179,8 @@ def _sources_before(table: Table) -> list[str]:
 
 
 def _state_of(store: Store, table: str) -> str:
-    built, rows = last_build(store, table), _rows_of(store, TABLES[table])
+    built = last_build(store, table)
+    rows = _rows_of(store, TABLES[table])
     return f"{built.number} {rows}" if built else rows
 
 

@@ -5,15 +5,18 @@ There is a scope for the owner and one for each project. It is named after its f
 (`projects/NAME`), so that projects with one file are one scope.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.schema.tables import Grain
-from memory_assets.stages.triage.projects import memory_files, path_of
+from memory_assets.stages.triage.projects import FOLDER, memory_files, path_of
 from memory_assets.store.store import Store
+from memory_assets.text.files import bytes_of
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -23,6 +26,10 @@ SCOPE: Grain = "scope"
 
 OWNER = "owner"
 """The scope of MEMORY.md itself: what follows the owner into every project."""
+
+BRIEFING_MD = "briefing.md"
+BRIEFINGS = "briefings"
+"""The general briefing, for a folder of no known project, and the folder of those of projects."""
 
 
 def scopes_of(store: Store) -> list[str]:
@@ -45,6 +52,26 @@ def file_of(scope: str) -> str:
     return MEMORY_MD if scope == OWNER else f"{scope}.md"
 
 
+def briefing_path(store: Store, scope: str) -> Path:
+    """Returns the path of the scope's briefing."""
+    if scope == OWNER:
+        return store.workspace / BRIEFING_MD
+    return store.workspace / BRIEFINGS / file_of(scope).removeprefix(f"{FOLDER}/")
+
+
+def briefing_note(scope: str) -> str:
+    """Returns the name of the note with the hash of the scope's briefing."""
+    return f"briefing_hash-{scope.replace('/', '-')}"
+
+
+def briefing_is_whole(store: Store, scope: str) -> bool:
+    """Returns whether the briefing of the scope is unchanged since it was written, or was written
+    without a noted hash.
+    """
+    content = bytes_of(briefing_path(store, scope)) or b""
+    return store.note_of(briefing_note(scope)) in (None, hashlib.sha256(content).hexdigest())
+
+
 KEYS: Mapping[Grain, Callable[[Store], list[str]]] = {
     "scope": scopes_of,
     "document": lambda store: store.documents.ids(),
@@ -58,7 +85,8 @@ def register_keys(instance: "dg.DagsterInstance", store: Store, grain: Grain) ->
     """Makes Dagster's partitions of the grain those of the store, and returns them in Dagster's
     order.
     """
-    wanted, known = KEYS[grain](store), instance.get_dynamic_partitions(grain)
+    wanted = KEYS[grain](store)
+    known = instance.get_dynamic_partitions(grain)
     for gone in set(known) - set(wanted):
         instance.delete_dynamic_partition(grain, gone)
     instance.add_dynamic_partitions(grain, [key for key in wanted if key not in known])

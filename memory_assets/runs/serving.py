@@ -133,13 +133,18 @@ class DagsterUi:
     """
 
     def __init__(self, store: Store, port: int, environ: Mapping[str, str], tell: Tell) -> None:
-        self._store, self._port, self._environ, self._tell = store, port, environ, tell
-        self._log, self._has_answered = log_path(store.root), False
+        self._store = store
+        self._port = port
+        self._environ = environ
+        self._tell = tell
+        self._log = log_path(store.root)
+        self._has_answered = False
         self._copying: Thread | None = None
         self._process: subprocess.Popen | None = None
         self._asked: list[int] = []
         self._has_ended = False
-        self._first_day, self._read_at = first_day_of(store), time.monotonic()
+        self._first_day = first_day_of(store)
+        self._read_at = time.monotonic()
         self._begun_at = self._read_at
 
     def start(self) -> None:

@@ -46,10 +46,13 @@ class Worker:
         """`reopen` opens the store with the present settings; `tell` shows a problem to the
         person.
         """
-        self._reopen, self._tell, self._clock = reopen, tell, clock
+        self._reopen = reopen
+        self._tell = tell
+        self._clock = clock
         self._store = reopen()
         self._runner: Runner | None = None
-        self._looked, self._tried = -LOOK_SECONDS, dict[tuple[str, str], float]()
+        self._looked = -LOOK_SECONDS
+        self._tried = dict[tuple[str, str], float]()
         self._problem = ""
 
     def begin(self) -> bool:
@@ -95,7 +98,8 @@ class Worker:
         store = self._reopen()
         if store.settings != self._store.settings:
             self._disconnect()
-        self._store, done = store, list[str]()
+        self._store = store
+        done = list[str]()
         if not self.begin():
             return []
         while runs := [run for run in next_runs(store) if self._may_try(run, now)]:

@@ -35,7 +35,10 @@ WHOLE = "all"
 
 @dataclass(frozen=True)
 class Table:
-    """Declaration of one table or file: its sources, its jobs and the function that builds it."""
+    """Declaration of one table or file: its sources, its jobs and what makes it stale.
+
+    `runs.builders` and `runs.inputs` have its functions, by its name.
+    """
 
     name: str
     stage: str
@@ -43,8 +46,6 @@ class Table:
     """Names of the jobs that build it (`JOBS`)."""
     version: str
     """Version of the rules that build it; a new version makes every partition stale."""
-    build: str
-    """Dotted name, below the package, of the function that builds it: see `runs.materialise`."""
     record: type[Record] | None = None
     """Row type; None for a file or an index."""
     grain: Grain = "whole"
@@ -53,35 +54,20 @@ class Table:
     """
     settings: tuple[str, ...] = ()
     """Settings that affect its content; a new value makes it stale."""
-    inputs: str | None = ""
-    """Dotted name of the function that returns the input version of each partition, if the general
-    rule does not apply.
-
-    None: it is built whenever one of its jobs runs, and never makes a job due.
-    """
-    is_whole: str = ""
-    """Dotted name of the function that returns whether the file of a partition is there as it was
-    written; for files alone.
-    """
+    every_run: bool = False
+    """Whether it is built whenever one of its jobs runs, and never makes a job due."""
+    built_with: str = ""
+    """The table whose function builds this one, too."""
     follows: bool = False
     """Whether it is built along with another table of its job, and never makes the job due by
     itself.
     """
-    asks: str = ""
-    """Dotted name of the function that returns the model and the hash of its prompt, from the
-    settings.
-
-    A change marks partitions as stale in the UI only: asking again costs money and takes a
-    backfill.
-    """
     doc: str = ""
-    """Description in the UI: one sentence, by default the record's docstring."""
+    """One sentence about it, where the docstring of its record does not apply."""
     lineage: tuple[tuple[str, str], ...] = ()
     """Columns on the path to MEMORY.md, each with its source `table.column`."""
     plots: tuple[str, ...] = ()
     """Columns whose values are counted in the metadata of a run."""
-    report: str = ""
-    """Dotted name of the function that returns more metadata about the written partitions."""
     checks: tuple[tuple[str, str], ...] = ()
     """Names and descriptions of checks that the build function reports."""
     kinds: frozenset[str] = frozenset({"polars", "parquet"})
@@ -91,6 +77,16 @@ class Table:
     """Whether the latest partitions are built first."""
     in_branch: bool = False
     """Whether a what-if branch builds it too."""
+
+    @property
+    def description(self) -> str:
+        """The sentence that the UI and the docs show."""
+        return self.doc or (self.record and self.record.__doc__) or ""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its own input version decides when it is built, not the run of its job."""
+        return not (self.every_run or self.follows)
 
     @property
     def is_partitioned(self) -> bool:

@@ -30,9 +30,11 @@ class Extra:
     """
 
     tables: str = ""
-    """Module with the tables and jobs that it adds, `TABLES` and `JOBS` (`schema.declarations`);
-    their functions are named below its folder.
-    """
+    """Module with the tables and jobs that it adds, `TABLES` and `JOBS` (`schema.declarations`)."""
+    builders: str = ""
+    """Module with the functions that build its tables, `BUILDERS` (`runs.builders`)."""
+    inputs: str = ""
+    """Module with the input versions of its tables, `INPUTS` (`runs.inputs`)."""
     checks: str = ""
     """Module that registers asset checks (`assets.checks.common`)."""
     verbs: str = ""
@@ -51,11 +53,6 @@ class Extra:
         module, _, attribute = name.partition(":")
         loaded = importlib.import_module(f"{PACKAGE}.{self.name}.{module}")
         return getattr(loaded, attribute) if attribute else loaded
-
-    def load_tables(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Returns the tables and the jobs that it adds."""
-        module = self.load(self.tables)
-        return module.TABLES, module.JOBS
 
 
 @cache

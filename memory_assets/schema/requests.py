@@ -41,7 +41,8 @@ State = Literal["held", "stale", "archived", "cold", "superseded"]
 CorpusName = Literal["memories", "segments", "messages"]
 
 
-MOST, MOST_DEEP = 10, 15
+MOST = 10
+MOST_DEEP = 15
 """Maximum results of a recall, and of one with the profile `deep`; the block added to a prompt has
 at most ten lines.
 """

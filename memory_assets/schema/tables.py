@@ -2,11 +2,11 @@
 
 A declaration defines the Dagster asset with its dependencies, partitions and column schema, what
 makes it stale, the jobs that build it, the order of runs, and its entry in `docs/tables.md`. To add
-a table: write its record, declare it here, write the function named in `build`, test that function.
+a table: write its record, declare it here, write its function, name that in `runs.builders`, and
+test it.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable
 from datetime import timedelta
 from itertools import groupby
 
@@ -19,11 +19,10 @@ from memory_assets.schema.declarations import (
     Job,
     Table,
 )
-from memory_assets.schema.extras import Extra, extras
-from memory_assets.schema.records import Record
+from memory_assets.schema.extras import extras
 
-_OF_EXTRAS = tuple((extra, *extra.load_tables()) for extra in extras() if extra.tables)
-"""Each optional capability that adds tables, with these and its jobs."""
+_OF_EXTRAS = [extra.load(extra.tables) for extra in extras() if extra.tables]
+"""The modules with the tables and jobs of optional capabilities."""
 
 JOBS = {
     job.name: job
@@ -70,12 +69,13 @@ JOBS = {
             "Cut the documents of the library into chunks, encode these, and index them."),
         Job("poll_feeds", "Polling feeds", "Look for new items in the feeds that you watch.",
         is_scheduled=True),
-        *(job for _, _, jobs in _OF_EXTRAS for job in jobs),
+        *(job for added in _OF_EXTRAS for job in added.JOBS),
     )
 }  # fmt: skip
 """All jobs, in run order."""
 
-_TRIAGE, _REBUILD = ("triage", "review"), ("rebuild_memories",)
+_TRIAGE = ("triage", "review")
+_REBUILD = ("rebuild_memories",)
 _STANDARDS = (
     "taxonomy",
     "optional_categories",
@@ -88,372 +88,244 @@ _LLM, _ONNX = (frozenset({"polars", "parquet", by}) for by in ("llm", "onnx"))
 """Kinds of tables that a model answers where one is configured, and of those with vectors."""
 
 
-def _rows(
-    name: str,
-    record: type[Record] | None,
-    stage: str,
-    jobs: str | tuple[str, ...],
-    version: str,
-    **more,
-) -> Table:
-    """Returns the declaration of a table; its functions are given by their names below `runs.steps`
-    and `runs.inputs`.
-
-    By default the build function is in the module of the stage and has the name of the table.
-    `build` names another one.
-    """
-    build = more.pop("build", name)
-    named = {"build": f"runs.steps.{build}" if ":" in build else f"runs.steps.{stage}:{build}"}
-    for key, folder in {
-        "report": "runs.steps.",
-        "inputs": "runs.inputs:",
-        "asks": "runs.inputs:",
-    }.items():
-        if more.get(key):
-            named[key] = folder + more.pop(key)
-    doc = more.pop("doc", record.__doc__)
-    return Table(
-        name,
-        stage,
-        (jobs,) if isinstance(jobs, str) else jobs,
-        version,
-        record=record,
-        doc=doc,
-        **named,
-        **more,
-    )
-
-
-def _file(
-    name: str,
-    stage: str,
-    jobs: str | tuple[str, ...],
-    version: str,
-    *,
-    inputs: str | None = None,
-    **more,
-) -> Table:
-    return _rows(name, None, stage, jobs, version, inputs=inputs, **more)
-
-
-def _tables_of(extra: Extra, tables: Iterable[Table]) -> Iterator[Table]:
-    """Yields the tables that an optional capability adds; it names functions below its own
-    folder.
-    """
-    for table in tables:
-        named = {
-            field: f"extras.{extra.name}.{getattr(table, field)}"
-            for field in ("build", "inputs", "asks", "is_whole", "report")
-            if getattr(table, field)
-        }
-        yield replace(
-            table, doc=table.doc or (table.record.__doc__ if table.record else "") or "", **named
-        )
-
-
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         # deliver: what harnesses, people and programs sent
-        _rows("events", r.SentEvent, "deliver", "capture", "deliver/1", inputs=None, plots=("name",
-        )),
-        _rows("dead_letters", r.DeadLetter, "deliver", "capture", "deliver/1", made_from=("events",
-        ), inputs=None),
+        Table("events", "deliver", ("capture",), "deliver/1", r.SentEvent, every_run=True,
+              plots=("name",)),
+        Table("dead_letters", "deliver", ("capture",), "deliver/1", r.DeadLetter,
+              made_from=("events",), every_run=True),
         # capture: transcripts as archived bytes, records, windows and messages
-        _rows("resources", r.Resource, "capture", "capture", "6", inputs=None),
-        _rows("records", r.TranscriptRecord, "capture", "capture", "records/4", grain="source",
-        made_from=("resources",),
-              inputs=None, plots=("status",)),
-        _rows("windows", r.Window, "capture", "capture", "windows/4", made_from=("records",
-        "events"),
+        Table("resources", "capture", ("capture",), "6", r.Resource, every_run=True),
+        Table("records", "capture", ("capture",), "records/4", r.TranscriptRecord, grain="source",
+              made_from=("resources",), every_run=True, plots=("status",)),
+        Table("windows", "capture", ("capture",), "windows/4", r.Window,
+              made_from=("records", "events"),
               settings=("idle_minutes", "short_turns", "context_tokens", "owner", "people"),
-              inputs="windows",
               plots=("trigger", "status", "harness")),
-        _rows("messages_open", r.Message, "capture", "capture", "records/4", made_from=("windows",
-        "resources"), inputs=None,
+        Table("messages_open", "capture", ("capture",), "records/4", r.Message,
+              made_from=("windows", "resources"), every_run=True,
               doc="Messages of windows that are still growing, replaced at every run."),
-        _rows("checkpoints_open", r.Checkpoint, "capture", "capture", "checkpoints/1",
-        made_from=("windows", "records"),
-              inputs=None, doc="Turns with messages in windows that are still growing, replaced "
-                               "at every run."),
-        _rows("adrs", r.Adr, "capture", "capture", "adrs/1", build="library:adrs",
-        made_from=("windows",),
-              settings=("owner", "adr_folders"), inputs="adrs", plots=("status",)),
-        _rows("discoveries", r.Discovery, "capture", "index_documents", "discoveries/1",
-        grain="document",
-              build="documents:discoveries", inputs="discoveries", plots=("kind",)),
-        _rows("harness_memories", r.HarnessMemory, "capture", "capture", "harness-memories/1",
+        Table("checkpoints_open", "capture", ("capture",), "checkpoints/1", r.Checkpoint,
+              made_from=("windows", "records"), every_run=True,
+              doc="Turns with messages in windows that are still growing, replaced at every run."),
+        Table("adrs", "capture", ("capture",), "adrs/1", r.Adr, made_from=("windows",),
+              settings=("owner", "adr_folders"), plots=("status",)),
+        Table("discoveries", "capture", ("index_documents",), "discoveries/1", r.Discovery,
+              grain="document", plots=("kind",)),
+        Table("harness_memories", "capture", ("capture",), "harness-memories/1", r.HarnessMemory,
               made_from=("windows", "adrs", "discoveries"),
-              settings=("owner", "timezone", "harness_memories"), inputs="harness_memories",
-              plots=("observer",)),
-        _rows("missed", r.Missed, "capture", "nightly", "missed/1", build="maintain:missed",
-        grain="day",
-              made_from=("windows", "harness_memories"), inputs=None, plots=("kind",)),
-        _rows("messages", r.Message, "capture", "process_days", "records/4", grain="day",
-              made_from=("windows", "resources", "missed"), inputs="messages",
+              settings=("owner", "timezone", "harness_memories"), plots=("observer",)),
+        Table("missed", "capture", ("nightly",), "missed/1", r.Missed, grain="day",
+              made_from=("windows", "harness_memories"), every_run=True, plots=("kind",)),
+        Table("messages", "capture", ("process_days",), "records/4", r.Message, grain="day",
+              made_from=("windows", "resources", "missed"),
               doc="Messages of the windows that closed on the day, with their text."),
-        _rows("sessions", r.Session, "capture", "process_days", "records/4", grain="day",
-        made_from=("windows", "messages"),
-              inputs="messages", follows=True),
-        _rows("checkpoints", r.Checkpoint, "capture", "process_days", "checkpoints/1", grain="day",
-              made_from=("windows", "records"), inputs="checkpoints"),
+        Table("sessions", "capture", ("process_days",), "records/4", r.Session, grain="day",
+              made_from=("windows", "messages"), follows=True),
+        Table("checkpoints", "capture", ("process_days",), "checkpoints/1", r.Checkpoint,
+              grain="day", made_from=("windows", "records")),
         # distill: facts, with who said them and whether they may be kept
-        _rows("observer_answers", r.ObserverAnswer, "distill", "process_days", "answers/3",
-        grain="day",
-              kinds=_LLM,
-              made_from=("messages", "sessions"), inputs="observer_answers",
-              asks="observer_and_prompt", in_branch=True,
+        Table("observer_answers", "distill", ("process_days",), "answers/3", r.ObserverAnswer,
+              grain="day", kinds=_LLM, made_from=("messages", "sessions"), in_branch=True,
               plots=("state", "model", "parse_path")),
-        _rows("segments", r.Segment, "distill", "process_days", "distill/6", build="observations",
-        grain="day",
-              made_from=("messages", "observer_answers"), settings=_STANDARDS,
-              inputs="observations", follows=True,
-              in_branch=True, plots=("project",)),
-        _rows("verdicts", r.VerdictRow, "distill", "process_days", "distill/6",
-        build="observations", grain="day",
-              made_from=("messages", "observer_answers"), settings=_STANDARDS,
-              inputs="observations", follows=True,
-              in_branch=True, plots=("verdict", "reason", "parse_path")),
-        _rows("observations", r.Observation, "distill", "process_days", "distill/6", grain="day",
-              made_from=("messages", "observer_answers"), settings=_STANDARDS,
-              inputs="observations", in_branch=True,
-              plots=("gate", "priority", "category"), report="distill:emit_accumulated",
-              lineage=(("quote", "messages.text"),
-              ("message_ids", "messages.message_id"))),
-        _rows("triggers", r.TriggerRow, "distill", "process_days", "triggers/2", grain="day",
-              made_from=("messages", "observations", "windows", "resources"), settings=("timezone",
-              "date_order")),
-        _rows("lessons", r.Lesson, "distill", "process_days", "lessons/4", grain="day",
-        made_from=("messages", "windows")),
-        _file("daily_log", "distill", ("process_days",), "daily_log/6", grain="day",
+        Table("segments", "distill", ("process_days",), "distill/6", r.Segment,
+              built_with="observations", grain="day", made_from=("messages", "observer_answers"),
+              settings=_STANDARDS, follows=True, in_branch=True, plots=("project",)),
+        Table("verdicts", "distill", ("process_days",), "distill/6", r.VerdictRow,
+              built_with="observations", grain="day", made_from=("messages", "observer_answers"),
+              settings=_STANDARDS, follows=True, in_branch=True,
+              plots=("verdict", "reason", "parse_path")),
+        Table("observations", "distill", ("process_days",), "distill/6", r.Observation, grain="day",
+              made_from=("messages", "observer_answers"), settings=_STANDARDS, in_branch=True,
+              plots=("gate", "priority", "category"),
+              lineage=(("quote", "messages.text"), ("message_ids", "messages.message_id"))),
+        Table("triggers", "distill", ("process_days",), "triggers/2", r.TriggerRow, grain="day",
+              made_from=("messages", "observations", "windows", "resources"),
+              settings=("timezone", "date_order")),
+        Table("lessons", "distill", ("process_days",), "lessons/4", r.Lesson, grain="day",
+              made_from=("messages", "windows")),
+        Table("daily_log", "distill", ("process_days",), "daily_log/6", grain="day",
               made_from=("observations", "segments", "observer_answers", "sessions", "messages"),
-              inputs="",
               kinds=frozenset({"markdown"}),
               doc="A readable log of each day, one section per window, a handoff per session; "
                   "text between them is kept."),
-        _rows("quality", r.QualityRow, "quality", "process_days", "quality/3", grain="day",
-              made_from=("observations", "messages", "verdicts"), report="quality:quality_report"),
+        Table("quality", "quality", ("process_days",), "quality/3", r.QualityRow, grain="day",
+              made_from=("observations", "messages", "verdicts")),
         # embed: vectors, merges, memories and their indexes
-        _rows("embedding_failures", r.EmbeddingFailure, "embed", "process_days", "embed/2",
-        build="embeddings", grain="day",
-              made_from=("observations", "harness_memories"), settings=("embedding_model",),
-              inputs="embeddings", follows=True,
-              in_branch=True),
-        _rows("embeddings", r.Embedding, "embed", "process_days", "embed/2", grain="day",
-              kinds=_ONNX,
-              made_from=("observations", "harness_memories"), settings=("embedding_model",),
-              inputs="embeddings",
-              in_branch=True, is_newest_first=True),
-        _rows("passages", r.Passage, "embed", "process_days", "passages/3", grain="day",
-        made_from=("messages",),
-              is_newest_first=True),
-        _rows("passage_vectors", r.PassageVector, "embed", "encode_messages", "passage-vectors/1",
-        grain="day",
-              kinds=_ONNX,
-              made_from=("passages", "messages"), settings=("embedding_model",),
-              inputs="passage_vectors",
-              is_newest_first=True),
-        _rows("merges", r.MergeEdge, "embed", _REBUILD, "merge/5", made_from=("observations",
-        "embeddings"),
-              kinds=_LLM,
-              settings=(*_STANDARDS, "embedding_model"), inputs=None,
-              asks="reflector_and_pair_prompt", in_branch=True,
+        Table("embedding_failures", "embed", ("process_days",), "embed/2", r.EmbeddingFailure,
+              built_with="embeddings", grain="day", made_from=("observations", "harness_memories"),
+              settings=("embedding_model",), follows=True, in_branch=True),
+        Table("embeddings", "embed", ("process_days",), "embed/2", r.Embedding, grain="day",
+              kinds=_ONNX, made_from=("observations", "harness_memories"),
+              settings=("embedding_model",), in_branch=True, is_newest_first=True),
+        Table("passages", "embed", ("process_days",), "passages/3", r.Passage, grain="day",
+              made_from=("messages",), is_newest_first=True),
+        Table("passage_vectors", "embed", ("encode_messages",), "passage-vectors/1",
+              r.PassageVector, grain="day", kinds=_ONNX, made_from=("passages", "messages"),
+              settings=("embedding_model",), is_newest_first=True),
+        Table("merges", "embed", _REBUILD, "merge/5", r.MergeEdge,
+              made_from=("observations", "embeddings"), kinds=_LLM,
+              settings=(*_STANDARDS, "embedding_model"), every_run=True, in_branch=True,
               plots=("relation", "reason")),
-        _file("boosts", "embed", "nightly", "boosts/1", build="maintain:boosts", grain="day",
-        made_from=("observations",),
-              kinds=frozenset({"jsonl"}),
+        Table("boosts", "embed", ("nightly",), "boosts/1", every_run=True, grain="day",
+              made_from=("observations",), kinds=frozenset({"jsonl"}),
               doc="What the nightly run adds to the rank of facts of the day, as events in the "
                   "ledger."),
-        _file("archivals", "embed", "weekly", "archive/1", build="maintain:archivals",
+        Table("archivals", "embed", ("weekly",), "archive/1", every_run=True,
               made_from=("observations", "harness_memories", "merges"), kinds=frozenset({"jsonl"}),
               doc="Which unused memories leave recall, as events in the ledger."),
-        _file("cold_storage", "embed", "monthly", "cold/1", build="maintain:cold_storage",
+        Table("cold_storage", "embed", ("monthly",), "cold/1", every_run=True,
               made_from=("observations", "harness_memories", "merges"), kinds=frozenset({"jsonl"}),
               doc="Which archived memories have been unused for six months, as events in the "
                   "ledger."),
-        _rows("memories", r.Memory, "embed", _REBUILD, "fold/8",
+        Table("memories", "embed", _REBUILD, "fold/8", r.Memory,
               made_from=("observations", "harness_memories", "merges", "windows", "messages",
-              "boosts",
-              "archivals", "cold_storage"),
-              settings=("ttl_days", "timezone"), inputs="memories",
-              in_branch=True, plots=("state", "category", "priority"), lineage=(("text",
-              "observations.text"),
-              ("observation_ids", "observations.id"), ("category", "observations.category"),
-              ("confidence", "observations.confidence"))),
-        _rows("adr_conflicts", r.AdrConflict, "library", _REBUILD, "adr-conflicts/1",
-        made_from=("adrs", "memories"),
-              plots=("reason",)),
-        _rows("mentions", r.Mention, "embed", _REBUILD, "entities/1", made_from=("memories",),
-        plots=("kind",)),
-        _rows("entities", r.Entity, "embed", _REBUILD, "graph/1", made_from=("mentions",
-        "memories"), settings=("aliases",),
+                         "boosts", "archivals", "cold_storage"), settings=("ttl_days", "timezone"),
+              in_branch=True, plots=("state", "category", "priority"),
+              lineage=(("text", "observations.text"), ("observation_ids", "observations.id"),
+                       ("category", "observations.category"),
+                       ("confidence", "observations.confidence"))),
+        Table("adr_conflicts", "library", _REBUILD, "adr-conflicts/1", r.AdrConflict,
+              made_from=("adrs", "memories"), plots=("reason",)),
+        Table("mentions", "embed", _REBUILD, "entities/1", r.Mention, made_from=("memories",),
               plots=("kind",)),
-        _rows("relations", r.RelationRow, "embed", _REBUILD, "graph/1", made_from=("mentions",
-        "entities", "memories"),
-              settings=("aliases",), plots=("kind",)),
-        _file("reembedding", "embed", "monthly", "reembed/1", build="maintain:reembedding",
+        Table("entities", "embed", _REBUILD, "graph/1", r.Entity,
+              made_from=("mentions", "memories"), settings=("aliases",), plots=("kind",)),
+        Table("relations", "embed", _REBUILD, "graph/1", r.RelationRow,
+              made_from=("mentions", "entities", "memories"), settings=("aliases",),
+              plots=("kind",)),
+        Table("reembedding", "embed", ("monthly",), "reembed/1", every_run=True,
               made_from=("embeddings", "passage_vectors"), kinds=frozenset({"parquet"}),
               doc="Marks vectors of another model version for encoding, and has both indexes "
                   "rebuilt beside the old ones."),
-        _file("vector_index", "embed", _REBUILD, "vectors/2", made_from=("memories", "embeddings",
-        "reembedding"),
-              settings=("chroma",), kinds=frozenset({"chroma"}), pool="index",
+        Table("vector_index", "embed", _REBUILD, "vectors/2", every_run=True,
+              made_from=("memories", "embeddings", "reembedding"), settings=("chroma",),
+              kinds=frozenset({"chroma"}), pool="index",
               doc="Chroma's generation of the memories' vectors, projected from Parquet."),
-        _file("text_index", "embed", (*_REBUILD, "encode_messages"), "texts/2/1",
+        Table("text_index", "embed", (*_REBUILD, "encode_messages"), "texts/2/1", every_run=True,
               made_from=("memories", "passages", "passage_vectors", "messages_open", "reembedding"),
               kinds=frozenset({"numpy"}), pool="index",
               doc="Terms of memories, and terms and vectors of passages, in arrays projected "
                   "from Parquet."),
         # recall
-        _rows("category_summaries", r.CategorySummary, "recall", _REBUILD, "rules/1",
-        grain="category", made_from=("memories",),
-              inputs=None),
-        _rows("recalls", r.RecallEvent, "recall", _REBUILD, "recalls/2", made_from=("memories",),
-        inputs=None),
+        Table("category_summaries", "recall", _REBUILD, "rules/1", r.CategorySummary,
+              grain="category", made_from=("memories",), every_run=True),
+        Table("recalls", "recall", _REBUILD, "recalls/2", r.RecallEvent, made_from=("memories",),
+              every_run=True),
         # reflect: days, weeks, months, and proposals for MEMORY.md
-        _rows("reflections", r.Reflection, "reflect", "reflect", "rules/4", grain="day",
-        made_from=("observations", "memories"),
-              kinds=_LLM,
-              inputs="reflections", asks="reflector_and_prompt", follows=True, in_branch=True,
-              report="condensing:condensed",
+        Table("reflections", "reflect", ("reflect",), "rules/4", r.Reflection, grain="day",
+              made_from=("observations", "memories"), kinds=_LLM, follows=True, in_branch=True,
               doc="What a day's sessions established about each project, condensed and cited."),
-        _rows("session_reflections", r.SessionReflection, "reflect", _REBUILD, "session/2",
+        Table("session_reflections", "reflect", _REBUILD, "session/2", r.SessionReflection,
               made_from=("windows", "observations", "memories"), settings=("context_tokens",),
-              inputs=None),
-        _rows("weekly_distillates", r.Reflection, "reflect", "distil_weeks", "rules/2",
-        grain="week",
-              kinds=_LLM,
-              made_from=("reflections",), inputs="weekly_distillates", asks="reflector_and_prompt",
-              report="condensing:condensed",
+              every_run=True),
+        Table("weekly_distillates", "reflect", ("distil_weeks",), "rules/2", r.Reflection,
+              grain="week", kinds=_LLM, made_from=("reflections",),
               doc="The reflections of a finished week's days, condensed for each project, with "
                   "citations."),
-        _rows("monthly_distillates", r.Reflection, "reflect", "distil_months", "rules/2",
-        grain="month",
-              kinds=_LLM,
-              made_from=("reflections",), inputs="monthly_distillates", asks="reflector_and_prompt",
-              report="condensing:condensed",
+        Table("monthly_distillates", "reflect", ("distil_months",), "rules/2", r.Reflection,
+              grain="month", kinds=_LLM, made_from=("reflections",),
               doc="The reflections of a finished month's days, condensed for each project, with "
                   "citations."),
-        _rows("dropped_facts", r.DroppedFact, "reflect", ("reflect", "distil_weeks",
-        "distil_months"), "dropped/1",
-              grain="span", made_from=("reflections", "weekly_distillates", "monthly_distillates"),
-              inputs=None),
-        _rows("timeline", r.TimelineSentence, "reflect", "distil_weeks", "timeline/4", grain="week",
-              made_from=("reflections", "segments"), settings=("timezone",), inputs="timeline",
-              report="reflect:write_chapters"),
-        _rows("proposals", r.Proposal, "reflect", "reflect", "propose/3", grain="day",
-        made_from=("reflections", "memories"),
-              settings=("owner", "sections", "timezone"), inputs="proposals", in_branch=True,
-              report="reflect:emit_reflected",
+        Table("dropped_facts", "reflect", ("reflect", "distil_weeks", "distil_months"), "dropped/1",
+              r.DroppedFact, grain="span",
+              made_from=("reflections", "weekly_distillates", "monthly_distillates"),
+              every_run=True),
+        Table("timeline", "reflect", ("distil_weeks",), "timeline/4", r.TimelineSentence,
+              grain="week", made_from=("reflections", "segments"), settings=("timezone",)),
+        Table("proposals", "reflect", ("reflect",), "propose/3", r.Proposal, grain="day",
+              made_from=("reflections", "memories"), settings=("owner", "sections", "timezone"),
+              in_branch=True,
               lineage=(("text", "memories.text"), ("memory_id", "memories.id"),
-              ("observation_ids", "reflections.observation_ids"), ("category", "memories.category"),
-              ("confidence", "memories.confidence"))),
+                       ("observation_ids", "reflections.observation_ids"),
+                       ("category", "memories.category"), ("confidence", "memories.confidence"))),
         # friction
-        _rows("friction", r.Friction, "friction", "find_friction", "friction/6", grain="day",
+        Table("friction", "friction", ("find_friction",), "friction/6", r.Friction, grain="day",
               made_from=("messages", "sessions", "observations"),
               settings=("embedding_model", "friction_observations", "owner", "timezone"),
-              inputs="friction", plots=("kind",),
-              report="friction:worst"),
+              plots=("kind",)),
         # triage: decisions, MEMORY.md and the review surfaces
-        _rows("amendments", r.Amendment, "triage", _TRIAGE, "amend/2", made_from=("memories",
-        "proposals"), inputs=None,
-              in_branch=True, pool="memory_md"),
-        _rows("model_reviews", r.ModelReview, "triage", "review", "batch/2", made_from=("proposals",
-        ), inputs=None,
-              kinds=_LLM,
-              plots=("verdict",)),
-        _rows("decisions", r.Decision, "triage", _TRIAGE, "triage/7",
+        Table("amendments", "triage", _TRIAGE, "amend/2", r.Amendment,
+              made_from=("memories", "proposals"), every_run=True, in_branch=True,
+              pool="memory_md"),
+        Table("model_reviews", "triage", ("review",), "batch/2", r.ModelReview,
+              made_from=("proposals",), every_run=True, kinds=_LLM, plots=("verdict",)),
+        Table("decisions", "triage", _TRIAGE, "triage/7", r.Decision,
               made_from=("proposals", "friction", "amendments", "model_reviews"),
-              settings=("owner", "sections", "review_days", "trust_after", "timezone"), inputs=None,
-              in_branch=True,
-              plots=("state", "tier"), pool="memory_md", lineage=(("proposal_id",
-              "proposals.proposal_id"),
-              ("text", "proposals.text"), ("section", "proposals.section"))),
-        _rows("trust", r.TrustRow, "triage", _TRIAGE, "trust/1", made_from=("decisions",),
-        inputs=None, in_branch=True),
-        _file("memory_md", "triage", _TRIAGE, "triage/7", grain="scope", made_from=("decisions",),
-        in_branch=True, kinds=_GIT,
-              pool="memory_md", lineage=(("line", "decisions.text"), ("section",
-              "decisions.section")),
+              settings=("owner", "sections", "review_days", "trust_after", "timezone"),
+              every_run=True, in_branch=True, plots=("state", "tier"), pool="memory_md",
+              lineage=(("proposal_id", "proposals.proposal_id"), ("text", "proposals.text"),
+                       ("section", "proposals.section"))),
+        Table("trust", "triage", _TRIAGE, "trust/1", r.TrustRow, made_from=("decisions",),
+              every_run=True, in_branch=True),
+        Table("memory_md", "triage", _TRIAGE, "triage/7", every_run=True, grain="scope",
+              made_from=("decisions",), in_branch=True, kinds=_GIT, pool="memory_md",
+              lineage=(("line", "decisions.text"), ("section", "decisions.section")),
               doc="MEMORY.md and the files of projects, one per scope; each promotion is a "
                   "commit that names its session."),
-        _rows("slog", r.SlogEntry, "triage", _TRIAGE, "slog/1", build="library:slog",
-        made_from=("memory_md",), inputs="slog",
+        Table("slog", "triage", _TRIAGE, "slog/1", r.SlogEntry, made_from=("memory_md",),
               plots=("action",), kinds=frozenset({"polars", "parquet", "git"}), pool="memory_md"),
-        _rows("documents", r.Document, "library", "index_documents", "documents/1",
-        build="documents:documents",
-              inputs="documents", plots=("kind",)),
-        _rows("document_chunks", r.DocumentChunk, "library", "index_documents", "documents/1",
-        grain="document",
-              build="documents:document_chunks", made_from=("documents",),
-              inputs="document_chunks"),
-        _rows("document_vectors", r.DocumentVector, "library", "index_documents",
-        "document-vectors/1", grain="document",
-              build="documents:document_vectors", made_from=("document_chunks",),
+        Table("documents", "library", ("index_documents",), "documents/1", r.Document,
+              plots=("kind",)),
+        Table("document_chunks", "library", ("index_documents",), "documents/1", r.DocumentChunk,
+              grain="document", made_from=("documents",)),
+        Table("document_vectors", "library", ("index_documents",), "document-vectors/1",
+              r.DocumentVector, grain="document", made_from=("document_chunks",),
               settings=("embedding_model",), kinds=_ONNX),
-        _file("document_index", "library", ("index_documents",), "documents/1",
-        build="documents:document_index",
-              made_from=("document_chunks", "document_vectors"), inputs="document_index",
-              kinds=frozenset({"numpy"}),
-              pool="index", doc="Terms and vectors of the chunks of documents, apart from those "
-                                "of memories and messages."),
-        _rows("feed_items", r.FeedItem, "library", "poll_feeds", "feeds/1", grain="feed",
-        build="documents:feed_items",
-              inputs=None),
-        _file("patches", "triage", _TRIAGE, "triage/7", made_from=("decisions",),
-        kinds=frozenset({"git"}), pool="memory_md",
+        Table("document_index", "library", ("index_documents",), "documents/1",
+              made_from=("document_chunks", "document_vectors"), kinds=frozenset({"numpy"}),
+              pool="index",
+              doc="Terms and vectors of the chunks of documents, apart from those of memories "
+                  "and messages."),
+        Table("feed_items", "library", ("poll_feeds",), "feeds/1", r.FeedItem, grain="feed",
+              every_run=True),
+        Table("patches", "triage", _TRIAGE, "triage/7", every_run=True, made_from=("decisions",),
+              kinds=frozenset({"git"}), pool="memory_md",
               doc="Approved changes of files outside the workspace, each as a patch; the files "
                   "are not edited."),
-        _rows("entries", r.EntryRow, "triage", _TRIAGE, "entries/1", made_from=("memory_md",
-        "memories"), inputs=None,
-              in_branch=True, plots=("state",), pool="memory_md", lineage=(("text",
-              "memory_md.line"),
-              ("section", "memory_md.section"), ("memory_id", "memories.id"))),
-        _file("review_md", "triage", _TRIAGE, "triage/7", made_from=("decisions", "memory_md",
-        "adr_conflicts"), kinds=_GIT,
-              pool="memory_md", doc="REVIEW.md: proposals waiting for a person to approve, "
-                                    "reject or edit."),
-        _file("reflected_log", "triage", _TRIAGE, "reflected/1", made_from=("daily_log",
-        "reflections", "decisions"),
-              kinds=_GIT, pool="memory_md",
+        Table("entries", "triage", _TRIAGE, "entries/1", r.EntryRow,
+              made_from=("memory_md", "memories"), every_run=True, in_branch=True, plots=("state",),
+              pool="memory_md",
+              lineage=(("text", "memory_md.line"), ("section", "memory_md.section"),
+                       ("memory_id", "memories.id"))),
+        Table("review_md", "triage", _TRIAGE, "triage/7", every_run=True,
+              made_from=("decisions", "memory_md", "adr_conflicts"), kinds=_GIT, pool="memory_md",
+              doc="REVIEW.md: proposals waiting for a person to approve, reject or edit."),
+        Table("reflected_log", "triage", _TRIAGE, "reflected/1", every_run=True,
+              made_from=("daily_log", "reflections", "decisions"), kinds=_GIT, pool="memory_md",
               doc="How each day was reflected on, in its log: sizes, and what became of the "
                   "proposed lines."),
-        _file("review_tasks", "triage", _TRIAGE, "tasks/1", made_from=("decisions",),
-        kinds=frozenset({"todoist"}),
-              pool="memory_md",
-              checks=(("are_in_step", "The tasks match the waiting proposals, if a Todoist token "
-                                      "is set."),),
+        Table("review_tasks", "triage", _TRIAGE, "tasks/1", every_run=True,
+              made_from=("decisions",), kinds=frozenset({"todoist"}), pool="memory_md",
+              checks=(("are_in_step",
+                       "The tasks match the waiting proposals, if a Todoist token is set."),),
               doc="Tasks in the owner's Todoist for the waiting proposals, if a token is set."),
-        _rows("telemetry", r.TelemetryRow, "quality", _TRIAGE, "telemetry/1",
-        made_from=("decisions",), inputs=None,
-              plots=("level",), report="quality:slowest"),
+        Table("telemetry", "quality", _TRIAGE, "telemetry/1", r.TelemetryRow,
+              made_from=("decisions",), every_run=True, plots=("level",)),
         # maintain: insights, the nightly run, the health report
-        _rows("insights", r.Insight, "maintain", "weekly", "insights/1",
-              made_from=("memories", "embeddings", "category_summaries"), inputs=None,
+        Table("insights", "maintain", ("weekly",), "insights/1", r.Insight,
+              made_from=("memories", "embeddings", "category_summaries"), every_run=True,
               plots=("category",),
-              report="maintain:write_insights", lineage=(("text", "memories.text"), ("memory_ids",
-              "memories.id"))),
-        _rows("nightly_stats", r.NightlyStats, "maintain", "nightly", "nightly/1", grain="day",
-              made_from=("missed", "boosts", "memories", "merges"), inputs=None,
-              report="maintain:nightly_report"),
-        _file("health_report", "maintain", "monthly", "health/1",
+              lineage=(("text", "memories.text"), ("memory_ids", "memories.id"))),
+        Table("nightly_stats", "maintain", ("nightly",), "nightly/1", r.NightlyStats, grain="day",
+              made_from=("missed", "boosts", "memories", "merges"), every_run=True),
+        Table("health_report", "maintain", ("monthly",), "health/1", every_run=True,
               made_from=("memories", "observations", "sessions", "quality", "recalls",
-              "observer_answers", "reflections",
-              "weekly_distillates", "monthly_distillates", "nightly_stats"),
+                         "observer_answers", "reflections", "weekly_distillates",
+                         "monthly_distillates", "nightly_stats"),
               kinds=frozenset({"markdown", "html"}),
               doc="How memory grows, how good it is, how recall answers, how fast, at what "
                   "price, how fresh; with pictures."),
         # brief
-        _file("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1",
-        made_from=("lessons", "memories"),
-              inputs="lessons_md", kinds=_GIT, doc="lessons.md: the owner's corrections that "
-                                                   "still hold, under git."),
-        _file("briefing", "brief", (*_TRIAGE, "brief"), "brief/9", grain="scope",
+        Table("lessons_md", "brief", ("rebuild_memories", "brief"), "lessons/1",
+              made_from=("lessons", "memories"), kinds=_GIT,
+              doc="lessons.md: the owner's corrections that still hold, under git."),
+        Table("briefing", "brief", (*_TRIAGE, "brief"), "brief/9", grain="scope",
               made_from=("memories", "memory_md", "proposals", "decisions", "triggers", "lessons",
-              "windows", "messages",
-              "session_reflections", "observer_answers", "reflections"), settings=("owner",
-              "timezone", "context_tokens"),
-              inputs="briefing", is_whole="runs.steps.brief:is_whole",
+                         "windows", "messages", "session_reflections", "observer_answers",
+                         "reflections"), settings=("owner", "timezone", "context_tokens"),
               kinds=frozenset({"markdown"}),
               doc="Context for the next session of a project: MEMORY.md, lessons, what was left "
                   "open, recent facts, dates."),
@@ -461,7 +333,7 @@ TABLES: dict[str, Table] = {
 }  # fmt: skip
 """All tables and files by name, in build order."""
 
-TABLES |= {table.name: table for added in _OF_EXTRAS for table in _tables_of(*added[:2])}
+TABLES |= {table.name: table for added in _OF_EXTRAS for table in added.TABLES}
 
 
 def deadline_of(table: Table) -> timedelta:
@@ -491,8 +363,9 @@ def tables_in(job: str, *, only_in_branch: bool = False) -> list[Table]:
 
 
 def built_together(tables: Iterable[Table]) -> list[list[Table]]:
-    """Returns the tables in groups that share a build function."""
-    return [list(group) for _, group in groupby(tables, key=lambda table: table.build)]
+    """Returns the tables in groups that share a build function, those with the function last."""
+    groups = groupby(tables, key=lambda table: table.built_with or table.name)
+    return [list(group) for _, group in groups]
 
 
 def with_sources(names: Iterable[str], *, grain: Grain | None = None) -> set[str]:
@@ -507,11 +380,9 @@ def with_sources(names: Iterable[str], *, grain: Grain | None = None) -> set[str
         name = waiting.pop()
         if name not in table_names and grain in (None, TABLES[name].grain):
             table_names.add(name)
-            built = TABLES[name].build
-            waiting += [
-                *TABLES[name].made_from,
-                *(table.name for table in TABLES.values() if table.build == built),
-            ]
+            lead = TABLES[name].built_with
+            along = [table.name for table in TABLES.values() if table.built_with == (lead or name)]
+            waiting += [*TABLES[name].made_from, *filter(None, [lead]), *along]
     return table_names
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 FILE = "tokens.json"
 PREFIX = "memtok_"
-SECRET_BYTES, ID_BYTES = 32, 4
+SECRET_BYTES = 32
+ID_BYTES = 4
 LONGEST_NAME = 80
 AccessScope = Literal["read", "write", "review", "push"]
 SCOPES: tuple[AccessScope, ...] = get_args(AccessScope)

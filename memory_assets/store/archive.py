@@ -235,11 +235,9 @@ class Archive:
         for entry in self.ranges(source_id):
             if entry.generation != generation or entry.line_to <= from_line:
                 continue
-            content, start, offset = (
-                self._readable(entry),
-                int(entry.starts_with_newline),
-                entry.byte_from,
-            )
+            content = self._readable(entry)
+            start = int(entry.starts_with_newline)
+            offset = entry.byte_from
             for number in count(entry.line_from):
                 if start >= len(content):
                     break
@@ -327,10 +325,8 @@ class Archive:
         """
         stamp = stamp_of(self._catalog)
         if self._stamp != stamp:
-            self._stamp, (self._loaded, self._damaged) = (
-                stamp,
-                _read_catalog(self._catalog) if stamp else ({}, []),
-            )
+            self._stamp = stamp
+            (self._loaded, self._damaged) = _read_catalog(self._catalog) if stamp else ({}, [])
             self._by_id = {entry.id: entry for entry in chain.from_iterable(self._loaded.values())}
         if self._damaged:
             announce(
@@ -381,7 +377,8 @@ def merge_catalogs(mine: bytes, theirs: bytes) -> tuple[bytes, bool]:
     Lines of a source are left out if each side has a range that the other lacks, or if one range
     has different bytes on the two sides. If both have a range, the masked line is kept.
     """
-    ours, others = _lines_by_id(mine), _lines_by_id(theirs)
+    ours = _lines_by_id(mine)
+    others = _lines_by_id(theirs)
     shared = ours.keys() & others.keys()
     doubtful = {
         others[id]["source_id"] for id in shared if others[id]["byte_to"] != ours[id]["byte_to"]
@@ -419,7 +416,8 @@ def _catalog_line(entry: Range) -> bytes:
 
 def _salvaged(path: Path) -> bytes:
     """Returns the whole lines that can be decompressed before the damage."""
-    content, decoder = b"", zstandard.ZstdDecompressor().decompressobj()
+    content = b""
+    decoder = zstandard.ZstdDecompressor().decompressobj()
     try:
         for byte in path.read_bytes():
             content += decoder.decompress(bytes([byte]))

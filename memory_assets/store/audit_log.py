@@ -38,7 +38,8 @@ class AuditLog:
     """Appends calls to the log of the store; a full disk loses lines and stops nothing."""
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
-        self.path, self._clock = make_folder(root / FOLDER) / FILE, clock
+        self.path = make_folder(root / FOLDER) / FILE
+        self._clock = clock
         self._handler = _Handler(
             self.path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
         )

@@ -25,7 +25,8 @@ from memory_assets.text.files import append_line, make_folder
 
 T = TypeVar("T")
 
-FOLDER, LIST = "damaged", "list.jsonl"
+FOLDER = "damaged"
+LIST = "list.jsonl"
 HISTORY = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
 """Dagster's databases, below its home."""
 
@@ -62,7 +63,8 @@ def put_aside(store: Store, path: Path, reason: str) -> Damage:
     for suffix in BESIDE:
         if (beside := path.with_name(path.name + suffix)).is_file():
             os.replace(beside, aside.with_name(aside.name + suffix))
-    place, now = path.relative_to(store.root).as_posix(), store.settings.clock().isoformat()
+    place = path.relative_to(store.root).as_posix()
+    now = store.settings.clock().isoformat()
     damage = Damage(place, reason, aside.relative_to(store.root).as_posix(), now)
     append_line(folder / LIST, json.dumps(asdict(damage), ensure_ascii=False).encode())
     announce(damage.message)

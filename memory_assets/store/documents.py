@@ -120,10 +120,8 @@ class Documents:
             return None
         try:
             first, *rest = content.split(b"\n")[:-1]
-            document, sections = (
-                _parse_document(first),
-                [KeptSection(**_parse(line)) for line in rest],
-            )
+            document = _parse_document(first)
+            sections = [KeptSection(**_parse(line)) for line in rest]
         except (ValueError, TypeError, KeyError) as error:
             raise StoreError(self._damage(document_id, "it is not as it was written")) from error
         if len(sections) != document.section_count:

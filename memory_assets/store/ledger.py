@@ -96,17 +96,21 @@ from memory_assets.text.files import append_line, overwrite_records
 from memory_assets.text.masking.records import mask_record
 
 VERSION = 1
-CONFIRMED, CONTRADICTED = "memory.confirmed", "memory.contradicted"
-RECALLED, USED, IGNORED, FEEDBACK = (
-    "memory.recalled",
-    "memory.used",
-    "memory.ignored",
-    "memory.feedback",
-)
+CONFIRMED = "memory.confirmed"
+CONTRADICTED = "memory.contradicted"
+RECALLED = "memory.recalled"
+USED = "memory.used"
+IGNORED = "memory.ignored"
+FEEDBACK = "memory.feedback"
 BOOSTED = "memory.boosted"
-NOTED, CORRECTED, FORGOTTEN = "memory.noted", "memory.corrected", "memory.forgotten"
-ARCHIVED, COLD, RESTORED = "memory.archived", "memory.cold", "memory.restored"
-WORDS_FORGOTTEN, WORDS_ERASED = "words.forgotten", "words.erased"
+NOTED = "memory.noted"
+CORRECTED = "memory.corrected"
+FORGOTTEN = "memory.forgotten"
+ARCHIVED = "memory.archived"
+COLD = "memory.cold"
+RESTORED = "memory.restored"
+WORDS_FORGOTTEN = "words.forgotten"
+WORDS_ERASED = "words.erased"
 
 NOTES = frozenset({NOTED, CORRECTED, FORGOTTEN})
 """Kinds that take effect at once: every recall applies them on top of the tables."""
@@ -252,7 +256,8 @@ class Ledger:
                 self._segments.clear()
             paths = sorted(self._root.glob(pattern))
             for path in paths:
-                size, known = path.stat().st_size, self._segments.get(path, _Segment())
+                size = path.stat().st_size
+                known = self._segments.get(path, _Segment())
                 if known.size != size:
                     self._segments[path] = _read_rest(
                         path, known if known.size < size else _Segment()
@@ -306,7 +311,9 @@ def _read_rest(path: Path, known: _Segment) -> _Segment:
 
 def _parse_lines(path: Path, content: bytes, first: int) -> tuple[list[Event], list[str]]:
     """Returns the events in the lines, and the lines that cannot be read, with the reason."""
-    events, damaged, lines = [], [], content.split(b"\n")[:-1]
+    events = []
+    damaged = []
+    lines = content.split(b"\n")[:-1]
     for number, line in enumerate(lines, first + 1):
         if not line.strip():
             continue

@@ -54,11 +54,15 @@ from memory_assets.text.files import Stamp, bytes_of, stamp_of, write_atomically
 OF_MACHINE = frozenset({"resources/seen.json", "resources/unreadable.json"})
 """What this machine has seen of its own transcripts."""
 
-CATALOG, KEY = "resources/catalog.jsonl", "resources/key"
+CATALOG = "resources/catalog.jsonl"
+KEY = "resources/key"
 BATCHES = "answers/batches/"
 """What this machine has sent to a model and waits for."""
 
-DERIVED, LIBRARY, RANGES, ANSWERS = "tables/", "library/", "resources/ranges/", "answers/"
+DERIVED = "tables/"
+LIBRARY = "library/"
+RANGES = "resources/ranges/"
+ANSWERS = "answers/"
 IMMUTABLE = (RANGES, ANSWERS)
 ATTEMPTS = 20
 """Manifests of others that are merged before a synchronisation gives up; each is a write that
@@ -89,7 +93,8 @@ class Mirror:
     """Synchronises the data folder with the objects; the caller holds the store's lock."""
 
     def __init__(self, root: Path, objects: S3Objects) -> None:
-        self.root, self.objects = root, objects
+        self.root = root
+        self.objects = objects
         self._known: tuple[Stamp | None, Synchronised] | None = None
 
     @property
@@ -177,7 +182,8 @@ class Mirror:
         }
         files = {path: one for path, one in {**theirs.files, **sent}.items() if path not in gone}
         replaced = [one.key for path, one in theirs.files.items() if files.get(path) != one]
-        tag, unnamed = theirs.tag, [*base.unnamed, *replaced, *(one.key for one in sent.values())]
+        tag = theirs.tag
+        unnamed = [*base.unnamed, *replaced, *(one.key for one in sent.values())]
         machines = (
             theirs.machines if base.machine in theirs.machines else (*theirs.machines, base.machine)
         )
@@ -272,9 +278,11 @@ class Mirror:
         is_erasing: bool,
     ) -> tuple[dict[str, bytes], list[str]]:
         """Returns the contents to send, and the files to delete there."""
-        contents, gone = {}, []
+        contents = {}
+        gone = []
         for path, content in mine.items():
-            before, now = base.files.get(path), theirs.files.get(path)
+            before = base.files.get(path)
+            now = theirs.files.get(path)
             is_changed_there = _sha_of(before) != _sha_of(now)
             is_ours = not is_changed_there or (
                 is_erasing and path.startswith((DERIVED, *IMMUTABLE))

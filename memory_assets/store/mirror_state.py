@@ -13,7 +13,8 @@ from memory_assets.errors import ObjectStoreError, StoreVersionError
 from memory_assets.text.files import Stamp, write_atomically
 
 VERSION = 1
-MANIFEST, NOTED = "manifest.json.zst", "mirror.json"
+MANIFEST = "manifest.json.zst"
+NOTED = "mirror.json"
 FOLDERS = ("ledger", "answers", "resources", "library", "tables")
 FILES = ("instance.json", "VERSION")
 """What is kept in the object store: all else in the data folder belongs to one machine."""

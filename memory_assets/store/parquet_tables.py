@@ -92,7 +92,9 @@ class ParquetTables:
         written since the last look.
         """
         folder = self._folder(table)
-        marked, known, now = _mark_of(folder), _fingerprints.get(folder), time.time_ns()
+        marked = _mark_of(folder)
+        known = _fingerprints.get(folder)
+        now = time.time_ns()
         if marked is not None and known is not None and known[0] == marked:
             return known[1]
         found = {part: info.fingerprint for part, info in self.parts(table).items()}
@@ -228,10 +230,8 @@ class ParquetTables:
 
     def write_columns(self, table: str) -> None:
         """Writes the table's file without rows, unless it exists with the current columns."""
-        path, columns = (
-            self._columns_path(table),
-            schemas.hash_of(*_stored(schemas.empty(table), table).schema.items()),
-        )
+        path = self._columns_path(table)
+        columns = schemas.hash_of(*_stored(schemas.empty(table), table).schema.items())
         with suppress(OSError):
             if f'"{columns}"' in read_facts(path):
                 return
@@ -283,7 +283,8 @@ def values_of(table: str, part: str) -> dict[str, str] | None:
     """Returns the values of the partition columns; None if the table cannot have such a
     partition.
     """
-    columns, schema = schemas.partitioned_by(table), schemas.schema_of(table)
+    columns = schemas.partitioned_by(table)
+    schema = schemas.schema_of(table)
     if not columns:
         return {} if part == WHOLE else None
     values = dict(zip(columns, part.split("-", len(columns) - 1), strict=False))
@@ -352,7 +353,8 @@ def _is_value(kind: pl.DataType, value: str) -> bool:
 
 
 def _scan(table: str, files: list[str], *, is_hive: bool) -> pl.LazyFrame:
-    schema, keys = schemas.schema_of(table), schemas.partitioned_by(table)
+    schema = schemas.schema_of(table)
+    keys = schemas.partitioned_by(table)
     scanned = pl.scan_parquet(
         files,
         schema={
@@ -381,11 +383,13 @@ def _facts_of(path: str) -> _Facts | None:
     no metadata.
     """
     try:
-        known, found = _known.get(path), os.stat(path)
+        known = _known.get(path)
+        found = os.stat(path)
         if known is not None and known[0] == stamp(found):
             return known[1]
         with open(path, "rb", buffering=0) as file:
-            read, text = stamp(os.fstat(file.fileno())), facts_of(file.fileno())
+            read = stamp(os.fstat(file.fileno()))
+            text = facts_of(file.fileno())
         facts = _parse_facts(json.loads(text))
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -497,7 +501,8 @@ def _write_parquet(
     import pyarrow.parquet as pq  # takes a tenth of a second; readers do not need it
 
     schema = _stored(schemas.empty(table), table).to_arrow().schema
-    rows, keys = 0, []
+    rows = 0
+    keys = []
     with path.open("wb") as file:
         hashed = _Hashed(file, str(schema))
         with pq.ParquetWriter(
@@ -533,7 +538,9 @@ class _Hashed:
     closed = False
 
     def __init__(self, file: BinaryIO, schema: str) -> None:
-        self._file, self.hash, self.size = file, hashlib.sha256(schema.encode()), 0
+        self._file = file
+        self.hash = hashlib.sha256(schema.encode())
+        self.size = 0
 
     def write(self, content: bytes) -> int:
         """Writes the bytes and counts them."""

@@ -127,7 +127,9 @@ def _last(address: str) -> str:
 def _repository_of_worktree(parts: list[str]) -> str | None:
     """Returns the repository of a folder in a known layout of worktrees."""
     for place in range(len(parts) - 2, -1, -1):
-        name, above, below = parts[place], parts[:place], parts[place + 1 :]
+        name = parts[place]
+        above = parts[:place]
+        below = parts[place + 1 :]
         if name not in WORKTREES:
             ending = next((ending for ending in WORKTREE_ENDINGS if name.endswith(ending)), None)
             if ending is None:

@@ -12,8 +12,11 @@ from typing import IO
 
 from memory_assets.text.files import make_folder
 
-FOLDER, FILE, START_FILE = "logs", "service.log", "service-start.log"
-MOST_BYTES, OLDER_FILES = 1_000_000, 4
+FOLDER = "logs"
+FILE = "service.log"
+START_FILE = "service-start.log"
+MOST_BYTES = 1_000_000
+OLDER_FILES = 4
 
 
 def log_path(root: Path) -> Path:

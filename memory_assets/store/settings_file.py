@@ -77,7 +77,8 @@ def line_of(name: str, value: Any) -> str:
     """
     import tomlkit
 
-    document, key = tomlkit.document(), [name]
+    document = tomlkit.document()
+    key = [name]
     if isinstance(value, dict) and value:
         entry, value = next(iter(value.items()))
         key.append(entry)

@@ -23,7 +23,8 @@ SLOG = "slog.jsonl"
 LOCK = "slog.lock"
 """Name of its lock, in the data folder: an entry is appended by one process at a time."""
 
-LOCK_SECONDS, POLL_SECONDS = 60.0, 0.002
+LOCK_SECONDS = 60.0
+POLL_SECONDS = 0.002
 
 
 @dataclass(frozen=True)

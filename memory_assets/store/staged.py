@@ -14,7 +14,8 @@ from pathlib import Path
 
 from memory_assets.text.files import make_folder, sync_folder, write_atomically
 
-FOLDER, COMPLETE = ".restoring", "complete"
+FOLDER = ".restoring"
+COMPLETE = "complete"
 VERSION_FILE = "VERSION"
 
 BEFORE_A_STORE = frozenset({"memory.toml", "spool", "lock"})

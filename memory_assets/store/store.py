@@ -69,7 +69,8 @@ SEND_SECONDS = 5.0
 """Changes of the tables are sent to an object store at most this often, and at the end of each
 step.
 """
-SYNC_AGE_SECONDS, WAIT_AFTER_FAILURE_SECONDS = 60.0, 60.0
+SYNC_AGE_SECONDS = 60.0
+WAIT_AFTER_FAILURE_SECONDS = 60.0
 """Age at which a copy is compared with the object store again; pause after it did not answer."""
 OTHERS = 0o077
 """Permissions of the group and of everybody else."""

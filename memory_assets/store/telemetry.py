@@ -19,7 +19,8 @@ import filelock
 from memory_assets.schema.frames import hash_of
 from memory_assets.text.files import make_folder
 
-FOLDER, FILE = "logs", "steps.jsonl"
+FOLDER = "logs"
+FILE = "steps.jsonl"
 MOST_BYTES = 1_000_000
 MOST_FILES = 10
 """Together about 30,000 steps."""

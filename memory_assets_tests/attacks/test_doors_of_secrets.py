@@ -17,7 +17,7 @@ import pytest
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.interfaces.envelope import answered, to_json
 from memory_assets.memory import MemoryAgent
-from memory_assets.runs.materialise import Run
+from memory_assets.runs.results import Run
 from memory_assets.runs.steps.brief import briefing
 from memory_assets.schema import requests
 from memory_assets.schema.requests import Request, parameters

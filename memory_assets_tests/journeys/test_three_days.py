@@ -18,7 +18,7 @@ import pytest
 from dagster._core.errors import ScheduleExecutionError
 from dagster._utils.schedules import get_latest_completed_cron_tick
 
-from memory_assets.assets.automation import SCHEDULES, SENSORS, make_schedules
+from memory_assets.assets.automation import SCHEDULES, make_schedules
 from memory_assets.definitions import assemble
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.runs.days import RANGE_END, RANGE_START, STARTED_BY, Stretch
@@ -60,7 +60,7 @@ class Daemon:
         loaded = assemble(store.settings, EARLY, store).get_repository_def()
         self._schedules(store, loaded)
         for _ in range(6):
-            requested = [self._sensor(sensor, store, loaded) for sensor in SENSORS]
+            requested = [self._sensor(sensor, store, loaded) for sensor in loaded.sensor_defs]
             if not any(requested):
                 break
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from memory_assets.memory import MemoryAgent
+from memory_assets.runs.builders import REPORTS
 from memory_assets.runs.materialise import materialise
 from memory_assets.schema.requests import RecallRequest
 from memory_assets.schema.tables import TABLES, WHOLE
@@ -43,10 +44,8 @@ def run(store: Store, *names: str) -> None:
         table = TABLES[name]
         parts = ["projects"] if table.grain == "category" else [WHOLE]
         materialise(store, [table], parts)
-        if table.report:
-            from memory_assets.runs.staleness import resolve
-
-            resolve(table.report)(store, name, parts)
+        if name in REPORTS:
+            REPORTS[name](store, name, parts)
     rows = text_rows(store.tables.read("memories"), passages_to_index(store.tables))
     open_texts(store).update(rows, [])
 

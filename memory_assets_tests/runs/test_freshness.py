@@ -11,7 +11,7 @@ from memory_assets.runs.due import due_runs
 from memory_assets.runs.freshness import Waiting, check_deadlines, find_waiting, keep_waiting
 from memory_assets.runs.record import last_build, last_run
 from memory_assets.schema.requests import AddDocumentsRequest, SlogRequest
-from memory_assets.schema.tables import JOBS, TABLES, deadline_of
+from memory_assets.schema.tables import JOBS, TABLES, Table, deadline_of
 from memory_assets.services import documents, slog
 from memory_assets.services.discoveries import Source, keep
 from memory_assets.stages.deliver import spool
@@ -122,6 +122,11 @@ LIBRARY = {
 """What gives tables of the library new input."""
 
 
+def built_together_with(table: Table) -> list[str]:
+    lead = table.built_with or table.name
+    return [other.name for other in TABLES.values() if lead in (other.name, other.built_with)]
+
+
 def stop(store: Store, name: str) -> None:
     """Lets new input come for the table, which is not built from it."""
     table, now = TABLES[name], store.settings.clock()
@@ -130,7 +135,7 @@ def stop(store: Store, name: str) -> None:
         keep_waiting(store)
         advance(
             at_moment(store, now + timedelta(minutes=90)),
-            [one.name for one in TABLES.values() if one.build == table.build],
+            built_together_with(table),
         )
         return
     if name == "events":
@@ -141,7 +146,7 @@ def stop(store: Store, name: str) -> None:
         return
     write_session(Path(store.settings.sources), 2, now)
     later = at_moment(store, now + timedelta(minutes=90))  # the session is idle: its window closes
-    broken = [one.name for one in TABLES.values() if one.build == table.build]
+    broken = built_together_with(table)
     for _ in range(2):
         advance(later, broken)
 
@@ -191,7 +196,7 @@ def test_a_table_that_the_clock_starts_turns_red_within_its_deadline_after_its_t
     table = TABLES[name]
     passed = at_moment(store, START + timedelta(days=JOBS[table.jobs[0]].every_days))
     assert name not in waits(at_moment(store, passed.settings.clock() - timedelta(minutes=1)))
-    advance(passed, [one.name for one in TABLES.values() if one.build == table.build])
+    advance(passed, built_together_with(table))
     late = waits(passed)[name].since + deadline_of(table)
     assert late == passed.settings.clock() + deadline_of(table)
     assert not is_red(store, name, late)

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from memory_assets.runs.inputs import observations, replaced_by_day, version_until
-from memory_assets.runs.staleness import input_versions, stale_partitions
+from memory_assets.runs.inputs import input_versions, observations, replaced_by_day, version_until
+from memory_assets.runs.staleness import stale_partitions
 from memory_assets.schema.tables import TABLES
 from memory_assets.store.store import Store
 from memory_assets_tests.factories import row

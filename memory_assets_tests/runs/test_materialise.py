@@ -2,24 +2,23 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from itertools import groupby
 from unittest.mock import patch
 
 import polars as pl
 import pytest
 
 from memory_assets.errors import TableError
-from memory_assets.runs import materialise as module
+from memory_assets.runs.builders import BUILDERS
 from memory_assets.runs.materialise import materialise
 from memory_assets.runs.steps.quality import TELEMETRY_KEPT
-from memory_assets.schema.tables import TABLES, WHOLE, Table
+from memory_assets.schema.tables import TABLES, WHOLE, Table, built_together
 from memory_assets.store.store import Store
 from memory_assets.store.telemetry import StepEvent, log_step, read_steps
 from memory_assets_tests.factories import frame_of_part, row
 from memory_assets_tests.small_store import DAY, small_store
 
 TODAY = DAY.isoformat()
-STEPS = [list(tables) for _, tables in groupby(TABLES.values(), key=lambda table: table.build)]
+STEPS = built_together(TABLES.values())
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def test_a_fault_in_any_step_leaves_an_error(module_store: Store, tables: list[T
         raise TableError("said by somebody: the password is swordfish")
 
     before = len(list(read_steps(module_store.root)))
-    with patch.object(module, "resolve", lambda _: fail), pytest.raises(TableError):
+    with patch.dict(BUILDERS, {tables[-1].name: fail}), pytest.raises(TableError):
         materialise(module_store, tables, ["2026-08-03"])
     (event,) = [*read_steps(module_store.root)][before:]
     lead = tables[-1]
@@ -63,7 +62,7 @@ def test_the_facts_that_were_discarded_this_week_are_one_query():
         ),
         **{name: store.tables.read(name, [TODAY]) for name in ("segments", "observations")},
     }
-    with patch.object(module, "resolve", lambda _: lambda store, run: lambda part: made):
+    with patch.dict(BUILDERS, observations=lambda store, run: lambda part: made):
         materialise(store, tables, [TODAY])
     week = build_telemetry(store).filter(pl.col("at") >= store.settings.clock() - timedelta(days=7))
     found = (

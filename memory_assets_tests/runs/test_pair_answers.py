@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory_assets.runs.materialise import Rows, Run
+from memory_assets.runs.results import Rows, Run
 from memory_assets.runs.steps import embed
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.store.settings import read_settings

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_assets.runs.materialise import Run
+from memory_assets.runs.inputs import input_versions
+from memory_assets.runs.results import Run
 from memory_assets.runs.scopes import OWNER, scopes_of
-from memory_assets.runs.staleness import input_versions, stale_partitions, written_versions
+from memory_assets.runs.staleness import stale_partitions, written_versions
 from memory_assets.runs.steps.brief import briefing
 from memory_assets.runs.steps.triage import memory_md
 from memory_assets.schema.tables import TABLES

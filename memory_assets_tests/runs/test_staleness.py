@@ -8,14 +8,9 @@ import polars as pl
 import pytest
 
 from memory_assets.runs.due import due_runs
+from memory_assets.runs.inputs import ASKS, input_versions
 from memory_assets.runs.materialise import materialise
-from memory_assets.runs.staleness import (
-    input_versions,
-    is_stale,
-    note_name,
-    stale_days,
-    stale_partitions,
-)
+from memory_assets.runs.staleness import is_stale, note_name, stale_days, stale_partitions
 from memory_assets.schema.tables import JOBS, TABLES, WHOLE
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -91,7 +86,7 @@ def changed_in(store: Store, setting: str, folder: Path) -> Store:
 
 
 def is_judged(name: str) -> bool:
-    return TABLES[name].inputs is not None and not TABLES[name].follows
+    return TABLES[name].is_judged
 
 
 def test_a_store_that_is_up_to_date_asks_for_nothing(store: Store):
@@ -154,7 +149,7 @@ def test_another_model_or_prompt_costs_money_and_is_noted_but_makes_nothing_stal
 ):
     with_model = changed_in(store, "model", tmp_path)
     assert not is_stale(with_model, TABLES)
-    asking = {name for name, table in TABLES.items() if table.asks}
+    asking = set(ASKS)
     assert asking == {
         "merges",
         "observer_answers",

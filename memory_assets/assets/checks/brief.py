@@ -6,7 +6,7 @@ import dagster as dg
 import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, verdict
-from memory_assets.runs.steps.brief import BRIEFING_MD, BRIEFINGS
+from memory_assets.runs.scopes import BRIEFING_MD, BRIEFINGS
 from memory_assets.stages.brief.briefing import BUDGET_TOKENS, PACK_SHARE
 from memory_assets.store.ready import full_path
 from memory_assets.store.store import Store

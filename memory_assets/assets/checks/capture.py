@@ -41,7 +41,8 @@ def archived_bytes_unchanged(store: Store, days: Days) -> pl.DataFrame:
 @check("messages")
 def coverage(store: Store, days: Days) -> pl.DataFrame:
     """Every message of a closed window is there, in exactly one window."""
-    wanted, both = messages_of_windows(store, days), ["window_id", "message_id"]
+    wanted = messages_of_windows(store, days)
+    both = ["window_id", "message_id"]
     messages = store.tables.read("messages", days, columns=both)
     missing = wanted.join(messages, on=both, how="anti").with_columns(problem=pl.lit("missing"))
     foreign = messages.join(wanted, on=both, how="anti").with_columns(
@@ -67,10 +68,10 @@ def turns_complete(store: Store, days: Days) -> pl.DataFrame:
     checkpoints = store.tables.read(
         "checkpoints", days, columns=["session_id", "turn", "day", "message_ids"]
     )
-    counted, by = (
-        closed_windows(store, days).group_by("session_id", "day").agg(pl.sum("user_turn_count")),
-        ["session_id", "day"],
+    counted = (
+        closed_windows(store, days).group_by("session_id", "day").agg(pl.sum("user_turn_count"))
     )
+    by = ["session_id", "day"]
     listed = checkpoints.filter(pl.col("turn") > 0).group_by(by).agg(turns=pl.len())
     both = counted.join(listed, on=by, how="full", coalesce=True).fill_null(0)
     differing = both.filter(pl.col("user_turn_count") != pl.col("turns")).select(

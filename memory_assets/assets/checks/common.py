@@ -143,7 +143,8 @@ def no_secrets_check(table: str) -> TableCheck:
     they are written (`runs.materialise`), so it finds only those that an older release wrote, and
     they must not end all learning.
     """
-    key, columns = schemas.key_of(table), text_columns(table)
+    key = schemas.key_of(table)
+    columns = text_columns(table)
 
     def judge(store: Store, days: Days) -> pl.DataFrame:
         frame = store.tables.read(
@@ -222,7 +223,8 @@ def days_of_run(tags: Mapping[str, str]) -> Days:
     categories, scopes).
     """
     key = tags.get("dagster/partition", "")
-    start, end = tags.get(RANGE_START, key), tags.get(RANGE_END, key)
+    start = tags.get(RANGE_START, key)
+    end = tags.get(RANGE_END, key)
     if not start[:1].isdigit():
         return None
     return [

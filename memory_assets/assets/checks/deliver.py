@@ -20,7 +20,8 @@ def spool_is_read(store: Store, days: Days) -> dg.AssetCheckResult:
     The sensor evaluates it too, so that it fails where no run starts.
     """
     root = str(store.root)
-    problem, waiting = spool.alarm(root), spool.unread(root)
+    problem = spool.alarm(root)
+    waiting = spool.unread(root)
     problems = {"problem": problem} if problem else {}
     bytes_waiting = sum(end - start for start, end in waiting.values())
     return verdict(

@@ -50,7 +50,8 @@ def coverage(store: Store, days: Days) -> pl.DataFrame:
     """Every message of an observed window is in exactly one segment; those of short sessions are in
     one at most.
     """
-    wanted, both = messages_of_windows(store, days, status="observed"), ["window_id", "message_id"]
+    wanted = messages_of_windows(store, days, status="observed")
+    both = ["window_id", "message_id"]
     segments = (
         store.tables.read("segments", days)
         .select("window_id", message_id="message_ids")

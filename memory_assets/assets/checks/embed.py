@@ -22,7 +22,8 @@ from memory_assets.store.store import Store
 @check("embeddings")
 def every_text_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
     """The text of every observation and note has a vector, or a row that says why not."""
-    columns, tables = ["id", "text_hash"], store.tables
+    columns = ["id", "text_hash"]
+    tables = store.tables
     embedded = [date.fromisoformat(day) for day in tables.parts("embeddings", days)]
     noted = notes_of(store).filter(pl.col("day").is_in(embedded)).select(columns)
     texts = pl.concat([tables.read("observations", days, columns=columns), noted])
@@ -92,10 +93,8 @@ def conflicts_are_settled(store: Store, days: Days) -> pl.DataFrame:
         .rename({"conflicts_with": "against"})
     )
     both = pairs.join(memories.select(against="id", its_confidence="confidence"), on="against")
-    is_surer, is_equal = (
-        pl.col("confidence") > pl.col("its_confidence"),
-        pl.col("confidence") == pl.col("its_confidence"),
-    )
+    is_surer = pl.col("confidence") > pl.col("its_confidence")
+    is_equal = pl.col("confidence") == pl.col("its_confidence")
     once = both.filter(is_surer | (is_equal & (pl.col("id") < pl.col("against"))))
     return once.select("id", "against", "confidence", "its_confidence", "state", "project").sort(
         "id", "against"

@@ -87,8 +87,6 @@ def every_chunk_has_a_vector(store: Store, days: Days) -> pl.DataFrame:
 @check("document_index", level="error")
 def has_exactly_the_chunks(store: Store, days: Days) -> pl.DataFrame:
     """The index has exactly the chunks of the table."""
-    indexed, chunks = (
-        open_document_texts(store).ids(DOCUMENTS),
-        {*store.tables.read("document_chunks", columns=["id"])["id"]},
-    )
+    indexed = open_document_texts(store).ids(DOCUMENTS)
+    chunks = {*store.tables.read("document_chunks", columns=["id"])["id"]}
     return pl.DataFrame({"chunk": sorted(indexed ^ chunks)}, {"chunk": pl.String})

@@ -7,7 +7,8 @@ from functools import partial
 import polars as pl
 
 from memory_assets.assets.checks.common import REGISTERED, Days, TableCheck, check
-from memory_assets.runs.staleness import input_versions, unpaid, written_versions
+from memory_assets.runs.inputs import input_versions, unpaid
+from memory_assets.runs.staleness import written_versions
 from memory_assets.runs.steps.condensing import days_of
 from memory_assets.runs.steps.reflect import DROPPED
 from memory_assets.schema.tables import TABLES
@@ -111,7 +112,8 @@ def _vanished_in(store: Store, span: Span, days: Days) -> pl.DataFrame:
     are left out.
     """
     table = TABLE_OF[span.name]
-    wanted, written = input_versions(store, TABLES[table]), written_versions(store, TABLES[table])
+    wanted = input_versions(store, TABLES[table])
+    written = written_versions(store, TABLES[table])
     named = written if days is None else written.keys() & set(days)
     current = sorted(
         part for part in named if unpaid(written[part]) == unpaid(wanted.get(part, ""))

@@ -19,10 +19,8 @@ from memory_assets.store.store import Store
 @check("decisions")
 def proposals_add_up(store: Store, days: Days) -> pl.DataFrame:
     """Every proposal is in exactly one state."""
-    proposed, decided = (
-        read_proposals(store.tables).select("proposal_id"),
-        store.tables.read("decisions").select("proposal_id"),
-    )
+    proposed = read_proposals(store.tables).select("proposal_id")
+    decided = store.tables.read("decisions").select("proposal_id")
     missing = proposed.join(decided, on="proposal_id", how="anti").with_columns(
         problem=pl.lit("in no state")
     )

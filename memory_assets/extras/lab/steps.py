@@ -18,7 +18,7 @@ from memory_assets.extras.lab.gold import (
 )
 from memory_assets.extras.lab.labels import hash_of_labels, read_labels
 from memory_assets.runs.inputs import fingerprint
-from memory_assets.runs.materialise import Rows, per_partition
+from memory_assets.runs.results import Rows, per_partition
 from memory_assets.schema.declarations import WHOLE, Table
 from memory_assets.schema.frames import empty, frame_of, hash_of
 from memory_assets.schema.tables import version_of
@@ -133,3 +133,7 @@ def precision_of(frame: pl.DataFrame) -> dict[str, Any]:
         **({"percent_wanted_by_confidence": wanted} if wanted else {}),
         **squared_error,
     }
+
+
+BUILDERS = {"evaluation": evaluation, "calibration": calibration}
+INPUTS = {"evaluation": evaluation_inputs}

@@ -9,18 +9,15 @@ TABLES = (
         "quality",
         ("evaluate",),
         "evaluation/2",
-        "steps:evaluation",
         record=EvaluationRow,
         made_from=("windows", "observations"),
         settings=("gold",),
-        inputs="steps:evaluation_inputs",
     ),
     Table(
         "calibration",
         "quality",
         ("triage", "review"),
         "calibration/1",
-        "steps:calibration",
         record=CalibrationRow,
         made_from=(
             "verdicts",
@@ -30,7 +27,7 @@ TABLES = (
             "decisions",
             "entries",
         ),
-        inputs=None,
+        every_run=True,
     ),
 )
 JOBS = (

@@ -1,6 +1,5 @@
 """Builds lessons.md and the briefings, and updates the stored status."""
 
-import hashlib
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -8,8 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.runs.materialise import Report, Run
-from memory_assets.runs.scopes import OWNER, file_of, scopes_of
+from memory_assets.runs.results import Report, Run
+from memory_assets.runs.scopes import (
+    BRIEFING_MD,
+    BRIEFINGS,
+    OWNER,
+    briefing_note,
+    briefing_path,
+    file_of,
+    scopes_of,
+)
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.adrs import ADR
 from memory_assets.services.health.status import keep_status
@@ -28,19 +35,13 @@ from memory_assets.services.settings.which_store import is_sample
 from memory_assets.stages.brief.briefing import PACK_SHARE, render_briefing, render_session
 from memory_assets.stages.brief.lessons import render_lessons
 from memory_assets.stages.deliver.told import drop_old
-from memory_assets.stages.triage.projects import FOLDER, path_of
+from memory_assets.stages.triage.projects import path_of
 from memory_assets.stages.triage.promote import Workspace, read_memory
 from memory_assets.store.ready import file_name, full_path
 from memory_assets.store.store import Store
-from memory_assets.text.files import bytes_of, write_atomically, write_where_changed
+from memory_assets.text.files import write_atomically, write_where_changed
 from memory_assets.text.masking.records import mask_record
 from memory_assets.text.words import count_tokens, text_hash
-
-BRIEFING_MD, BRIEFINGS = "briefing.md", "briefings"
-"""The general briefing, for a folder of no known project, and the folder of those of projects."""
-
-HASH_OF = "briefing_hash"
-"""Note of the hash of each briefing, by scope."""
 
 SESSIONS = "sessions"
 """Folder below it: what long sessions established, added to the briefing when they are resumed."""
@@ -50,7 +51,8 @@ def lessons_md(store: Store, _: Run) -> Report:
     """Writes lessons.md and commits it."""
     with store.lock():
         found = lessons_of(store)
-        path, text = store.workspace / LESSONS_MD, render_lessons(found)
+        path = store.workspace / LESSONS_MD
+        text = render_lessons(found)
         if text or path.is_file():
             workspace = workspace_of(store)
             # What a person wrote stays in the history.
@@ -70,7 +72,8 @@ def briefing(store: Store, run: Run) -> Report:
     with store.lock():
         # Documents are asked for.
         memories = store.tables.read("memories").filter(~pl.col("session_ids").list.contains(ADR))
-        workspace, zone = workspace_of(store), store.settings.zone
+        workspace = workspace_of(store)
+        zone = store.settings.zone
         render = partial(
             render_briefing,
             _masked_memory(workspace, MEMORY_MD),
@@ -93,7 +96,7 @@ def briefing(store: Store, run: Run) -> Report:
         texts: dict[str, str] = {}
         for scope in run.partitions:
             of_project: dict[str, Any] = {"as_of": None}
-            path = _path_of(store, scope)
+            path = briefing_path(store, scope)
             if scope != OWNER:
                 file = file_of(scope)
                 name = names.get(file, Path(file).stem)
@@ -106,7 +109,7 @@ def briefing(store: Store, run: Run) -> Report:
                 of_project["as_of"] = at.astimezone(zone).date() if at else None
             texts[scope] = render(**of_project)
             write_where_changed(path, texts[scope])
-            store.note(f"{HASH_OF}-{scope.replace('/', '-')}", text_hash(texts[scope]))
+            store.note(briefing_note(scope), text_hash(texts[scope]))
             write_where_changed(
                 _full(store, path), render(**of_project, budget_tokens=budget, is_full=True)
             )
@@ -124,24 +127,6 @@ def briefing(store: Store, run: Run) -> Report:
 def _masked_memory(workspace: Workspace, path: str) -> str:
     """Returns a file of entries with the secrets masked that a person typed into it."""
     return mask_record(read_memory(workspace, path))
-
-
-def is_whole(store: Store, scope: str) -> bool:
-    """Returns whether the briefing of the scope is unchanged since it was written, or was written
-    without a noted hash.
-    """
-    noted = store.note_of(f"{HASH_OF}-{scope.replace('/', '-')}")
-    return (
-        noted is None
-        or hashlib.sha256(bytes_of(_path_of(store, scope)) or b"").hexdigest() == noted
-    )
-
-
-def _path_of(store: Store, scope: str) -> Path:
-    """Returns the path of the scope's briefing."""
-    if scope == OWNER:
-        return store.workspace / BRIEFING_MD
-    return store.workspace / BRIEFINGS / file_of(scope).removeprefix(f"{FOLDER}/")
 
 
 def _remove_others(store: Store) -> None:

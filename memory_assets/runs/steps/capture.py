@@ -8,7 +8,7 @@ import polars as pl
 
 from memory_assets.runs import inputs
 from memory_assets.runs.inputs import flushes, hook_signals_of
-from memory_assets.runs.materialise import Report, Rows, Run, per_partition
+from memory_assets.runs.results import Report, Rows, Run, per_partition
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
@@ -42,11 +42,13 @@ def resources(store: Store, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
     finish(store)
     finish_passed_on(store)
-    files, mask = find_sources(store.settings), masking(tombstones_of(store))
+    files = find_sources(store.settings)
+    mask = masking(tombstones_of(store))
     taken = ingest_files(
         files, store, now=store.settings.clock(), mask=mask, machine=this_machine()
     )
-    frame, left_out = store.archive.resources(), find_left_out(store)
+    frame = store.archive.resources()
+    left_out = find_left_out(store)
     figures = {
         "new_ranges": taken.new_ranges,
         "new_bytes": taken.new_bytes,
@@ -73,12 +75,11 @@ def windows(store: Store, _: str) -> pl.DataFrame:
     """Cuts sessions into windows; only sessions with new records or events are cut again, unless a
     rule or a flush changed.
     """
-    rules, archived = cutting_of(store), store.archive.resources()
+    rules = cutting_of(store)
+    archived = store.archive.resources()
     written = store.tables.parts("windows").get(WHOLE)
-    now, then = (
-        json.loads(inputs.windows(store, TABLES["windows"])[WHOLE]),
-        json.loads(written.inputs) if written else {},
-    )
+    now = json.loads(inputs.windows(store, TABLES["windows"])[WHOLE])
+    then = json.loads(written.inputs) if written else {}
     if any(now[name] != then.get(name) for name in ("rules", "flushes")):
         return plan_windows(store.tables.scan("records"), archived, rules)
     changed = [
@@ -123,7 +124,8 @@ def messages_open(store: Store, _: str) -> Rows:
 @per_partition
 def harness_memories(store: Store, _: str) -> Rows:
     """Reads the files in which harnesses keep their own memories."""
-    version, frame = memory_file_inputs(store), read_memory_files(store)
+    version = memory_file_inputs(store)
+    frame = read_memory_files(store)
     return Rows(frame, {"files": frame["path"].n_unique()}, version)
 
 

@@ -14,8 +14,8 @@ import filelock
 import polars as pl
 
 from memory_assets.errors import ModelError
-from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of
-from memory_assets.runs.staleness import input_versions
+from memory_assets.runs.inputs import input_versions
+from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of
 from memory_assets.schema.protocols import Model
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import at_once, open_model, sendable_memory_md
@@ -68,9 +68,11 @@ class Condenser:
     """Condenses the partitions of one span, with the reflector, where the settings name one."""
 
     def __init__(self, store: Store, span: Span) -> None:
-        self._store, self._span = store, span
+        self._store = store
+        self._span = span
         self._model_name = store.settings.model_of("reflector")
-        self._answers, self._budget = AnswerStore(store.answers), Budget(store, self._model_name)
+        self._answers = AnswerStore(store.answers)
+        self._budget = Budget(store, self._model_name)
 
     def rows(self, first: date) -> pl.DataFrame:
         """Returns the rows of the partition that begins on the day."""
@@ -123,7 +125,8 @@ class Condenser:
         text, at its end.
         """
         background = Background.of(self._past.memories(self._span.last_day(first)))
-        days, read = days_of(self._span, first), self._store.tables.read
+        days = days_of(self._span, first)
+        read = self._store.tables.read
         if self._span == DAY:
             return subjects_of_day(first, read("observations", days), background), background
         both = read("reflections", days), read("observations", days)
@@ -153,7 +156,8 @@ def condense(store: Store, run: Run) -> Builder:
     one of them.
     """
     span = next(span for span in SPANS if span.name == run.table.grain)
-    condenser, model = Condenser(store, span), open_model(store, "reflector")
+    condenser = Condenser(store, span)
+    model = open_model(store, "reflector")
     asked = [part for part in run.due if part in input_versions(store, run.table)]
     failures = condenser.ask(model, map(date.fromisoformat, asked)) if model else {}
     warnings = [

@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 
-from memory_assets.runs.materialise import Rows, per_partition
+from memory_assets.runs.results import Rows, per_partition
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.stages.capture.tombstones import masking, tombstones_of
 from memory_assets.stages.deliver import spool
@@ -15,7 +15,8 @@ from memory_assets.store.store import Store
 from memory_assets.text.moments import event_time
 
 KINDS = tuple(name.removeprefix("memory/") for name in FIELDS)
-SPOOLED, EMITTED = "spool-", "emitted-"
+SPOOLED = "spool-"
+EMITTED = "emitted-"
 """How the ids of events begin that were sent, and of those that runs emit."""
 
 

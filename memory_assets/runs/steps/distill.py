@@ -11,7 +11,7 @@ from memory_assets.errors import ModelError
 from memory_assets.runs.due import ACCUMULATED_TOKENS
 from memory_assets.runs.inputs import observer_answers as versions_of_answers
 from memory_assets.runs.inputs import replaced_by_day
-from memory_assets.runs.materialise import Builder, Report, Run, per_partition
+from memory_assets.runs.results import Builder, Report, Run, per_partition
 from memory_assets.runs.steps.deliver import emit
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
@@ -79,12 +79,14 @@ def _costs(rows: pl.DataFrame) -> dict[str, object]:
 
 def observations(store: Store, _: Run) -> Builder:
     """Builds segments, observations and verdicts of a day in one pass over its messages."""
-    standards, answered = standards_of(store.settings), AnswerStore(store.answers)
+    standards = standards_of(store.settings)
+    answered = AnswerStore(store.answers)
     allowances = plan_allowances(store.tables.read("windows"), standards.limits.most_allowed)
     replaced = replaced_by_day(store)
 
     def build(day: str) -> dict[str, pl.DataFrame]:
-        windows, messages = windows_of(store.tables, day), store.tables.read("messages", [day])
+        windows = windows_of(store.tables, day)
+        messages = store.tables.read("messages", [day])
         answers = answers_by_window(store.tables.read("observer_answers", [day]), answered)
         embedder = _open_embedder(store, is_needed=bool(answers))
         shared = {"allowances": allowances, "standards": standards, "embedder": embedder}
@@ -127,13 +129,15 @@ def _open_embedder(store: Store, *, is_needed: bool) -> LocalEmbedder | None:
 @per_partition
 def triggers(store: Store, day: str) -> pl.DataFrame:
     """Resolves the future dates that a day's messages and facts name."""
-    tables, settings = store.tables, store.settings
+    tables = store.tables
+    settings = store.settings
     messages = tables.read("messages", [day])
     resources = tables.scan("resources").filter(
         pl.col("id").is_in(messages["resource_id"].unique().to_list())
     )
     captured = dict(resources.select("id", "created_at").collect().iter_rows())
-    observed, windows = tables.read("observations", [day]), tables.read("windows")
+    observed = tables.read("observations", [day])
+    windows = tables.read("windows")
     order = None if settings.date_order == "auto" else settings.date_order
     return find_triggers(messages, observed, windows, captured, settings.zone, order)
 
@@ -158,7 +162,8 @@ def _write_log(store: Store, day: str) -> str | None:
     """Updates the day's log and returns its path in the workspace, or None where nothing
     changed.
     """
-    segments, found = store.tables.read("segments", [day]), store.tables.read("observations", [day])
+    segments = store.tables.read("segments", [day])
+    found = store.tables.read("observations", [day])
     is_told = (pl.col("status") == "observed") | pl.col("window_id").is_in(
         found["window_id"].unique().implode()
     )
@@ -180,10 +185,8 @@ def _write_log(store: Store, day: str) -> str | None:
         id: find_handoff(own.sort("ordinal").to_dicts())
         for (id,), own in said.group_by("window_id")
     }
-    zone, open_work = (
-        store.settings.zone,
-        open_work_of(store.tables.read("observer_answers", [day])),
-    )
+    zone = store.settings.zone
+    open_work = open_work_of(store.tables.read("observer_answers", [day]))
     sections = (
         render_section(
             window,

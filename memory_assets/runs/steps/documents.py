@@ -8,7 +8,7 @@ import polars as pl
 from memory_assets.adapters.text_index import DOCUMENTS
 from memory_assets.errors import StoreError
 from memory_assets.runs.inputs import documents as inputs_of
-from memory_assets.runs.materialise import Builder, Report, Rows, Run, per_partition
+from memory_assets.runs.results import Builder, Report, Rows, Run, per_partition
 from memory_assets.runs.steps.embed import publish_index
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
@@ -26,7 +26,8 @@ from memory_assets.store.store import Store
 def documents(store: Store, _: str) -> Rows:
     """Lists the documents, and removes what is left of those that were removed."""
     version = inputs_of(store, TABLES["documents"]).get(WHOLE, "-")
-    kept, removed = store.documents.all(), remove_left(store)
+    kept = store.documents.all()
+    removed = remove_left(store)
     damaged = [
         f"{place} is damaged and is left out."
         for place in store.documents.faults(store.documents.ids())
@@ -46,7 +47,8 @@ def discoveries(store: Store, document_id: str) -> pl.DataFrame:
 @per_partition
 def feed_items(store: Store, feed_id: str) -> Rows:
     """Polls a feed, keeps its new items, and returns every item that was seen in it."""
-    new, feed = poll(store, feed_id), store.feeds.find(feed_id)
+    new = poll(store, feed_id)
+    feed = store.feeds.find(feed_id)
     seen = feed.seen.items() if feed else ()
     rows = (
         {"feed_id": feed_id, "item_id": item, "doc_id": doc, "seen_at": datetime.fromisoformat(at)}
@@ -77,7 +79,8 @@ def document_vectors(store: Store, _: Run) -> Builder:
     """Encodes the chunks of a document that have no vector yet; the model is loaded for the first
     of them.
     """
-    read, embedder = store.tables.read, open_embedder(store.settings.embedding_model)
+    read = store.tables.read
+    embedder = open_embedder(store.settings.embedding_model)
 
     def build(document_id: str) -> pl.DataFrame:
         chunks, known = (
@@ -96,7 +99,8 @@ def document_index(store: Store, run: Run) -> Report:
             model=model.name, model_version=model.version
         )
         rows = index_rows(store.tables.read("document_chunks"), vectors, DOCUMENTS)
-        index, plan = open_document_texts(store), partial(plan_texts, rows)
+        index = open_document_texts(store)
+        plan = partial(plan_texts, rows)
         return publish_index(
             index, store.root / "index" / NOTED, run, hashes_of(rows), plan, index.update
         )

@@ -15,9 +15,8 @@ from memory_assets.adapters.chroma_server import delete_left, left_elsewhere
 from memory_assets.adapters.generations import Generations
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
-from memory_assets.runs.inputs import merge_rules, version_until
-from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
-from memory_assets.runs.staleness import input_versions
+from memory_assets.runs.inputs import input_versions, merge_rules, version_until
+from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of, per_partition
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.tables import TABLES, WHOLE
@@ -82,7 +81,8 @@ APPENDED = (*EVIDENCE, USED, IGNORED)
 """Kinds of events that building memories appends to the ledger before it reads it."""
 
 PICTURE_SVG = "graph.svg"
-VECTORS, TEXTS = "vectors.json", "texts.json"
+VECTORS = "vectors.json"
+TEXTS = "texts.json"
 """In the folder of the indexes: what each was built from."""
 
 
@@ -90,15 +90,14 @@ def embeddings(store: Store, run: Run) -> Builder:
     """Encodes the texts of a day that have no vector yet; the model is loaded for the first of
     them.
     """
-    embedder, notes, now = (
-        open_embedder(store.settings.embedding_model),
-        notes_of(store),
-        store.settings.clock(),
-    )
+    embedder = open_embedder(store.settings.embedding_model)
+    notes = notes_of(store)
+    now = store.settings.clock()
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
-        on, read = date.fromisoformat(day), store.tables.read
+        on = date.fromisoformat(day)
+        read = store.tables.read
         texts = pl.concat([read("observations", [day]), notes.filter(pl.col("day") == on)])
         made = encode_day(
             on,
@@ -130,11 +129,9 @@ def passages(store: Store, day: str) -> pl.DataFrame:
 
 def passage_vectors(store: Store, run: Run) -> Builder:
     """Encodes the passages of a day that have no vector yet."""
-    read, embedder, now = (
-        store.tables.read,
-        open_embedder(store.settings.embedding_model),
-        store.settings.clock(),
-    )
+    read = store.tables.read
+    embedder = open_embedder(store.settings.embedding_model)
+    now = store.settings.clock()
     versions = input_versions(store, run.table)
 
     def build(day: str) -> Rows:
@@ -163,7 +160,8 @@ def merges(store: Store, _: Run) -> Builder:
             "Pairs of facts are compared once every text has a vector of the new embedding model."
         )
         return lambda _: Rows(kept, version="-", warnings=[because])
-    answers, model = pair_answers(store), open_model(store, "reflector")
+    answers = pair_answers(store)
+    model = open_model(store, "reflector")
     waiting = pair_questions_of(store, find_pairs(store), model.name) if model else []
     warnings = [problem] if model and (problem := _ask_about_pairs(store, waiting, model)) else []
 
@@ -205,7 +203,8 @@ def find_pairs(store: Store) -> pl.DataFrame:
     """Returns the edges by the rules; only new observations are compared, unless the rules
     changed.
     """
-    present, rules = store.tables.parts("merges").get(WHOLE), merge_rules(store)
+    present = store.tables.parts("merges").get(WHOLE)
+    rules = merge_rules(store)
     is_current = present is not None and present.inputs == rules
     compared = (
         store.tables.read("memories", columns=["observation_ids"])["observation_ids"]
@@ -243,7 +242,8 @@ def memories(store: Store, part: str) -> Rows:
     """
     # Before what is read, so that nothing is missed.
     version = input_versions(store, TABLES["memories"]).get(part, "-")
-    observations, edges = store.tables.read("observations"), store.tables.read("merges")
+    observations = store.tables.read("observations")
+    edges = store.tables.read("merges")
     new = [*append_evidence(store, observations, edges), *append_uses(store)]
     remembered = store.tables.read("harness_memories")
     frame, changes_at = _judged(
@@ -264,11 +264,10 @@ def _judged(store: Store, memories: pl.DataFrame) -> tuple[pl.DataFrame, datetim
     """Returns the memories with the states that age, exposure and the ledger give them, and when
     the next one may change.
     """
-    recalls, now = (
-        log_recalls(store.ledger.events([RECALLED]), store.settings.zone),
-        store.settings.clock(),
-    )
-    ttls, zone = store.settings.ttl_days, store.settings.zone
+    recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
+    now = store.settings.clock()
+    ttls = store.settings.ttl_days
+    zone = store.settings.zone
     states = fold_states(memories, recalls, store.ledger.events(MOVES), now, ttls, zone)
     changes_at = next_change(memories, states, recalls, now, ttls, zone)
     return with_states(memories, states), changes_at
@@ -278,9 +277,11 @@ def append_evidence(store: Store, observations: pl.DataFrame, edges: pl.DataFram
     """Appends confirmations and contradictions to the ledger, each once, and returns the new
     events.
     """
-    events, families = store.ledger.events(EVIDENCE), families_of(store.tables.read("windows"))
+    events = store.ledger.events(EVIDENCE)
+    families = families_of(store.tables.read("windows"))
     notes = store.ledger.events(NOTES)
-    observations, edges = with_notes(observations, notes), without_corrected(edges, notes)
+    observations = with_notes(observations, notes)
+    edges = without_corrected(edges, notes)
     planned = plan_evidence(observations, edges, events, families, ())
     doubted = suspects(planned, observations)
     if not doubted.is_empty():
@@ -336,7 +337,8 @@ def entities(store: Store, _: str) -> pl.DataFrame:
 @per_partition
 def relations(store: Store, _: str) -> Rows:
     """Relates entities, and draws the strongest relations as a picture in the workspace."""
-    tables, path = store.tables, store.workspace / PICTURE_SVG
+    tables = store.tables
+    path = store.workspace / PICTURE_SVG
     known = tables.read("entities")
     found = build_relations(tables.read("mentions"), known, tables.read("memories"))
     write_atomically(path, render_picture(known, found).encode())
@@ -347,7 +349,9 @@ def vector_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the vectors of retrievable memories, where they changed."""
     with store.lock():
         found = store.tables.read("memories")
-        rows, made_by, index = embeddings_in_use(store), model_in_use(store), open_vectors(store)
+        rows = embeddings_in_use(store)
+        made_by = model_in_use(store)
+        index = open_vectors(store)
         indexed = found.filter(pl.col("state").is_in(RETRIEVABLE)).join(
             rows, on="text_hash", how="semi"
         )
@@ -368,9 +372,11 @@ def vector_index(store: Store, run: Run) -> Report:
 def text_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the terms of memories and passages, where they changed."""
     with store.lock():
-        made_by, found = model_in_use(store), store.tables.read("memories")
+        made_by = model_in_use(store)
+        found = store.tables.read("memories")
         keep_ids_ready(store, found)
-        memories, heads = memory_rows(found), passage_heads(store.tables, made_by)
+        memories = memory_rows(found)
+        heads = passage_heads(store.tables, made_by)
         hashes = hashes_of(memories) | hashes_of_heads(heads)
 
         def plan(published: dict[str, str]) -> IndexPlan:
@@ -399,7 +405,8 @@ def publish_index(
     With vectors of another model, the index is built from nothing, beside the published one.
     """
     warnings = _put_damaged_aside(index)
-    published, built_by = index.generation(), [run.table.version, *(made_by or ())]
+    published = index.generation()
+    built_by = [run.table.version, *(made_by or ())]
     known = _noted(path) if published else {}
     before = (
         known.get("rows", {})
@@ -416,7 +423,8 @@ def publish_index(
 
 def _put_damaged_aside(index: Generations) -> list[str]:
     """Moves a damaged generation to quarantine, and returns what to tell about it."""
-    folder, faults = index.published(), index.faults(is_deep=index.is_remote)
+    folder = index.published()
+    faults = index.faults(is_deep=index.is_remote)
     if not folder or not faults:
         return []
     index.close()

@@ -9,7 +9,7 @@ import polars as pl
 
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.runs.inputs import friction_days, friction_version, observed_until
-from memory_assets.runs.materialise import Builder, Report, Rows, Run
+from memory_assets.runs.results import Builder, Report, Rows, Run
 from memory_assets.schema.frames import empty
 from memory_assets.schema.protocols import Embedder
 from memory_assets.schema.records import MEMORY_MD
@@ -53,7 +53,8 @@ def worst(store: Store, table: str, partitions: Sequence[str]) -> Report:
 
 def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
     """Returns the frictions of the day, after their numbers are written to the ledger."""
-    last, zone = date.fromisoformat(day), store.settings.zone
+    last = date.fromisoformat(day)
+    zone = store.settings.zone
     days = friction_days(day)
     week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
     entries, lines = _entries_at_end_of(store, last)
@@ -69,10 +70,8 @@ def find_frictions(store: Store, day: str, embedder: Embedder) -> pl.DataFrame:
         ]
     ):
         days = [*days, *later]
-        week, facts = (
-            read_week(store.tables.read("messages", days), store.tables.read("sessions", days)),
-            _facts(store, days),
-        )
+        week = read_week(store.tables.read("messages", days), store.tables.read("sessions", days))
+        facts = _facts(store, days)
         numbered = follow(
             numbered,
             detect(week, dated, _statements(facts, week), embedder, owner=store.settings.owner),
@@ -119,7 +118,8 @@ def _entries_at_end_of(store: Store, day: date) -> tuple[Sequence[Entry], dict[s
     end = datetime.combine(day + timedelta(days=1), time(), store.settings.zone)
     committed = GitWorkspace(store.workspace).as_of(MEMORY_MD, end)
     content = store.memory_md() if committed is None else committed.decode("utf-8", "replace")
-    raw, entries = [line.rstrip("\r") for line in content.split("\n")], read_entries(content)
+    raw = [line.rstrip("\r") for line in content.split("\n")]
+    entries = read_entries(content)
     return entries, {entry.text: raw[entry.number - 1] for entry in entries}
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from memory_assets.runs.inputs import slog as slog_inputs
-from memory_assets.runs.materialise import SHOWN_ROWS, Rows, per_partition
+from memory_assets.runs.results import SHOWN_ROWS, Rows, per_partition
 from memory_assets.schema.frames import frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.adrs import conflicts_of, inputs_of, table_of
@@ -16,7 +16,8 @@ from memory_assets.store.store import Store
 @per_partition
 def adrs(store: Store, _: str) -> Rows:
     """Reads the decision records of projects."""
-    version, frame = inputs_of(store), table_of(store)
+    version = inputs_of(store)
+    frame = table_of(store)
     problems = [
         f"{row['path']}: {one}" for row in frame.iter_rows(named=True) for one in row["problems"]
     ]

@@ -6,8 +6,8 @@ from datetime import date
 import polars as pl
 
 from memory_assets.runs.freshness import find_waiting
-from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.record import end_night
+from memory_assets.runs.results import Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
@@ -63,7 +63,8 @@ def find_missed(store: Store, day: str) -> dict[str, pl.DataFrame]:
     """Returns (id, session_id) of the sessions, messages and notes of the day that no run has read,
     by kind.
     """
-    on, read = date.fromisoformat(day), store.tables.read
+    on = date.fromisoformat(day)
+    read = store.tables.read
     windows = read("windows")
     seen, observed = (
         read(name, [day], columns=["window_id"])["window_id"].unique()
@@ -100,7 +101,8 @@ def boosts(store: Store, run: Run) -> Report:
 @per_partition
 def nightly_stats(store: Store, day: str) -> Rows:
     """Counts the memories at the end of the day and what the nightly run did."""
-    on, found = date.fromisoformat(day), store.tables.read("missed", [day])
+    on = date.fromisoformat(day)
+    found = store.tables.read("missed", [day])
     left = pl.concat([rows.select("id") for rows in find_missed(store, day).values()])
     extracted = found.join(left, on="id", how="anti").height
     memories, facts = (
@@ -150,7 +152,8 @@ def health_report(store: Store, _: Run) -> Report:
 
 def health_inputs(store: Store) -> HealthInputs:
     """Returns what the health report is made from."""
-    read, parts = store.tables.read, store.tables.parts
+    read = store.tables.read
+    parts = store.tables.parts
     written = {
         name: max(info.written_at for info in found.values())
         for name in table_names()
@@ -252,10 +255,8 @@ def insights(store: Store, _: str) -> Rows:
     """Says one cited sentence about each group of archived memories."""
     moves = store.ledger.events([ARCHIVED])
     archived_at = {id: event.at for event in moves for id in event.payload["memory_ids"]}
-    memories, known = (
-        store.tables.read("memories"),
-        set(store.tables.read("insights", columns=["insight_id"])["insight_id"]),
-    )
+    memories = store.tables.read("memories")
+    known = set(store.tables.read("insights", columns=["insight_id"])["insight_id"])
     rows = find_insights(memories, embeddings_in_use(store), archived_at)
     today = store.settings.today()
     archived = sum(
@@ -277,7 +278,8 @@ def insights(store: Store, _: str) -> Rows:
 
 def write_insights(store: Store, table: str, _: Sequence[str]) -> Report:
     """Writes the page of insights where it changed, and commits it."""
-    path, page = store.workspace / PAGE, render_page(store.tables.read(table))
+    path = store.workspace / PAGE
+    page = render_page(store.tables.read(table))
     with store.lock():
         if page == text_of(path):
             return Report({"page": path} if page else {})

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from memory_assets.runs.materialise import Markdown, Report, per_partition
+from memory_assets.runs.results import Markdown, Report, per_partition
 from memory_assets.schema.frames import frame_of
 from memory_assets.stages.maintain.faults import FAULTS
 from memory_assets.stages.maintain.quality import (
@@ -31,7 +31,8 @@ NO_BREAK = "\u2011"
 @per_partition
 def quality(store: Store, day: str) -> pl.DataFrame:
     """Measures the facts of a day against their own sources."""
-    read, columns = store.tables.read, ["message_id", "text", "author", "is_user_turn"]
+    read = store.tables.read
+    columns = ["message_id", "text", "author", "is_user_turn"]
     messages = read("messages", [day], columns=columns)
     return measure_day(
         date.fromisoformat(day), read("verdicts", [day]), read("observations", [day]), messages

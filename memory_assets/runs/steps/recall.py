@@ -7,7 +7,7 @@ from typing import get_args
 import polars as pl
 
 from memory_assets.runs.inputs import summaries_version
-from memory_assets.runs.materialise import Markdown, Report, Rows, Run, per_partition
+from memory_assets.runs.results import Markdown, Report, Rows, Run, per_partition
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import version_of
 from memory_assets.schema.vocabulary import Category
@@ -71,11 +71,13 @@ def write_page(store: Store, category: str, rows: pl.DataFrame) -> list[str]:
     """Writes a category's page where it changed, keeps the replaced one beside it, and returns the
     paths that changed.
     """
-    path, page = page_of(category), render_page(category, rows)
+    path = page_of(category)
+    page = render_page(category, rows)
     before = text_of(store.workspace / path)
     if page == before:
         return []
-    changed, folder = [path], (store.workspace / path).parent
+    changed = [path]
+    folder = (store.workspace / path).parent
     if before:
         taken = [f"{PAGES}/{found.name}" for found in folder.glob(f"{category}.*.md")]
         changed.append(replaced_page_of(category, store.settings.clock(), taken))

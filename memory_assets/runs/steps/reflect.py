@@ -8,7 +8,7 @@ from datetime import date
 
 import polars as pl
 
-from memory_assets.runs.materialise import Builder, Report, Rows, Run, counts_of, per_partition
+from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of, per_partition
 from memory_assets.runs.steps.condensing import Past, condense, days_of
 from memory_assets.runs.steps.deliver import emit
 from memory_assets.services.review.open_triage import workspace_of
@@ -34,7 +34,8 @@ def proposals(store: Store, _: Run) -> Builder:
     """Proposes lines for MEMORY.md from a day's reflections; their numbers are written to the
     ledger first.
     """
-    past, claims = Past(store), claims_of(store)
+    past = Past(store)
+    claims = claims_of(store)
     return lambda day: propose_day(store, past, day, claims)
 
 
@@ -71,7 +72,8 @@ def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Repor
     for day, info in store.tables.parts("reflections", partitions).items():
         rows = store.tables.read("reflections", [day], columns=["input_tokens", "output_tokens"])
         if rows.height:
-            read, written = int(rows["input_tokens"].sum()), int(rows["output_tokens"].sum())
+            read = int(rows["input_tokens"].sum())
+            written = int(rows["output_tokens"].sum())
             sizes = {
                 "inputTokens": read,
                 "outputTokens": written,
@@ -85,7 +87,8 @@ def emit_reflected(store: Store, table: str, partitions: Sequence[str]) -> Repor
 @per_partition
 def session_reflections(store: Store, _: str) -> Rows:
     """Condenses what each long session established, for the session itself."""
-    settings, tables = store.settings, store.tables
+    settings = store.settings
+    tables = store.tables
     sessions = long_sessions(
         tables.read("windows"), context_tokens=settings.context_tokens, now=settings.clock()
     )
@@ -96,7 +99,8 @@ def session_reflections(store: Store, _: str) -> Rows:
     memories = tables.read(
         "memories", columns=["id", "observation_ids", "session_ids", "superseded_by", "state"]
     )
-    background, context = Background.of(memories), settings.context_tokens
+    background = Background.of(memories)
+    context = settings.context_tokens
     frame = reflect_on_sessions(sessions, observed.collect(), background, context_tokens=context)
     return Rows(
         frame,
@@ -125,7 +129,8 @@ def _list_again(store: Store, span: Span) -> int:
     """Lists the dropped facts of the span's partitions that changed; returns the number of these
     partitions.
     """
-    table, prefix = TABLE_OF[span.name], f"{span.name}-"
+    table = TABLE_OF[span.name]
+    prefix = f"{span.name}-"
     wanted = {
         f"{prefix}{part}": info.fingerprint for part, info in store.tables.parts(table).items()
     }
@@ -146,7 +151,8 @@ def _list_again(store: Store, span: Span) -> int:
 @per_partition
 def timeline(store: Store, part: str) -> pl.DataFrame:
     """Builds the sentences of a finished week."""
-    tables, first = store.tables, date.fromisoformat(part)
+    tables = store.tables
+    first = date.fromisoformat(part)
     observed, segments, messages = (
         tables.read(name, days_of(WEEK, first)) for name in ("observations", "segments", "messages")
     )
@@ -171,5 +177,6 @@ def write_chapters(store: Store, table: str, partitions: Sequence[str]) -> Repor
 def _write_chapter(store: Store, first: date) -> str | None:
     """Writes the owner's chapter and returns its path, or None where nothing changed."""
     own = store.tables.read("timeline", [first.isoformat()]).filter(person=store.settings.owner)
-    name, text = name_of_chapter(first), render_chapter(first, own) if own.height else ""
+    name = name_of_chapter(first)
+    text = render_chapter(first, own) if own.height else ""
     return name if write_where_changed(store.workspace / name, text) else None

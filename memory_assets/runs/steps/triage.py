@@ -4,7 +4,7 @@ import polars as pl
 
 from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.runs.due import triage_state
-from memory_assets.runs.materialise import Builder, Markdown, Report, Rows, Run, per_partition
+from memory_assets.runs.results import Builder, Markdown, Report, Rows, Run, per_partition
 from memory_assets.runs.scopes import file_of
 from memory_assets.schema.protocols import Model
 from memory_assets.schema.records import MEMORY_MD
@@ -42,7 +42,8 @@ def amendments(store: Store, _: str) -> pl.DataFrame:
 
 def model_reviews(store: Store, _: Run) -> Builder:
     """Asks the configured model about proposals that rules left open, twenty at a time."""
-    answers, model = triage_answers(store), open_model(store, "reflector")
+    answers = triage_answers(store)
+    model = open_model(store, "reflector")
     outcome = (
         _ask(store, answers, model) if model else "skipped: no model is configured (MEMORY_MODEL)"
     )
@@ -72,10 +73,8 @@ def decisions(store: Store, _: Run) -> Builder:
     with store.lock():
         triage = triage_of(store)
     # Without the lock: the server may be slow.
-    seen, looked = (
-        read_settled_review(triage.workspace),
-        read_task_snapshot(store),
-    )
+    seen = read_settled_review(triage.workspace)
+    looked = read_task_snapshot(store)
 
     def build(_: str) -> Rows:
         edits = triage.apply_review_edits(seen)
@@ -180,7 +179,8 @@ def reflected_log(store: Store, _: Run) -> Report:
 def review_md(store: Store, run: Run) -> Report:
     """Writes REVIEW.md and pushes the workspace, where a remote is set."""
     with store.lock():
-        workspace, found = workspace_of(store), store.tables.read("decisions")
+        workspace = workspace_of(store)
+        found = store.tables.read("decisions")
         is_written = write_review(store, workspace)
         if is_written:
             store.note(run.table.name, triage_state(store))

@@ -1,6 +1,6 @@
 """The briefing keeps its budget: the owner's and each project's."""
 
-from memory_assets.runs.steps.brief import BRIEFINGS
+from memory_assets.runs.scopes import BRIEFINGS
 from memory_assets.stages.brief.briefing import BUDGET_TOKENS, PACK_SHARE
 from memory_assets.text.words import CHARS_A_TOKEN
 from memory_assets_tests.assets.checks.outcomes import failing

@@ -5,8 +5,13 @@ from datetime import UTC, datetime, timedelta
 import dagster as dg
 import pytest
 
-from memory_assets.assets.automation import overdue_jobs, overdue_requests
-from memory_assets.assets.deadlines import confirmations, deadlines
+from memory_assets.assets.automation import (
+    SCHEDULES,
+    SENSORS,
+    overdue_jobs,
+    overdue_requests,
+)
+from memory_assets.assets.freshness import confirmations, deadlines, starters_of
 from memory_assets.definitions import assemble
 from memory_assets.runs.days import STARTED_BY
 from memory_assets.runs.record import note_builds
@@ -110,3 +115,9 @@ def test_the_sensor_waits_while_a_run_is_in_progress(store: Store):
         waiting = overdue_jobs(context)
         assert isinstance(waiting, dg.SensorResult)
         assert not waiting.run_requests
+
+
+def test_every_job_is_started_by_something_that_exists():
+    names = {sensor.name for sensor in SENSORS} | {name for name, *_ in SCHEDULES}
+    for job in JOBS:
+        assert starters_of(job) and starters_of(job).keys() <= names
