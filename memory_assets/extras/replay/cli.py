@@ -54,29 +54,20 @@ def replay(
     )
 
     agent = MemoryAgent()
-    opened, zone = Replay(agent.store, session), agent.settings.zone
+    opened = Replay(agent.store, session)
+    zone = agent.settings.zone
     command = replay_command(opened.id, opened.ids)
     if html is not None:
         return _replay_page(opened, turn, html, zone)
     if turn is None:
-        found = opened.session()
-        return Reply(
-            found,
-            render_session(found, zone, first),
-            0,
-            found.warnings,
-            after_session(found, command),
-            is_paged=True,
-        )
-    state = opened.turn(turn)
-    return Reply(
-        state,
-        render_turn(state, zone),
-        0,
-        state.warnings,
-        after_turn(state, command),
-        is_paged=True,
-    )
+        data = opened.session()
+        parts = render_session(data, zone, first)
+        next_step = after_session(data, command)
+    else:
+        data = opened.turn(turn)
+        parts = render_turn(data, zone)
+        next_step = after_turn(data, command)
+    return Reply(data, parts, warnings=data.warnings, next_step=next_step, is_paged=True)
 
 
 def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -> Reply:
@@ -84,18 +75,15 @@ def _replay_page(opened: "Replay", turn: str | None, file: Path, zone: tzinfo) -
     from memory_assets.extras.replay.results import ReplayPage
     from memory_assets.text.files import write_atomically
 
-    found = opened.session()
-    every = [summary.turn for summary in found.turns]
-    numbers = every if turn is None else [opened.number_of(turn)]
-    page = render_page(found, opened.turns(numbers), zone, is_one_turn=turn is not None)
+    state = opened.session()
+    numbers = [summary.turn for summary in state.turns]
+    if turn is not None:
+        numbers = [opened.number_of(turn)]
+    page = render_page(state, opened.turns(numbers), zone, is_one_turn=turn is not None)
     write_atomically(file, page.encode("utf-8", "replace"))
-    data = ReplayPage(found.session_id, file, len(numbers))
-    return Reply(
-        data,
-        [f"{counted(len(numbers), 'turn')} of session {found.session_id} in {file}"],
-        0,
-        found.warnings,
-    )
+    data = ReplayPage(state.session_id, file, len(numbers))
+    sentence = f"{counted(len(numbers), 'turn')} of session {state.session_id} in {file}"
+    return Reply(data, [sentence], warnings=state.warnings)
 
 
 def answer_types() -> dict[str, Any]:

@@ -11,17 +11,17 @@ from html import escape
 from memory_assets.extras.replay.results import SessionReplay, TurnMessage, TurnReplay
 from memory_assets.extras.replay.views import (
     GONE,
-    HARNESSES,
     OPEN_SESSION,
     OPEN_TURN,
     duration,
     heading_of,
     label_of,
-    left_out,
+    origin_of,
     parts_of,
     recalled_when,
     state_of,
 )
+from memory_assets.interfaces.views.lines import counted
 from memory_assets.text import html_page
 from memory_assets.text.visible import visible
 from memory_assets.text.words import shortened, squeezed
@@ -84,46 +84,32 @@ def _safe(text: str) -> str:
     return escape(visible(text))
 
 
+def _faint(text: str) -> str:
+    return f'<p class="faint">{_safe(text)}</p>'
+
+
 def _header(session: SessionReplay, zone: tzinfo) -> Iterator[str]:
-    began, harness = (
-        session.started_at.astimezone(zone),
-        HARNESSES.get(session.harness, session.harness),
-    )
-    yield f"<h1>{_safe(session.name)}</h1>"
+    began = session.started_at.astimezone(zone)
     spent = duration(session.started_at, session.ended_at)
-    facts = filter(
-        None,
-        (
-            session.session_id,
-            harness,
-            session.project,
-            session.person,
-            f"{began:%Y-%m-%d %H:%M}, {spent}",
-        ),
-    )
-    yield f'<p class="faint">{_safe(" · ".join(facts))}</p>'
+    yield f"<h1>{_safe(session.name)}</h1>"
+    yield _faint(f"{origin_of(session)} · {began:%Y-%m-%d %H:%M}, {spent}")
     if session.is_open:
-        yield f'<p class="open">{_safe(OPEN_SESSION[0].upper() + OPEN_SESSION[1:])}.</p>'
-    for one in session.linked:
-        yield f'<p class="faint">{_safe(one.relation)}: <code>{_safe(one.command)}</code></p>'
+        yield f'<p class="open">{_safe(OPEN_SESSION)}</p>'
+    for link in session.linked:
+        yield f'<p class="faint">{_safe(link.relation)}: <code>{_safe(link.command)}</code></p>'
 
 
 def _turn(turn: TurnReplay, zone: tzinfo, *, is_open: bool) -> Iterator[str]:
-    said = next((squeezed(one.text) for one in turn.messages if one.text), "")
-    heading = (
-        f"{_safe(shortened(said, TITLE_CHARS))}<span "
-        f'class="when">{_safe(heading_of(turn, zone))}</span>'
-    )
-    yield (
-        '<details class="turn" '
-        f'id="turn-{turn.turn}"{" open" if is_open else ""}><summary>{heading}</summary>'
-    )
+    first_words = next((squeezed(message.text) for message in turn.messages if message.text), "")
+    title = _safe(shortened(first_words, TITLE_CHARS))
+    when = f'<span class="when">{_safe(heading_of(turn, zone))}</span>'
+    start = f'<details class="turn" id="turn-{turn.turn}"{" open" if is_open else ""}>'
+    yield f"{start}<summary>{title}{when}</summary>"
     if turn.is_open:
         yield f'<p class="open">{_safe(OPEN_TURN)}</p>'
-    rows = "".join(
-        f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in state_of(turn) if value
-    )
-    yield f"<dl>{rows}</dl>"
+    state = state_of(turn).items()
+    rows = (f"<dt>{_safe(name)}</dt><dd>{_safe(value)}</dd>" for name, value in state)
+    yield f"<dl>{''.join(rows)}</dl>"
     yield from _memories(turn, zone, with_earlier=is_open)
     for message in turn.messages:
         yield from _message(message, zone)
@@ -140,8 +126,8 @@ def _message(message: TurnMessage, zone: tzinfo) -> Iterator[str]:
             yield f'<span class="call">{_safe(part.tool)}</span>'
         is_output = part.tool or message.kind == "tool_result" or message.author == "injected"
         yield _folded(part.text) if is_output else f'<div class="text">{_safe(part.text)}</div>'
-    if more := left_out(message):
-        yield f'<p class="faint">{_safe(more)}</p>'
+    if message.image_count:
+        yield _faint(counted(message.image_count, "image"))
     yield "</section>"
 
 
@@ -152,32 +138,25 @@ def _folded(text: str) -> str:
     lines = text.split("\n")
     if len(lines) <= SHOWN_LINES:
         return f"<pre>{_safe(text)}</pre>"
-    rest = len(lines) - SHOWN_LINES
-    first, others = _safe("\n".join(lines[:SHOWN_LINES])), _safe("\n".join(lines[SHOWN_LINES:]))
-    return (
-        f'<pre>{first}</pre><details class="more"><summary>{rest:,} more '
-        f"lines</summary><pre>{others}</pre></details>"
-    )
+    first = _safe("\n".join(lines[:SHOWN_LINES]))
+    others = _safe("\n".join(lines[SHOWN_LINES:]))
+    summary = f"<summary>{len(lines) - SHOWN_LINES:,} more lines</summary>"
+    return f'<pre>{first}</pre><details class="more">{summary}<pre>{others}</pre></details>'
 
 
 def _memories(turn: TurnReplay, zone: tzinfo, *, with_earlier: bool) -> Iterator[str]:
-    injected = [one for one in turn.injected if with_earlier or not one.is_before]
-    recalled = [one for one in turn.recalled if with_earlier or not one.is_before]
-    if not injected and not recalled:
-        return
-    yield "<h2>Memory by this turn</h2>"
-    for one in injected:
-        when = "before" if one.is_before else "in this turn"
-        yield (
-            f'<p class="faint">put into the context {when}, record '
-            f"{one.line:,}</p>{_folded(one.text)}"
-        )
-    for one in recalled:
-        yield f'<p class="faint">{_safe(recalled_when(one, zone))}</p><ul>'
-        yield from (
-            f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>"
-            for id, text in one.memories.items()
-        )
+    injected = [memory for memory in turn.injected if with_earlier or not memory.is_before]
+    recalled = [recall for recall in turn.recalled if with_earlier or not recall.is_before]
+    if injected or recalled:
+        yield "<h2>Memory by this turn</h2>"
+    for memory in injected:
+        when = "before" if memory.is_before else "in this turn"
+        place = _faint(f"put into the context {when}, record {memory.line:,}")
+        yield f"{place}{_folded(memory.text)}"
+    for recall in recalled:
+        yield f"{_faint(recalled_when(recall, zone))}<ul>"
+        for id, text in recall.memories.items():
+            yield f"<li><code>{_safe(id)}</code> {_safe(text or GONE)}</li>"
         yield "</ul>"
 
 

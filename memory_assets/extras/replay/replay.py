@@ -5,18 +5,17 @@ The turns come from `checkpoints`, and of an open session from `checkpoints_open
 the session was given are read from the archive, because messages do not keep them.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import orjson
 import polars as pl
 
 from memory_assets.errors import UnknownIdError
-from memory_assets.extras.replay.questions import find_questions
 from memory_assets.extras.replay.results import (
     InjectedMemory,
     LearntFact,
@@ -28,8 +27,11 @@ from memory_assets.extras.replay.results import (
     TurnSummary,
 )
 from memory_assets.harnesses.human_words import find_memories
+from memory_assets.harnesses.tool_calls import calls_in
+from memory_assets.schema.protocols import Row
 from memory_assets.stages.capture.messages import NAME_CHARS
 from memory_assets.stages.capture.session_ids import find_session, replay_command
+from memory_assets.stages.recall.log import hash_of_question
 from memory_assets.store.ledger import RECALLED, Event
 from memory_assets.store.store import Store
 from memory_assets.text.sentences import CALL
@@ -48,8 +50,22 @@ _MARK = re.compile(
 )
 """What a line of a transcript contains if there may be memories in it."""
 
+_QUOTED = re.compile(r"""(["'])(.+?)\1""", re.DOTALL)
+
 Place = tuple[int, int]
 """Generation and line."""
+
+TURN_FIELDS = (
+    "turn", "started_at", "ended_at", "folder", "branch", "model", "version", "line_from",
+    "line_to", "is_compacted",
+)  # fmt: skip
+MESSAGE_FIELDS = (
+    "message_id", "author", "kind", "tool_name", "is_error", "text_chars", "image_count", "model",
+    "line",
+)  # fmt: skip
+
+NOT_BUILT = "The turns of session {} are not built yet. Run `memory ingest`."
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
 class Replay:
@@ -59,27 +75,31 @@ class Replay:
 
     def __init__(self, store: Store, session: str) -> None:
         self.store = store
-        ids = ["session_id", "parent_session_id", "user_turn_count", "started_at"]
-        self._known = store.tables.scan("windows").select(ids).sort("started_at").collect()
-        self.ids = self._known["session_id"].unique(maintain_order=True).to_list()
+        windows = store.tables.scan("windows")
+        columns = ["session_id", "parent_session_id", "user_turn_count", "started_at"]
+        self._all_windows = windows.select(columns).sort("started_at").collect()
+        self.ids = self._all_windows["session_id"].unique(maintain_order=True).to_list()
         self.id = find_session(session.strip(), self.ids)
-        is_own = pl.col("session_id") == self.id
-        self.windows = (
-            store.tables.scan("windows").filter(is_own).sort("started_at", "line_from").collect()
-        )
-        self.checkpoints = self._read_checkpoints()
+        of_session = windows.filter(session_id=self.id)
+        self.windows = of_session.sort("started_at", "line_from").collect()
+        days = self.windows["day"].drop_nulls().unique().sort()
+        self._days = [day.isoformat() for day in days]
+        # A turn that goes on in an open window is newer there than its part in closed ones.
+        turns = self._scan("checkpoints").collect().unique("turn", keep="last", maintain_order=True)
+        self.checkpoints = turns.sort("turn")
         self.is_open = "open" in self.windows["status"]
 
     def session(self) -> SessionReplay:
         """Returns the session with the list of its turns."""
-        first, last = (self.windows.row(number, named=True) for number in (0, -1))
+        first_window = self.windows.row(0, named=True)
+        last_window = self.windows.row(-1, named=True)
         turns = tuple(self._summaries())
-        said = next((one.said for one in turns if one.turn), "")
+        first_words = next((turn.said for turn in turns if turn.turn), "")
         return SessionReplay(
             session_id=self.id,
-            **{name: last[name] for name in ("harness", "project", "folder", "person", "path")},
-            name=last["title"] or shortened(said, NAME_CHARS) or self.id,
-            started_at=first["started_at"],
+            **_picked(last_window, "harness", "project", "folder", "person", "path"),
+            name=last_window["title"] or shortened(first_words, NAME_CHARS) or self.id,
+            started_at=first_window["started_at"],
             ended_at=self.windows["ended_at"].max(),  # pyright: ignore[reportArgumentType]
             is_open=self.is_open,
             linked=self.linked,
@@ -96,132 +116,98 @@ class Replay:
     def number_of(self, turn: str) -> int:
         """Returns the number of the turn that the text names."""
         numbers = self.checkpoints["turn"].to_list()
-        if turn.strip().lower() == "last" and numbers:
+        if not numbers:
+            raise UnknownIdError(NOT_BUILT.format(self.id))
+        if turn.strip().lower() == "last":
             return numbers[-1]
         if turn.strip().isdecimal() and len(turn) < 10 and int(turn) in numbers:
             return int(turn)
-        if not numbers:
-            raise UnknownIdError(
-                f"The turns of session {self.id} are not built yet. Run `memory ingest`."
-            )
-        there = (
-            f"turns {numbers[0]} to {numbers[-1]}"
-            if len(numbers) > 1
-            else f"turn {numbers[0]} only"
-        )
+        turns = f"turns {numbers[0]} to {numbers[-1]}"
+        if len(numbers) == 1:
+            turns = f"turn {numbers[0]} only"
         raise UnknownIdError(
-            f"Session {self.id} has no turn {turn[:20]!r}; it has {there}. "
-            f"`{replay_command(self.id, self.ids)}` lists them; "
-            "`--turn last` shows the last one."
+            f"Session {self.id} has no turn {turn[:20]!r}; it has {turns}. "
+            f"`{replay_command(self.id, self.ids)}` lists them; `--turn last` shows the last one."
         )
 
-    def turns(self, numbers: Sequence[int]) -> Iterator[TurnReplay]:
+    def turns(self, numbers: Collection[int]) -> Iterator[TurnReplay]:
         """Yields the state at each of the turns, in order; their messages are read together."""
-        rows = self.checkpoints.filter(pl.col("turn").is_in(list(numbers))).to_dicts()
-        wanted = [id for row in rows for id in row["message_ids"]]
-        messages, facts = self._messages(wanted), self._facts(wanted)
+        rows = self.checkpoints.filter(pl.col("turn").is_in(numbers)).to_dicts()
+        message_ids = [id for row in rows for id in row["message_ids"]]
+        messages = self._messages(message_ids)
+        facts = self._facts(message_ids)
         injected = list(self._injected(rows[-1])) if rows else []
         for row in rows:
             yield self._turn(row, messages, facts, injected)
 
     def _turn(
         self,
-        row: Mapping[str, Any],
+        row: Row,
         messages: Mapping[str, TurnMessage],
         facts: Sequence[tuple[frozenset[str], LearntFact]],
         injected: Sequence[tuple[Place, str]],
     ) -> TurnReplay:
-        before, after = self._neighbours(row["turn"])
-        since = (before["generation"], before["line_to"]) if before else (-1, -1)
-        until = (row["generation"], row["line_to"])
-        ends = after["started_at"] if after else None
-        said = set(row["message_ids"])
-        found = [messages[id] for id in row["message_ids"] if id in messages]
-        began = [
-            one for one in self.linked if one.started_at and row["started_at"] <= one.started_at
-        ]
-        names = (
-            "turn",
-            "started_at",
-            "ended_at",
-            "folder",
-            "branch",
-            "model",
-            "version",
-            "line_from",
-            "line_to",
-            "is_compacted",
-        )
-        first, numbers = self.windows.row(0, named=True), self.checkpoints["turn"]
+        turns = self.checkpoints
+        later_turns = turns.filter(pl.col("turn") > row["turn"])
+        next_start = next(iter(later_turns["started_at"]), END_OF_TIME)
+        message_ids = row["message_ids"]
+        present = tuple(messages[id] for id in message_ids if id in messages)
+        first_window = self.windows.row(0, named=True)
         return TurnReplay(
             session_id=self.id,
-            **{name: first[name] for name in ("harness", "project", "path")},
-            **{name: row[name] for name in names},
-            turns=(numbers[0], numbers[-1]),
-            is_open=self.is_open and after is None,
-            messages=tuple(found),
+            **_picked(first_window, "harness", "project", "path"),
+            **_picked(row, *TURN_FIELDS),
+            turns=(turns["turn"][0], turns["turn"][-1]),
+            is_open=self.is_open and later_turns.is_empty(),
+            messages=present,
             files_read=tuple(row["files_read"]),
             files_modified=tuple(row["files_modified"]),
-            injected=tuple(
-                InjectedMemory(place[1], place <= since, text)
-                for place, text in injected
-                if place <= until
-            ),
-            recalled=tuple(
-                RecalledInSession(
-                    one.at,
-                    one.at < row["started_at"],
-                    self.questions.get(one.target, ""),
-                    {
-                        short_id(id): self.recalled_texts.get(id, "")
-                        for id in one.payload["memory_ids"]
-                    },
-                )
-                for one in self.recalls
-                if ends is None or one.at < ends
-            ),
-            learnt=tuple(fact for evidence, fact in facts if not said.isdisjoint(evidence)),
-            linked=tuple(
-                one for one in began if ends is None or (one.started_at and one.started_at < ends)
-            ),
-            warnings=self._warnings(len(row["message_ids"]) - len(found)),
+            injected=tuple(self._injected_until(row, injected)),
+            recalled=tuple(self._recalled_until(next_start, row["started_at"])),
+            learnt=tuple(fact for ids, fact in facts if not ids.isdisjoint(message_ids)),
+            linked=tuple(self._begun_between(row["started_at"], next_start)),
+            warnings=self._warnings(len(message_ids) - len(present)),
         )
 
-    def _read_checkpoints(self) -> pl.DataFrame:
-        """Returns the turns in order; one that is going on in an open window is newer than its part
-        in closed ones.
-        """
-        days = [day.isoformat() for day in self.windows["day"].drop_nulls().unique()]
-        is_own = pl.col("session_id") == self.id
-        closed = self.store.tables.scan("checkpoints", days).filter(is_own).collect()
-        still = self.store.tables.scan("checkpoints_open").filter(is_own).collect()
-        return (
-            pl.concat([still, closed])
-            .unique("turn", keep="first", maintain_order=True)
-            .sort("turn")
-        )
+    def _injected_until(
+        self, row: Row, injected: Sequence[tuple[Place, str]]
+    ) -> Iterator[InjectedMemory]:
+        earlier_turns = self.checkpoints.filter(pl.col("turn") < row["turn"])
+        places = earlier_turns.select("generation", "line_to")
+        previous_end: Place = (-1, -1) if places.is_empty() else places.row(-1)
+        for place, text in injected:
+            if place <= (row["generation"], row["line_to"]):
+                yield InjectedMemory(place[1], place <= previous_end, text)
 
-    def _neighbours(self, turn: int) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-        """Returns the turns before and after the turn."""
-        place = int(self.checkpoints["turn"].search_sorted(turn))
-        before = self.checkpoints.row(place - 1, named=True) if place else None
-        return before, self.checkpoints.row(
-            place + 1, named=True
-        ) if place + 1 < self.checkpoints.height else None
+    def _recalled_until(self, end: datetime, start: datetime) -> Iterator[RecalledInSession]:
+        for recall in self.recalls:
+            if recall.at < end:
+                texts = self.recalled_texts
+                memories = {short_id(id): texts.get(id, "") for id in recall.payload["memory_ids"]}
+                question = self.questions.get(recall.target, "")
+                yield RecalledInSession(recall.at, recall.at < start, question, memories)
+
+    def _begun_between(self, start: datetime, end: datetime) -> Iterator[LinkedSession]:
+        for session in self.linked:
+            if session.started_at and start <= session.started_at < end:
+                yield session
+
+    def _scan(self, table: str) -> pl.LazyFrame:
+        """Returns the session's rows in the table of closed windows, then in that of open ones."""
+        tables = self.store.tables
+        closed = tables.scan(table, self._days)
+        return pl.concat([closed, tables.scan(f"{table}_open")]).filter(session_id=self.id)
 
     def _summaries(self) -> Iterator[TurnSummary]:
-        firsts = self.checkpoints["message_ids"].list.first()
-        said = {
-            id: one.text for id, one in self._messages(firsts.to_list(), chars=SAID_CHARS).items()
-        }
+        first_ids = self.checkpoints["message_ids"].list.first().to_list()
+        messages = self._messages(first_ids, chars=SAID_CHARS)
         last = self.checkpoints.height - 1
         for number, row in enumerate(self.checkpoints.iter_rows(named=True)):
+            message = messages.get(row["message_ids"][0])
+            words = squeezed(message.text) if message else ""
             yield TurnSummary(
-                **{
-                    name: row[name]
-                    for name in ("turn", "started_at", "ended_at", "result_count", "is_compacted")
-                },
-                said=shortened(squeezed(said.get(row["message_ids"][0], "")), SAID_CHARS),
+                **_picked(row, "turn", "started_at", "ended_at", "result_count", "is_compacted"),
+                said=shortened(words, SAID_CHARS),
                 message_count=len(row["message_ids"]),
                 files_modified=tuple(row["files_modified"]),
                 is_open=self.is_open and number == last,
@@ -231,110 +217,59 @@ class Replay:
         """Returns the messages by id, of their text only the first characters where a number is
         given.
         """
-        names = [
-            "message_id",
-            "author",
-            "kind",
-            "tool_name",
-            "is_error",
-            "text_chars",
-            "image_count",
-            "model",
-            "line",
-        ]
         text = pl.col("text") if chars is None else pl.col("text").str.slice(0, 2 * chars)
-        tables, is_own = self.store.tables, pl.col("session_id") == self.id
-        scans = (tables.scan("messages", self._days(ids)), tables.scan("messages_open"))
-        is_wanted = is_own & pl.col("message_id").is_in(list(ids))
-        found = pl.concat(
-            [one.filter(is_wanted).select(*names, text, at="event_at").collect() for one in scans]
-        )
-        return {row["message_id"]: TurnMessage(**row) for row in found.iter_rows(named=True)}
-
-    def _days(self, ids: Sequence[str]) -> list[str]:
-        """Returns the days of the closed windows that have the messages."""
-        wanted = set(ids)
-        pairs = self.windows.select("day", "message_ids").iter_rows()
-        return sorted(
-            {
-                day.isoformat()
-                for day, own in pairs
-                if isinstance(day, date) and not wanted.isdisjoint(own)
-            }
-        )
+        messages = self._scan("messages").filter(pl.col("message_id").is_in(ids))
+        rows = messages.select(*MESSAGE_FIELDS, text, at="event_at").collect()
+        return {row["message_id"]: TurnMessage(**row) for row in rows.iter_rows(named=True)}
 
     def _facts(self, ids: Sequence[str]) -> list[tuple[frozenset[str], LearntFact]]:
         """Returns what was learnt from the messages, each with the ids of its evidence."""
-        wanted = pl.col("message_ids").list.eval(pl.element().is_in(list(ids))).list.any()
-        scan = self.store.tables.scan("observations", self._days(ids)).filter(
-            pl.col("session_id") == self.id
-        )
-        rows = scan.filter(wanted).sort("event_at", "id").collect().iter_rows(named=True)
-        names = ("id", "text", "category", "priority", "gate", "quote")
-        return [
-            (
-                frozenset(row["message_ids"]),
-                LearntFact(
-                    **{name: row[name] for name in names},
-                    command=f"memory explain {short_id(row['id'])}",
-                ),
-            )
-            for row in rows
-        ]
+        is_evidence = pl.col("message_ids").list.eval(pl.element().is_in(ids)).list.any()
+        scan = self.store.tables.scan("observations", self._days).filter(session_id=self.id)
+        facts = []
+        for row in scan.filter(is_evidence).sort("event_at", "id").collect().to_dicts():
+            fields = _picked(row, "id", "text", "category", "priority", "gate", "quote")
+            fact = LearntFact(**fields, command=f"memory explain {short_id(row['id'])}")
+            facts.append((frozenset(row["message_ids"]), fact))
+        return facts
 
-    def _injected(self, last: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    def _injected(self, last: Row) -> Iterator[tuple[Place, str]]:
         """Yields the memories that the transcript has up to the turn, each with its place."""
-        source, generation = last["source_id"], last["generation"]
+        source = last["source_id"]
+        generation = last["generation"]
         records = self.store.tables.scan("records", [source]).filter(generation=generation)
-        quoting = (
-            records.filter(~pl.col("author").is_in(list(INJECTED_BY)))
-            .select("line")
-            .collect()["line"]
-        )
-        skipped = frozenset(quoting.to_list())
+        quoting = records.filter(~pl.col("author").is_in(INJECTED_BY)).select("line").collect()
+        skipped = frozenset(quoting["line"].to_list())
         for line in self.store.archive.lines(source, generation):
             if line.number > last["line_to"]:
                 return
             if line.number not in skipped and _MARK.search(line.content):
-                for text in dict.fromkeys(
-                    one for part in _strings(line.content) for one in find_memories(part)
-                ):
+                texts = (text for part in _strings(line.content) for text in find_memories(part))
+                for text in dict.fromkeys(texts):
                     yield (generation, line.number), text
 
     @cached_property
     def recalls(self) -> list[Event]:
         """The recalls that the session asked for, or that were made at its prompts."""
-        return [
-            one
-            for one in self.store.ledger.events([RECALLED])
-            if one.payload.get("session") == self.id
-        ]
+        recalls = self.store.ledger.events([RECALLED])
+        return [event for event in recalls if event.payload.get("session") == self.id]
 
     @cached_property
     def questions(self) -> Mapping[str, str]:
         """Words of the questions of these recalls, by their hash in the ledger."""
-        hashes = {one.target for one in self.recalls}
+        hashes = {event.target for event in self.recalls}
         if not hashes:
             return {}
-        days = [day.isoformat() for day in self.windows["day"].drop_nulls().unique()]
-        scans = (self.store.tables.scan("messages", days), self.store.tables.scan("messages_open"))
-        asks = (pl.col("author") == "owner") | pl.col("text").str.contains(CALL, literal=True)
-        said = [
-            scan.filter(asks, session_id=self.id).select("text").collect()["text"] for scan in scans
-        ]
-        return find_questions(chain.from_iterable(said), hashes, self.store.key)
+        is_asking = (pl.col("author") == "owner") | pl.col("text").str.contains(CALL, literal=True)
+        messages = self._scan("messages").filter(is_asking).select("text").collect()
+        return find_questions(messages["text"], hashes, self.store.key)
 
     @cached_property
     def recalled_texts(self) -> dict[str, str]:
         """Present text of each recalled memory, by id."""
-        ids = {id for one in self.recalls for id in one.payload["memory_ids"]}
-        rows = (
-            self.store.tables.scan("memories")
-            .filter(pl.col("id").is_in(list(ids)))
-            .select("id", "text")
-            .collect()
-        )
-        return dict(rows.iter_rows())
+        ids = {id for event in self.recalls for id in event.payload["memory_ids"]}
+        memories = self.store.tables.scan("memories").select("id", "text")
+        return dict(memories.filter(pl.col("id").is_in(ids)).collect().iter_rows())
 
     @cached_property
     def linked(self) -> tuple[LinkedSession, ...]:
@@ -342,31 +277,53 @@ class Replay:
         return tuple(self._read_linked())
 
     def _read_linked(self) -> Iterator[LinkedSession]:
-        parents = [
-            one
-            for one in self.windows["parent_session_id"].drop_nulls().unique()
-            if one in self.ids
-        ]
-        for id in parents[:1]:
+        parents = self.windows["parent_session_id"].drop_nulls().unique()
+        for id in [parent for parent in parents if parent in self.ids][:1]:
             yield LinkedSession(id, "parent", None, replay_command(id, self.ids))
-        children = self._known.filter(pl.col("parent_session_id") == self.id).group_by(
-            "session_id", maintain_order=True
-        )
-        for id, at, turns in children.agg(
-            pl.min("started_at"), pl.sum("user_turn_count")
-        ).iter_rows():
-            yield LinkedSession(
-                id, "fork" if turns else "sub-agent", at, replay_command(id, self.ids)
-            )
+        children = self._all_windows.filter(parent_session_id=self.id)
+        by_session = children.group_by("session_id", maintain_order=True)
+        sums = by_session.agg(pl.min("started_at"), pl.sum("user_turn_count"))
+        for id, at, turns in sums.iter_rows():
+            relation = "fork" if turns else "sub-agent"
+            yield LinkedSession(id, relation, at, replay_command(id, self.ids))
 
     def _warnings(self, missing: int = 0) -> tuple[str, ...]:
         if self.checkpoints.is_empty():
-            return (f"The turns of session {self.id} are not built yet. Run `memory ingest`.",)
-        return (
-            (f"{missing:,} messages of the turn are not built yet. Run `memory ingest`.",)
-            if missing
-            else ()
-        )
+            return (NOT_BUILT.format(self.id),)
+        if missing:
+            return (f"{missing:,} messages of the turn are not built yet. Run `memory ingest`.",)
+        return ()
+
+
+def find_questions(texts: Iterable[str], hashes: Collection[str], key: bytes) -> dict[str, str]:
+    """Returns the words of each hash that the texts of prompts and of calls of tools have, because
+    the ledger keeps only keyed hashes; not those that masking changed.
+    """
+    questions: dict[str, str] = {}
+    for text in texts:
+        for words in _candidates(text):
+            hashed = hash_of_question(words, key)
+            if hashed in hashes:
+                questions.setdefault(hashed, words)
+        if len(questions) == len(hashes):
+            break
+    return questions
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """Yields a prompt as its hook asks it, the strings among a tool's arguments, and what is quoted
+    in them, as in a shell.
+    """
+    yield squeezed(text)
+    for _, given in calls_in(text):
+        try:
+            arguments = json.loads(given)
+        except ValueError:  # cut, or the arguments of a tool that takes plain text
+            arguments = given
+        for value in arguments.values() if isinstance(arguments, dict) else [arguments]:
+            if isinstance(value, str):
+                yield value
+                yield from (quoted for _, quoted in _QUOTED.findall(value))
 
 
 def _strings(line: bytes) -> Iterator[str]:
@@ -376,8 +333,12 @@ def _strings(line: bytes) -> Iterator[str]:
     except orjson.JSONDecodeError:
         return
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict | list):
-            waiting += reversed(list(one.values()) if isinstance(one, dict) else one)
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            waiting += reversed(list(value.values()) if isinstance(value, dict) else value)
+
+
+def _picked(row: Row, *names: str) -> dict[str, Any]:
+    return {name: row[name] for name in names}

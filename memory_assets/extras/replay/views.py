@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from memory_assets.interfaces.views.lines import Part, Parts, bold, counted, dim, line, warning
+from memory_assets.interfaces.views.lines import (
+    Part,
+    Parts,
+    bold,
+    counted,
+    dim,
+    line,
+    render_fields,
+    warning,
+)
 from memory_assets.schema.vocabulary import MARKS
 from memory_assets.text.words import shortened, squeezed
 
@@ -31,8 +40,9 @@ MEMORY_CHARS = 160
 """Characters of a memory that was put into the context before the turn."""
 
 GONE = "forgotten or merged since"
-OPEN_SESSION = "open: no end of the session was seen; it is running, or its process was killed"
+OPEN_SESSION = "Open: no end of the session was seen; it is running, or its process was killed."
 OPEN_TURN = "The session is open, and this is its last turn so far."
+LABELS = {"owner": "person", "injected": "harness", "subagent": "sub-agent"}
 SPEAKERS = {"owner": "bold cyan", "assistant": "bold green", "subagent": "bold green"}
 
 _CALL = re.compile(r"^\[toolCall ([^\s(]+)\(", re.M)
@@ -52,12 +62,12 @@ def parts_of(message: "TurnMessage") -> Iterator[Spoken]:
     """
     calls = [] if message.kind == "tool_result" else list(_CALL.finditer(message.text))
     ends = [call.start() for call in calls] + [len(message.text)]
-    if text := message.text[: ends[0]].strip("\n"):
+    text = message.text[: ends[0]].strip("\n")
+    if text:
         yield Spoken("", text)
     for call, end in zip(calls, ends[1:], strict=True):
-        yield Spoken(
-            call[1], _arguments(message.text[call.end() : end].rstrip("\n").removesuffix(")]"))
-        )
+        given = message.text[call.end() : end].rstrip("\n").removesuffix(")]")
+        yield Spoken(call[1], _arguments(given))
 
 
 def _arguments(text: str) -> str:
@@ -67,14 +77,12 @@ def _arguments(text: str) -> str:
         return text
     if not isinstance(given, dict):
         return text
-    values = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in given.items()
-    }
-    return "\n".join(
-        f"{name}: {value}" if "\n" not in value else f"{name}:\n{value}"
-        for name, value in values.items()
-    )
+    return "\n".join(_argument(name, value) for name, value in given.items())
+
+
+def _argument(name: str, value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{name}:\n{text}" if "\n" in text else f"{name}: {text}"
 
 
 def label_of(message: "TurnMessage") -> str:
@@ -83,14 +91,7 @@ def label_of(message: "TurnMessage") -> str:
         return f"{message.tool_name or 'tool'} {'failed' if message.is_error else 'returned'}"
     if message.kind == "summary":
         return "summary of the context"
-    return {"owner": "person", "injected": "harness", "subagent": "sub-agent"}.get(
-        message.author, message.author
-    )
-
-
-def left_out(message: "TurnMessage") -> str:
-    """Returns what is added below a message: images that are not shown."""
-    return counted(message.image_count, "image") if message.image_count else ""
+    return LABELS.get(message.author, message.author)
 
 
 def duration(began: datetime, ended: datetime) -> str:
@@ -105,81 +106,83 @@ def duration(began: datetime, ended: datetime) -> str:
 def heading_of(replay: "TurnReplay", zone: tzinfo) -> str:
     """Returns the number of the turn and its time."""
     began = replay.started_at.astimezone(zone)
-    which = (
-        f"Turn {replay.turn} of {replay.turns[-1]}" if replay.turns[-1] else "All of the session"
-    )
+    last = replay.turns[-1]
+    which = f"Turn {replay.turn} of {last}" if last else "All of the session"
     return f"{which} · {began:%Y-%m-%d %H:%M:%S}, {duration(replay.started_at, replay.ended_at)}"
 
 
-def state_of(replay: "TurnReplay") -> Iterator[tuple[str, str]]:
-    """Yields the state of the session at the turn, as names and values."""
-    yield "session", replay.session_id
-    yield "project", replay.project
-    yield "folder", replay.folder
-    yield "branch", replay.branch or ""
-    yield "model", replay.model or ""
-    yield (
-        "harness",
-        f"{HARNESSES.get(replay.harness, replay.harness)} {replay.version or ''}".strip(),
-    )
-    yield "transcript", f"records {replay.line_from:,} to {replay.line_to:,} of {replay.path}"
-    yield "read", "\n".join(replay.files_read)
-    yield "modified", "\n".join(replay.files_modified)
-    yield "context", "compacted during the turn" if replay.is_compacted else ""
+def state_of(replay: "TurnReplay") -> dict[str, str]:
+    """Returns the state of the session at the turn by name, without what is empty."""
+    harness = HARNESSES.get(replay.harness, replay.harness)
+    state = {
+        "session": replay.session_id,
+        "project": replay.project,
+        "folder": replay.folder,
+        "branch": replay.branch,
+        "model": replay.model,
+        "harness": f"{harness} {replay.version or ''}".strip(),
+        "transcript": f"records {replay.line_from:,} to {replay.line_to:,} of {replay.path}",
+        "read": "\n".join(replay.files_read),
+        "modified": "\n".join(replay.files_modified),
+        "context": "compacted during the turn" if replay.is_compacted else "",
+    }
+    return {name: value for name, value in state.items() if value}
+
+
+def origin_of(session: "SessionReplay") -> str:
+    """Returns the session's id, harness, project and person."""
+    harness = HARNESSES.get(session.harness, session.harness)
+    facts = (session.session_id, harness, session.project, session.person)
+    return " · ".join(filter(None, facts))
 
 
 def render_session(replay: "SessionReplay", zone: tzinfo, first: int | None = None) -> Parts:
     """Renders a session with one line per turn: at most `MOST_TURNS`, from the first one that is
     wanted, else the last ones.
     """
-    began, ended = (moment.astimezone(zone) for moment in (replay.started_at, replay.ended_at))
+    began = replay.started_at.astimezone(zone)
+    ended = replay.ended_at.astimezone(zone)
     yield bold(replay.name)
-    harness = HARNESSES.get(replay.harness, replay.harness)
-    yield dim(" · ".join(filter(None, (replay.session_id, harness, replay.project, replay.person))))
+    yield dim(origin_of(replay))
     until = f"{ended:%H:%M}" if ended.date() == began.date() else f"{ended:%Y-%m-%d %H:%M}"
     yield dim(f"{began:%Y-%m-%d %H:%M} to {until} in {replay.folder or 'an unknown folder'}")
     if replay.is_open:
-        yield warning(OPEN_SESSION[0].upper() + OPEN_SESSION[1:] + ".")
+        yield warning(OPEN_SESSION)
     yield from map(_linked, replay.linked)
-    after = [one for one in replay.turns if first is not None and one.turn >= first]
-    shown = replay.turns[-MOST_TURNS:] if first is None else after[:MOST_TURNS]
+    shown = replay.turns[-MOST_TURNS:]
+    if first is not None:
+        shown = [turn for turn in replay.turns if turn.turn >= first][:MOST_TURNS]
     if shown:
         yield ""
         yield _turn_table(shown, zone)
-    if hidden := len(replay.turns) - len(shown):
-        yield dim(
-            f"{counted(hidden, 'turn')} not listed; --from NUMBER lists {MOST_TURNS} from "
-            "that one on."
-        )
+    hidden = len(replay.turns) - len(shown)
+    if hidden:
+        what = f"{counted(hidden, 'turn')} not listed"
+        yield dim(f"{what}; --from NUMBER lists {MOST_TURNS} from that one on.")
 
 
 def _turn_table(turns: Iterable["TurnSummary"], zone: tzinfo) -> Table:
-    made = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    turn_table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for name in ("turn", "time"):
-        made.add_column(name, justify="right", no_wrap=True)
-    made.add_column("said", no_wrap=True, overflow="ellipsis", ratio=1)
+        turn_table.add_column(name, justify="right", no_wrap=True)
+    turn_table.add_column("said", no_wrap=True, overflow="ellipsis", ratio=1)
     for name in ("tools", "files"):
-        made.add_column(name, justify="right", no_wrap=True)
+        turn_table.add_column(name, justify="right", no_wrap=True)
     day = None
-    for one in turns:
-        began = one.started_at.astimezone(zone)
-        when, day = (
-            f"{began:%H:%M}" if began.date() == day else f"{began:%m-%d %H:%M}",
-            began.date(),
-        )
-        notes = [
-            note
-            for note, holds in (("open", one.is_open), ("compacted", one.is_compacted))
-            if holds
-        ]
-        said = line((f"({', '.join(notes)}) " if notes else "", "yellow"), squeezed(one.said))
-        made.add_row(
-            str(one.turn),
-            when,
-            said,
-            *(str(count or "") for count in (one.result_count, len(one.files_modified))),
-        )
-    return made
+    for turn in turns:
+        began = turn.started_at.astimezone(zone)
+        when = f"{began:%H:%M}" if began.date() == day else f"{began:%m-%d %H:%M}"
+        day = began.date()
+        words = line((_notes_of(turn), "yellow"), squeezed(turn.said))
+        counts = (turn.result_count, len(turn.files_modified))
+        turn_table.add_row(str(turn.turn), when, words, *(str(count or "") for count in counts))
+    return turn_table
+
+
+def _notes_of(turn: "TurnSummary") -> str:
+    notes = {"open": turn.is_open, "compacted": turn.is_compacted}
+    listed = ", ".join(note for note, holds in notes.items() if holds)
+    return f"({listed}) " if listed else ""
 
 
 def render_turn(replay: "TurnReplay", zone: tzinfo) -> Parts:
@@ -187,7 +190,7 @@ def render_turn(replay: "TurnReplay", zone: tzinfo) -> Parts:
     yield bold(heading_of(replay, zone))
     if replay.is_open:
         yield warning(OPEN_TURN)
-    yield _state_table(replay)
+    yield from render_fields(state_of(replay))
     yield from _memories(replay, zone)
     for message in replay.messages:
         yield ""
@@ -196,32 +199,20 @@ def render_turn(replay: "TurnReplay", zone: tzinfo) -> Parts:
     yield from map(_linked, replay.linked)
 
 
-def _state_table(replay: "TurnReplay") -> Table:
-    made = Table(box=None, show_header=False, pad_edge=False)
-    made.add_column(style="bold")
-    made.add_column(overflow="fold")
-    for name, value in state_of(replay):
-        if value:
-            made.add_row(name, value)
-    return made
-
-
 def _message(message: "TurnMessage", zone: tzinfo) -> Parts:
     style = "bold red" if message.is_error else SPEAKERS.get(message.author, "bold")
     yield line((label_of(message), style), (f"  {message.at.astimezone(zone):%H:%M:%S}", "dim"))
-    quiet = (
-        "dim" if message.kind in ("tool_result", "summary") or message.author == "injected" else ""
-    )
+    is_quiet = message.kind in ("tool_result", "summary") or message.author == "injected"
     for part in parts_of(message):
         if part.tool:
             yield line("  ", (f"calls {part.tool}", "bold magenta"))
-        yield from _indented(part.text, "    " if part.tool else "  ", quiet)
-    if more := left_out(message):
-        yield dim(f"  ({more})")
+        yield from _indented(part.text, "    " if part.tool else "  ", "dim" if is_quiet else "")
+    if message.image_count:
+        yield dim(f"  ({counted(message.image_count, 'image')})")
 
 
 def _indented(text: str, by: str, style: str) -> Iterator[Part]:
-    yield from (Text(f"{by}{one}", style=style) for one in text.expandtabs(4).split("\n"))
+    return (Text(f"{by}{words}", style=style) for words in text.expandtabs(4).split("\n"))
 
 
 def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
@@ -230,25 +221,26 @@ def _memories(replay: "TurnReplay", zone: tzinfo) -> Parts:
         return
     yield ""
     yield bold("Memory by this turn")
-    for one in replay.injected:
-        if one.is_before:
-            text = shortened(squeezed(one.text), MEMORY_CHARS)
-            yield dim(f"  - put into the context before, record {one.line:,}: {text}")
+    for memory in replay.injected:
+        if memory.is_before:
+            text = shortened(squeezed(memory.text), MEMORY_CHARS)
+            yield dim(f"  - put into the context before, record {memory.line:,}: {text}")
             continue
-        yield dim(f"  - put into the context in this turn, record {one.line:,}:")
-        yield from _indented(one.text, "    ", "dim")
-    for one in replay.recalled:
-        yield dim(f"  - {recalled_when(one, zone)}{'' if one.memories else ': nothing'}")
-        for id, text in one.memories.items():
+        yield dim(f"  - put into the context in this turn, record {memory.line:,}:")
+        yield from _indented(memory.text, "    ", "dim")
+    for recall in replay.recalled:
+        yield dim(f"  - {recalled_when(recall, zone)}{'' if recall.memories else ': nothing'}")
+        for id, text in recall.memories.items():
             yield dim(f"    - {id} {text or GONE}")
 
 
-def recalled_when(one: "RecalledInSession", zone: tzinfo) -> str:
+def recalled_when(recall: "RecalledInSession", zone: tzinfo) -> str:
     """Returns when something was recalled, and the question, shortened, where the session has
     it.
     """
-    asked = f", asked “{shortened(squeezed(one.question), MEMORY_CHARS)}”" if one.question else ""
-    return f"recalled at {one.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"
+    question = shortened(squeezed(recall.question), MEMORY_CHARS)
+    asked = f", asked “{question}”" if question else ""
+    return f"recalled at {recall.at.astimezone(zone):%Y-%m-%d %H:%M:%S}{asked}"
 
 
 def _learnt(replay: "TurnReplay") -> Parts:
@@ -262,22 +254,19 @@ def _learnt(replay: "TurnReplay") -> Parts:
         yield dim(f"    {fact.category}{held}; {fact.command}")
 
 
-def _linked(one: "LinkedSession") -> Text:
-    relation = {"parent": "came from", "fork": "fork", "sub-agent": "sub-agent"}[one.relation]
-    return dim(f"{relation}: {one.command}")
+def _linked(session: "LinkedSession") -> Text:
+    relation = "came from" if session.relation == "parent" else session.relation
+    return dim(f"{relation}: {session.command}")
 
 
 def after_turn(replay: "TurnReplay", command: str) -> str:
     """Returns the command that shows the next turn; empty after the last one."""
-    return (
-        f"`{command} --turn {replay.turn + 1}` shows the next turn."
-        if replay.turn < replay.turns[-1]
-        else ""
-    )
+    if replay.turn >= replay.turns[-1]:
+        return ""
+    return f"`{command} --turn {replay.turn + 1}` shows the next turn."
 
 
 def after_session(replay: "SessionReplay", command: str) -> str:
     """Returns the command that shows the last turn."""
-    return (
-        f"`{command} --turn {replay.turns[-1].turn}` shows the last turn." if replay.turns else ""
-    )
+    turns = replay.turns
+    return f"`{command} --turn {turns[-1].turn}` shows the last turn." if turns else ""

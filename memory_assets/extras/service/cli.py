@@ -1,25 +1,18 @@
 """`memory service`: keeps the memory up to date in the background, from login on."""
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from memory_assets.errors import StoreError
 from memory_assets.extras.service.views import after_service, render_service
-from memory_assets.interfaces.cli.commands import Json, group, shown
+from memory_assets.interfaces.cli.commands import DryRun, Json, Port, group, shown
 from memory_assets.interfaces.ports import free_port
 from memory_assets.interfaces.views.terminal import Reply, tell
 from memory_assets.memory import MemoryAgent
 
 app = group("Keep the memory up to date in the background, from login on.")
-Port = Annotated[
-    int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")
-]
 
 
 @app.command(epilog="Example: `memory service install --dry-run`")
@@ -29,8 +22,8 @@ def install(port: Port = None, dry_run: DryRun = False, as_json: Json = False) -
     """
     from memory_assets.extras.service import login_service
 
-    found = login_service.install(_own_store(), port, is_dry=dry_run)
-    return shown(lambda done: render_service(done, is_dry=dry_run), found)
+    service = login_service.install(_own_store(), port, is_dry=dry_run)
+    return shown(partial(render_service, is_dry=dry_run), service)
 
 
 @app.command(epilog="Example: `memory service uninstall`")
@@ -38,8 +31,8 @@ def uninstall(dry_run: DryRun = False, as_json: Json = False) -> Reply:
     """Stop the service and remove it from login; the memory stays."""
     from memory_assets.extras.service import login_service
 
-    found = login_service.uninstall(MemoryAgent().settings.data, is_dry=dry_run)
-    return shown(lambda done: render_service(done, is_dry=dry_run), found)
+    service = login_service.uninstall(MemoryAgent().settings.data, is_dry=dry_run)
+    return shown(partial(render_service, is_dry=dry_run), service)
 
 
 @app.command(epilog="Example: `memory service status`")
@@ -47,10 +40,9 @@ def status(as_json: Json = False) -> Reply:
     """Show whether the service is installed and runs; the exit code is 1 if not."""
     from memory_assets.extras.service import login_service
 
-    found = login_service.status(MemoryAgent().settings.data)
-    return shown(
-        render_service, found, exit_code=int(not found.is_running), next_step=after_service(found)
-    )
+    service = login_service.status(MemoryAgent().settings.data)
+    code = int(not service.is_running)
+    return shown(render_service, service, exit_code=code, next_step=after_service(service))
 
 
 @app.command(hidden=True, epilog="Example: `memory service run --store ~/memory`")

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from memory_assets.errors import SettingsError, StoreError
@@ -20,16 +21,15 @@ from memory_assets.harnesses.hook_commands import command
 from memory_assets.store.places import application_folder, settings_files, user_settings_file
 from memory_assets.store.service_log import START_FILE, log_path
 from memory_assets.store.settings import read_file
-from memory_assets.text.files import bytes_of, write_atomically
+from memory_assets.text.files import bytes_of, text_of, write_atomically
 
-NAME, LABEL = "memory-assets", "local.memory-assets"
-INSTALLED, CURRENT, OUTDATED, REMOVED, ABSENT = (
-    "installed",
-    "already installed",
-    "outdated",
-    "removed",
-    "not installed",
-)
+UNIT = "memory-assets.service"
+LABEL = "local.memory-assets"
+INSTALLED = "installed"
+CURRENT = "already installed"
+OUTDATED = "outdated"
+REMOVED = "removed"
+ABSENT = "not installed"
 KEYS_FILE = "service.env"
 OF_OBJECT_STORE = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION")
 """What a store in an S3 bucket reads from the environment."""
@@ -44,6 +44,7 @@ into the unit.
 """
 
 COMMAND_SECONDS = 30.0
+RELOAD = ("systemctl", "--user", "daemon-reload")
 
 Run = Callable[[Sequence[str]], tuple[int, str]]
 """Runs a command and returns its exit code and what it printed; -1 where there is no such program.
@@ -77,12 +78,10 @@ class _Manager:
 def run_command(words: Sequence[str]) -> tuple[int, str]:
     """Runs the command with a time limit."""
     try:
-        done = subprocess.run(
-            words, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False
-        )
+        process = subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         return -1, str(error)
-    return done.returncode, (done.stdout + done.stderr).strip()
+    return process.returncode, (process.stdout + process.stderr).strip()
 
 
 @dataclass(frozen=True)
@@ -110,48 +109,38 @@ def install(
     on = machine or Machine()
     manager = _manager(store, port, on)
     warnings = _unseen_settings(on.environ)
-    before = bytes_of(manager.path)
-    state = CURRENT if before == manager.text else INSTALLED
-    found = ServiceState(
-        state, manager.path, log_path(store), warnings=warnings, text=manager.text.decode()
-    )
+    previous = bytes_of(manager.path)
+    state = CURRENT if previous == manager.text else INSTALLED
+    text = manager.text.decode()
+    service = ServiceState(state, manager.path, log_path(store), warnings=warnings, text=text)
     if is_dry:
-        return found
+        return service
     try:
         write_atomically(manager.path, manager.text)
     except OSError as error:
         raise StoreError(
             f"Cannot write {manager.path}: {error.strerror or error}. Fix the folder's permissions."
         ) from error
-    if before is not None and before != manager.text:
-        _each(manager.stop, on.run)
-    failed = _each(manager.start, on.run)
-    return replace(found, is_running=_is_running(manager, on.run), warnings=(*warnings, *failed))
+    if previous is not None and state == INSTALLED:
+        _run_all(manager.stop, on.run)
+    warnings += _run_all(manager.start, on.run)
+    return replace(service, is_running=_is_running(manager, on.run), warnings=warnings)
 
 
-def uninstall(
-    store: Path,
-    *,
-    is_dry: bool = False,
-    machine: Machine | None = None,
-) -> ServiceState:
+def uninstall(store: Path, *, is_dry: bool = False, machine: Machine | None = None) -> ServiceState:
     """Stops the service and removes its unit; the store stays."""
     on = machine or Machine()
     manager = _manager(store, None, on)
-    before = bytes_of(manager.path)
-    if before is None:
-        return ServiceState(ABSENT, manager.path, log_path(store))
-    if not is_dry:
-        _each(manager.stop, on.run)
-        manager.path.unlink(missing_ok=True)
-        if on.platform != "darwin":
-            on.run(("systemctl", "--user", "daemon-reload"))
-    return ServiceState(
-        REMOVED,
-        manager.path,
-        log_path(store),
-        text=before.decode("utf-8", "replace") if is_dry else "",
-    )
+    service_state = partial(ServiceState, path=manager.path, log=log_path(store))
+    if not manager.path.is_file():
+        return service_state(ABSENT)
+    if is_dry:
+        return service_state(REMOVED, text=text_of(manager.path))
+    _run_all(manager.stop, on.run)
+    manager.path.unlink(missing_ok=True)
+    if on.platform != "darwin":
+        on.run(RELOAD)
+    return service_state(REMOVED)
 
 
 def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
@@ -162,63 +151,48 @@ def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
         return None
 
 
-def status(
-    store: Path,
-    *,
-    machine: Machine | None = None,
-) -> ServiceState:
+def status(store: Path, *, machine: Machine | None = None) -> ServiceState:
     """Returns whether the service is installed for the store, and whether it runs."""
     on = machine or Machine()
     manager = _manager(store, None, on)
-    found = bytes_of(manager.path)
-    if found is None:
-        return ServiceState(ABSENT, manager.path, log_path(store))
-    text = found.decode("utf-8", "replace")
-    is_ours = _store_word(store, on.platform) in text and all(
-        word in text for word in command()[:1]
-    )
-    state = INSTALLED if is_ours else OUTDATED
-    why = (
-        ()
-        if is_ours
-        else (
-            f"{manager.path} is of another store or installation; `memory service install` "
-            "writes it again.",
-        )
-    )
-    return ServiceState(
-        state, manager.path, log_path(store), _is_running(manager, on.run), why, text
-    )
+    service_state = partial(ServiceState, path=manager.path, log=log_path(store))
+    if not manager.path.is_file():
+        return service_state(ABSENT)
+    text = text_of(manager.path)
+    running = _is_running(manager, on.run)
+    if _store_word(store, on.platform) in text and command()[0] in text:
+        return service_state(INSTALLED, is_running=running, text=text)
+    other = f"{manager.path} is of another store or installation"
+    warning = f"{other}; `memory service install` writes it again."
+    return service_state(OUTDATED, is_running=running, warnings=(warning,), text=text)
 
 
 def read_keys(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Returns the variables in `service.env`: lines `NAME=value`; raises `SettingsError` if others
     may read the file.
     """
-    path = Path(user_settings_file(environ)).with_name(KEYS_FILE)
+    path = _keys_file(environ)
     if not path.is_file():
         return {}
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise SettingsError(f"Other users may read the keys in {path}. Run `chmod 600 '{path}'`.")
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    pairs = (
-        line.removeprefix("export ").partition("=")
-        for line in lines
-        if "=" in line and not line.startswith("#")
-    )
-    return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
+    keys = {}
+    for line in path.read_text("utf-8").splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            keys[name.strip()] = value.strip().strip("'\"")
+    return keys
+
+
+def _keys_file(environ: Mapping[str, str]) -> Path:
+    return Path(user_settings_file(environ)).with_name(KEYS_FILE)
 
 
 def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
     """Returns the platform's manager; raises `StoreError` where there is none that is known."""
-    words = [
-        *command(),
-        "service",
-        "run",
-        "--store",
-        str(store),
-        *(["--port", str(port)] if port else []),
-    ]
+    words = [*command(), "service", "run", "--store", str(store)]
+    if port:
+        words += ["--port", str(port)]
     carried = {name: on.environ[name] for name in CARRIED if on.environ.get(name)}
     if on.platform == "darwin":
         path = on.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
@@ -228,25 +202,12 @@ def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
         text = _launch_agent(words, carried, on.home, log_path(store))
         return _Manager(path, text, start, stop, ("launchctl", "print", f"{domain}/{LABEL}"))
     if on.platform.startswith("linux"):
-        unit = f"{NAME}.service"
-        path = (
-            Path(application_folder("settings", on.platform, on.environ, on.home))
-            / "systemd"
-            / "user"
-            / unit
-        )
-        start = (
-            ("systemctl", "--user", "daemon-reload"),
-            ("systemctl", "--user", "enable", "--now", unit),
-        )
-        stop = (("systemctl", "--user", "disable", "--now", unit),)
-        return _Manager(
-            path,
-            _unit(words, carried),
-            start,
-            stop,
-            ("systemctl", "--user", "is-active", "--quiet", unit),
-        )
+        settings = application_folder("settings", on.platform, on.environ, on.home)
+        path = Path(settings, "systemd", "user", UNIT)
+        start = (RELOAD, ("systemctl", "--user", "enable", "--now", UNIT))
+        stop = (("systemctl", "--user", "disable", "--now", UNIT),)
+        ask = ("systemctl", "--user", "is-active", "--quiet", UNIT)
+        return _Manager(path, _unit(words, carried), start, stop, ask)
     raise StoreError(
         f"There is no service for {on.platform} yet: systemd and launchd are supported. "
         f"Start this at login: {' '.join(words)}"
@@ -255,9 +216,8 @@ def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
 
 def _unit(words: Sequence[str], environ: Mapping[str, str]) -> bytes:
     """Returns the text of the systemd unit."""
-    variables = "".join(
-        f"Environment={_quoted(f'{name}={value}')}\n" for name, value in environ.items()
-    )
+    pairs = (_quoted(f"{name}={value}") for name, value in environ.items())
+    variables = "".join(f"Environment={pair}\n" for pair in pairs)
     text = f"""# Written by `memory service install`; `memory service uninstall` removes it.
 [Unit]
 Description=memory_assets: reads transcripts of coding agents and keeps their memory up to date
@@ -317,22 +277,20 @@ def _store_word(store: Path, platform: str) -> str:
 
 
 def _is_running(manager: _Manager, run: Run) -> bool:
-    code, _ = run(manager.ask)
-    return code == 0
+    return run(manager.ask)[0] == 0
 
 
-def _each(commands: Sequence[Sequence[str]], run: Run) -> tuple[str, ...]:
+def _run_all(commands: Sequence[Sequence[str]], run: Run) -> tuple[str, ...]:
     """Runs the commands and returns what failed, with the commands to run by hand; the first
     failure ends it.
     """
-    for at, words in enumerate(commands):
-        code, said = run(words)
+    for number, words in enumerate(commands):
+        code, output = run(words)
         if code:
-            why = said.splitlines()[0] if said else f"exit code {code}"
-            by_hand = "; ".join(" ".join(one) for one in commands[at:])
-            return (
-                f"`{' '.join(words)}` failed ({why}). The file is written; run by hand: {by_hand}",
-            )
+            why = output.splitlines()[0] if output else f"exit code {code}"
+            by_hand = "; ".join(map(" ".join, commands[number:]))
+            failure = f"`{' '.join(words)}` failed ({why})"
+            return (f"{failure}. The file is written; run by hand: {by_hand}",)
     return ()
 
 
@@ -340,24 +298,21 @@ def _unseen_settings(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Returns a warning where settings are set in this shell alone, which the service does not
     see.
     """
-    known = {name for file in settings_files(environ) for name in read_file(file)}
-    names = (
-        name
-        for name, value in environ.items()
-        if name.startswith("MEMORY_") and value and name != "MEMORY_DATA"
-    )
-    unseen = sorted(name for name in names if name.removeprefix("MEMORY_").lower() not in known)
-    of_store = OF_OBJECT_STORE if "store" in known or environ.get("MEMORY_STORE") else ()
-    keys = sorted(
-        name
-        for name in ("ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN", *of_store)
-        if environ.get(name)
-    )
-    found = [name for name in unseen if name not in (*keys, "MEMORY_DEBUG")]
-    warnings = [
-        f"Only set in this shell, which the service does not see: {', '.join(found)}. Write "
-        "them into memory.toml."
-    ]
-    file = Path(user_settings_file(environ)).with_name(KEYS_FILE)
-    about_keys = f"The service reads keys from {file}, not from this shell: {', '.join(keys)}."
-    return (*(warnings if found else []), *([about_keys] if keys else []))
+    in_files = {name for file in settings_files(environ) for name in read_file(file)}
+    secrets = ["ANTHROPIC_API_KEY", "MEMORY_TODOIST_TOKEN"]
+    if "store" in in_files or environ.get("MEMORY_STORE"):
+        secrets += OF_OBJECT_STORE
+    keys = sorted(name for name in secrets if environ.get(name))
+    others = {"MEMORY_DATA", "MEMORY_DEBUG", *keys}
+    variables = {name for name in environ if name.startswith("MEMORY_") and environ[name]} - others
+    unseen = [name for name in variables if name.removeprefix("MEMORY_").lower() not in in_files]
+    warnings = ()
+    if unseen:
+        names = ", ".join(sorted(unseen))
+        where = "Only set in this shell, which the service does not see"
+        warnings += (f"{where}: {names}. Write them into memory.toml.",)
+    if keys:
+        file = _keys_file(environ)
+        names = ", ".join(keys)
+        warnings += (f"The service reads keys from {file}, not from this shell: {names}.",)
+    return warnings

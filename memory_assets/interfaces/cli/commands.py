@@ -139,6 +139,12 @@ Json = Annotated[
         "--json", help="Print one JSON object and nothing else; --json-schema describes it."
     ),
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")
+]
+Port = Annotated[
+    int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")
+]
 Since = Annotated[
     str | None,
     typer.Option(help="How far back to read transcripts at first: 30d, 2026-05-01 or all."),

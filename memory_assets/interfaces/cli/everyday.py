@@ -18,6 +18,7 @@ from memory_assets.interfaces.cli.commands import (
     EVERY_DAY,
     KEEP_WELL,
     Json,
+    Port,
     Since,
     add,
     command,
@@ -63,9 +64,7 @@ def up(
         bool, typer.Option("--no-ui", help="Exit when the memory is built; do not serve the UI.")
     ] = False,
     since: Since = None,
-    port: Annotated[
-        int | None, typer.Option(help="Port of the Dagster UI; the next free one is used.")
-    ] = None,
+    port: Port = None,
     as_json: Json = False,
 ) -> Reply:
     """Serve the Dagster UI, read transcripts, build the memory, and process sessions as they

@@ -10,6 +10,7 @@ import typer
 from memory_assets.errors import QuestionError
 from memory_assets.interfaces.cli.commands import (
     SET_UP,
+    DryRun,
     FirstDay,
     Json,
     LastDay,
@@ -48,9 +49,6 @@ HARNESSES = get_args(Harness)
 READING_TOOLS = [verb.tool for verb in VERBS if not verb.is_writing]
 """Tools that a harness may call without asking."""
 
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would be written; write nothing.")
-]
 Recalls = Annotated[
     bool,
     typer.Option(
