@@ -1,6 +1,6 @@
 """What all records share: the base class and bounded numbers."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -9,6 +9,11 @@ MEMORY_MD = "MEMORY.md"
 
 Score = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+
+
+def column(description: str) -> Any:
+    """Returns a required field with the description that the UI and `docs/tables.md` show."""
+    return Field(description=description)
 
 
 class Record(BaseModel):

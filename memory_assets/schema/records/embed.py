@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from memory_assets.schema.records.base import Count, Record, Score
+from memory_assets.schema.records.base import Count, Record, Score, column
 from memory_assets.schema.vocabulary import (
     Author,
     Category,
@@ -35,12 +35,12 @@ class Embedding(Record):
     """The vector of one distinct text, computed on this machine and keyed by the text's hash."""
 
     key: ClassVar = ("text_hash", "model", "day")
-    text_hash: str = Field(description="SHA-256 of the text, in hex.")
-    day: date = Field(description="Local day of the observation.")
-    model: str = Field(description="Model that made the vector.")
-    model_version: str = Field(description="Hash of the model's weights, shortened.")
-    dimension: Count = Field(description="Length of the vector.")
-    vector: list[float] = Field(description="Unit-length vector, float32.")
+    text_hash: str = column("SHA-256 of the text, in hex.")
+    day: date = column("Local day of the observation.")
+    model: str = column("Model that made the vector.")
+    model_version: str = column("Hash of the model's weights, shortened.")
+    dimension: Count = column("Length of the vector.")
+    vector: list[float] = column("Unit-length vector, float32.")
 
 
 class EmbeddingFailure(Record):
@@ -49,36 +49,33 @@ class EmbeddingFailure(Record):
     """
 
     key: ClassVar = ("text_hash", "model", "day")
-    text_hash: str = Field(description="SHA-256 of the text, in hex.")
-    day: date = Field(description="Local day of the observation.")
-    model: str = Field(description="Model that failed.")
-    model_version: str = Field(description="Hash of the model's weights, shortened.")
-    failed_at: datetime = Field(description="When it was last tried.")
-    attempts: Count = Field(description="Times it was tried.")
-    problem: str = Field(description="Name of the error, or that the vector was not usable.")
+    text_hash: str = column("SHA-256 of the text, in hex.")
+    day: date = column("Local day of the observation.")
+    model: str = column("Model that failed.")
+    model_version: str = column("Hash of the model's weights, shortened.")
+    failed_at: datetime = column("When it was last tried.")
+    attempts: Count = column("Times it was tried.")
+    problem: str = column("Name of the error, or that the vector was not usable.")
 
 
 class Passage(Record):
     """A few sentences of a person's or assistant's message; messages are searched by passage."""
 
-    id: str = Field(description="The message's id, `#` and the number of the passage.")
-    message_id: str = Field(description="The message it is part of.")
-    session_id: str = Field(description="The session that owns the message.")
-    window_id: str = Field(description="The window of the message.")
-    day: date = Field(description="Local day of the window.")
-    line: Count = Field(description="Record number of the message in its transcript.")
-    number: Count = Field(description="Position in the message, from 0.")
-    author: Author = Field(description="Who said it.")
-    role: Role = Field(
-        description="turn (of the owner), answer (ends the assistant's turn) or step (before the "
-        "answer)."
+    id: str = column("The message's id, `#` and the number of the passage.")
+    message_id: str = column("The message it is part of.")
+    session_id: str = column("The session that owns the message.")
+    window_id: str = column("The window of the message.")
+    day: date = column("Local day of the window.")
+    line: Count = column("Record number of the message in its transcript.")
+    number: Count = column("Position in the message, from 0.")
+    author: Author = column("Who said it.")
+    role: Role = column(
+        "turn (of the owner), answer (ends the assistant's turn) or step (before the answer)."
     )
-    event_at: datetime = Field(description="When it was said.")
-    char_from: Count = Field(description="First character in the message's text.")
-    char_to: Count = Field(description="The character after the last.")
-    text_hash: str = Field(
-        description="SHA-256 of the passage's text, in hex; the key of its vector."
-    )
+    event_at: datetime = column("When it was said.")
+    char_from: Count = column("First character in the message's text.")
+    char_to: Count = column("The character after the last.")
+    text_hash: str = column("SHA-256 of the passage's text, in hex; the key of its vector.")
 
 
 class PassageVector(Record):
@@ -87,13 +84,13 @@ class PassageVector(Record):
     """
 
     key: ClassVar = ("text_hash", "model", "day")
-    text_hash: str = Field(description="SHA-256 of the passage's text, in hex.")
-    day: date = Field(description="Local day of the passage.")
-    model: str = Field(description="Model that made the vector.")
-    model_version: str = Field(description="Hash of the model's weights, shortened.")
-    vector: list[float] = Field(description="Unit-length vector, float32.")
-    words: bytes = Field(
-        description="Contextual word codes, 48 signed bytes per word; empty if the model has none."
+    text_hash: str = column("SHA-256 of the passage's text, in hex.")
+    day: date = column("Local day of the passage.")
+    model: str = column("Model that made the vector.")
+    model_version: str = column("Hash of the model's weights, shortened.")
+    vector: list[float] = column("Unit-length vector, float32.")
+    words: bytes = column(
+        "Contextual word codes, 48 signed bytes per word; empty if the model has none."
     )
 
 
@@ -103,16 +100,15 @@ class MergeEdge(Record):
     """
 
     key: ClassVar = ("newer_id", "older_id")
-    newer_id: str = Field(description="The later observation, by event time.")
-    older_id: str = Field(description="The earlier observation.")
-    similarity: float = Field(description="Cosine of the two vectors.")
-    relation: Relation = Field(
-        description="`same`: they merge; `conflict`: they contradict each other; `doubtful`: "
-        "near, a model may decide."
+    newer_id: str = column("The later observation, by event time.")
+    older_id: str = column("The earlier observation.")
+    similarity: float = column("Cosine of the two vectors.")
+    relation: Relation = column(
+        "`same`: they merge; `conflict`: they contradict each other; `doubtful`: near, a model may "
+        "decide."
     )
-    reason: str = Field(
-        description="Why they merge, how they conflict (replaced, reversed, opposite, other "
-        "value), or why not."
+    reason: str = column(
+        "Why they merge, how they conflict (replaced, reversed, opposite, other value), or why not."
     )
 
 
@@ -121,53 +117,47 @@ class Memory(Record):
     ledger.
     """
 
-    id: str = Field(description="Id of the oldest observation of the cluster.")
-    state: MemoryState = Field(
-        description="active, held, superseded, stale, archived, cold or forgotten."
+    id: str = column("Id of the oldest observation of the cluster.")
+    state: MemoryState = column("active, held, superseded, stale, archived, cold or forgotten.")
+    kind: Literal["fact", "narrative"] = column("A fact, or a segment's narrative.")
+    text: str = column("Newest wording.")
+    text_hash: str = column("SHA-256 of the text; the key of its vector.")
+    wordings: list[str] = column("All wordings, oldest first.")
+    observation_ids: list[str] = column("All observations behind it, oldest first.")
+    session_ids: list[str] = column("All sessions behind it, each once.")
+    merged_count: Count = column("Observations behind it.")
+    priority: Priority = column("The highest of its observations.")
+    category: Category = column("Category of the newest wording.")
+    confidence: Score = column(
+        "Highest of its observations; +0.1 per confirming source, +0.05 each time a source repeats "
+        "it, -0.2 per contradicting source."
     )
-    kind: Literal["fact", "narrative"] = Field(description="A fact, or a segment's narrative.")
-    text: str = Field(description="Newest wording.")
-    text_hash: str = Field(description="SHA-256 of the text; the key of its vector.")
-    wordings: list[str] = Field(description="All wordings, oldest first.")
-    observation_ids: list[str] = Field(description="All observations behind it, oldest first.")
-    session_ids: list[str] = Field(description="All sessions behind it, each once.")
-    merged_count: Count = Field(description="Observations behind it.")
-    priority: Priority = Field(description="The highest of its observations.")
-    category: Category = Field(description="Category of the newest wording.")
-    confidence: Score = Field(
-        description="Highest of its observations; +0.1 per confirming source, +0.05 each time a "
-        "source repeats it, -0.2 per "
-        "contradicting source."
+    confirmed_count: Count = column("Other sources that confirm it.")
+    contradicted_count: Count = column("Sources that contradict it.")
+    conflicts_with: list[str] = column("Memories in an unresolved conflict with it.")
+    strength: Strength = column("The strongest of its observations.")
+    sentiment: Sentiment = column("Tone of the newest wording.")
+    author: Author = column("Who said it; the owner, if the owner said any of its observations.")
+    scope: Scope = column("Where it applies.")
+    project: str = column("Project.")
+    person: str = column("The human of the session.")
+    tags: list[str] = column("Tags of its observations, each once.")
+    entities: list[str] = column("What it names.")
+    first_event_at: datetime = column("When it was first said.")
+    event_at: datetime = column("When it was last said; decay starts here.")
+    session_id: str = column("Session of the newest wording.")
+    path: str = column("Transcript of the newest wording.")
+    lines: list[int] = column("Evidence of the newest wording in that transcript.")
+    trigger: Trigger = column(
+        "What closed the window of the newest wording; `ended` without a session."
     )
-    confirmed_count: Count = Field(description="Other sources that confirm it.")
-    contradicted_count: Count = Field(description="Sources that contradict it.")
-    conflicts_with: list[str] = Field(description="Memories in an unresolved conflict with it.")
-    strength: Strength = Field(description="The strongest of its observations.")
-    sentiment: Sentiment = Field(description="Tone of the newest wording.")
-    author: Author = Field(
-        description="Who said it; the owner, if the owner said any of its observations."
-    )
-    scope: Scope = Field(description="Where it applies.")
-    project: str = Field(description="Project.")
-    person: str = Field(description="The human of the session.")
-    tags: list[str] = Field(description="Tags of its observations, each once.")
-    entities: list[str] = Field(description="What it names.")
-    first_event_at: datetime = Field(description="When it was first said.")
-    event_at: datetime = Field(description="When it was last said; decay starts here.")
-    session_id: str = Field(description="Session of the newest wording.")
-    path: str = Field(description="Transcript of the newest wording.")
-    lines: list[int] = Field(description="Evidence of the newest wording in that transcript.")
-    trigger: Trigger = Field(
-        description="What closed the window of the newest wording; `ended` without a session."
-    )
-    superseded_by: str | None = Field(description="The memory that replaced it.")
-    recall_count: Count = Field(description="Times it was recalled by a person or agent.")
-    used_count: Count = Field(description="Model answers and sessions that used it.")
-    last_used_at: datetime | None = Field(description="When it was last recalled or used.")
-    boost: Annotated[float, Field(ge=-1, le=1)] = Field(
-        description="Rank adjustment from sessions, feedback and the nightly run, -0.3 to 0.3: "
-        "+0.1 for each use and for each "
-        "day on which it was said, -0.05 for each time not used."
+    superseded_by: str | None = column("The memory that replaced it.")
+    recall_count: Count = column("Times it was recalled by a person or agent.")
+    used_count: Count = column("Model answers and sessions that used it.")
+    last_used_at: datetime | None = column("When it was last recalled or used.")
+    boost: Annotated[float, Field(ge=-1, le=1)] = column(
+        "Rank adjustment from sessions, feedback and the nightly run, -0.3 to 0.3: +0.1 for each "
+        "use and for each day on which it was said, -0.05 for each time not used."
     )
 
 
@@ -177,61 +167,53 @@ class Mention(Record):
     """
 
     key: ClassVar = ("memory_id", "kind", "name")
-    memory_id: str = Field(description="The memory; held and forgotten ones are left out.")
-    kind: EntityKind = Field(description="Kind of the named thing.")
-    name: str = Field(description="Its normalised name.")
-    said: list[str] = Field(description="Its spellings in the memory.")
-    entity_id: str = Field(
-        description="The entity; a bare file name belongs to the one path of the project that "
-        "ends with it."
+    memory_id: str = column("The memory; held and forgotten ones are left out.")
+    kind: EntityKind = column("Kind of the named thing.")
+    name: str = column("Its normalised name.")
+    said: list[str] = column("Its spellings in the memory.")
+    entity_id: str = column(
+        "The entity; a bare file name belongs to the one path of the project that ends with it."
     )
-    uses: list[str] = Field(description="Names, as kind/name, that the memory says it uses.")
-    part_of: list[str] = Field(
-        description="Names, as kind/name, that the memory says it is part of."
-    )
-    replaced_by: list[str] = Field(
-        description="Names, as kind/name, that the memory says replaced it."
-    )
-    read_from: str = Field(description="Hash of the text that the names were extracted from.")
+    uses: list[str] = column("Names, as kind/name, that the memory says it uses.")
+    part_of: list[str] = column("Names, as kind/name, that the memory says it is part of.")
+    replaced_by: list[str] = column("Names, as kind/name, that the memory says replaced it.")
+    read_from: str = column("Hash of the text that the names were extracted from.")
 
 
 class Entity(Record):
     """A file, command, package, service, person or id that memories name, with its other names."""
 
-    entity_id: str = Field(
-        description="`ent_` and a hash of kind, name and, if it is local to a project, the project."
+    entity_id: str = column(
+        "`ent_` and a hash of kind, name and, if it is local to a project, the project."
     )
-    kind: EntityKind = Field(description="Kind of the entity.")
-    name: str = Field(description="Its usual name.")
-    aliases: list[str] = Field(description="Other names, as memories or developers write it.")
-    project: str = Field(
-        description="The project that a file, flag, ticket, branch or identifier belongs to; "
-        "else empty."
+    kind: EntityKind = column("Kind of the entity.")
+    name: str = column("Its usual name.")
+    aliases: list[str] = column("Other names, as memories or developers write it.")
+    project: str = column(
+        "The project that a file, flag, ticket, branch or identifier belongs to; else empty."
     )
-    projects: list[str] = Field(description="Projects whose memories name it.")
-    memory_count: Count = Field(description="Memories that name it.")
-    first_event_at: datetime = Field(description="When it was first named.")
-    event_at: datetime = Field(description="When it was last named.")
+    projects: list[str] = column("Projects whose memories name it.")
+    memory_count: Count = column("Memories that name it.")
+    first_event_at: datetime = column("When it was first named.")
+    event_at: datetime = column("When it was last named.")
 
 
 class RelationRow(Record):
     """A relation between two entities, with the memories that state it."""
 
     key: ClassVar = ("source_id", "target_id", "kind")
-    source_id: str = Field(
-        description="The entity that uses, is part of or was replaced by the target; else the "
-        "smaller id."
+    source_id: str = column(
+        "The entity that uses, is part of or was replaced by the target; else the smaller id."
     )
-    target_id: str = Field(description="The other entity.")
-    kind: Literal["mentioned_together", "uses", "part_of", "replaced_by"] = Field(
-        description="`mentioned_together`: in two memories, or in one that names few things; "
-        "others: stated in a memory, or "
-        "derived from a path or a superseded memory."
+    target_id: str = column("The other entity.")
+    kind: Literal["mentioned_together", "uses", "part_of", "replaced_by"] = column(
+        "`mentioned_together`: in two memories, or in one that names few things; others: stated in "
+        "a memory, or derived from a path or a superseded memory."
     )
-    memory_ids: list[str] = Field(description="The memories that support it.")
-    memory_count: Count = Field(description="Number of these memories.")
-    weight: Score = Field(
-        description="Their number divided by the geometric mean of the memories naming each entity."
+    memory_ids: list[str] = column("The memories that support it.")
+    memory_count: Count = column("Number of these memories.")
+    weight: Score = column(
+        "Their number divided by the geometric mean of the memories naming each entity."
     )
-    first_event_at: datetime = Field(description="When it was first said.")
-    event_at: datetime = Field(description="When it was last said.")
+    first_event_at: datetime = column("When it was first said.")
+    event_at: datetime = column("When it was last said.")
