@@ -355,9 +355,16 @@ def stored_names(tree: ast.Module) -> Iterator[str]:
 
 
 def count_file(path: Path) -> int:
-    """Returns the alternatives of a module, or the lines of a file of words."""
+    """Returns the alternatives of a module, or of a file of words and patterns."""
     text = path.read_text("utf-8")
-    return count_alternatives(text) if path.suffix == ".py" else len(text.splitlines())
+    return count_alternatives(text) if path.suffix == ".py" else count_in_toml(text)
+
+
+def count_in_toml(text: str) -> int:
+    """Returns the lines of a file of words, but those of a pattern only with its alternatives."""
+    lines = [line for line in _PATTERN.sub("", text).splitlines() if line and line[0] != "#"]
+    patterns = [*lines, *_PATTERN.findall(text)]
+    return len(lines) + sum(len(_BRANCH.findall(_CLASS.sub("", pattern))) for pattern in patterns)
 
 
 def _worded(package: Path) -> list[Path]:
@@ -403,6 +410,7 @@ def count_alternatives(source: str) -> int:
 
 _CLASS = re.compile(r"\\.|\[(?:\\.|[^\]\\])+\]")
 _BRANCH = re.compile(r"\|")
+_PATTERN = re.compile(r"(?<== )'''\n((?:(?!''')[^|])*\|.*?)'''", re.S)
 
 
 def _text_of(node: ast.AST) -> str | None:

@@ -14,6 +14,7 @@ from memory_assets_tests.structure import (
     count_alternatives,
     count_branches,
     count_code,
+    count_in_toml,
     count_tests,
     count_words,
     find_circles,
@@ -110,4 +111,5 @@ def test_what_is_counted_is_what_a_reader_meets():
     assert sorted(stored_names(ast.parse(source))) == ["kept", "one", "rest", "x"]
     assert count_code('"""d"""\nA = """b\nc"""\n\n# a comment\nB = 1\n') == 3
     assert count_alternatives(r"A = re.compile(r'a|b(?:c|d)|[|]x|\|'); W = word_set('a b')") == 7
+    assert count_in_toml("# words\na = 'b|c'\n\nd = '''\n(?:e|f|[|]\n|g)\n'''\n") == 6
     assert find_circles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"]}) == [["a", "b", "c"]]

@@ -11,139 +11,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memory_assets.text.words import word_set
+from memory_assets.text.patterns import patterns_beside, words_beside
 
-_TOKEN = r"[\w./:@#+-]*\w[\w/:@#+-]*(?:\.[\w/:@#+-]+)*"
-_UNIT = (
-    r"(?:(?<=\d)\s?(?:ms|s|sec|seconds?|minutes?|min|h|hours?|days?|weeks?|[kmg]b|km|m|%)(?!\w))?"
-)
-_NAME = (
-    rf"(?:(?:the|a|an|our|version|port)\s+)?[`'\"“]?({_TOKEN}(?:\s+(?-i:[A-Z][\w-]+|\d[\w.]*\w"
-    rf"|\d))?)[`'\"”]?{_UNIT}"
-)
-_WITHIN = r"[^.;!?]{0,60}?"
-_IN = r"(?:(?:on|in|with|by|at|after|every|within|via|using|under)\s+)?"
-_TAKE = (
-    r"\b(?:use[sd]?|using|prefers?|runs?|run on|choose|take|wants?|is|are|(?-i:goes|go)|on"
-    r"|in|with|to|at|after|every|within)\s+"
-    r"(?:now\s+)?"
-)
-_MOVED = r"\b(?:mov|switch|migrat|chang|renam|upgrad|downgrad|port|convert|bump)\w*"
-
-_INSTEAD = r"(?:instead of|rather than|in place of)\s+"
-_IT = r"(?:it\s+|we\s+|they\s+|that\s+|this\s+)?"
-_GONE, _CAME = rf"(?P<gone>{_NAME})", rf"(?P<came>{_NAME})"
-_NO_VERB = r"(?!\w|\s+(?:the|an?|our|your|my|any|to|that|it)\b)"
-""""In the novel, never abbreviate the names" rejects no name."""
-
-
-def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
-
-
-_MOVES = _compiled(
-    rf"{_MOVED}(?<!s)\b{_WITHIN}\bfrom\s+{_GONE}\s+(?:over\s+|back\s+|on)?to\s+{_CAME}",
-    rf"{_MOVED}(?<!s)\b{_WITHIN}\bto\s+{_CAME}\s+from\s+{_GONE}",
-    rf"\bmov\w*\s+(?:away\s+from|off)\s+{_GONE}\s+(?:on)?to\s+{_CAME}",
-    rf"\b(?:dropp?(?:ed)?|retired?|abandoned|ditched)\s+{_GONE}\s+(?:for(?!\s+(?:the|our)\b)"
-    rf"|in favou?r of)\s+{_CAME}",
-)
-_CHOICES = _compiled(
-    rf"\breplac(?:ed?|es|ing)\s+{_GONE}\s+(?:with|by)\s+{_CAME}",
-    rf"{_GONE}\s+(?:was|were|is|has been|have been|got)\s+replaced\s+(?:with|by)\s+{_CAME}",
-    rf"{_TAKE}{_CAME},?\s+{_INSTEAD}{_IN}{_GONE}",
-    r"\b(?:use[sd]?|using|choose"
-    rf"|take)\s+{_CAME}\s+(?-i:[a-z])[^.;,!?]{{0,40}}?,?\s+{_INSTEAD}{_IN}{_GONE}",
-    rf"{_TAKE}{_CAME},?\s+(?:and\s+)?(?:not|never)\s+{_IN}{_GONE}{_NO_VERB}",
-    r"\b(?:use[sd]?|using|choose"
-    rf"|take)\s+{_CAME}\s+(?-i:[a-z])[^.;,!?]{{0,40}}?,\s+(?:and\s+)?(?:not"
-    rf"|never)\s+{_GONE}{_NO_VERB}",
-    r"\b(?:never|don['’]?t|do not|stop)\s+(?:use"
-    rf"|using)\s+{_GONE},?\s+(?:but\s+)?(?:always\s+|please\s+)?use\s+{_CAME}",
-    rf"\bprefers?\s+{_CAME}\s+(?:over|to)\s+{_GONE}",
-    r"\bno longer\s+(?:(?:use[sd]?|using|needs?"
-    rf"|runs?)\s+)?{_IN}{_GONE}[;,:]?\s+(?:[—–-]\s+)?(?:but\s+|and\s+)?"
-    rf"{_IT}(?:now\s+)?(?:use[sd]?|runs?|is|are|lives?)\s+(?:now\s+)?{_IN}{_CAME}",
-    rf"\b(?:is|are|runs?|uses?|lives?)\s+(?:now\s+)?{_IN}{_CAME}\s*[,(]\s*"
-    rf"{_IT}(?:was|were|used to be|formerly|previously)\s+{_IN}{_GONE}",
-)
-
-AT = r"(?:to|into|on|in|with|at|via|through|by)\s+(?:port\s+)?"
-WAYS = (
-    r"(?:(?:run|deploy|host|liv|listen|stor|build|built|ship|publish|push|track|keep|kept"
-    r"|send|sent|post|announc|report|talk|meet|manag"
-    r"|test|lint|format|review|open|monitor|bas|log(?!s? in\b))\w*\s+(?:[\w#-]+\s+){0,4}?"
-    r"|goe?s?\s+)"
-)
+_PATTERNS = patterns_beside(__file__)
+AT = _PATTERNS["at"].pattern
+WAYS = _PATTERNS["ways"].pattern
 """Where, and with what, things are done; the name follows behind `AT`."""
 
-_THING = r"(?:\s+(?:app|account|server|cluster|instance|setup|subscription|workspace))?"
-_DEPARTURES = _compiled(
-    rf"(?:^|(?<=[,;:—–]\s))\W*(?:(?:and|so|but|now)\s+)*{_GONE}{_THING}\s+(?:is"
-    r"|has\s+been)\s+(?:now\s+|finally\s+)?"
-    r"(?:gone|retired|decommissioned|shut\s+down|phased\s+out|no\s+longer\s+(?:in\s+use|used"
-    r"|our)\b)",
-    rf"\bno\s+longer\s+(?:{WAYS}{AT}|(?:use[sd]?|using|needs?)\s+"
-    rf"|(?:{AT})?(?-i:(?=[`'\"“]?[A-Z\d]))){_GONE}(?!\w)",
-    r"\b(?:we|i)(?:\s+have|['’]ve)?(?:\s+(?:now|just|finally|also))?\s+(?:dropped|ditched"
-    r"|abandoned|retired|stopped\s+using|"
-    rf"got\s+rid\s+of)\s+{_GONE}(?!\w|\s+(?:for|of|from|in)\b)",
-    rf"\b(?:(?:mov|switch|migrat)\w*(?<!s)\s+{_WITHIN}\b(?:from|off)|we(?:\s+a"
-    rf"|['’])re\s+(?:now\s+)?off)\s+(?:of\s+)?{_GONE}(?!\w)",
-)
-_NOT_ANY_MORE = re.compile(
-    r"(?i)\b(?:do|does|is|are|['’]re)(?:n['’]?t"
-    r"|\s+not)\s+(?P<what>[^.;!?]+?),?\s+any\s?(?:more|longer)\b"
-)
-_RETURNS = _compiled(
-    rf"\b(?:mov|switch|migrat|went|go|are|is|['’]re)\w*\b{_WITHIN}\bback\s+(?:onto\s+|{AT}){_CAME}"
-)
-_UNDONE = re.compile(
-    r"(?i)(?:n['’]t|['’](?:ll|d)|\b(?:not|never|nobody|almost|cannot|without|instead of"
-    r"|before|until|unless|once|when|after|how"
-    r"|why|should|must|will|can|going|plan\w*|want\w*|wish\w*|hope\w*|need\w*|tr(?:y|ied"
-    r"|ying)|think(?:ing)?|check|sure|sa(?:id|ys)"
-    r"|told|they|their|he|his|she|her|your?))\b[^,;:]*$|\b(?:of|about|(?<!decided "
-    r")(?<!agreed )(?<!chose )to)\s+(?:\w+ly\s+)?$"
-)
+CUES = _PATTERNS["cues"].pattern
+"""Words without which no text states a change of state."""
+
+_MOVES = tuple(patterns_beside(__file__, "moves").values())
+_CHOICES = tuple(patterns_beside(__file__, "choices").values())
+_DEPARTURES = tuple(patterns_beside(__file__, "departures").values())
+_RETURNS = tuple(patterns_beside(__file__, "returns").values())
+_NOT_ANY_MORE = _PATTERNS["not_any_more"]
+_UNDONE = _PATTERNS["undone"]
 """In front of words of change: they deny it, or make it a plan, a condition, a story, hearsay or
 somebody else's.
 """
 
-_NOT_NOW = re.compile(
-    r"(?i)^(?:when|once|after|before|until|as soon as)\b|\b(?:next (?:week|month|quarter"
-    r"|year|sprint|release)|tomorrow|soon"
-    r"|eventually|for now|temporarily|for the moment|(?:for|just|only) today|until|yet|again)\b"
-)
+_NOT_NOW = _PATTERNS["not_now"]
 """Says of a change that it lies ahead, is the time of something else, or does not last."""
 
 _COMMON_NOUN = re.compile(r"(?i:the|an?|our)\s+[a-z]+$")
 _BEGINS = re.compile(r"[;:—–]\s|,\s+(?:(?:so|and|but)\s|(?=no longer\b))")
-_ENDS = re.compile(
-    r"(?i)[,;:(—–](?!\s*(?:for|in|on)\b)|\s(?:because|since|as|due|so|and|but|which)\b"
-)
+_ENDS = _PATTERNS["ends"]
 """Where a reason or another statement begins, in front of a change and behind it."""
 
-CUES = (
-    r"(?i)\b(?:from|off|back|gone|retired|decommissioned|shut|phased|longer|(?:any)?more|dropped"
-    r"|ditched|abandoned|using|rid)\b"
-)
-"""Words without which no text states a change of state."""
-
-_IDEA = re.compile(
-    r"(?i)\?|\b(?:if|whether|could|would|might|(?<!you )may|maybe|perhaps|consider|wonder"
-    r"|should we|shall we|could we|"
-    r"propose|suggest|option|alternativ\w+|for example|e\.g\.|imagine|plan(?:s|ned)? to"
-    r"|later|someday)\b"
-)
+_IDEA = _PATTERNS["idea"]
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+(?=[\"“`A-Z(—-])|\n+|\s—\s")
 _LEADING = re.compile(r"^(?:the|a|an|our|version|port)\s+|[`'\"“”]", re.IGNORECASE)
-_TRAILING = re.compile(rf"(?<=\d){_UNIT}$", re.IGNORECASE)
-_EMPTY = word_set("""a all an and any as at be because been being by do doing done each else every
-    everything for from get getting go going he her him his i in into it its just like make making
-    me my necessarily nothing now of off on one only or order other our out own primarily really
-    same she so some something that the their them then there these they thing this those through to
-    up us use using via we what which who with you your yet""")
+_TRAILING = _PATTERNS["trailing"]
+_EMPTY = words_beside(__file__)["empty"]
 """Words that name nothing: "not only", "rather than that"."""
 
 

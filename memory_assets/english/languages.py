@@ -4,29 +4,12 @@ differ.
 
 import re
 
-from memory_assets.text.words import word_set
+from memory_assets.text.patterns import words_beside
 
 FEWEST_WORDS = 2
 """Small words of a language that a text needs."""
 
-_SMALL_WORDS = {
-    "en": word_set(
-        "the and is are of to in for with not it that this was be on as by from before "
-        "never always must"
-    ),
-    "de": word_set(
-        "der die das und ist sind nicht ein eine einen mit für auf wird werden von zu den "
-        "dem im immer nie vor muss"
-    ),
-    "fr": word_set(
-        "le la les des est sont une pas pour dans avec sur qui du au aux et jamais toujours "
-        "avant doit"
-    ),
-    "es": word_set("el los las una es son para con por que del se y nunca siempre antes debe como"),
-    "pt": word_set("os as uma são não para com por que do da dos das e nunca sempre antes deve"),
-    "it": word_set("il lo gli una sono non per con che di della del dei e mai sempre prima deve"),
-    "nl": word_set("het een en niet voor met van op wordt zijn nooit altijd moet dat"),
-}
+_SMALL_WORDS = words_beside(__file__)
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"`[^`\n]*`|\S*[/_\\.]\S+")
 _SCRIPTS = (

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from pathlib import Path
 
-from memory_assets.harnesses.homes import transcript_places
-from memory_assets.harnesses.without_reader import unread_places
+from memory_assets.harnesses.homes import transcript_places, unread_places
 from memory_assets.runs.due import time_of
 from memory_assets.schema.tables import JOBS
 from memory_assets.services import adrs

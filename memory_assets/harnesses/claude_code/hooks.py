@@ -2,7 +2,7 @@
 tools.
 """
 
-from memory_assets.harnesses.claude_code.homes import VARIABLE
+from memory_assets.harnesses.homes import CLAUDE_FOLDER
 from memory_assets.harnesses.hook_commands import HookTarget
 from memory_assets.harnesses.hook_events import COMPACTING
 from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, JsonServer
@@ -15,7 +15,7 @@ has the transcript read."""
 
 def hook_parts(target: HookTarget) -> tuple[HookPart, ...]:
     """Returns the parts for the target."""
-    has_own_folder = bool(target.environ.get(VARIABLE))
+    has_own_folder = bool(target.environ.get(CLAUDE_FOLDER))
     servers = target.folder if has_own_folder else target.home
     hooks = JsonHooks(
         path=target.folder / "settings.json",

@@ -13,11 +13,6 @@ from itertools import chain
 from pathlib import PureWindowsPath
 from typing import Any, Self
 
-from memory_assets.harnesses.claude_code.known_records import (
-    ATTACHMENTS,
-    RECORDS,
-    SYSTEM_RECORDS,
-)
 from memory_assets.harnesses.human_words import parse_action, parse_user_text, strip_memories
 from memory_assets.harnesses.normal_form import (
     Parsed,
@@ -27,6 +22,9 @@ from memory_assets.harnesses.normal_form import (
     text_or_none,
 )
 from memory_assets.text.moments import event_time
+from memory_assets.text.patterns import words_beside
+
+_KNOWN = words_beside(__file__)
 
 SYNTHETIC = "<synthetic>"
 """The model of what Claude Code itself wrote in the assistant's role."""
@@ -172,7 +170,7 @@ class ClaudeCodeReader(TranscriptReader):
             ):
                 parsed.author, parsed.is_user_turn = "injected", False
             return parsed
-        parsed = Parsed(name, "known" if attachment_type in ATTACHMENTS else "unknown")
+        parsed = Parsed(name, "known" if attachment_type in _KNOWN["attachments"] else "unknown")
         if attachment_type == "file" and (path := text_or_none(attachment.get("filename"))):
             parsed.files_read = (path,)
         return parsed
@@ -192,11 +190,11 @@ class ClaudeCodeReader(TranscriptReader):
             action = parse_action(content)
             if action and action.is_turn:
                 return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
-        return Parsed(name, "known" if subtype in SYSTEM_RECORDS else "unknown")
+        return Parsed(name, "known" if subtype in _KNOWN["system_records"] else "unknown")
 
     def _other(self, record: dict[str, Any]) -> Parsed:
         record_type, state = str(record.get("type")), self.state
-        parsed = Parsed(record_type, "known" if record_type in RECORDS else "unknown")
+        parsed = Parsed(record_type, "known" if record_type in _KNOWN["records"] else "unknown")
         if record_type == "custom-title":
             parsed.title = state["custom_title"] = text_or_none(record.get("customTitle"))
         elif record_type in ("ai-title", "summary"):

@@ -14,11 +14,6 @@ from typing import Any
 
 import orjson
 
-from memory_assets.harnesses.codex.known_records import (
-    EVENTS,
-    ITEMS,
-    RECORDS,
-)
 from memory_assets.harnesses.human_words import count_images, parse_user_text, strip_memories
 from memory_assets.harnesses.normal_form import (
     Parsed,
@@ -29,6 +24,10 @@ from memory_assets.harnesses.normal_form import (
 )
 from memory_assets.harnesses.tool_calls import render_call
 from memory_assets.text.moments import event_time
+from memory_assets.text.patterns import words_beside
+
+KNOWN = words_beside(__file__)
+"""Names of records, of their items and of events."""
 
 NEWLY_SPAWNED = "You are the newly spawned agent."
 """How the result of `spawn_agent` starts in the sub-agent's copy of the history."""
@@ -100,7 +99,7 @@ class CodexReader(TranscriptReader):
             return _compacted(payload)
         if record_type == "turn_context":
             self.state["model"] = text_or_none(payload.get("model")) or self.state["model"]
-        status = "known" if record_type in RECORDS else "unknown"
+        status = "known" if record_type in KNOWN["records"] else "unknown"
         return Parsed(record_type, status, cwd=text_or_none(payload.get("cwd")))
 
     def _session_meta(self, payload: dict[str, Any], at: datetime | None) -> Parsed:
@@ -160,7 +159,7 @@ class CodexReader(TranscriptReader):
         if item_type == "agent_message":
             text, images = join_blocks(payload.get("content"))
             return Parsed.message(name, "subagent", "text", text, image_count=images)
-        return Parsed(name, "known" if item_type in ITEMS else "unknown")
+        return Parsed(name, "known" if item_type in KNOWN["items"] else "unknown")
 
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
         tool, arguments = _called(payload)
@@ -249,7 +248,9 @@ def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
 
 def _event(payload: dict[str, Any]) -> Parsed:
     event_type = payload.get("type")
-    parsed = Parsed(f"event_msg/{event_type}", "known" if event_type in EVENTS else "unknown")
+    parsed = Parsed(
+        f"event_msg/{event_type}", "known" if event_type in KNOWN["events"] else "unknown"
+    )
     if event_type == "exec_command_end":
         commands = payload.get("parsed_cmd") or []
         parsed.files_read = tuple(

@@ -18,10 +18,11 @@ from memory_assets.harnesses.normal_form import (
     join_blocks,
     text_or_none,
 )
-from memory_assets.harnesses.pi.known_records import ENTRIES
 from memory_assets.harnesses.tool_calls import describe_call
 from memory_assets.text.moments import event_time
+from memory_assets.text.patterns import words_beside
 
+_ENTRIES = words_beside(__file__)["entries"]
 INJECTED_ROLES = frozenset({"custom", "hookMessage"})
 SUMMARY_ROLES = frozenset({"branchSummary", "compactionSummary"})
 SYSTEM_ROLE = "system"
@@ -71,7 +72,7 @@ class PiReader(TranscriptReader):
             return _injected(entry_type, record.get("content"))
         if entry_type == "session_info":
             return Parsed(entry_type, "known", title=text_or_none(record.get("name")))
-        return Parsed(entry_type, "known" if entry_type in ENTRIES else "unknown")
+        return Parsed(entry_type, "known" if entry_type in _ENTRIES else "unknown")
 
     def _header(self, record: dict[str, Any]) -> Parsed:
         version = f"format {record.get('version') or 1}"

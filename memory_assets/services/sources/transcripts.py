@@ -19,9 +19,8 @@ from pathlib import Path
 import zstandard
 
 from memory_assets.errors import SettingsError, TranscriptError
-from memory_assets.harnesses.homes import usual_places
+from memory_assets.harnesses.homes import unread_places, usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
-from memory_assets.harnesses.without_reader import unread_places
 from memory_assets.services.settings.which_store import StoreChoice, is_sample, sample_settings
 from memory_assets.services.sources.ignoring import read_ignore_rules
 from memory_assets.stages.capture.discover import (

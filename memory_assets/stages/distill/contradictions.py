@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_assets.english.opposites import NEGATING, opposites_by
+from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.words import STOP, stem, stems_of, word_set
 
 ALIGNED, FEWEST = 0.6, 3
@@ -29,49 +30,24 @@ DENIED_SHARE = 0.5
 not compared by it.
 """
 
-_DENIAL = re.compile(
-    r"(?i)\b(?:not|never|no longer|no(?!\s*[,;:.!–—-])|none|nobody|nothing|neither|nor"
-    r"|cannot|without|avoid\w*|instead of"
-    r"|rather than|refus\w+|(?:do|does|did|is|are|was|were|wo|ca|should|must|need|could"
-    r"|would|has|have)n['’]?t)\b"
-)
-_SWITCHED = re.compile(
-    r"(?i)\b(?:is|are|be|turn(?:s|ed)?|switch(?:es|ed)?|stays?|default) (on|off)\b(?! the| a\b)"
-)
+_PATTERNS = patterns_beside(__file__)
+_DENIAL = _PATTERNS["denial"]
+_SWITCHED = _PATTERNS["switched"]
 _HOW_OFTEN = re.compile(r"(?i)\b(?:always|never)\b")
-_DENIES_NOTHING = re.compile(
-    r"(?i)\b(?:whether or not|no matter|not only|no later than|no more than|no less than"
-    r"|not just)\b"
-)
-_GONE = re.compile(
-    r"(?i)\b(?:(?:remov|delet|dropp?|disabl|stopp?|skipp?|forbid|forbad|prohibit|prevent"
-    r"|reject|replac|fail|miss|revert"
-    r"|deprecat|chang|switch|migrat|renam|verif|ensur|current|existing|confirm)\w*|moved?"
-    r"|except|unless|was|were"
-    r"|used to|previously|formerly|originally|broken|wrong|bugs?|double[- ]check|check "
-    r"(?:that|if|for)"
-    r"|check whether|make sure|whether|if|when)\b"
-)
+_DENIES_NOTHING = _PATTERNS["denies_nothing"]
+_GONE = _PATTERNS["gone"]
 """Words beside which a sentence says something else than its denials: changes, conditions, checks,
 the past.
 """
 
-_CLAUSE_END = re.compile(
-    r"[;:()–—]\s|[.!?]\s+|,\s|\s(?:but|because|since|while|so that|and|unless)\s", re.I
-)
+_CLAUSE_END = _PATTERNS["clause_end"]
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n+|\\n")
 _PART = re.compile(r";\s|,\s(?:and|but|so)\s|\s(?:and|but|because|since)\s|\s[–—]\s")
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 
 _OPPOSITE_OF = opposites_by(stem)
 
-_RELATION = re.compile(
-    r"(?i)\b(?P<before>before)\b|\b(?P<after>after)\b|\b(?P<not>instead of|rather than|not"
-    r"|never|over)\b"
-    r"|\b(?P<needs>depends? on|requires?|imports?|calls?|extends|blocks|owns|replaces)\b"
-    r"|\b(?P<by>replaced (?:by|with))\b"
-    r"|\b(?P<to>to|into)\b"
-)
+_RELATION = _PATTERNS["relation"]
 _BESIDE = 3
 """Content words beside a relation that are on its sides."""
 

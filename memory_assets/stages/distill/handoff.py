@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
 from memory_assets.stages.distill.rules.grammar import LEAST_NAMED
 from memory_assets.stages.distill.spoken import find_request, find_state, fitting, says_enough
+from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import excerpt, split_sentences, written_sentences
 from memory_assets.text.words import specifics_in, stems_of
 
@@ -24,71 +25,22 @@ MOST_SENTENCES = 3
 LONG_CHARS = 240
 """A longer sentence explains more than it leaves open; it is left out beside others."""
 
-_OPEN = re.compile(
-    r"(?i)\bnot (?:yet )?(?:been )?(?:pushed|committed|merged|tested|verified|done|started"
-    r"|run|fixed|published|deployed)\b"
-    r"|\b(?:un(?:pushed|committed|merged|tested|verified)|staged locally|hold(?:ing)? off"
-    r"|ready to \w"
-    r"|(?:once|after) you\b|when(?:ever)? you(?:'re| are| want| say| merge| give)\b|say the "
-    r"word|ping me|up to you"
-    r"|waiting (?:for|on) (?:you|the owner|your|review|approval|an?)\b|your (?:call|turn"
-    r"|decision|review)|left to do"
-    r"|remain(?:s|ing)\b(?= open| for|:| to\b| is| are| work| steps?| tasks?)|left (?:it "
-    r")?unposted|next steps?\b|next,? I"
-    r"|still (?:needs?|fails?|failing|broken|missing|open|red|not|has to|have to)|(?:is|are"
-    r"|was|got) blocked|blocked (?:by|on)"
-    r"|I(?:'d)? (?:suggest|recommend|propose)|follow-?ups?\b(?= (?:worth|is|are|would|left"
-    r"|to|for)\b|:)|to ?dos?\b|blocker"
-    r"|needs? (?:your|an?|to be)\b|no (?:open )?(?:PR|pull request)\b(?! (?:is )?need)|I "
-    r"(?:could not|couldn't|cannot|can't)\b"
-    r"|(?:did|do|does)(?:n't| not) (?:work|load|appear|pass|build|compile|start)\b|fails? "
-    r"(?:with|at|because|on)\b)"
-)
+_PATTERNS = patterns_beside(__file__)
+_OPEN = _PATTERNS["open"]
 """Says that something is not finished."""
 
-_ANNOUNCES = re.compile(
-    r"(?i)\b(?:I'll|I will|I'm (?:now |still )?(?!not\b|going\b(?! to\b))\w+ing|I am (?:now "
-    r")?\w+ing|let me)\b"
-    r"(?! (?:now |first |just )?(?:know|check|look|see|find|read|nail|verify|confirm|inspect"
-    r"|search|view|understand|think)\b)"
-    r"|^(?:now )?\w+ing\b[^.]*:$"
-)
+_ANNOUNCES = _PATTERNS["announces"]
 """What the assistant is about to do; as its last words, nothing says that it was done."""
 
-_ASKS = re.compile(
-    r"(?i)^(?!.*\b(?:what would you like|what can I|how can I help|anything else)\b)"
-    r".*\b(?:you|your|me|I|we|us|should|shall|want|proceed|go ahead|ack|ok(?:ay)?)\b.*\?$"
-)
-_PULL_REQUEST = re.compile(
-    r"(?i)\b(?:PR|pull request|MR|merge request)s?\b[^.]*(?:#\d+|https?://)|/(?:pull"
-    r"|merge_requests)/(?:new\b|\d+)"
-)
-_STANDS_OPEN = re.compile(
-    r"(?i)\b(?:open(?:ed)?|draft|up|ready|green|updated?|created?|await\w*|targets"
-    r"|remains)\b|(?:under|in|for|needs) review\b"
-    r"|\b(?:now|is|pushed|landed) on (?:the )?PR\b|\b(?:PR|pull request|MR|merge "
-    r"request)\W{1,6}https?://"
-    r"|/(?:pull|merge_requests)/new\b"
-)
+_ASKS = _PATTERNS["asks"]
+_PULL_REQUEST = _PATTERNS["pull_request"]
+_STANDS_OPEN = _PATTERNS["stands_open"]
 _MERGED = re.compile(r"(?i)(?<!not )(?<!un)\b(?:merged|closed)\b(?! yet)")
-_PASSES = re.compile(
-    r"(?i)\b\d{1,2}:\d\d\b|\b(?:agents?|jobs?|tasks?|builds?|runs?"
-    r"|processe?s?)\b.{0,20}\b(?:is|are) (?:still )?running\b"
-    r"|\bwaiting for (?:their|its|the) (?:results?|agents?|output)\b|\bwake me\b|\bmonitors?\b"
-    r"|\bI'm (?:read|look|check|search|review|think|wait)ing\b|\bkeep (?:you posted|working"
-    r"|monitoring|an eye)\b"
-)
+_PASSES = _PATTERNS["passes"]
 """Ends with the session: a process that it ran, a time of that day."""
 
-_DONE = re.compile(
-    r"(?i)\b(?:is|are|was|were|has been|have been) (?:now |all )?(?:\w+ed|done|green|clean"
-    r"|complete)\b"
-)
-_COMMITTED = re.compile(
-    r"(?i)^(?:done\b.{0,3} )?committed(?: and | as | it| the| all| both| to | in | on |[.:,]"
-    r"| ?`)|\bcommitted as\b"
-    r"|\b(?:is|are|have been|changes) committed\b|^(?:new )?commits?\b.{0,4}:"
-)
+_DONE = _PATTERNS["done"]
+_COMMITTED = _PATTERNS["committed"]
 _MOVED_ON = re.compile(r"(?i)\bpush|\bmerge|\bPR\b|\bpull request\b")
 NOT_PUSHED, NOT_DONE = "Nothing says that it was pushed.", "Nothing says that it was done."
 STOPPED = "Stopped before it was done."

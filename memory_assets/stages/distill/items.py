@@ -6,53 +6,26 @@ Takes texts, returns values. Decides nothing.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from memory_assets.schema.vocabulary import Sentiment, Strength
+from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import STRAIGHT
 from memory_assets.text.words import stems_of
 
 QUOTE_CHARS = 300
 MOST_ENTITIES = 16
 
-_HEDGES = re.compile(
-    r"(?i)\b(?:i think|i guess|maybe|perhaps|probably|kind of|sort of|might|could|wonder"
-    r"|feel like|not sure|wish"
-    r"|would be (?:nice|better)|apparently|seems?|looks like)\b|\?"
-)
-_INFERRED = re.compile(
-    r"\b(?:i guess|probably|perhaps|not sure|apparently|seems?|looks like|presumably|my "
-    r"hunch|i suspect|likely)\b",
-    re.I,
-)
+_PATTERNS = patterns_beside(__file__)
+_HEDGES = _PATTERNS["hedges"]
+_INFERRED = _PATTERNS["inferred"]
 
-_TONES: dict[Sentiment, re.Pattern[str]] = {
-    "frustrated": re.compile(
-        r"(?i)\b(?:again|still (?:not|broken|fail\w*|doesn'?t)|wtf|ugh|annoying|stop "
-        r"(?:doing|adding|using)"
-        r"|i (?:already )?(?:said|told you)|why (?:did|do|are) you|not what i|terrible"
-        r"|frustrat\w+|hate|stuck|doesn'?t work"
-        r"|keeps? (?:failing|breaking|asking))\b|!!+"
-    ),
-    "excited": re.compile(
-        r"(?i)\b(?:awesome|amazing|great|perfect|love (?:it|this)|excellent|nice|cool|yay"
-        r"|works? now)\b|🎉|:\)"
-    ),
-    "uncertain": re.compile(
-        r"(?i)\b(?:not sure|unsure|maybe|i guess|i think|wonder|confus\w+|perhaps|don'?t "
-        r"(?:know|understand)|probably)\b"
-    ),
-}
+_TONES = patterns_beside(__file__, "tones")
 _CODE = re.compile(r"`([^`\n]{1,120})`")
 _ADR = re.compile(r"\bADR[-_ ]?(\d{1,5})\b", re.I)
 _ISSUE = re.compile(r"(?<![\w&/])(?:[\w.-]+/[\w.-]+)?#\d{1,6}\b")
 _URL = re.compile(r"\bhttps?://[^\s)>\]`'\"]+")
-_PATH = re.compile(
-    r"(?<![\w/.@:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*[\w/]|(?<![\w/.])[\w-]+\.(?:go"
-    r"|py|ts|tsx|js|jsx|rs|rb|java|kt|c|h"
-    r"|cpp|cs|swift|md|mdx|txt|toml|yaml|yml|json|jsonl|lock|sh|sql|html|css|proto|cfg|ini"
-    r"|mod|sum|xml|csv|parquet|ipynb|env)\b"
-)
+_PATH = _PATTERNS["path"]
 _FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+(?:=\S+)?")
 _ENV = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b(?:=\S+)?")
 _CAMEL = re.compile(r"\b(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z])\w*\b(?:\.\w+)*(?:\(\))?")
@@ -95,8 +68,8 @@ def sentiment_of(text: str) -> Sentiment:
     """Returns the tone of the text; frustrated takes precedence over excited, excited over
     uncertain.
     """
-    tones: list[Sentiment] = [tone for tone, pattern in _TONES.items() if pattern.search(text)]
-    return tones[0] if tones else "neutral"
+    tones = (tone for tone, pattern in _TONES.items() if pattern.search(text))
+    return cast(Sentiment, next(tones, "neutral"))
 
 
 def entities_of(text: str) -> tuple[str, ...]:

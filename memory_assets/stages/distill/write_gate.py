@@ -26,6 +26,7 @@ from memory_assets.stages.distill.standards import (
     Standards,
 )
 from memory_assets.stages.distill.taxonomy import ONLY_THE_OWNERS, categorise
+from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.words import stems_of
 
 LESS_USEFUL = "usefulness below"
@@ -42,71 +43,24 @@ SPECIFIC_BONUS = 0.05
 UNKNOWN = 0.5
 """Verifiability of a text without any signal."""
 
-_EDIT = re.compile(
-    r"(?i)^\W*(?:add|insert|replace|append|paste|put|change|update|remove|delete|rename"
-    r"|modify|edit)\b[^.]{0,60}\b(?:after"
-    r"|before|below|above|with the following|the following|line \d+|at the (?:top|bottom|end) of)\b"
-)
-_ARTEFACT = re.compile(
-    r"(?i)^(?:you (?:are|must|should|will) (?:an?|now|always|never)\b|you must\b|(?:please "
-    r")?(?:ignore|disregard|forget) (?:all"
-    r"|any|the|your|previous|prior|above)|<\/?(?:system|instructions?|important|user"
-    r"|assistant|admin|policy)[\w-]*>"
-    r"|system prompt|as an ai\b|note to (?:ai|agents?|assistants?|llms?)\b|attention,? (?:ai"
-    r"|agents?|assistants?)\b)"
-)
-_INSTRUCTS = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget|override|bypass) (?:(?:all|any|the|your|these"
-    r"|previous|prior|above|earlier"
-    r"|other)\s+){1,3}(?:instructions?|rules?|prompts?|guidelines?|context|messages?"
-    r"|memor\w+)|\b(?:remember|memori[sz]e|store"
-    r"|save|note|record) (?:this|that|the following|in (?:your )?memory|for (?:all )?future"
-    r"|permanently)\b|\badd (?:this"
-    r"|the following) to (?:your )?memor|\bfrom now on,? (?:you|always|never|all)\b|\bnew "
-    r"(?:rule|instruction|policy"
-    r"|system prompt)s?\s*:"
-)
-_TRANSIENT = re.compile(
-    r"(?i)\b(?:\d+ commits? (?:ahead|behind)|uncommitted|untracked|working tree"
-    r"|force-push(?:ed)?|pushed to|branch is|(?:branch"
-    r"|commit|change|work|fix|it|pr|tag)s? (?:is|are) (?:now )?pushed|ready to (?:push"
-    r"|commit|merge)|in progress|awaiting"
-    r"|pull request is|pr (?:#\d+ )?is (?:now |still )?(?:open|ready|up)|pushed as"
-    r"|committed as|opened (?:the "
-    r"|a )?(?:draft )?pr|opened it|new commit|new pr commit|tests? pass|lint passes|all "
-    r"green|is clean|branch has (?:advanced"
-    r"|moved|diverged)|fast-forward(?:ed)? from|commits? (?:past|have landed)|all "
-    r"pass(?:ed)?|0 issues)\b|\b(?:single commit"
-    r"|closes #\d+|working copy (?:was|is|has)|it(?:'s| is) possible|(?:manual )?validation:"
-    r"|still (?:nothing|failing|fails"
-    r"|broken|the same))|^\W*(?:pushed|committed|merged|opened|rebased|commits?)\b[.:!]"
-    r"|\b(?:test )?suites? pass(?:es|ed)?\b"
-)
+_PATTERNS = patterns_beside(__file__)
+_EDIT = _PATTERNS["edit"]
+_ARTEFACT = _PATTERNS["artefact"]
+_INSTRUCTS = _PATTERNS["instructs"]
+_TRANSIENT = _PATTERNS["transient"]
 _CODE = re.compile(r"`[^`\n]*`")
 _SAYING = re.compile(r"(?i)^(?:the (?:owner|user)\b[^:“\"]{0,30}:\s*)?[“\"']?\s*")
 _LABELS = re.compile(r"\w:(?=[\s,.]|$)")
 _JOINED = re.compile(r"[,;]\s*[,;:](?!\w)|:\s*;|(?<!:):\s+:|,\s*\.(?=\s|$)")
 _JOINED_AT_COLON = re.compile(r":\s*,")
-_CUT = re.compile(
-    r"^(?:[,;)\]}]|[:.]\s|(?:which|whose|whom)\b|(?i:and|or|but|nor|is|are|was|were|has"
-    r"|(?:is|are|was|were|wo|does|ca)n['’]?t"
-    r"|does not|must|should|cannot|can (?:be|not)|will (?:be|not)|may (?:be|not))\b(?!.*\?\W*$))"
-    r"|(?:[,;:–—]|\b(?:and|or|but|the|an|a|of|because|than|whose|instead of)\.?)[\s\"'”)]*$"
-)
+_CUT = _PATTERNS["cut"]
 """Begins after its subject or as the rest of a sentence, or ends before its last word."""
 
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
 ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
-PATH_OR_COMMAND = re.compile(
-    r"`[^`\n]+`|(?<![\w/])[\w.~-]+/[\w./-]+|(?<![\w-])--[a-z][\w-]+|\b\w+\.(?:go|py|ts|js|rs"
-    r"|md|toml|ya?ml|json|sh|sql)\b"
-)
-_OPINION = re.compile(
-    r"(?i)\b(?:nice|great|elegant|beautiful|ugly|cleaner|best|better|worse|honest(?:ly)?|i "
-    r"think|i believe|in my opinion|imho"
-    r"|genuinely|arguably|impressive|awesome)\b"
-)
-_HEDGE = re.compile(r"\b(?:probably|perhaps|maybe|apparently|presumably|might|seems?)\b", re.I)
+PATH_OR_COMMAND = _PATTERNS["path_or_command"]
+_OPINION = _PATTERNS["opinion"]
+_HEDGE = _PATTERNS["hedge"]
 
 SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_OPINION, -0.3), (_HEDGE, -0.1))
 """An opinion alone is below `least_verifiable`, a hedge alone is not; a path offsets an opinion."""

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from memory_assets.schema.vocabulary import Priority
 from memory_assets.stages.maintain.wording import MOST_CHARS, content_words
+from memory_assets.text.patterns import patterns_beside
 
 Fault = Literal[
     "ungrounded", "invented_time", "dangling", "conversational", "long", "owner_unheard", "broken",
@@ -40,74 +41,23 @@ _ASCRIPTION = frozenset(
 )
 """Words that ascribe a fact to a person; a wrong ascription is the fault `owner_unheard`."""
 
-_CLOCK = re.compile(
-    r"(?<![\d:.])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?:[.,]\d+)?(?![\d:])(?:\s?([ap])\.?m\b)?", re.I
-)
+_PATTERNS = patterns_beside(__file__)
+_CLOCK = _PATTERNS["clock"]
 _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
-_ASCRIBED = re.compile(
-    r"^the (?:owner|user|developer|assistant|agent)\b[^“\"]{0,30}[“\"]|^[“\"']", re.I
-)
-_FILLER = re.compile(
-    r"^(?:(?:ok|okay|yes|yeah|no|so|and|but|well|oh|hm+|also|then|actually)\b[\s,.…-]*)+", re.I
-)
-_DANGLING = re.compile(
-    r"^[^\w`]{0,3}(?:it|they|them|he|she|these|those"
-    r"|both(?!\b.{1,80}\band\b)|neither(?!\b.{1,80}\bnor\b)"
-    r"|(?:the )?(?:latter|former)(?=\s+(?:is|was|are|were|has|had|does|did|needs?|can|must"
-    r"|should|will)\b)"
-    r"|th(?:is|at)(?!\s+(?:repo(?:sitory)?|project|machine|computer|codebase"
-    r"|team)\b))\b(?![.(_]\w)",
-    re.I,
-)
-_CONVERSATIONAL = re.compile(
-    r"^\W{0,3}(?:you(?:'re| are| were)? (?:absolutely |quite )?(?:right|correct)|(?:good"
-    r"|great|fair|nice) (?:point|catch"
-    r"|question|call|news)|yes\b|no[,.—]|sure\b|done\b|thanks\b|sorry\b|ok(?:ay)?\b|i(?:'m"
-    r"|'ll|'ve|'d)? \w|let me\b|let's\b"
-    r"|now (?:i|let)\b|(?:created|committed|pushed|switched|opened|merged|rebased|re-?ran"
-    r"|ran|took|continuing|checking|looking"
-    r"|running|starting|waiting)\b|(?:short|quick|honest|two|three|one|a few|some) "
-    r"[\w ]{0,30}(?:details?|answer|notes?|things?"
-    r"|caveats?|findings?|points?)\b|(?:findings?|summary|result|verdict):)",
-    re.I,
-)
-_FOR_THE_OWNER = re.compile(
-    r"\b(?:owner|user|developer)'s (?:preference|decision|choice|wish|rule)\b"
-    r"|\b(?:owner|user|developer) (?:\w+ )?(?:said|says|wants?|wanted|prefers?|preferred"
-    r"|approved|decided"
-    r"|chose|corrected|asked|likes?|insists?|insisted|requires?|rejected|agreed)\b",
-    re.I,
-)
+_ASCRIBED = _PATTERNS["ascribed"]
+_FILLER = _PATTERNS["filler"]
+_DANGLING = _PATTERNS["dangling"]
+_CONVERSATIONAL = _PATTERNS["conversational"]
+_FOR_THE_OWNER = _PATTERNS["for_the_owner"]
 _CODE = re.compile(r"`[^`\n]*`")
-_BROKEN = re.compile(
-    r"[,;]\s*[,;]|\w:\s*,(?!.*\w:)|(?:[,;:]|\b(?:and|or|the|of)\.?)[\s\"'”)]*$"
-    r"|^\W*(?i:is|are|was|were|has|must|should|cannot|which|and|or|but)\b(?!.*\?)"
-)
+_BROKEN = _PATTERNS["broken"]
 """Two separators in a row, an open end, or a verb without its subject."""
 
-_CHANGED = re.compile(
-    r"\b(?:moved|switched|migrated|upgraded|downgraded|bumped|changed) to\b"
-    r"|\b(?:has|have|was|were|is|are|been) (?:\w+ly )?(?:moved|switched|migrated|upgraded"
-    r"|downgraded|bumped|changed)\b"
-    r"|(?<!right )(?<!for )(?<!by )\bnow (?:uses?|runs?|reads?|writes?|lives?|calls?"
-    r"|returns?|requires?|defaults?|points?)\b",
-    re.I,
-)
-_BEFORE = re.compile(
-    r"\b(?:from|instead|rather|replac\w+|no longer|used to|previous(?:ly)?|former(?:ly)?"
-    r"|original(?:ly)?|old|before|not"
-    r"|dropp\w+|remov\w+|supersed\w+|in place of)\b|n't\b|→|[-=]>|\b(?:if|when|whenever|once"
-    r"|unless|until"
-    r"|(?:can|could|should|must|may|might|will|would|to) (?:not )?be)\b",
-    re.I,
-)
+_CHANGED = _PATTERNS["changed"]
+_BEFORE = _PATTERNS["before"]
 """Names what was there before, or says that the change is a condition or a wish."""
 
-_QUESTION = re.compile(
-    r"\?\W*$|^(?:what|why|how|where|which|who|is|are|does|did|can|could|would|should|shall) "
-    r"(?!.*[.!](?:\s|$))",
-    re.I,
-)
+_QUESTION = _PATTERNS["question"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from memory_assets.text.patterns import patterns_beside
+
 ALIKE = 0.40
 """Agreement of stems from which two texts say the same."""
 
@@ -48,16 +50,10 @@ _EMPTY_WORDS = frozenset(
 _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _SHORTEST_STEM = 4
-_DENIAL = re.compile(
-    r"\b(?:not|never|no longer|cannot|without|don't|doesn't|didn't|isn't|aren't|won't|can't"
-    r"|shouldn't|avoid|no"
-    r"|instead of|rather than)\b|n't\b",
-    re.I,
-)
-_DENIES_NOTHING = re.compile(r"\b(?:whether or not|no matter|not only|no longer than)\b", re.I)
-_CLAUSE_END = re.compile(
-    r"[.;:,()–—]|\b(?:but|and|or|so|because|since|while|when|if|unless)\b", re.I
-)
+_PATTERNS = patterns_beside(__file__)
+_DENIAL = _PATTERNS["denial"]
+_DENIES_NOTHING = _PATTERNS["denies_nothing"]
+_CLAUSE_END = _PATTERNS["clause_end"]
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 

@@ -7,7 +7,6 @@ the root cause.
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,22 +17,12 @@ from memory_assets.schema.protocols import Row
 from memory_assets.stages.embed.claims import read_claim
 from memory_assets.stages.recall.wording import exact_names
 from memory_assets.stages.reflect.bullets import ORDER, Bullet
+from memory_assets.text.patterns import patterns_beside
 
-_PROBLEM = re.compile(
-    r"\b(?:fail(?:s|ed|ing|ure)?|broken?|breaks|bugs?|crash(?:es|ed|ing)?|hangs?|hung|flaky"
-    r"|leak(?:s|ing)?|stuck|wrong|errors?|"
-    r"does(?:n't| not) work|did(?:n't| not) work|is(?:n't| not) working|can(?:not|'t) "
-    r"(?:connect|find|start|build))\b",
-    re.IGNORECASE,
-)
-_CAUSE = re.compile(
-    r"\b(?:root cause|caused? by|the cause|because|due to|turned out)\b", re.IGNORECASE
-)
-_SOLUTION = re.compile(
-    r"\b(?:fix(?:ed|es)?|solved|resolved|works (?:again|now)|is green|tests? (?:now )?pass"
-    r"|root cause|caused by|solution)\b",
-    re.IGNORECASE,
-)
+_PATTERNS = patterns_beside(__file__)
+_PROBLEM = _PATTERNS["problem"]
+_CAUSE = _PATTERNS["cause"]
+_SOLUTION = _PATTERNS["solution"]
 SHARED_WORDS = 0.5
 """Share of the problem's own words, or one of its file names or identifiers, that its solution
 repeats.

@@ -6,38 +6,20 @@ Takes a memory's text, or a sentence as it was typed. The grammar is that of the
 rule or a preference and does more than report.
 """
 
-import re
 from typing import NamedTuple
 
 from memory_assets.schema.protocols import Row
 from memory_assets.stages.distill.rules.grammar import acts_in
 from memory_assets.stages.embed.merge import NORMS
 from memory_assets.stages.reflect.present import what_holds
+from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import split_sentences
 
-_SAID = re.compile(
-    r"^(?:The )?owner (?:decided|wants|corrected|prefers|said): “(?P<said>.+?)…?”?\.?$",
-    re.DOTALL | re.I,
-)
-_AGREED = re.compile(
-    r"\s*(?:\(|: )(?:approved by )?the owner(?: decided| corrected)?:? “(?P<said>[^”]*)”\)?\.?$",
-    re.I,
-)
+_PATTERNS = patterns_beside(__file__)
+_SAID = _PATTERNS["said"]
+_AGREED = _PATTERNS["agreed"]
 
-_PLACES = (
-    r"(?:in|across|for|on|of|to) (?:this|the (?:whole|entire)|every|all|any|each|our"
-    r"|my)\b(?: \w+){0,3}? "
-    r"(?:repo(?:sitor(?:y|ies)|s)?|projects?|codebase|packages?|services?|machines?)\b"
-)
-_STANDING = re.compile(
-    r"(?i)\bfrom now on\b|\b(?:as an? (?:general |hard |standing )?rule|(?:hard|house"
-    r"|standing|general) rule)\b"
-    r"|\bi(?:'ve| have)?(?: already)? (?:told|asked) you\b|\bi(?:'ve| have)?(?: already)? "
-    r"said (?:(?:this|that|it|so) )?"
-    r"(?:before|already|again|twice|many times)\b|\bhow (?:often|many times) (?:do|did|must"
-    r"|should|have) i\b"
-    rf"|\b(?:always|never)\b.*\b{_PLACES}|\b{_PLACES}.*\b(?:always|never)\b"
-)
+_STANDING = _PATTERNS["standing"]
 """Says outright that it lasts, or had to be repeated."""
 
 

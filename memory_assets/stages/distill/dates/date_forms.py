@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from typing import Literal
 
 Order = Literal["dmy", "mdy"]
@@ -44,18 +45,15 @@ _MONTHS = _numbered("""
     june jun juni, july jul juli, august aug, september sept sep, october oct oktober okt,
     november nov,
     december dec dezember dez""")
-_NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8,
-    "nine": 9, "ten": 10, "twelve": 12, "a couple of": 2, "einem": 1, "einer": 1, "zwei": 2,
-    "drei": 3, "vier": 4,
-    "fünf": 5, "sechs": 6, "acht": 8, "zehn": 10,
-}  # fmt: skip
+_NUMBERS = _numbered("""
+    a an one einem einer, two zwei, three drei, four vier, five fünf, six sechs, seven, eight acht,
+    nine, ten zehn, , twelve""") | {"a couple of": 2}
 _UNITS = {
-    "day": (1, 0), "tag": (1, 0), "week": (7, 0), "woche": (7, 0), "month": (0, 1), "monat": (0, 1),
-    "year": (0, 12),
-    "jahr": (0, 12),
-}  # fmt: skip
+    **dict.fromkeys(("day", "tag"), (1, 0)),
+    **dict.fromkeys(("week", "woche"), (7, 0)),
+    **dict.fromkeys(("month", "monat"), (0, 1)),
+    **dict.fromkeys(("year", "jahr"), (0, 12)),
+}
 """Days and months of each unit."""
 
 
@@ -83,30 +81,23 @@ _UNIT = rf"(?P<unit>{_any(_UNITS)})(?:s|e?n)?\b"
 _PERIOD = r"(?P<period>week|month|quarter|year|woche|monats?|quartals?|jahres?|q[1-4])"
 
 
-def _form(
-    pattern: str, resolve: Resolve, *, is_absolute: bool = False, needs_intent: bool = False
-) -> Form:
-    return Form(
-        re.compile(rf"(?<![\w./-]){pattern}", re.IGNORECASE), resolve, is_absolute, needs_intent
-    )
+def _form(pattern: str, resolve: Resolve, **options: bool) -> Form:
+    return Form(re.compile(rf"(?<![\w./-]){pattern}", re.IGNORECASE), resolve, **options)
 
 
 def _weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
     """Returns the next such weekday after the day."""
-    return said_on + timedelta(
-        days=(_WEEKDAYS[match["weekday"].lower()] - said_on.isoweekday() - 1) % 7 + 1
-    )
+    return _this_weekday(match, said_on + timedelta(days=1), order)
 
 
 def _this_weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
-    return said_on + timedelta(
-        days=(_WEEKDAYS[match["weekday"].lower()] - said_on.isoweekday()) % 7
-    )
+    weekday = _WEEKDAYS[match["weekday"].lower()]
+    return said_on + timedelta(days=(weekday - said_on.isoweekday()) % 7)
 
 
 def _next_weekday(match: re.Match[str], said_on: date, order: Order | None) -> date:
     """Returns that weekday of next week; weeks start on Monday."""
-    return _monday_after(said_on) + timedelta(days=_WEEKDAYS[match["weekday"].lower()] - 1)
+    return _this_weekday(match, _monday_after(said_on), order)
 
 
 def _monday_after(day: date) -> date:
@@ -249,51 +240,30 @@ _WHILE = rf"in\s+{_COUNT}\s+{_UNIT}(?!\s+(?:of|old|ago|window|period|a row))(?:[
 _NEXT_PERIOD = r"(?:next|nächste[rn]?)\s+(?P<period>week|month|woche|monat)\b(?!['’]|\s+of)"
 _WEEK_NUMBER = rf"(?-i:KW|CW)\s?(?P<week>5[0-3]|[1-4]\d|0?[1-9])(?:[ /]{_FOUR})?\b"
 
+_absolute = partial(_form, is_absolute=True)
+_planned = partial(_form, is_absolute=True, needs_intent=True)
 FORMS = (
-    _form(rf"(?:{_LEAD})?{_ISO}", _in_year, is_absolute=True, needs_intent=True),
-    _form(
-        rf"(?:{_LEAD})?{_DAY}\.\s?{_MONTH_NUMBER}\.\s?{_FOUR}{_ALONE}",
-        _in_year,
-        is_absolute=True,
-        needs_intent=True,
-    ),
-    _form(
-        rf"{_SURE}\s+{_DAY}\.{_MONTH_NUMBER}\.(?P<year>{_NEVER})?(?![\w.])",
-        _in_year,
-        is_absolute=True,
-    ),
-    _form(rf"(?:{_LEAD})?{_SLASHED}{_ALONE}", _slashed, is_absolute=True, needs_intent=True),
+    _planned(rf"(?:{_LEAD})?{_ISO}", _in_year),
+    _planned(rf"(?:{_LEAD})?{_DAY}\.\s?{_MONTH_NUMBER}\.\s?{_FOUR}{_ALONE}", _in_year),
+    _absolute(rf"{_SURE}\s+{_DAY}\.{_MONTH_NUMBER}\.(?P<year>{_NEVER})?(?![\w.])", _in_year),
+    _planned(rf"(?:{_LEAD})?{_SLASHED}{_ALONE}", _slashed),
     _form(rf"{_BY}(?:end of|ende)\s+(?P<month>{_any(_MONTHS)})(?![\w'’]){_YEAR}", _end_of_month),
     _form(rf"{_BY}(?:end of|ende)\s+{_OF_PERIOD}", _end_of_period),
     _form(rf"{_BY}{_MONTH_END}", _end_of_period),
-    _form(
-        rf"(?:{_LEAD})?{_MONTH_DAY}{_YEAR}{_AT}{_ALONE}",
-        _in_year,
-        is_absolute=True,
-        needs_intent=True,
-    ),
-    _form(
-        rf"(?:{_LEAD})?{_DAY_MONTH}{_YEAR}{_AT}{_ALONE}",
-        _in_year,
-        is_absolute=True,
-        needs_intent=True,
-    ),
+    _planned(rf"(?:{_LEAD})?{_MONTH_DAY}{_YEAR}{_AT}{_ALONE}", _in_year),
+    _planned(rf"(?:{_LEAD})?{_DAY_MONTH}{_YEAR}{_AT}{_ALONE}", _in_year),
     _form(rf"{_BY}(?:next|nächste[nr]?)\s+{_WEEKDAY}{_AT}", _next_weekday),
     _form(
         rf"{_BY}(?:this coming|this|coming|diese[nm]|kommende[nm])\s+{_WEEKDAY}{_AT}", _this_weekday
     ),
     _form(rf"{_LEAD}{_WEEKDAY}{_AT}(?!\s+nights?\b|\s+mornings\b)", _weekday),
-    _form(rf"{_LEAD}{_DAY}(?:st|nd|rd|th){_ENDS}", _day_of_month, is_absolute=True),
-    _form(
-        rf"(?:bis zum|am|ab dem)\s+{_DAY}\.(?=\s*(?:$|\n|[a-zäöü]))",
-        _day_of_month,
-        is_absolute=True,
-    ),
+    _absolute(rf"{_LEAD}{_DAY}(?:st|nd|rd|th){_ENDS}", _day_of_month),
+    _absolute(rf"(?:bis zum|am|ab dem)\s+{_DAY}\.(?=\s*(?:$|\n|[a-zäöü]))", _day_of_month),
     _form(rf"{_BY}{_TOMORROW}{_AT}", _tomorrow),
     _form(rf"(?:bis )?{_MORGEN}{_AT}", _tomorrow),
     _form(_WHILE, _in_a_while),
     _form(rf"{_COUNT}\s+{_UNIT}\s+from\s+(?:now|today)\b", _in_a_while),
     _form(rf"{_BY}(?:early )?{_NEXT_PERIOD}", _next_period),
-    _form(rf"(?:in |by |until |bis |ab )?{_WEEK_NUMBER}", _calendar_week, is_absolute=True),
+    _absolute(rf"(?:in |by |until |bis |ab )?{_WEEK_NUMBER}", _calendar_week),
 )
 """In order of precedence: absolute days before relative ones."""

@@ -18,6 +18,7 @@ from memory_assets.stages.distill.dates.date_forms import (
     is_clear_month,
     is_duration,
 )
+from memory_assets.text.patterns import data_beside, patterns_beside
 
 FARTHEST = timedelta(days=731)
 """Days farther ahead are more often placeholders than plans."""
@@ -25,12 +26,7 @@ FARTHEST = timedelta(days=731)
 LONGEST_TEXT = 4_000
 """Longest text that may be typed by hand."""
 
-_AMERICAN = (
-    "America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles",
-    "America/Phoenix", "America/Detroit",
-    "America/Boise", "America/Anchorage", "America/Indiana/", "America/Kentucky/",
-    "Pacific/Honolulu", "US/",
-)  # fmt: skip
+_AMERICAN = tuple(data_beside(__file__)["american_zones"].split())
 
 
 @dataclass(frozen=True)
@@ -82,70 +78,30 @@ def order_of(zone: ZoneInfo) -> Order | None:
     return "dmy" if zone.key.startswith("Europe/") else None
 
 
-def _words(words: str, pattern: str = r"\b(?:{})\b") -> re.Pattern[str]:
-    """Returns the pattern with the words as alternatives in place of `{}`; `_` in a word matches
-    white space.
+_PATTERNS = patterns_beside(__file__)
+
+
+def _words(name: str, pattern: str = r"\b(?:{})\b") -> re.Pattern[str]:
+    """Returns the pattern with the words of that name as alternatives in place of `{}`; `_` in a
+    word matches white space.
     """
-    return re.compile(
-        pattern.replace("{}", "|".join(words.replace("'", "['’]").split()).replace("_", r"\s+")),
-        re.I,
-    )
+    words = data_beside(__file__)["words"][name].replace("'", "['’]").split()
+    return re.compile(pattern.replace("{}", "|".join(words).replace("_", r"\s+")), re.I)
 
 
-_BLANKED = re.compile(
-    r"(?s)```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(\w[\w-]*)>.*?</\1>|`[^`\n]*`|\bhttps?://\S+"
-    r"|(?<!\w)[\"“„][^\"“”„\n]{1,60}[\"”“]"
-    r"|(?<!\w)'[^'\n]{1,300}'(?!\w)"
-)
-_PASTED_LINE = re.compile(
-    r"(?m)^(?:\s*>.*|\s{4,}\S.*|\t.*|\s*[+@|{}\[\"].*|---.*|\$ .*|(?:commit|Author:|Date:"
-    r"|From:|Sent:)\s.*|.*\b(?:INFO|WARN"
-    r"|WARNING|ERROR|DEBUG|FATAL|TRACE)\b.*|.*\d\d:\d\d:\d\d.*|.*\bat \w[\w.$]*\(.*"
-    r"|Traceback.*|\s*File \".*)$"
-)
+_BLANKED = _PATTERNS["blanked"]
+_PASTED_LINE = _PATTERNS["pasted_line"]
 _SENTENCE_END = re.compile(r"[!?;\n]|\.\s+(?=[A-ZÄÖÜ])|\.\s*$|\s[–—]\s")
 
-_IN_THE_PAST = _words("""
-    was were had did didn't happened yesterday ago since last_(?:week|month|year|night|time) broke
-    failed merged shipped landed went saw got reported introduced created wrote said told stopped
-    started worked deployed implemented finished completed fixed made took used_to ran found
-    noticed came war waren hatte hatten gestern seit
-    letzte[nrs]? wurde wurden""")
-_FIRM = _words("will must need remind deadline due have_to let'?s muss")
-_AHEAD = _words(
-    """will need(?:s|ed)? must should have_to has_to going_to gonna let'?s plan(?:s|ned)? remind
-    deadline due until till by want please todo before schedul\\w* expir\\w+ ends? starts? starting
-    begins? freeze launch\\w* release\\w* ship demo meeting call review cut-?off go(?:es)?_live
-    follow_up check target migrat\\w+ as_of sunset\\w* shut(?:s|ting)?_down retire[ds]? renew\\w*
-    move[ds]?_to postpon\\w+ muss müssen wird werden soll sollen erinner\\w* bitte frist fällig bis
-    spätestens läuft ab_dem termin am""",
-    r"\b(?:{})\b|['’]ll\b",
-)
-_REPORTING_QUESTION = _words(
-    "did was were is are does do what why how when which who where has have had wann warum "
-    "wie was wer hast hat ist",
-    r"^\W*(?:{})\b",
-)
-_NO_DAY = _words(
-    """not nicht never every each jede[nrs]? since seit last letzte[nr]? from until_now than like
-    after within per for ago e\\.g\\. i\\.e\\. v version step phase sprint task page line port
-    figure item option round screenshot screencast
-    recording image photo""",
-    r"(?:\b(?:{})|[=#$/@_~^*<-])\s*$",
-)
-_NO_DAY_AFTER = _words(
-    "ago old earlier later_than commits? deploys?_are standups? release_notes",
-    r"^(?:\s*(?:[=/%_]|\.\w)|['’]s\b|\s+(?:{})\b)",
-)
-_DURATION = _words("""
-    tokens? cookies? jwts? ttl cache[ds]? retention sessions? default timeout rotat\\w+ older
-    log_files? backups? lifetime window interval estimat\\w+ takes? took done doable possible built
-    implemented finished
-    weeks_of_work effort""")
-_OURS = _words("we i wir ich")
-_RECURRING = _words(
-    "every each weekly daily monthly usually always cron\\w* jede[nrs]? wöchentlich täglich"
-)
+_IN_THE_PAST = _words("in_the_past")
+_FIRM = _words("firm")
+_AHEAD = _words("ahead", r"\b(?:{})\b|['’]ll\b")
+_REPORTING_QUESTION = _words("reporting_question", r"^\W*(?:{})\b")
+_NO_DAY = _words("no_day", r"(?:\b(?:{})|[=#$/@_~^*<-])\s*$")
+_NO_DAY_AFTER = _words("no_day_after", r"^(?:\s*(?:[=/%_]|\.\w)|['’]s\b|\s+(?:{})\b)")
+_DURATION = _words("duration")
+_OURS = _words("ours")
+_RECURRING = _words("recurring")
 
 
 def without_pasted(text: str) -> str:

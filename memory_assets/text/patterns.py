@@ -1,0 +1,46 @@
+"""Reads the regular expressions and word lists of a module from the TOML file beside it.
+
+A text of several lines is one expression: its lines are joined. `<<name>>` stands for the text of
+that name above it; names that begin with `_` are such parts.
+"""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+@cache
+def data_beside(module: str) -> dict[str, Any]:
+    """Returns the content of `NAME.toml` beside the module `NAME.py`, given its `__file__`."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text("utf-8"))
+
+
+def texts_beside(module: str, table: str = "") -> dict[str, str]:
+    """Returns the texts of that file, or of one of its tables, by name."""
+    content = data_beside(module)
+    texts: dict[str, str] = {}
+
+    def _whole(text: str) -> str:
+        return re.sub(r"<<(\w+)>>", lambda part: texts[part[1]], text.replace("\n", ""))
+
+    for name, text in content.items():
+        if isinstance(text, str):
+            texts[name] = _whole(text)
+    return {name: _whole(text) for name, text in content[table].items()} if table else texts
+
+
+def patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[str]]:
+    """Returns the regular expressions of that file, or of one of its tables, by name."""
+    texts = texts_beside(module, table)
+    return {name: re.compile(text) for name, text in texts.items() if not name.startswith("_")}
+
+
+def words_beside(module: str) -> dict[str, frozenset[str]]:
+    """Returns the word lists of that file by name."""
+    return {
+        name: frozenset(words.split())
+        for name, words in data_beside(module).items()
+        if isinstance(words, str)
+    }
