@@ -32,6 +32,7 @@ from memory_assets.stages.capture.pushed_ids import original_session
 from memory_assets.stages.capture.tombstones import tombstones_of
 from memory_assets.stages.recall.results import Answer
 from memory_assets.stages.recall.wording import one_line
+from memory_assets.store.archive import Range
 from memory_assets.store.store import Store
 from memory_assets.text.sentences import plain, split_sentences
 from memory_assets.text.short_ids import short_id
@@ -160,18 +161,13 @@ class Wanted:
         try:
             texts = self._present.texts.open(corpus)
             ids = [hit.id for hit in find_in(texts, self.bare, NEAREST)]
-            if (
-                self.vector is not None
-                and texts is not None
-                and texts.vectors.shape[1] == len(self.vector)
-            ):
+            if self.vector is None:
+                pass
+            elif texts is not None and texts.vectors.shape[1] == len(self.vector):
                 scores = products(texts.vectors, None, self.vector)
-                ids += [
-                    texts.ids[int(row)]
-                    for row in np.argsort(-scores)[:NEAREST]
-                    if scores[row] >= NEAR
-                ]
-            elif self.vector is not None and corpus == "memories":
+                nearest = (int(row) for row in np.argsort(-scores)[:NEAREST])
+                ids += [texts.ids[row] for row in nearest if scores[row] >= NEAR]
+            elif corpus == "memories":
                 ids += [hit.id for hit in self._present.vectors.find(self.vector, NEAREST)]
         except MemoryAssetsError:
             return []  # without an index, verbatim matches are still found
@@ -200,43 +196,43 @@ def why_not(
     """Returns the stage at which the words stopped; `question` did not return them, by default the
     words themselves.
     """
-    wanted = one_line(text)
-    if not wanted or len(wanted) > LONGEST:
+    wanted = Wanted(_checked(text), present)
+    memory = _nearest_memory(wanted, present)
+    if memory and memory[1].is_meant:
+        return _in_memories(wanted, *memory, store, present, recall, question)
+    message = _nearest_message(wanted, store)
+    is_said = message is not None and message[1].is_meant
+    elsewhere = _erased(wanted.text, store) or _discarded(wanted.text, store)
+    if not is_said:
+        elsewhere = elsewhere or _in_records(wanted, store) or _in_files(wanted, store)
+    if elsewhere:
+        return elsewhere
+    if message and (is_said or memory is None or message[1].rank > memory[1].rank):
+        return _in_messages(wanted, *message, store, present)
+    if memory:
+        return _in_memories(wanted, *memory, store, present, recall, question)
+    because = "nothing near it was said in a transcript that was taken in or waits"
+    return WhyNot(wanted.text, "not captured", because)
+
+
+def _checked(text: str) -> str:
+    """Returns the words as one line; raises `QuestionError` for none or too many."""
+    words = one_line(text)
+    if not words or len(words) > LONGEST:
         raise QuestionError(
             f"Give 1 to {LONGEST:,} characters: words of what you missed, or the id of a "
             "memory (mem_…)."
         )
-    sought = Wanted(wanted, present)
-    memory = _nearest_memory(sought, present)
-    message = _nearest_message(sought, store)
-    if memory and memory[1].is_meant:
-        return _in_memories(sought, *memory, store, present, recall, question)
-    elsewhere = _erased(wanted, store) or _discarded(wanted, store)
-    if elsewhere:
-        return elsewhere
-    if message and message[1].is_meant:
-        return _in_messages(sought, *message, store, present)
-    elsewhere = _in_records(sought, store) or _in_files(sought, store)
-    if elsewhere:
-        return elsewhere
-    if memory and (message is None or memory[1].rank >= message[1].rank):
-        return _in_memories(sought, *memory, store, present, recall, question)
-    return _in_messages(sought, *message, store, present) if message else _not_captured(wanted)
-
-
-def _not_captured(wanted: str) -> WhyNot:
-    because = "nothing near it was said in a transcript that was taken in or waits"
-    return WhyNot(wanted, "not captured", because)
+    return words
 
 
 def _erased(wanted: str, store: Store) -> WhyNot | None:
     if not tombstones_of(store).holds(wanted.encode("utf-8", "replace")):
         return None
-    return WhyNot(
-        wanted,
-        "forgotten",
-        "somebody asked to forget these words; they are masked wherever they are captured again",
+    because = (
+        "somebody asked to forget these words; they are masked wherever they are captured again"
     )
+    return WhyNot(wanted, "forgotten", because)
 
 
 def _in_memories(
@@ -272,48 +268,40 @@ def _nearest_memory(wanted: Wanted, present: Present) -> tuple[dict[str, Any], M
         else rows.clear()
     )
     if named.height:
-        return (row := named.row(0, named=True)), Match(row["text"], 1.0, 1.0)
+        row = named.row(0, named=True)
+        return row, Match(row["text"], 1.0, 1.0)
     texts = _bare_column(pl.concat_str("text", pl.col("wordings").list.join("\n"), separator="\n"))
     is_near = pl.col("id").is_in(wanted.nearest("memories"))
     close = rows.filter(
         texts.str.contains(wanted.bare, literal=True) | is_near | (pl.col("state") == "forgotten")
     )
     matches = [(row, _match_of_memory(wanted, row)) for row in close.iter_rows(named=True)]
-    matches = [pair for pair in matches if pair[1].is_near]
+    near = [(row, match) for row, match in matches if match.is_near]
     return max(
-        matches,
-        key=lambda pair: (
-            *pair[1].rank,
-            pair[0]["state"] == "active",
-            pair[0]["id"],
-        ),
+        near,
+        key=lambda pair: (*pair[1].rank, pair[0]["state"] == "active", pair[0]["id"]),
         default=None,
     )
 
 
 def _match_of_memory(wanted: Wanted, row: dict[str, Any]) -> Match:
     """Returns the wording of the memory that comes nearest."""
-    matches = [
-        replace(wanted.match(text), text=text)
-        for text in dict.fromkeys([row["text"], *row["wordings"]])
-    ]
+    texts = dict.fromkeys([row["text"], *row["wordings"]])
+    matches = (replace(wanted.match(text), text=text) for text in texts)
     return max(matches, key=lambda match: match.rank)
 
 
 def _bare_column(column: pl.Expr) -> pl.Expr:
     """Returns `bare` of a column."""
-    return (
-        column.str.replace_all(_MARKS.pattern, "").str.replace_all(r"\s+", " ").str.to_lowercase()
-    )
+    words = column.str.replace_all(_MARKS.pattern, "")
+    return words.str.replace_all(r"\s+", " ").str.to_lowercase()
 
 
 def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[str, str] | None:
     state = memory["state"]
     if state == "forgotten":
-        return (
-            "forgotten",
-            "somebody asked to forget it; it stays hidden however often it is observed",
-        )
+        because = "somebody asked to forget it; it stays hidden however often it is observed"
+        return "forgotten", because
     if state == "superseded":
         newer = present.memories.filter(pl.col("id") == memory["superseded_by"])
         new_text = f": {newer['text'][0]}" if newer.height else ""
@@ -322,11 +310,8 @@ def _by_state(memory: dict[str, Any], store: Store, present: Present) -> tuple[s
         return "held", _why_held(memory, store)
     if state in ("archived", "cold"):
         restoring = f"`memory restore {short_id(memory['id'])}`"
-        return (
-            "stale",
-            f"it is {state}{_since(memory, store)}; ask with include={state}, or restore it "
-            f"with {restoring}",
-        )
+        since = f"it is {state}{_since(memory, store)}"
+        return "stale", f"{since}; ask with include={state}, or restore it with {restoring}"
     return None
 
 
@@ -339,20 +324,12 @@ def _since(memory: dict[str, Any], store: Store) -> str:
 
 
 def _why_held(memory: dict[str, Any], store: Store) -> str:
-    against = memory["conflicts_with"]
+    against = ", ".join(map(short_id, memory["conflicts_with"] or ()))
     if against:
-        return (
-            f"it contradicts {', '.join(map(short_id, against))}, and it is not decided which "
-            "one is right"
-        )
-    rows = store.tables.scan("observations").filter(pl.col("id").is_in(memory["observation_ids"]))
-    reasons = (
-        rows.filter(pl.col("gate") == "hold")
-        .select("gate_reason")
-        .collect()["gate_reason"]
-        .unique()
-        .sort()
-    )
+        return f"it contradicts {against}, and it is not decided which one is right"
+    is_its_own = pl.col("id").is_in(memory["observation_ids"])
+    rows = store.tables.scan("observations").filter(is_its_own, gate="hold").select("gate_reason")
+    reasons = rows.collect()["gate_reason"].unique().sort()
     return f"the write gate holds it: {'; '.join(reasons) or 'no reason is kept'}"
 
 
@@ -360,20 +337,15 @@ def _by_rank(
     memory_id: str, recall: Recall, question: str
 ) -> tuple[str, str, dict[str, float | None]]:
     answer = recall(question)
+    count = len(answer.results)
     last = answer.results[-1].score if answer.results else None
     for place, result in enumerate(answer.results, 1):
         if result.memory_id == memory_id:
-            return (
-                "recalled",
-                f"it is result {place} of {len(answer.results)}",
-                {"score": result.score, "last_in": last},
-            )
+            ranks = {"score": result.score, "last_in": last}
+            return "recalled", f"it is result {place} of {count}", ranks
     for result in recall(question, limit=10).results:
         if result.memory_id == memory_id:
-            because = (
-                f"the profile {answer.profile} returns {len(answer.results)}, and it comes "
-                "after them"
-            )
+            because = f"the profile {answer.profile} returns {count}, and it comes after them"
             return "over the cap", because, {"score": result.score, "last_in": last}
     left_out = next((item for item in answer.left_out if item.memory_id == memory_id), None)
     reason = left_out.reason if left_out else "it is not among what fits the question best"
@@ -385,20 +357,13 @@ def _discarded(wanted: str, store: Store) -> WhyNot | None:
     hash and the reason.
     """
     hashes = [text_hash(form) for form in {wanted, wanted.rstrip("."), f"{wanted.rstrip('.')}."}]
-    rows = (
-        store.tables.scan("verdicts")
-        .filter(pl.col("text_hash").is_in(hashes) & (pl.col("verdict") == "discard"))
-        .collect()
-    )
+    is_same = pl.col("text_hash").is_in(hashes)
+    rows = store.tables.scan("verdicts").filter(is_same, verdict="discard").collect()
     if rows.is_empty():
         return None
     row = rows.row(0, named=True)
-    return WhyNot(
-        wanted,
-        "discarded",
-        f"the write gate refused it: {row['reason']}",
-        session=row["session_id"],
-    )
+    because = f"the write gate refused it: {row['reason']}"
+    return WhyNot(wanted, "discarded", because, session=row["session_id"])
 
 
 def _nearest_message(wanted: Wanted, store: Store) -> tuple[dict[str, Any], Match] | None:
@@ -408,26 +373,17 @@ def _nearest_message(wanted: Wanted, store: Store) -> tuple[dict[str, Any], Matc
     messages = pl.concat([store.tables.scan("messages"), store.tables.scan("messages_open")])
     passages = {id.partition("#")[0] for id in wanted.nearest("messages")}
     is_verbatim = _bare_column(pl.col("text")).str.contains(wanted.bare, literal=True)
-    close = (
-        messages.filter(is_verbatim | pl.col("message_id").is_in(list(passages)))
-        .sort("event_at")
-        .collect()
-    )
-    matches = [(row, wanted.match(row["text"])) for row in close.iter_rows(named=True)]
-    matches = [pair for pair in matches if pair[1].is_near]
-    return max(
-        matches,
-        key=lambda pair: (*pair[1].rank, pair[0]["kind"] == "text"),
-        default=None,
-    )
+    close = messages.filter(is_verbatim | pl.col("message_id").is_in(list(passages)))
+    rows = close.sort("event_at").collect().iter_rows(named=True)
+    matches = [(row, wanted.match(row["text"])) for row in rows]
+    near = [(row, match) for row, match in matches if match.is_near]
+    return max(near, key=lambda pair: (*pair[1].rank, pair[0]["kind"] == "text"), default=None)
 
 
 def _in_messages(
     wanted: Wanted, message: dict[str, Any], match: Match, store: Store, present: Present
 ) -> WhyNot:
-    windows = (
-        store.tables.scan("windows").filter(pl.col("window_id") == message["window_id"]).collect()
-    )
+    windows = store.tables.scan("windows").filter(window_id=message["window_id"]).collect()
     window = windows.row(0, named=True) if windows.height else {"status": "observed", "path": ""}
     stage, because = _by_window(message, window, store, present)
     where = {"session": message["session_id"], "path": window["path"], "lines": (message["line"],)}
@@ -441,83 +397,59 @@ def _by_window(
     if message["message_id"] in present.hidden:
         return "forgotten", "its message contains forgotten words"
     if window["status"] == "open":
-        return (
-            "still open",
-            "its session goes on; it is distilled when that ends (`memory data flush` ends it now)",
-        )
-    tables = store.tables
+        because = "it is distilled when that ends (`memory data flush` ends it now)"
+        return "still open", f"its session goes on; {because}"
     if window["status"] == "short":
         turns = f"its session ended after {window['user_turn_count']} turns"
-        return (
-            "short session",
-            f"{turns}: of so few, only the owner's corrections and rules become memories",
-        )
-    segments = (
-        tables.scan("segments")
-        .filter(pl.col("window_id") == message["window_id"])
-        .select("segment_id", "message_ids")
-    )
-    segment_ids = (
-        segments.filter(pl.col("message_ids").list.contains(message["message_id"]))
-        .collect()["segment_id"]
-        .to_list()
-    )
-    if not segment_ids:
+        because = "of so few, only the owner's corrections and rules become memories"
+        return "short session", f"{turns}: {because}"
+    has_message = pl.col("message_ids").list.contains(message["message_id"])
+    segments = store.tables.scan("segments").filter(has_message, window_id=message["window_id"])
+    segment_ids = segments.select("segment_id").collect()["segment_id"]
+    if segment_ids.is_empty():
         return "not observed", "its window was not distilled yet; `memory ingest` does it"
-    discarded = tables.scan("verdicts").filter(
-        pl.col("segment_id").is_in(segment_ids) & (pl.col("verdict") == "discard")
-    )
+    is_beside = pl.col("segment_id").is_in(segment_ids.implode())
+    discarded = store.tables.scan("verdicts").filter(is_beside, verdict="discard")
     counts = discarded.group_by("reason").len().sort("reason").collect()
     reasons = ", ".join(f"{count} × {reason}" for reason, count in counts.iter_rows())
     others = f"; of its segment the gate discarded {reasons}" if reasons else ""
-    return (
-        "not observed",
-        f"{message['author']} said it, and the observer made no fact of it{others}",
-    )
+    because = f"{message['author']} said it, and the observer made no fact of it{others}"
+    return "not observed", because
 
 
 def _in_records(wanted: Wanted, store: Store) -> WhyNot | None:
     """Returns the archived record that says it and is in no window: a new message, or a record of
     an unknown type.
     """
-    windowed = (
-        store.tables.scan("windows")
-        .select(pl.col("message_ids").alias("message_id"))
-        .explode("message_id")
-    )
-    lost = store.tables.scan("records").filter(
-        pl.col("status").is_in(["message", "unknown", "broken"])
-    )
-    for row in lost.join(windowed, on="message_id", how="anti").collect().iter_rows(named=True):
+    message_ids = pl.col("message_ids").alias("message_id")
+    windowed = store.tables.scan("windows").select(message_ids).explode("message_id")
+    is_lost = pl.col("status").is_in(["message", "unknown", "broken"])
+    records = store.tables.scan("records").filter(is_lost)
+    for row in records.join(windowed, on="message_id", how="anti").collect().iter_rows(named=True):
         entry = store.archive.find(row["resource_id"])
         if entry is None:
             continue
-        content = store.archive.read(
-            row["source_id"], row["generation"], row["byte_from"], row["byte_to"]
-        )
-        if row["status"] == "message":
-            session = original_session(entry.conversation_id)
-            text = open_reader(entry.harness, entry.path, session_id=session).read(content).text
+        match = wanted.match(_text_of_record(row, entry, store))
+        if match.is_meant:
             because = (
                 "its record is archived and not cut into a window yet; `memory ingest` does it"
-            )
-        else:
-            text = content.decode("utf-8", "replace")
-            because = (
-                f"its record is archived, but is {row['status']} ({row['record_type']}): no "
+                if row["status"] == "message"
+                else f"its record is archived, but is {row['status']} ({row['record_type']}): no "
                 "message that is read"
             )
-        match = wanted.match(text)
-        if match.is_meant:
             where = {"session": row["session_id"], "path": entry.path, "lines": (row["line"],)}
-            return WhyNot(
-                wanted.text,
-                "not windowed",
-                because,
-                says=shortened(squeezed(match.text), 200),
-                **where,
-            )
+            says = shortened(squeezed(match.text), 200)
+            return WhyNot(wanted.text, "not windowed", because, says=says, **where)
     return None
+
+
+def _text_of_record(row: dict[str, Any], entry: Range, store: Store) -> str:
+    place = (row["source_id"], row["generation"], row["byte_from"], row["byte_to"])
+    content = store.archive.read(*place)
+    if row["status"] != "message":
+        return content.decode("utf-8", "replace")
+    session = original_session(entry.conversation_id)
+    return open_reader(entry.harness, entry.path, session_id=session).read(content).text
 
 
 def _in_files(wanted: Wanted, store: Store) -> WhyNot | None:
@@ -528,9 +460,8 @@ def _in_files(wanted: Wanted, store: Store) -> WhyNot | None:
         return None  # a folder of the settings cannot be read
     for path in (file.path for file in waiting):
         if path.is_file() and path.stat().st_size <= LARGEST_FILE:
-            raw = (
-                path.read_bytes().decode("utf-8", "replace").replace('\\"', '"').replace("\\n", " ")
-            )
-            if wanted.bare in bare(raw) or json.dumps(wanted.bare)[1:-1] in bare(raw):
+            raw = path.read_bytes().decode("utf-8", "replace")
+            text = bare(raw.replace('\\"', '"').replace("\\n", " "))
+            if wanted.bare in text or json.dumps(wanted.bare)[1:-1] in text:
                 return WhyNot(wanted.text, "not taken in", because, path=str(path))
     return None
