@@ -7,21 +7,14 @@ added.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from memory_assets.errors import ModelSetupError
 from memory_assets.schema.protocols import ModelAnswer
-from memory_assets.services.models.prices import (
-    Price,
-    check_price,
-    cost_of,
-    estimate_of,
-    price_of,
-    prices_of,
-)
+from memory_assets.services.models import prices
+from memory_assets.services.models.prices import Price
 from memory_assets.stages.distill.model.answers import AnswerStore, StoredAnswer
 from memory_assets.stages.distill.model.short_sessions import USUAL_ANSWER_TOKENS, QuestionGroup
 from memory_assets.store.store import Store
@@ -48,18 +41,18 @@ class Budget:
     @cached_property
     def prices(self) -> dict[str, Price]:
         """The prices by prefix of model names."""
-        return prices_of(self.store.settings)
+        return prices.prices_of(self.store.settings)
 
     @property
     def has_price(self) -> bool:
         """Whether the price of the model is known."""
-        return price_of(self.model, self.prices) is not None
+        return prices.price_of(self.model, self.prices) is not None
 
     def price(self, answer: ModelAnswer) -> float | None:
         """Returns the cost of an answer of the model in US dollars; None where no price is
         known.
         """
-        return cost_of(answer, self.prices, self.model)
+        return prices.cost_of(answer, self.prices, self.model)
 
     def output_tokens(self, calls: int) -> int:
         """Returns about how many tokens so many answers have."""
@@ -70,10 +63,8 @@ class Budget:
         answers have.
         """
         short = [group for group in groups if group.is_short]
-        out = (
-            self.output_tokens(len(groups) - len(short))
-            + sum(len(short_session.questions) for short_session in short) * USUAL_ANSWER_TOKENS
-        )
+        short_questions = sum(len(group.questions) for group in short)
+        out = self.output_tokens(len(groups) - len(short)) + short_questions * USUAL_ANSWER_TOKENS
         return [group.estimated_tokens() for group in groups], out
 
     def estimate(
@@ -85,7 +76,8 @@ class Budget:
         `out` are the tokens of all answers; without it, answers of usual length.
         """
         out = self.output_tokens(len(prompt_tokens)) if out is None else out
-        return estimate_of(self.model, sum(prompt_tokens), out, self.prices, in_batches=in_batches)
+        tokens = sum(prompt_tokens)
+        return prices.estimate_of(self.model, tokens, out, self.prices, in_batches=in_batches)
 
     def check(
         self, prompt_tokens: Sequence[int], *, out: int | None = None, in_batches: bool = False
@@ -95,7 +87,7 @@ class Budget:
         """
         if not prompt_tokens:
             return
-        check_price(self.model, self.store.settings)
+        prices.check_price(self.model, self.store.settings)
         most = self.store.settings.model_most_usd
         usd = self.estimate(prompt_tokens, out=out, in_batches=in_batches)
         if usd is None:
@@ -105,10 +97,8 @@ class Budget:
             earlier = f", after ${spent:.2f} for earlier ones" if spent else ""
             raise ModelSetupError(
                 f"Asking {self.model} {len(prompt_tokens)} questions would cost about "
-                f"${usd:.2f}{earlier}; "
-                f"MEMORY_MODEL_MOST_USD allows ${most:.2f} for one run. `memory model cost` "
-                "lists the days; raise the limit, "
-                "or take fewer days."
+                f"${usd:.2f}{earlier}; MEMORY_MODEL_MOST_USD allows ${most:.2f} for one run. "
+                "`memory model cost` lists the days; raise the limit, or take fewer days."
             )
 
     def spent_since(self, moment: float) -> float:
@@ -116,30 +106,23 @@ class Budget:
         `time.time`.
         """
         return sum(
-            cost_of(stored.answer, self.prices, stored.key.model) or 0.0
+            prices.cost_of(stored.answer, self.prices, stored.key.model) or 0.0
             for stored in answers_since(self.store, moment)
         )
 
     @cached_property
     def _usual_answer(self) -> int:
         """The mean output of this model's stored answers, those about short sessions aside."""
-        stored = (
-            answer
-            for answer in AnswerStore(self.store.answers).every()
-            if answer.key.model == self.model
-        )
-        counts = [answer.answer.output_tokens for answer in stored if not answer.key.is_short]
+        counts = [
+            stored.answer.output_tokens
+            for stored in AnswerStore(self.store.answers).every()
+            if stored.key.model == self.model and not stored.key.is_short
+        ]
         return round(sum(counts) / len(counts)) if counts else ANSWER_TOKENS
 
 
 def answers_since(store: Store, moment: float) -> list[StoredAnswer]:
     """Returns the answers of models that were stored since the moment, a time as of `time.time`."""
-    return [
-        AnswerStore(path.parent).read_named(path.stem)
-        for path in _files(store)
-        if path.stat().st_mtime >= moment
-    ]
-
-
-def _files(store: Store) -> Iterable[Path]:
-    return (path for folder in ANSWER_FOLDERS for path in (store.answers / folder).glob("*.json"))
+    paths = (path for folder in ANSWER_FOLDERS for path in (store.answers / folder).glob("*.json"))
+    recent = (path for path in paths if path.stat().st_mtime >= moment)
+    return [AnswerStore(path.parent).read_named(path.stem) for path in recent]

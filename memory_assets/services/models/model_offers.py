@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import polars as pl
 
@@ -25,20 +25,10 @@ from memory_assets.schema.vocabulary import Harness
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.model_names import listed_models
 from memory_assets.services.models.model_questions import asked_about
-from memory_assets.stages.distill.model import short_sessions
+from memory_assets.stages.distill.model import questions, short_sessions
 from memory_assets.stages.distill.model.material import QUOTED_CHARS
-from memory_assets.stages.distill.model.questions import (
-    MAX_TOKENS,
-    STAMP_TOKENS,
-    TOKENS_A_CALL,
-    prompt,
-)
-from memory_assets.stages.distill.model.short_sessions import (
-    ANSWER_TOKENS,
-    ASSISTANT_CHARS,
-    USUAL_ANSWER_TOKENS,
-)
-from memory_assets.store.settings import RULES, Settings, harness_of
+from memory_assets.stages.distill.model.questions import STAMP_TOKENS, TOKENS_A_CALL
+from memory_assets.store.settings import RULES, Role, Settings, harness_of
 from memory_assets.store.store import Store
 from memory_assets.text.words import CHARS_A_TOKEN, count_tokens
 
@@ -144,12 +134,9 @@ class DueQuestions:
         observer, reflector = (
             Budget(store, settings.model_of(role)) for role in ("observer", "reflector")
         )
-        out = self.short_sessions * USUAL_ANSWER_TOKENS
-        prices = [
-            observer.estimate(self.observer),
-            observer.estimate(self.short, out=out),
-            reflector.estimate(self.reflector),
-        ]
+        out = self.short_sessions * short_sessions.USUAL_ANSWER_TOKENS
+        of_short = observer.estimate(self.short, out=out)
+        prices = [observer.estimate(self.observer), of_short, reflector.estimate(self.reflector)]
         return None if None in prices else sum(usd for usd in prices if usd is not None)
 
 
@@ -160,12 +147,8 @@ def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ())
     settings = store.settings
     by_project = dict(_due_calls(store))
     short = [size for calls in by_project.values() for size in calls.short]
-    groups = max(-(-len(short) * ANSWER_TOKENS // MAX_TOKENS), -(-sum(short) // TOKENS_A_CALL))
-    packed = (
-        [count_tokens(short_sessions.prompt()) + sum(short) // groups] * groups if groups else []
-    )
     observer = (size for calls in by_project.values() for size in calls.long)
-    due = DueQuestions(tuple(observer), tuple(packed), len(short), tuple(reflector_tokens))
+    due = DueQuestions(tuple(observer), tuple(_pack(short)), len(short), tuple(reflector_tokens))
     return ModelOverview(
         settings.model_of("observer"),
         settings.model_of("reflector"),
@@ -178,6 +161,15 @@ def overview_of(store: Store, origin: str, reflector_tokens: Sequence[int] = ())
     )
 
 
+def _pack(short: Sequence[int]) -> list[int]:
+    """Returns the prompt tokens of each call about short sessions of these sizes."""
+    answers = -(-len(short) * short_sessions.ANSWER_TOKENS // questions.MAX_TOKENS)
+    groups = max(answers, -(-sum(short) // TOKENS_A_CALL))
+    if not groups:
+        return []
+    return [count_tokens(short_sessions.prompt()) + sum(short) // groups] * groups
+
+
 def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
     """Yields the harnesses, keys and local servers of this machine, with the price of what is
     due.
@@ -186,18 +178,16 @@ def find_offers(store: Store, due: DueQuestions) -> Iterator[ModelOffer]:
         yield _harness_offer(name, due.usd(store, name))
     keys = [name for name in KEYS if os.environ.get(name)]
     if keys:
-        yield ModelOffer(
-            KEY_MODEL, "key", f"{keys[0]} is set", True, "Anthropic", due.usd(store, KEY_MODEL)
-        )
+        usd = due.usd(store, KEY_MODEL)
+        yield ModelOffer(KEY_MODEL, "key", f"{keys[0]} is set", True, "Anthropic", usd)
     with ThreadPoolExecutor(len(USUAL_PORTS)) as pool:
         for port, models in zip(USUAL_PORTS, pool.map(local_models, USUAL_PORTS), strict=True):
             url = f"http://127.0.0.1:{port}"
             more = f", {len(models) - MOST_SHOWN} more models" if len(models) > MOST_SHOWN else ""
             for model in models[:MOST_SHOWN]:
                 state = f"answers on port {port} ({USUAL_PORTS[port]}?){more}"
-                yield ModelOffer(
-                    model, "server", state, True, "this server", due.usd(store, model), url
-                )
+                usd = due.usd(store, model)
+                yield ModelOffer(model, "server", state, True, "this server", usd, url)
 
 
 def local_models(port: int) -> list[str]:
@@ -225,9 +215,8 @@ def login_of(name: str, home: Path | None = None, environ: Mapping[str, str] = o
     for file in files:
         if (folder / file).is_file():
             return str(folder / file)
-    is_account = name == "claude-code" and _has_account(
-        folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent
-    )
+    noted_in = folder if environ.get("CLAUDE_CONFIG_DIR") else folder.parent
+    is_account = name == "claude-code" and _has_account(noted_in)
     return "its account, in the system's keychain" if is_account else ""
 
 
@@ -243,35 +232,24 @@ def _has_account(folder: Path) -> bool:
 
 def _harness_offer(name: str, usd: float | None) -> ModelOffer:
     title, program, _, _ = CLIENTS[name]
-    vendor = (
-        "Anthropic, as when you use it" if name == "claude-code" else "OpenAI, as when you use it"
-    )
+    vendor = f"{'Anthropic' if name == 'claude-code' else 'OpenAI'}, as when you use it"
     if find_program(program) is None:
         return ModelOffer(name, "harness", f"{title} is not installed", False, vendor, usd)
     login = login_of(name)
-    return ModelOffer(
-        name,
-        "harness",
-        f"logged in ({login})" if login else "no login found",
-        bool(login),
-        vendor,
-        usd,
-    )
+    state = f"logged in ({login})" if login else "no login found"
+    return ModelOffer(name, "harness", state, bool(login), vendor, usd)
 
 
 def _sent_to(settings: Settings) -> str:
     """Returns who reads what the configured models are sent."""
-    readers = []
-    for role in ("observer", "reflector"):
-        name = settings.model_of(role)
-        if name != RULES:
-            harness = harness_of(name)
-            readers.append(
-                CLIENTS[harness][0]
-                if harness
-                else settings.url_of(role) or "https://api.anthropic.com"
-            )
-    return " and ".join(dict.fromkeys(readers))
+    readers: dict[str, None] = {}
+    for role in get_args(Role):
+        harness = harness_of(settings.model_of(role))
+        if harness:
+            readers[CLIENTS[harness][0]] = None
+        elif settings.model_of(role) != RULES:
+            readers[settings.url_of(role) or "https://api.anthropic.com"] = None
+    return " and ".join(readers)
 
 
 @dataclass(frozen=True)
@@ -288,60 +266,43 @@ def _due_calls(store: Store) -> Iterator[tuple[str, _ProjectCalls]]:
     """Yields each project with windows that no model was asked about, and the tokens of what would
     be asked.
     """
-    windows = store.tables.read(
-        "windows", columns=["window_id", "project", "status", "day", "user_turn_count"]
-    )
-    wanted = asked_about(windows.drop_nulls("day"))
+    columns = ["window_id", "project", "status", "day", "user_turn_count"]
+    wanted = asked_about(store.tables.read("windows", columns=columns).drop_nulls("day"))
     answered = store.tables.read("observer_answers", columns=["window_id"])
     length = pl.col("text").str.len_chars()
     messages = store.tables.scan("messages")
-    chars = (
-        pl.when(pl.col("kind") == "text")
-        .then(length)
-        .otherwise(pl.min_horizontal(length, QUOTED_CHARS))
-    )
+    quoted = pl.min_horizontal(length, QUOTED_CHARS)
+    chars = pl.when(pl.col("kind") == "text").then(length).otherwise(quoted)
     long = messages.group_by("window_id").agg(tokens=(chars // CHARS_A_TOKEN + STAMP_TOKENS).sum())
     is_said = pl.col("author").is_in(["owner", "assistant"]) & (pl.col("kind") == "text")
     is_owners = pl.col("author") == "owner"
     spoken = messages.filter(is_said).sort("window_id", "ordinal")
     spoken = spoken.filter(is_owners | is_owners.shift(-1).over("window_id"))
-    brief = pl.when(is_owners).then(length).otherwise(pl.min_horizontal(length, ASSISTANT_CHARS))
+    cut = pl.min_horizontal(length, short_sessions.ASSISTANT_CHARS)
+    brief = pl.when(is_owners).then(length).otherwise(cut)
     short = spoken.group_by("window_id").agg(short=(brief // CHARS_A_TOKEN + STAMP_TOKENS).sum())
     due = wanted.lazy().join(long, on="window_id").join(short, on="window_id", how="left").collect()
     due = due.join(answered, on="window_id", how="anti")
     for (project,), group in due.sort("project").group_by("project", maintain_order=True):
         calls = chain.from_iterable(map(_calls, group.filter(status="observed")["tokens"]))
-        yield (
-            str(project),
-            _ProjectCalls(
-                list(calls),
-                group.filter(status="short")["short"].drop_nulls().to_list(),
-            ),
-        )
+        short_sizes = group.filter(status="short")["short"].drop_nulls()
+        yield str(project), _ProjectCalls(list(calls), short_sizes.to_list())
 
 
 def _shares(store: Store, due: Mapping[str, _ProjectCalls]) -> Iterator[ProjectShare]:
     """Yields every project with its share, the largest first."""
     windows = store.tables.read("windows", columns=["project", "session_id"])
-    nothing = _ProjectCalls([], [])
-    sessions = dict(windows.group_by("project").agg(pl.col("session_id").n_unique()).iter_rows())
-    sized = [
-        (name, calls, sum(calls.long) + sum(calls.short))
-        for name in sessions
-        for calls in [due.get(name, nothing)]
-    ]
-    for name, calls, tokens in sorted(sized, key=lambda share: (-share[2], share[0])):
-        yield ProjectShare(
-            name,
-            sessions[name],
-            len(calls.long),
-            len(calls.short),
-            tokens,
-            store.settings.may_send(name),
-        )
+    sessions = windows.group_by("project").agg(pl.col("session_id").n_unique())
+    shares = []
+    for project, count in sessions.iter_rows():
+        calls = due.get(project, _ProjectCalls([], []))
+        tokens = sum(calls.long) + sum(calls.short)
+        numbers = (count, len(calls.long), len(calls.short), tokens)
+        shares.append(ProjectShare(project, *numbers, store.settings.may_send(project)))
+    yield from sorted(shares, key=lambda share: (-share.tokens, share.project))
 
 
 def _calls(tokens: int) -> list[int]:
     """Returns the prompt tokens of each call about a window of so many tokens."""
     count = max(-(-tokens // TOKENS_A_CALL), 1)
-    return [count_tokens(prompt()) + tokens // count] * count
+    return [count_tokens(questions.prompt()) + tokens // count] * count

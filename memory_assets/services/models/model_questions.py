@@ -21,14 +21,9 @@ from memory_assets.schema.progress import track
 from memory_assets.schema.protocols import Image, Model
 from memory_assets.services.models.model_budget import Budget
 from memory_assets.services.models.open_models import at_once, sendable
+from memory_assets.stages.distill.model import asking
 from memory_assets.stages.distill.model.answer_rows import answer_row
 from memory_assets.stages.distill.model.answers import AnswerStore
-from memory_assets.stages.distill.model.asking import (
-    POLL_SECONDS,
-    BatchQueue,
-    ModelAsker,
-    problem_of,
-)
 from memory_assets.stages.distill.model.established import EstablishedFact, find_established
 from memory_assets.stages.distill.model.material import (
     EarlierMemory,
@@ -43,7 +38,6 @@ from memory_assets.stages.distill.model.questions import (
     status_of,
 )
 from memory_assets.stages.distill.model.short_sessions import group_questions, questions_about
-from memory_assets.store.archive import Range
 from memory_assets.store.settings import RULES, Role, harness_of
 from memory_assets.store.store import SEND_SECONDS, Store
 from memory_assets.text.files import make_folder
@@ -117,17 +111,14 @@ class Costs:
     @property
     def calls(self) -> int:
         """Questions without an answer, those that people may ask aside."""
-        return sum(day.calls - day.answered for day in self.days) + sum(
-            cost.calls for cost in self.others if not cost.is_each
-        )
+        others = sum(cost.calls for cost in self.others if not cost.is_each)
+        return sum(day.calls - day.answered for day in self.days) + others
 
     @property
     def usd(self) -> float | None:
         """Price of these questions; None where a price is unknown."""
-        prices = [
-            *(day.usd for day in self.days),
-            *(cost.usd for cost in self.others if not cost.is_each),
-        ]
+        others = (cost.usd for cost in self.others if not cost.is_each)
+        prices = [*(day.usd for day in self.days), *others]
         return None if None in prices else sum(price for price in prices if price is not None)
 
 
@@ -152,20 +143,12 @@ class Consultation:
         settings = self.store.settings
         windows = self.store.tables.read("windows")
         messages = self.store.tables.read("messages", [day])
-        selected = (
-            sendable(asked_about(windows), settings)
-            .filter(pl.col("day").cast(pl.String) == day)
-            .sort("window_id")
-        )
-        selected = (
-            selected
-            if sessions is None
-            else selected.filter(pl.col("session_id").is_in(list(sessions)))
-        )
-        by_window = {
-            window_id: group.sort("ordinal")
-            for (window_id,), group in messages.group_by("window_id")
-        }
+        selected = sendable(asked_about(windows), settings)
+        selected = selected.filter(pl.col("day").cast(pl.String) == day).sort("window_id")
+        if sessions is not None:
+            selected = selected.filter(pl.col("session_id").is_in(list(sessions)))
+        groups = messages.sort("ordinal").group_by("window_id", maintain_order=True)
+        by_window = {window_id: group for (window_id,), group in groups}
         how = (self.model_name, settings.zone, settings.observer_prompt)
         return [
             status_of(question, self.answers, any_prompt=self.any_prompt)
@@ -180,41 +163,26 @@ class Consultation:
         """
         if self.model_name == RULES:
             raise ModelSetupError(
-                "MEMORY_MODEL is 'rules': no model is used and nothing is paid. Name a "
-                "model, as in "
-                "`memory model cost --model claude-haiku-4-5`, to estimate its cost."
+                "MEMORY_MODEL is 'rules': no model is used and nothing is paid. Name a model, "
+                "as in `memory model cost --model claude-haiku-4-5`, to estimate its cost."
             )
-        days = list(days)
-        short = list[QuestionStatus]()
-        costs = []
-        for day in track(days, "Counting questions"):
+        short: list[QuestionStatus] = []
+        costs: list[DayCost] = []
+        for day in track(list(days), "Counting questions"):
             standings = self.standings(day)
-            costs.append(
-                self._cost(
-                    day, [standing for standing in standings if not standing.question.key.is_short]
-                )
-            )
-            short += [
-                standing
-                for standing in standings
-                if standing.question.key.is_short and standing.state == "open"
-            ]
-        return Costs(
-            self.model_name,
-            self.budget.has_price,
-            tuple(costs),
-            self.budget.spent_since(0),
-            (self._cost_of_short(short),),
-        )
+            costs.append(self._cost(day, [s for s in standings if not s.question.key.is_short]))
+            short += [s for s in standings if s.question.key.is_short and s.state == "open"]
+        of_short = self._cost_of_short(short)
+        spent = self.budget.spent_since(0)
+        return Costs(self.model_name, self.budget.has_price, tuple(costs), spent, (of_short,))
 
     def rows(self, day: str, problems: Mapping[str, ModelError]) -> pl.DataFrame:
         """Returns the day's rows of `observer_answers` from the stored answers."""
         on = date.fromisoformat(day)
-        standings = self.standings(day)
-        rows = [
-            answer_row(standing, on, problem_of(standing.question, problems), self.budget.price)
-            for standing in standings
-        ]
+        rows = []
+        for standing in self.standings(day):
+            problem = asking.problem_of(standing.question, problems)
+            rows.append(answer_row(standing, on, problem, self.budget.price))
         return frame_of("observer_answers", rows)
 
     def _cost(self, day: str, standings: Sequence[QuestionStatus]) -> DayCost:
@@ -232,11 +200,10 @@ class Consultation:
         )
 
     def _cost_of_short(self, waiting: Sequence[QuestionStatus]) -> StepCost:
-        tokens, out = self.budget.sizes(groups := group_questions(map(next_attempt, waiting)))
-        usd = self.budget.estimate(tokens, out=out)
-        return StepCost(
-            SHORT_SESSIONS, "observer", self.model_name, len(groups), sum(tokens), out, usd
-        )
+        groups = group_questions(map(next_attempt, waiting))
+        tokens, out = self.budget.sizes(groups)
+        numbers = (len(groups), sum(tokens), out, self.budget.estimate(tokens, out=out))
+        return StepCost(SHORT_SESSIONS, "observer", self.model_name, *numbers)
 
     @property
     def can_batch(self) -> bool:
@@ -260,7 +227,7 @@ class Consultant:
     backfill: bool = False
     """Whether the answers may wait for a batch, unlike those about a session that just ended."""
     wait: Callable[[float], None] = field(default=time.sleep)
-    poll_seconds: float = POLL_SECONDS
+    poll_seconds: float = asking.POLL_SECONDS
 
     def ask(self, days: Sequence[str]) -> dict[str, ModelError]:
         """Asks about the days; returns the errors of unanswered questions by the name of their key.
@@ -268,36 +235,34 @@ class Consultant:
         Raises `ModelSetupError` if the model cannot be asked or would cost more than the settings
         allow, `ModelBusyError` if asking later may help. Answers received until then are stored.
         """
-        folder = make_folder(self.consultation.answers.root)
+        consultation = self.consultation
+        clock = consultation.store.settings.clock
+        folder = make_folder(consultation.answers.root)
         with filelock.FileLock(folder / "asking.lock", mode=0o600):
-            waiting = [
-                s for day in days for s in self.consultation.standings(day) if s.state == "open"
-            ]
-            tokens, out = self.consultation.budget.sizes(
-                group_questions(map(next_attempt, waiting))
-            )
-            settings = self.consultation.store.settings
-            is_large = self.backfill and len(tokens) >= FEWEST_IN_A_BATCH
-            is_auto = settings.model_batches == "auto" and is_large and self.consultation.can_batch
-            in_batches = settings.model_batches == "always" or is_auto
-            self.consultation.budget.check(tokens, out=out, in_batches=in_batches)
-            clock = settings.clock
-            answers = self.consultation.answers
-            context = (
+            waiting = [s for day in days for s in consultation.standings(day) if s.state == "open"]
+            tokens, out = consultation.budget.sizes(group_questions(map(next_attempt, waiting)))
+            in_batches = self._is_batched(len(tokens))
+            consultation.budget.check(tokens, out=out, in_batches=in_batches)
+            asker = asking.ModelAsker(
+                self.model,
+                consultation.answers,
+                clock,
+                at_once(consultation.store.settings, self.model.name),
                 self._earlier,
                 self._images,
                 partial(self._established, self._sessions(waiting)),
+                partial(consultation.store.sync_if_older, SEND_SECONDS),
             )
-            often = partial(self.consultation.store.sync_if_older, SEND_SECONDS)
-            asker = ModelAsker(
-                self.model, answers, clock, at_once(settings, self.model.name), *context, often
-            )
-            if in_batches:
-                desk = BatchQueue(
-                    folder / "batches", self.model, clock, self.wait, self.poll_seconds
-                )
-                return asker.ask_in_batches(waiting, desk)
-            return asker.ask_all(waiting)
+            if not in_batches:
+                return asker.ask_all(waiting)
+            how = (self.model, clock, self.wait, self.poll_seconds)
+            return asker.ask_in_batches(waiting, asking.BatchQueue(folder / "batches", *how))
+
+    def _is_batched(self, calls: int) -> bool:
+        batches = self.consultation.store.settings.model_batches
+        is_large = self.backfill and calls >= FEWEST_IN_A_BATCH
+        is_wanted = batches == "auto" and is_large and self.consultation.can_batch
+        return batches == "always" or is_wanted
 
     @cached_property
     def _remembered(self) -> list[EarlierMemory]:
@@ -308,20 +273,16 @@ class Consultant:
         """Returns all questions about the long sessions with open ones, in the order of the
         sessions' parts.
         """
-        sessions = {
-            status.question.session_id for status in waiting if not status.question.key.is_short
-        }
-        windows = self.consultation.store.tables.read("windows").filter(
-            pl.col("session_id").is_in(list(sessions))
+        asked = (status.question for status in waiting)
+        sessions = {question.session_id for question in asked if not question.key.is_short}
+        windows = self.consultation.store.tables.read("windows", columns=["session_id", "day"])
+        of_sessions = windows.filter(pl.col("session_id").is_in(list(sessions)))
+        days = sorted(day.isoformat() for day in of_sessions["day"].drop_nulls().unique())
+        all_of_them = (
+            s.question for day in days for s in self.consultation.standings(day, sessions)
         )
-        days = sorted(day.isoformat() for day in windows["day"].drop_nulls().unique())
-        questions = [
-            session_question.question
-            for day in days
-            for session_question in self.consultation.standings(day, sessions)
-        ]
         by_session: dict[str, list[ObserverQuestion]] = {session: [] for session in sessions}
-        for question in sorted(questions, key=lambda question: question.place):
+        for question in sorted(all_of_them, key=lambda question: question.place):
             if question.session_id in by_session:
                 by_session[question.session_id].append(question)
         return by_session
@@ -333,27 +294,24 @@ class Consultant:
         return find_established(earlier, self.consultation.answers)
 
     def _earlier(self, question: ObserverQuestion) -> list[EarlierMemory]:
-        return pick_earlier(
-            self._remembered, question.call.messages, question.project, question.person
-        )
+        about = (question.call.messages, question.project, question.person)
+        return pick_earlier(self._remembered, *about)
 
     def _images(self, question: ObserverQuestion) -> Images:
         """Returns the images of the messages that the Messages API accepts."""
         images_by_message: dict[str, list[Image]] = {}
+        archive = self.consultation.store.archive
         for message in question.call.messages:
             room = MOST_IMAGES - sum(map(len, images_by_message.values()))
-            place = (
-                self.consultation.store.archive.find(message["resource_id"])
-                if message["image_count"]
-                else None
-            )
-            if place is not None:
-                images = images_in(self._line(place, message["byte_from"], message["byte_to"]))
+            entry = archive.find(message["resource_id"]) if message["image_count"] else None
+            if entry is not None:
+                place = (
+                    entry.source_id,
+                    entry.generation,
+                    message["byte_from"],
+                    message["byte_to"],
+                )
+                images = images_in(archive.read(*place))
                 small = [image for image in images if len(image.data) <= MOST_IMAGE_BYTES]
                 images_by_message[message["message_id"]] = small[:room]
         return images_by_message
-
-    def _line(self, place: Range, byte_from: int, byte_to: int) -> bytes:
-        return self.consultation.store.archive.read(
-            place.source_id, place.generation, byte_from, byte_to
-        )

@@ -12,6 +12,7 @@ from memory_assets.errors import ModelError, ModelSetupError
 from memory_assets.services.models import model_questions as consult
 from memory_assets.services.models.model_questions import Consultant, Consultation
 from memory_assets.stages.distill.model.established import established_id
+from memory_assets.store.archive import Archive
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store, open_store
 from memory_assets_tests.factories import message
@@ -95,7 +96,7 @@ def test_the_pictures_of_a_message_are_read_from_the_archive(monkeypatch: pytest
         },
     }
     line = json.dumps({"message": {"content": [picture]}}).encode()
-    monkeypatch.setattr(Consultant, "_line", lambda self, place, byte_from, byte_to: line)
+    monkeypatch.setattr(Archive, "read", lambda self, *place: line)
     messages = store.tables.read("messages", [TODAY])
     image_count = pl.when(pl.col("ordinal") == 2).then(1).otherwise(0)
     rows = messages.with_columns(
