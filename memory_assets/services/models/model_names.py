@@ -37,20 +37,17 @@ def check_name(model: str, role: Role, settings: Settings, *, is_free: bool = Fa
     if model in listed or f"{model}:latest" in listed:
         return ""
     if url and not listed:
-        return (
-            f"{url} did not list its models (/v1/models), so the first question shows whether "
-            f"it has {model}."
-        )
+        question = f"the first question shows whether it has {model}"
+        return f"{url} did not list its models (/v1/models), so {question}."
     if listed:
         raise QuestionError(f"{url} does not have {model}. Use one of {_named(model, listed)}.")
     if is_free:
         return ""
     raise QuestionError(
         f"No price is known for {model}, and it is no harness. Use one of "
-        f"{_named(model, [*HARNESS_MODELS, *prices])}; "
-        "`memory model list` shows all. For a model of your own server give --url; for a "
-        "newer one set its price first, "
-        "in MEMORY_MODEL_PRICES, or give --free if no question is billed."
+        f"{_named(model, [*HARNESS_MODELS, *prices])}; `memory model list` shows all. For a model "
+        "of your own server give --url; for a newer one set its price first, in "
+        "MEMORY_MODEL_PRICES, or give --free if no question is billed."
     )
 
 

@@ -53,9 +53,8 @@ class MaskedModel:
         """Submits a batch of masked requests."""
         for request in requests.values():
             self.check(request)
-        return self.model.submit(
-            {name: self._masked(request) for name, request in requests.items()}
-        )
+        masked_requests = {name: self._masked(request) for name, request in requests.items()}
+        return self.model.submit(masked_requests)
 
     def batch(self, batch_id: str) -> Batch:
         """Returns the present state of the batch; raises `ModelError` when the provider does not
@@ -72,9 +71,8 @@ class MaskedModel:
         return self.model.results(batch_id)
 
     def _masked(self, request: ModelRequest) -> ModelRequest:
-        return replace(
-            request, system=self.mask(request.system), material=self.mask(request.material)
-        )
+        system = self.mask(request.system)
+        return replace(request, system=system, material=self.mask(request.material))
 
 
 def open_model(
@@ -93,17 +91,18 @@ def open_model(
     name = settings.model_of(role)
     if name == RULES:
         return None
-    timeout_seconds = settings.model_timeout_seconds if timeout_seconds is None else timeout_seconds
+    seconds = settings.model_timeout_seconds if timeout_seconds is None else timeout_seconds
     harness = harness_of(name)
     if harness is not None:
-        return masked(_open_harness(harness, name, store, timeout_seconds), store)
+        return masked(_open_harness(harness, name, store, seconds), store)
     from memory_assets.adapters.anthropic_model import AnthropicModel
 
-    url = settings.url_of(role)
-    retries = settings.model_retries if retries is None else retries
-    return masked(
-        AnthropicModel(name, url=url, timeout_seconds=timeout_seconds, retries=retries), store
-    )
+    how = {
+        "url": settings.url_of(role),
+        "timeout_seconds": seconds,
+        "retries": settings.model_retries if retries is None else retries,
+    }
+    return masked(AnthropicModel(name, **how), store)
 
 
 def _open_harness(harness: str, name: str, store: Store, timeout_seconds: float) -> Model:
@@ -130,9 +129,8 @@ def sendable(rows: pl.DataFrame, settings: Settings) -> pl.DataFrame:
     """
     if ALL_PROJECTS in settings.model_projects:
         return rows
-    return rows.filter(
-        pl.col("project").is_in([*settings.model_projects, ""]) | pl.col("project").is_null()
-    )
+    project = pl.col("project")
+    return rows.filter(project.is_in([*settings.model_projects, ""]) | project.is_null())
 
 
 def waiting_projects(store: Store) -> tuple[str, ...]:
@@ -160,11 +158,8 @@ def withheld_lines(store: Store) -> frozenset[str]:
 def sendable_memory_md(store: Store) -> str:
     """Returns MEMORY.md without the lines that models may not be sent."""
     withheld = withheld_lines(store)
-    return "".join(
-        line
-        for line in store.memory_md().splitlines(keepends=True)
-        if not any(text in line for text in withheld)
-    )
+    lines = store.memory_md().splitlines(keepends=True)
+    return "".join(line for line in lines if not any(text in line for text in withheld))
 
 
 def masked(model: Model, store: Store) -> MaskedModel:
@@ -178,15 +173,15 @@ def masked(model: Model, store: Store) -> MaskedModel:
     def check(request: ModelRequest) -> None:
         if model.name in configured:
             check_price(model.name, store.settings)
-        usd = estimate_of(
-            model.name, request.estimated_tokens(), 0, prices_of(store.settings), in_batches=False
-        )
+        tokens = request.estimated_tokens()
+        usd = estimate_of(model.name, tokens, 0, prices_of(store.settings), in_batches=False)
         if usd is not None and usd > store.settings.model_most_usd:
             raise ModelSetupError(
                 f"A question to {model.name} costs about ${usd:.4f}; MEMORY_MODEL_MOST_USD allows "
                 f"${store.settings.model_most_usd:.2f}. Nothing was sent."
             )
 
-    return MaskedModel(
-        model, lambda text: tombstones_of(store).mask_text(mask_text(text)[0]), check
-    )
+    def mask(text: str) -> str:
+        return tombstones_of(store).mask_text(mask_text(text)[0])
+
+    return MaskedModel(model, mask, check)

@@ -71,18 +71,15 @@ class Price:
 
 def prices_of(settings: Settings) -> dict[str, Price]:
     """Returns the prices by prefix of model names; those of the settings replace listed ones."""
-    return {
-        **listed_prices(),
-        **{name: Price(**price) for name, price in settings.model_prices.items()},
-    }
+    prices = {name: Price(**price) for name, price in settings.model_prices.items()}
+    return listed_prices() | prices
 
 
 @cache
 def listed_prices() -> dict[str, Price]:
     """Returns the prices of the package."""
-    listed = tomllib.loads(
-        files("memory_assets.services.models").joinpath("prices.toml").read_text("utf-8")
-    )
+    file = files("memory_assets.services.models").joinpath("prices.toml")
+    listed = tomllib.loads(file.read_text("utf-8"))
     return {name: Price(**price) for name, price in listed.items()}
 
 
@@ -93,10 +90,11 @@ def price_of(model: str, prices: Mapping[str, Price]) -> Price | None:
     A model of Claude Code without a price of its own has that of the API, though a subscription
     pays for it in another way.
     """
+    own_price = _own_price(model, prices)
+    if own_price or not model.startswith(OF_CLAUDE_CODE):
+        return own_price
     bare = model.removeprefix(OF_CLAUDE_CODE)
-    return _own_price(model, prices) or (
-        _own_price(ALIASES.get(bare, bare), prices) if bare != model else None
-    )
+    return _own_price(ALIASES.get(bare, bare), prices)
 
 
 def cost_of(
@@ -132,18 +130,16 @@ def check_price(model: str, settings: Settings) -> None:
     """
     if model == RULES or price_of(model, prices_of(settings)) is not None:
         return
-    if "model_most_usd" not in settings.model_fields_set and (
-        harness_of(model) or _is_near(model, settings)
-    ):
+    is_seldom_billed = harness_of(model) or _is_near(model, settings)
+    if "model_most_usd" not in settings.model_fields_set and is_seldom_billed:
         return
     price = json.dumps({model: {"input": 0, "output": 0}})
     raise ModelSetupError(
         f"No price is known for {model}, so MEMORY_MODEL_MOST_USD "
-        f"(${settings.model_most_usd:.2f}) cannot be held. Nothing was "
-        "sent. `memory model list` shows the models that have one. Set "
-        f"MEMORY_MODEL_PRICES='{price}' with its US dollars per million tokens, or choose "
-        "it with `memory model use "
-        "NAME --free` if no question is billed."
+        f"(${settings.model_most_usd:.2f}) cannot be held. Nothing was sent. `memory model list` "
+        f"shows the models that have one. Set MEMORY_MODEL_PRICES='{price}' with its US dollars "
+        "per million tokens, or choose it with `memory model use NAME --free` if no question is "
+        "billed."
     )
 
 

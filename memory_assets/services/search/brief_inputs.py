@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -96,25 +95,19 @@ def open_work(store: Store) -> tuple[OpenWork, ...]:
         pl.col("status").is_in(READ_STATUSES), person=store.settings.owner
     )
     ended = windows.drop_nulls("day").sort("ended_at", "window_id", descending=True)
-    last = ended.unique("session_id", keep="first", maintain_order=True).unique(
-        ["project", "branch"], keep="first", maintain_order=True
-    )
-    near = last.filter(
-        pl.col("ended_at") >= pl.col("ended_at").max().over("project") - STILL_OPEN_FOR
-    )
+    last = ended.unique("session_id", keep="first", maintain_order=True)
+    last = last.unique(["project", "branch"], keep="first", maintain_order=True)
+    last_end = pl.col("ended_at").max().over("project")
+    near = last.filter(pl.col("ended_at") >= last_end - STILL_OPEN_FOR)
     latest = near.filter(pl.int_range(pl.len()).over("project") < SESSIONS_SHOWN)
     days = sorted({day.isoformat() for day in latest["day"]})
-    named = open_work_of(
-        store.tables.read("observer_answers", days, ["window_id", "ordinal", "answer", *OPEN_WORK])
-    )
-    is_shown = pl.col("window_id").is_in(latest["window_id"].to_list()) & ~pl.col(
-        "message_id"
-    ).is_in(list(_hidden(store)))
-    messages = store.tables.scan("messages", days).filter(is_shown)
-    texts = {
-        id: group.sort("ordinal").to_dicts()
-        for (id,), group in messages.collect().group_by("window_id")
-    }
+    columns = ["window_id", "ordinal", "answer", *OPEN_WORK]
+    named = open_work_of(store.tables.read("observer_answers", days, columns))
+    is_latest = pl.col("window_id").is_in(latest["window_id"].to_list())
+    is_hidden = pl.col("message_id").is_in(list(_hidden(store)))
+    messages = store.tables.scan("messages", days).filter(is_latest & ~is_hidden)
+    groups = messages.sort("ordinal").collect().group_by("window_id", maintain_order=True)
+    texts = {id: group.to_dicts() for (id,), group in groups}
     items = (
         _open_work(row, named.get(row["window_id"]), texts.get(row["window_id"], []))
         for row in latest.iter_rows(named=True)
@@ -130,45 +123,33 @@ def _open_work(
     window: Row, named: tuple[str, str] | None, messages: Sequence[dict[str, Any]]
 ) -> OpenWork:
     task, next_step = named or ("", "")
-    fields = {name: window[name] for name in ("session_id", "project", "day")}
     branch = window["branch"] or ""
-    title = window["title"] or ""
     stopped = find_handoff(messages, branch)
     next_step = what_is_next(next_step)
     if _IS_DONE.search(task):
         task = ""
     is_pushing = stopped.note == NOT_PUSHED and "push" in f"{task} {next_step}"
-    is_said = (
-        stopped.note == STOPPED or is_pushing or shared(stopped.open_text, next_step) >= SAME_STEP
-    )
-    state = (
-        ""
-        if task and is_said
-        else " ".join(filter(None, (spoken("Assistant", stopped.open_text), stopped.note)))
-    )
-    request = "" if task else _clear(stopped.request)
+    is_same = shared(stopped.open_text, next_step) >= SAME_STEP
+    is_told = task and (stopped.note == STOPPED or is_pushing or is_same)
+    state = " ".join(filter(None, (spoken("Assistant", stopped.open_text), stopped.note)))
     return OpenWork(
-        **fields,
+        **{name: window[name] for name in ("session_id", "project", "day")},
         branch=branch,
-        title=title,
+        title=window["title"] or "",
         task=task,
         next_step=next_step,
-        request=request,
-        state=state,
+        request="" if task else _clear(stopped.request),
+        state="" if is_told else state,
     )
 
 
 def active_projects(store: Store) -> tuple[ActiveProject, ...]:
     """Returns the projects of the owner's last two weeks of work, the latest first."""
-    windows = store.tables.read(
-        "windows", columns=["person", "status", "project", "session_id", "day", "ended_at"]
-    )
-    recent = windows.filter(
-        pl.col("status").is_in(READ_STATUSES), pl.col("project") != "", person=store.settings.owner
-    )
-    near = recent.drop_nulls("day").filter(
-        pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR
-    )
+    columns = ["person", "status", "project", "session_id", "day", "ended_at"]
+    windows = store.tables.read("windows", columns=columns).drop_nulls("day")
+    is_read = pl.col("status").is_in(READ_STATUSES) & (pl.col("project") != "")
+    recent = windows.filter(is_read, person=store.settings.owner)
+    near = recent.filter(pl.col("ended_at") >= pl.col("ended_at").max() - STILL_OPEN_FOR)
     projects = near.group_by("project").agg(
         pl.col("session_id").n_unique(),
         pl.col("day").min().alias("first"),
@@ -176,19 +157,14 @@ def active_projects(store: Store) -> tuple[ActiveProject, ...]:
         pl.max("ended_at"),
     )
     latest = projects.sort(["ended_at", "project"], descending=[True, False]).head(PROJECTS_SHOWN)
-    return tuple(
-        ActiveProject(*row)
-        for row in latest.select("project", "session_id", "first", "last").iter_rows()
-    )
+    rows = latest.select("project", "session_id", "first", "last").iter_rows()
+    return tuple(ActiveProject(*row) for row in rows)
 
 
 def reflected_memories(store: Store, memories: pl.DataFrame) -> frozenset[str]:
     """Returns the memories with an observation that the reflection of its day cites."""
-    cited = (
-        store.tables.read("reflections", columns=["observation_ids"])
-        .explode("observation_ids")
-        .drop_nulls()
-    )
+    reflections = store.tables.read("reflections", columns=["observation_ids"])
+    cited = reflections.explode("observation_ids").drop_nulls()
     members = memories.select("id", "observation_ids").explode("observation_ids")
     return frozenset(members.join(cited, on="observation_ids", how="semi")["id"])
 
@@ -197,35 +173,24 @@ def _clear(request: str) -> str:
     """Returns the first sentence of a quoted request that says alone what is wanted; empty if none
     does.
     """
-    sentences = [
-        sentence
-        for part in request.split("…")
-        for sentence in split_sentences(part)
-        if len(sentence) <= REQUEST_CHARS
-    ]
-    bare = ((sentence, strip_opening(sentence)) for sentence in sentences)
-    clear = (
-        sentence
-        for sentence, words in bare
-        if ERRAND.match(words) and is_clear(words) and not _POINTS_BACK.search(words)
-    )
-    return excerpt(request, [*islice(clear, 1)])
+    for part in request.split("…"):
+        for sentence in split_sentences(part):
+            words = strip_opening(sentence)
+            says_alone = is_clear(words) and not _POINTS_BACK.search(words)
+            if len(sentence) <= REQUEST_CHARS and ERRAND.match(words) and says_alone:
+                return excerpt(request, [sentence])
+    return excerpt(request, [])
 
 
 def refused_lines(store: Store) -> dict[str, list[str]]:
     """Returns the lines that were proposed for each project and refused, by whoever decided, as
     they were proposed and said.
     """
-    decided = store.tables.read("decisions", columns=["proposal_id", "state", "text"]).filter(
-        state="rejected"
-    )
-    proposed = store.tables.read("proposals", columns=["proposal_id", "project", "text"]).rename(
-        {"text": "said"}
-    )
+    decisions = store.tables.read("decisions", columns=["proposal_id", "state", "text"])
+    proposals = store.tables.read("proposals", columns=["proposal_id", "project", "text"])
+    rejected = decisions.filter(state="rejected").join(proposals, on="proposal_id", suffix="_said")
     lines_by_project: dict[str, list[str]] = {}
-    for project, *texts in (
-        decided.join(proposed, on="proposal_id").select("project", "text", "said").iter_rows()
-    ):
+    for project, *texts in rejected.select("project", "text", "text_said").iter_rows():
         lines_by_project.setdefault(project, []).extend(texts)
     return lines_by_project
 
@@ -234,15 +199,10 @@ def expiring_on(store: Store) -> list[date]:
     """Returns the local days on which pending proposals that were asked about expire soon, one for
     each.
     """
-    waiting = (
-        store.tables.read("decisions", columns=["state", "expires_at"])
-        .filter(state="pending")
-        .drop_nulls()
-    )
-    soon = waiting.filter(pl.col("expires_at") <= store.settings.clock() + EXPIRES_SOON).sort(
-        "expires_at"
-    )
-    return [at.astimezone(store.settings.zone).date() for at in soon["expires_at"]]
+    decisions = store.tables.read("decisions", columns=["state", "expires_at"])
+    moments = decisions.filter(state="pending")["expires_at"].drop_nulls().sort()
+    limit = store.settings.clock() + EXPIRES_SOON
+    return [at.astimezone(store.settings.zone).date() for at in moments if at <= limit]
 
 
 def lessons_of(store: Store) -> list[Row]:
@@ -255,20 +215,12 @@ def lessons_of(store: Store) -> list[Row]:
 
 def _replaced(store: Store, lessons: pl.DataFrame) -> frozenset[str]:
     """Returns the messages of lessons whose memory was superseded."""
-    superseded = (
-        store.tables.scan("memories")
-        .filter(pl.col("state") == "superseded")
-        .select("observation_ids")
-        .collect()
-    )
-    ids = superseded["observation_ids"].explode().drop_nulls()
+    superseded = store.tables.scan("memories").filter(state="superseded")
+    ids = superseded.select("observation_ids").collect()["observation_ids"].explode().drop_nulls()
     days = [day.isoformat() for day in lessons["day"].unique()]
-    observed = (
-        store.tables.scan("observations", days)
-        .filter(pl.col("id").is_in(ids.implode()))
-        .select("message_ids")
-    )
-    return frozenset(observed.collect()["message_ids"].explode().drop_nulls())
+    observed = store.tables.scan("observations", days).filter(pl.col("id").is_in(ids.implode()))
+    messages = observed.select("message_ids").collect()["message_ids"]
+    return frozenset(messages.explode().drop_nulls())
 
 
 def due_triggers(

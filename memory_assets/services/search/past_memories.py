@@ -40,15 +40,9 @@ def read_as_of(store: Store, table: str, day: date | str) -> pl.DataFrame:
     past, _states = memories_as_of(store, min(_end_of(store, on), store.settings.clock()))
     past = past.filter(pl.col("state") != "forgotten")
     present = read_present(store.tables, store.ledger)
-    forgotten = (
-        present.filter(pl.col("state") == "forgotten")["observation_ids"]
-        .explode()
-        .drop_nulls()
-        .unique()
-    )
-    return past.filter(
-        pl.col("observation_ids").list.set_intersection(forgotten.to_list()).list.len() == 0
-    )
+    forgotten = present.filter(state="forgotten")["observation_ids"].explode().drop_nulls().unique()
+    shared_ids = pl.col("observation_ids").list.set_intersection(forgotten.to_list())
+    return past.filter(shared_ids.list.len() == 0)
 
 
 def memories_at_end_of(store: Store, day: date) -> pl.DataFrame:
@@ -69,16 +63,12 @@ def memories_as_of(store: Store, moment: datetime) -> tuple[pl.DataFrame, pl.Dat
     edges = store.tables.read("merges")
     edges = edges.filter(pl.col("newer_id").is_in(ids) & pl.col("older_id").is_in(ids))
     # Evidence is appended by a later fold, and counts by the day of its observations.
-    events = [
-        event for event in store.ledger.events() if event.at <= moment or event.kind in EVIDENCE
-    ]
+    all_events = store.ledger.events()
+    events = [event for event in all_events if event.at <= moment or event.kind in EVIDENCE]
     memories = fold_memories(known_then, edges, events)
-    recalls = log_recalls(
-        [event for event in events if event.kind == RECALLED], store.settings.zone
-    )
-    states = fold_states(
-        memories, recalls, events, moment, store.settings.ttl_days, store.settings.zone
-    )
+    zone = store.settings.zone
+    recalls = log_recalls([event for event in events if event.kind == RECALLED], zone)
+    states = fold_states(memories, recalls, events, moment, store.settings.ttl_days, zone)
     return with_states(memories, states), states
 
 

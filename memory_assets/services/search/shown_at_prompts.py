@@ -59,20 +59,17 @@ def choose(answer: Answer, root: str, session: str, folder: str) -> tuple[Recall
         return ()
     briefing = read_briefing(root, folder, session)
     announced = ids_told(root, session)
-    near = (
+    new = (
         memory
         for memory in answer.results
-        if memory.kind in KINDS and _nearness(memory) >= LEAST_SCORE
-    )
-    return tuple(
-        memory
-        for memory in near
         if memory.memory_id not in announced and memory.text not in briefing
-    )[:MOST]
+    )
+    return tuple(memory for memory in new if _is_near(memory))[:MOST]
 
 
-def _nearness(memory: Recalled) -> float:
-    return memory.score / memory.weights.get("decay", 1.0)
+def _is_near(memory: Recalled) -> bool:
+    nearness = memory.score / memory.weights.get("decay", 1.0)
+    return memory.kind in KINDS and nearness >= LEAST_SCORE
 
 
 def block_of(results: Collection[Recalled]) -> str:

@@ -23,18 +23,7 @@ from memory_assets.store.parquet_tables import ParquetTables
 from memory_assets.text.files import make_folder
 from memory_assets.text.visible import visible, visible_json
 
-OF_A_FACT = (
-    "id",
-    "priority",
-    "category",
-    "author",
-    "day",
-    "project",
-    "text",
-    "session_id",
-    "path",
-    "lines",
-)
+OF_A_FACT = "id priority category author day project text session_id path lines".split()
 """Columns of a sampled fact."""
 
 
@@ -82,12 +71,8 @@ def sample_facts(tables: ParquetTables, count: int, seed: str) -> ShownRows:
     store.
     """
     is_allowed = (pl.col("gate") == "allow") & (pl.col("kind") == "fact")
-    return _sample(
-        "observations",
-        tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect(),
-        count,
-        seed,
-    )
+    facts = tables.scan("observations").filter(is_allowed).select(OF_A_FACT).collect()
+    return _sample("observations", facts, count, seed)
 
 
 def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> ShownRows:
@@ -96,9 +81,8 @@ def _sample(table: str, frame: pl.DataFrame, count: int, seed: str) -> ShownRows
 
 
 def _rows(table: str, frame: pl.DataFrame, total: int) -> ShownRows:
-    return ShownRows(
-        table, tuple(frame.columns), tuple(frame.to_dicts()), total, tuple(schemas.key_of(table))
-    )
+    key = tuple(schemas.key_of(table))
+    return ShownRows(table, tuple(frame.columns), tuple(frame.to_dicts()), total, key)
 
 
 def export_table(
@@ -137,9 +121,8 @@ def frames_of(
     rows.
     """
     schemas.record_of(table)
-    for frame in (
-        (tables.read(table, [part]) for part in tables.parts(table)) if rows is None else [rows]
-    ):
+    partitions = (tables.read(table, [part]) for part in tables.parts(table))
+    for frame in partitions if rows is None else [rows]:
         if not frame.is_empty():
             yield _with_session(frame).sort(schemas.key_of(table))
 
@@ -151,18 +134,18 @@ def rows_of(frames: Iterable[pl.DataFrame]) -> Iterator[dict[str, Any]]:
 
 
 def _with_session(frame: pl.DataFrame) -> pl.DataFrame:
-    return (
-        frame.with_columns(session=pl.col("session_id")) if "session_id" in frame.columns else frame
-    )
+    if "session_id" not in frame.columns:
+        return frame
+    return frame.with_columns(session=pl.col("session_id"))
 
 
 def _jsonl(frame: pl.DataFrame) -> bytes:
-    rows = frame.iter_rows(named=True)
-    lines = (
-        orjson.dumps(row, default=lambda blob: base64.b64encode(blob).decode()) + b"\n"
-        for row in rows
-    )
-    return b"".join(visible_json(line.decode()).encode() for line in lines)
+    lines = (orjson.dumps(row, default=_in_base64) for row in frame.iter_rows(named=True))
+    return b"".join(visible_json(f"{line.decode()}\n").encode() for line in lines)
+
+
+def _in_base64(blob: bytes) -> str:
+    return base64.b64encode(blob).decode()
 
 
 def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
@@ -170,11 +153,8 @@ def _csv(frame: pl.DataFrame, *, has_header: bool) -> bytes:
     flat = frame.with_columns(
         pl.col(name).map_elements(_as_json, pl.String, skip_nulls=True) for name in nested
     )
-    return visible(
-        flat.with_columns(pl.selectors.binary().bin.encode("base64")).write_csv(
-            include_header=has_header
-        )
-    ).encode()
+    as_text = flat.with_columns(pl.selectors.binary().bin.encode("base64"))
+    return visible(as_text.write_csv(include_header=has_header)).encode()
 
 
 def _as_json(values: Any) -> str:
