@@ -11,18 +11,10 @@ LONGEST_NAME = 200
 
 def check_printable(text: str, what: str) -> str:
     """Returns the text; raises `NoteError` where it contains control characters or surrogates."""
-    bad = next(
-        (
-            character
-            for character in text
-            if unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\r\t"
-        ),
-        None,
-    )
-    if bad is not None:
-        raise NoteError(
-            f"Cannot save {what}: it contains the control character U+{ord(bad):04X}. Remove it."
-        )
+    for character in text:
+        if unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\r\t":
+            code = f"the control character U+{ord(character):04X}"
+            raise NoteError(f"Cannot save {what}: it contains {code}. Remove it.")
     return text
 
 
@@ -38,11 +30,9 @@ def masked_line(text: str, what: str) -> tuple[str, int]:
 
 def masked_warnings(count: int, where: str) -> tuple[str, ...]:
     """Returns a warning where secrets were masked."""
-    return (
-        (f"{count} secret{'s were' if count > 1 else ' was'} masked in the {where}.",)
-        if count
-        else ()
-    )
+    if not count:
+        return ()
+    return (f"{count} secret{'s were' if count > 1 else ' was'} masked in the {where}.",)
 
 
 def clean_name(name: str, what: str) -> str:

@@ -23,24 +23,18 @@ class Rating:
     @property
     def sentence(self) -> str:
         """The rating in words."""
-        return (
-            f"Recorded: {', '.join(map(short_id, self.memory_ids))} "
-            f"{'helped' if self.is_used else 'did not help'}."
-        )
+        ids = ", ".join(map(short_id, self.memory_ids))
+        return f"Recorded: {ids} {'helped' if self.is_used else 'did not help'}."
 
 
 def rate(store: Store, request: FeedbackRequest) -> Rating:
     """Records that the memories helped or did not; raises `NoteError` where one of them does not
     exist.
     """
-    rated = tuple(
-        dict.fromkeys(find_ready(store, id) or _find(store, id) for id in request.memory_ids)
-    )
-    payload = {
-        "memory_ids": list(rated),
-        "used": request.used,
-        "session": clean_name(request.session or "", "session"),
-    }
+    ids = (find_ready(store, id) or _find(store, id) for id in request.memory_ids)
+    rated = tuple(dict.fromkeys(ids))
+    session = clean_name(request.session or "", "session")
+    payload = {"memory_ids": list(rated), "used": request.used, "session": session}
     event = store.append_event(FEEDBACK, "all", payload)
     return Rating(event.id, event.at, rated, request.used)
 

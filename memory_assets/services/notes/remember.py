@@ -88,10 +88,8 @@ def remember(store: Store, request: RememberRequest) -> Noted:
 def _correct(store: Store, memory_id: str, text: str, session: str | None, masked: int) -> Noted:
     memory = find_memory(read_present(store.tables, store.ledger), memory_id)
     if memory["state"] == "superseded":
-        newer = short_id(memory["superseded_by"])
-        raise MemoryGoneError(
-            f"{short_id(memory['id'])} was already replaced by {newer}; correct that one."
-        )
+        ids = (short_id(memory["id"]), short_id(memory["superseded_by"]))
+        raise MemoryGoneError("{} was already replaced by {}; correct that one.".format(*ids))
     check_not_forgotten(memory)
     if " ".join(memory["text"].split()) == text:
         raise NoteError(f"{short_id(memory['id'])} already has this text.")
@@ -111,15 +109,10 @@ def _evidence(store: Store, observation_ids: Sequence[str]) -> dict[str, list]:
     """
     notes = note_rows(store.ledger.events([NOTED, CORRECTED])).lazy()
     sources = (store.tables.scan("observations"), notes, store.tables.scan("harness_memories"))
-    columns = [
-        pl.col("id").alias("observation_ids"),
-        pl.col("text_hash").alias("text_hashes"),
-        "message_ids",
-    ]
-    rows = pl.concat(
-        [rows.filter(pl.col("id").is_in(list(observation_ids))).select(columns) for rows in sources]
-    )
-    return rows.collect().to_dict(as_series=False)
+    is_wanted = pl.col("id").is_in(list(observation_ids))
+    renamed = {"id": "observation_ids", "text_hash": "text_hashes"}
+    rows = [rows.filter(is_wanted).select(*renamed, "message_ids") for rows in sources]
+    return pl.concat(rows).rename(renamed).collect().to_dict(as_series=False)
 
 
 def _clean(text: str) -> tuple[str, int]:

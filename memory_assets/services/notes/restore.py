@@ -47,8 +47,8 @@ def restore(store: Store, request: RestoreRequest) -> Restored:
     or replaced, and `NoteError` for one that is active or held.
     """
     memories = read_present(store.tables, store.ledger)
-    found_rows = [find_memory(memories, name) for name in request.memory_ids]
-    rows = {row["id"]: row for row in found_rows}
+    named = [find_memory(memories, name) for name in request.memory_ids]
+    rows = {row["id"]: row for row in named}
     states = present_states(store, memories.filter(pl.col("id").is_in(list(rows))))
     earlier_states = {row["memory_id"]: row["state"] for row in states.iter_rows(named=True)}
     for id, row in rows.items():
@@ -67,14 +67,9 @@ def present_states(store: Store, memories: pl.DataFrame) -> pl.DataFrame:
     """
     settings = store.settings
     recalls = log_recalls(store.ledger.events([RECALLED]), store.settings.zone)
-    return fold_states(
-        memories,
-        recalls,
-        store.ledger.events(MOVES),
-        settings.clock(),
-        settings.ttl_days,
-        settings.zone,
-    )
+    moves = store.ledger.events(MOVES)
+    how = (settings.clock(), settings.ttl_days, settings.zone)
+    return fold_states(memories, recalls, moves, *how)
 
 
 def _check_restorable(memory: dict[str, Any], state: str) -> None:
@@ -84,10 +79,8 @@ def _check_restorable(memory: dict[str, Any], state: str) -> None:
     id = short_id(memory["id"])
     check_not_forgotten(memory)
     if state == "superseded":
-        raise MemoryGoneError(
-            f"{id} was replaced by {short_id(memory['superseded_by'])}, which recall "
-            "returns instead."
-        )
+        newer = short_id(memory["superseded_by"])
+        raise MemoryGoneError(f"{id} was replaced by {newer}, which recall returns instead.")
     if state == "active":
         raise NoteError(
             f"{id} is active already. Only stale, archived and cold memories can be restored."

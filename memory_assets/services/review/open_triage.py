@@ -60,15 +60,19 @@ GUARDED = ("preferences", "rules-conventions")
 
 def rules_of(settings: Settings, first_number: int = 1) -> TriageRules:
     """Returns the rules of a triage with these settings."""
-    order = [
-        section_of(category, settings.sections, settings.owner) for category in settings.sections
-    ]
-    guarded = frozenset(
-        section_of(category, settings.sections, settings.owner).casefold() for category in GUARDED
-    )
-    how = {"trust_after": settings.trust_after, "zone": settings.zone, "first_number": first_number}
+
+    def section(category: str) -> str:
+        return section_of(category, settings.sections, settings.owner)
+
     return TriageRules(
-        settings.clock(), settings.owner, settings.review_days, order, guarded, **how
+        settings.clock(),
+        settings.owner,
+        settings.review_days,
+        [section(category) for category in settings.sections],
+        frozenset(section(category).casefold() for category in GUARDED),
+        trust_after=settings.trust_after,
+        zone=settings.zone,
+        first_number=first_number,
     )
 
 
@@ -83,14 +87,13 @@ def triage_of(store: Store, workspace: GitWorkspace | None = None) -> Triage:
     """Returns a triage of the store, creating the workspace's repository if needed."""
     comparison = StatementComparison(partial(_encode, store.settings.embedding_model))
     rules = rules_of(store.settings, store.first_number)
-    return Triage(
-        workspace or workspace_of(store),
-        store.ledger,
-        store.tables,
-        store.archive,
-        rules,
-        comparison,
-    )
+    where = (workspace or workspace_of(store), store.ledger, store.tables, store.archive)
+    return Triage(*where, rules, comparison)
+
+
+def reading_triage(store: Store) -> Triage:
+    """Returns a triage of the store that creates nothing."""
+    return triage_of(store, GitWorkspace(store.workspace))
 
 
 def _encode(model: str, texts: Sequence[str]) -> np.ndarray | None:
@@ -120,14 +123,10 @@ def review_questions(store: Store, model: str) -> list[ReviewQuestion]:
     withheld = withheld_lines(store)
     waiting = proposals_to_review(store, read_verdicts(answers.every()))
     workspace = GitWorkspace(store.workspace)
-    open_entries = {
-        path: [
-            entry
-            for entry in read_entries(read_memory(workspace, path))
-            if entry.text not in withheld
-        ]
-        for path in (memory_files(store.workspace) if waiting else ())
-    }
+    open_entries = {}
+    for path in memory_files(store.workspace) if waiting else ():
+        entries = read_entries(read_memory(workspace, path))
+        open_entries[path] = [entry for entry in entries if entry.text not in withheld]
     return plan_reviews(waiting, open_entries, model, answers)
 
 
@@ -135,25 +134,21 @@ def read_review(store: Store) -> ReviewFile:
     """Returns REVIEW.md with its decisions, the proposals lost from it, and warnings where it looks
     half saved.
     """
-    return triage_of(store, GitWorkspace(store.workspace)).read_review_file()
+    return reading_triage(store).read_review_file()
 
 
 def restore_lost(store: Store) -> None:
     """Writes the lines of lost proposals into REVIEW.md again; other changes of the file are
     kept.
     """
-    workspace = GitWorkspace(store.workspace)
+    lossless = ("utf-8", "surrogateescape")
     with store.lock():
-        surface = read_review(store)
-        ours = workspace.at_head(REVIEW_MD)
-        if surface.reading.lost and surface.content and ours:
-            committed, present = (
-                content.decode("utf-8", "surrogateescape") for content in (ours, surface.content)
-            )
-            restored = put_back(committed, present, surface.reading.lost).encode(
-                "utf-8", "surrogateescape"
-            )
-            replace_if_same(store.workspace / REVIEW_MD, surface.content, restored)
+        file = read_review(store)
+        ours = GitWorkspace(store.workspace).at_head(REVIEW_MD)
+        if file.reading.lost and file.content and ours:
+            texts = (ours.decode(*lossless), file.content.decode(*lossless))
+            restored = put_back(*texts, file.reading.lost).encode(*lossless)
+            replace_if_same(store.workspace / REVIEW_MD, file.content, restored)
 
 
 def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]:
@@ -163,22 +158,18 @@ def read_pending(store: Store, *, is_asked: bool = True) -> list[dict[str, Any]]
     Each is its proposal with the columns of its decision and the `path` of the file that its line
     is for.
     """
-    triage = triage_of(store, GitWorkspace(store.workspace))
-    tables = store.tables
-    reviewed = tables.read(
-        "decisions", columns=["proposal_id", "state", "reason", "expires_at"]
-    ).filter(state="pending")
+    triage = reading_triage(store)
+    columns = ["proposal_id", "state", "reason", "expires_at"]
+    reviewed = store.tables.read("decisions", columns=columns).filter(state="pending")
     reasons = dict(reviewed.select("proposal_id", "reason").iter_rows())
     proposals = triage.current()
     listed = reviewed.filter(pl.col("expires_at").is_not_null()) if is_asked else reviewed
-    now = triage.read_decisions(reasons).filter(pl.col("state") == "pending").drop("expires_at")
+    now = triage.read_decisions(reasons).filter(state="pending").drop("expires_at")
     waiting = now.join(listed.select("proposal_id", "expires_at"), on="proposal_id")
     places = {line: path for path, lines in read_lines(triage.workspace).items() for line in lines}
     rows = [{**proposals[row["proposal_id"]], **row} for row in waiting.iter_rows(named=True)]
-    return [
-        {**row, "path": places.get(row["entry"]) or home_of(row)}
-        for row in sorted(rows, key=usefulness)
-    ]
+    rows.sort(key=usefulness)
+    return [{**row, "path": places.get(row["entry"]) or home_of(row)} for row in rows]
 
 
 def write_decided(store: Store) -> list[Event]:
@@ -231,20 +222,14 @@ def _proposals_of(store: Store, memory_id: str) -> list[str]:
     """Returns the pending proposals of new lines that rest on the memory."""
     if not store.tables.parts("decisions"):
         return []
-    present = read_present(store.tables, store.ledger).filter(pl.col("id") == memory_id)
+    present = read_present(store.tables, store.ledger).filter(id=memory_id)
     behind = {memory_id, *present["observation_ids"].explode()}
-    pending = (
-        triage_of(store, GitWorkspace(store.workspace))
-        .read_decisions()
-        .filter(pl.col("entry").is_null(), state="pending")
-    )
-    waiting = pl.col("proposal_id").is_in(pending["proposal_id"].implode())
-    about = (
-        read_proposals(store.tables)
-        .filter(waiting)
-        .select("proposal_id", "observation_ids", "memory_id")
-    )
-    return [id for id, ids, memory in about.iter_rows() if not behind.isdisjoint([memory, *ids])]
+    decisions = reading_triage(store).read_decisions()
+    pending = decisions.filter(pl.col("entry").is_null(), state="pending")["proposal_id"]
+    proposals = read_proposals(store.tables)
+    proposals = proposals.filter(pl.col("proposal_id").is_in(pending.implode()))
+    sources = proposals.select("proposal_id", "observation_ids", "memory_id").iter_rows()
+    return [id for id, ids, memory in sources if not behind.isdisjoint([memory, *ids])]
 
 
 def write_review(store: Store, workspace: GitWorkspace | None = None) -> bool:
@@ -290,9 +275,8 @@ def read_task_snapshot(store: Store) -> TaskSnapshot:
     except TaskListError as error:
         return TaskSnapshot(problem=str(error))
     mask = tombstones_of(store).mask_text
-    return TaskSnapshot(
-        {id: replace(task, content=mask(task.content)) for id, task in fetched.items()}
-    )
+    masked = {id: replace(task, content=mask(task.content)) for id, task in fetched.items()}
+    return TaskSnapshot(masked)
 
 
 def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
@@ -301,10 +285,9 @@ def task_decisions_hash(store: Store, snapshot: TaskSnapshot) -> str:
     """
     if not snapshot.found:
         return ""
-    decisions = unapplied_decisions(snapshot.found, triage_of(store, GitWorkspace(store.workspace)))
-    return (
-        hash_of(decisions) if decisions.approved or decisions.rejected or decisions.edited else ""
-    )
+    decisions = unapplied_decisions(snapshot.found, reading_triage(store))
+    has_any = decisions.approved or decisions.rejected or decisions.edited
+    return hash_of(decisions) if has_any else ""
 
 
 def sync_task_list(store: Store, items: Mapping[str, FrictionItem]) -> tuple[dict[str, int], str]:
@@ -316,13 +299,11 @@ def sync_task_list(store: Store, items: Mapping[str, FrictionItem]) -> tuple[dic
     tasks = tasks_of(store)
     if tasks is None:
         return {}, ""
-    triage = triage_of(store, GitWorkspace(store.workspace))
     mask = tombstones_of(store).mask_text
+    about = (reading_triage(store), store.key, items)
     try:
         with filelock.FileLock(store.root / "tasks.lock", timeout=0, mode=0o600):
-            return dict(
-                sync_tasks(tasks, triage, store.key, items, lambda text: mask(text) != text)
-            ), ""
+            return dict(sync_tasks(tasks, *about, lambda text: mask(text) != text)), ""
     except filelock.Timeout:
         return {}, ""
     except TaskListError as error:

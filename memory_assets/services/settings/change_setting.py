@@ -49,9 +49,9 @@ def set_setting(name: str, text: str) -> ChangedSetting:
     name, _, key = name.partition(".")
     (previous,) = read_configuration(name)
     if name in CONSENT and text.lower() not in ("", RULES):
+        command = f"`memory model use {text}`"
         raise QuestionError(
-            f"A model is chosen with `memory model use {text}`, which also asks which "
-            "projects it may be sent."
+            f"A model is chosen with {command}, which also asks which projects it may be sent."
         )
     if key and not isinstance(previous.default, dict):
         raise QuestionError(f"{name} has no entries: run `memory config set {name} VALUE`.")
@@ -81,10 +81,9 @@ def unset_setting(name: str) -> ChangedSetting:
 
 def _changed(name: str, path: Path, previous: Setting) -> ChangedSetting:
     (now,) = read_configuration(name)
-    overridden = (
-        (f"The {now.origin} overrides {path}.",) if now.origin.startswith(ENVIRONMENT) else ()
-    )
-    return ChangedSetting(now, path, previous.value, overridden)
+    is_overridden = now.origin.startswith(ENVIRONMENT)
+    warnings = (f"The {now.origin} overrides {path}.",) if is_overridden else ()
+    return ChangedSetting(now, path, previous.value, warnings)
 
 
 def _checked(name: str, text: str, key: str, present: dict[str, Any]) -> Any:
@@ -92,22 +91,15 @@ def _checked(name: str, text: str, key: str, present: dict[str, Any]) -> Any:
     refused = None
     for reading in _readings(text):
         value = {**present, key: reading} if key else reading
+        change = {name: from_folder(Path.cwd(), name, value)}
         try:
-            read = getattr(
-                changed_settings(read_settings(), {name: from_folder(Path.cwd(), name, value)}),
-                name,
-            )
+            read = getattr(changed_settings(read_settings(), change), name)
         except SettingsError as error:
             refused = refused or error
             continue
         return {key: _plain(read[key]) for key in value} if isinstance(read, dict) else _plain(read)
-    why = (
-        str(refused)
-        .partition("\n")[2]
-        .strip()
-        .removeprefix(f"{name}: ")
-        .replace("Value error, ", "")
-    )
+    why = str(refused).partition("\n")[2].strip().removeprefix(f"{name}: ")
+    why = why.replace("Value error, ", "")
     raise QuestionError(
         f"{name} cannot be set to this: {why}. It is: {Settings.model_fields[name].description}"
     )

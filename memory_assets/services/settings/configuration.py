@@ -75,13 +75,10 @@ class Models:
         """A warning where the environment overrides the settings file, and where a price is
         missing.
         """
-        overridden = self.path is not None and self.origin.startswith(ENVIRONMENT)
-        warnings = (
-            (f"The {self.origin} overrides {self.path}: {self.used} is still used.",)
-            if overridden
-            else ()
-        )
-        return (*warnings, *self.uncertain_names, *self.price_problems)
+        others = (*self.uncertain_names, *self.price_problems)
+        if self.path is None or not self.origin.startswith(ENVIRONMENT):
+            return others
+        return (f"The {self.origin} overrides {self.path}: {self.used} is still used.", *others)
 
 
 ENVIRONMENT = "environment"
@@ -119,11 +116,9 @@ def origin_of(name: str, files: Mapping[str, str]) -> str:
     default.
     """
     variable = variable_of(name)
-    return (
-        f"{ENVIRONMENT} variable {variable}"
-        if os.environ.get(variable)
-        else files.get(name, "default")
-    )
+    if os.environ.get(variable):
+        return f"{ENVIRONMENT} variable {variable}"
+    return files.get(name, "default")
 
 
 def list_models(path: Path | None = None) -> Models:
@@ -132,19 +127,21 @@ def list_models(path: Path | None = None) -> Models:
     prices = prices_of(settings)
     used = {role: settings.model_of(role) for role in get_args(Role)}
     names = dict.fromkeys((RULES, *prices, *used.values()))
-    priced = ((name, None if name == RULES else price_of(name, prices)) for name in names)
-    models = tuple(
-        ModelName(
-            name,
-            name in used.values(),
-            price.input if price else None,
-            price.output if price else None,
-        )
-        for name, price in priced
+    models = []
+    for name in names:
+        price = None if name == RULES else price_of(name, prices)
+        usd = (price.input, price.output) if price else (None, None)
+        models.append(ModelName(name, name in used.values(), *usd))
+    return Models(
+        used["observer"],
+        origin_of("model", _files()),
+        settings.model_url,
+        tuple(models),
+        reflector=used["reflector"],
+        projects=tuple(settings.model_projects),
+        path=path,
+        price_problems=price_problems(settings),
     )
-    how = {"reflector": used["reflector"], "projects": tuple(settings.model_projects), "path": path}
-    how["price_problems"] = price_problems(settings)
-    return Models(used["observer"], origin_of("model", _files()), settings.model_url, models, **how)
 
 
 def use_model(
@@ -161,24 +158,24 @@ def use_model(
     What is None stays as it is, but `rules` clears the reflector. Raises `SettingsError` for an
     invalid name or address, and `QuestionError` for a model that does not exist.
     """
-    values = {
-        "model": name,
-        "reflector_model": "" if name == RULES else reflector,
-        "model_url": url,
-    }
-    wanted = {setting: value for setting, value in values.items() if value is not None}
-    chosen = changed_settings(read_settings(), wanted)
-    roles: dict[Role, str | None] = {"observer": name, "reflector": reflector}
-    models: dict[Role, str] = {role: model for role, model in roles.items() if model}
+    present = read_settings()
+    named = {"model": name, "reflector_model": "" if name == RULES else reflector, "model_url": url}
+    wanted = {setting: value for setting, value in named.items() if value is not None}
+    chosen = changed_settings(present, wanted)
+    models: dict[Role, str] = {"observer": name}
+    if reflector:
+        models["reflector"] = reflector
     uncertain = [check_name(model, role, chosen, is_free=is_free) for role, model in models.items()]
-    written: dict[str, Value] = {setting: getattr(chosen, setting) for setting in wanted}
-    written = {setting: value for setting, value in written.items() if value or _is_set(setting)}
+    written: dict[str, Value] = {}
+    for setting in wanted:
+        if getattr(chosen, setting) or getattr(present, setting):
+            written[setting] = getattr(chosen, setting)
     if name != RULES:
-        if is_free:
-            prices = {model: {**price} for model, price in chosen.model_prices.items()}
-            free = {model: {"input": 0.0, "output": 0.0} for model in models.values()}
-            written["model_prices"] = prices | free
         written["model_projects"] = list(projects)
+    if name != RULES and is_free:
+        prices = {model: {**price} for model, price in chosen.model_prices.items()}
+        free = {model: {"input": 0.0, "output": 0.0} for model in models.values()}
+        written["model_prices"] = prices | free
     path = write_settings(written)
     return replace(list_models(path), uncertain_names=tuple(filter(None, uncertain)))
 
@@ -188,10 +185,6 @@ def add_projects(projects: Sequence[str]) -> Models:
     earlier = read_settings().model_projects
     added = earlier if ALL_PROJECTS in earlier else [*earlier, *projects]
     return list_models(write_settings({"model_projects": list(dict.fromkeys(added))}))
-
-
-def _is_set(setting: str) -> bool:
-    return bool(getattr(read_settings(), setting))
 
 
 def _files() -> Mapping[str, str]:

@@ -32,15 +32,8 @@ def sample_settings(settings: "Settings") -> "Settings":
     data = settings.data / SAMPLE
     sources = str(data / "transcripts")
     people = {**settings.people, SAMPLE_HOME: SAMPLE_OWNER}
-    return settings.model_copy(
-        update={
-            "data": data,
-            "sources": sources,
-            "owner": SAMPLE_OWNER,
-            "people": people,
-            "store": "",
-        }
-    )
+    changes = {"data": data, "sources": sources, "owner": SAMPLE_OWNER, "people": people}
+    return settings.model_copy(update={**changes, "store": ""})
 
 
 def read_again(settings: "Settings") -> "Settings":

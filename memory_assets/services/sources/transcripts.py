@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from itertools import chain
 from pathlib import Path
 
 import zstandard
@@ -23,12 +24,7 @@ from memory_assets.harnesses.homes import unread_places, usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
 from memory_assets.services.settings.which_store import StoreChoice, is_sample, sample_settings
 from memory_assets.services.sources.ignoring import read_ignore_rules
-from memory_assets.stages.capture.discover import (
-    FoundFiles,
-    LeftOut,
-    TranscriptFile,
-    find_files,
-)
+from memory_assets.stages.capture.discover import FoundFiles, LeftOut, TranscriptFile, find_files
 from memory_assets.stages.capture.intake import Machine, masked_paths
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store
@@ -51,15 +47,8 @@ def find_left_out(store: Store) -> list[LeftOut]:
     except TranscriptError as error:
         return [LeftOut(store.settings.sources, str(error))]
     failed = store.archive.unreadable()
-    unread = (
-        [
-            LeftOut(path, failed[path])
-            for path in masked_paths(files.transcripts).values()
-            if path in failed
-        ]
-        if failed
-        else []
-    )
+    paths = masked_paths(files.transcripts).values() if failed else ()
+    unread = [LeftOut(path, failed[path]) for path in paths if path in failed]
     return sorted([*files.left_out, *unread], key=lambda left_out: left_out.path)
 
 
@@ -79,20 +68,16 @@ def find_unread(store: Store) -> list[str]:
     if not older:
         return foreign
     age = _age(settings)
-    sessions = (
-        f"1 session older than {age} is"
-        if older == 1
-        else f"{older:,} sessions older than {age} are"
-    )
-    return [f"{sessions} not distilled: `memory up --since all`", *foreign]
+    are = f"sessions older than {age} are" if older > 1 else f"session older than {age} is"
+    return [f"{older:,} {are} not distilled: `memory up --since all`", *foreign]
 
 
 def find_foreign(settings: Settings, files: FoundFiles) -> list[str]:
     """Returns how many files of each harness without a reader there are, one line each."""
     counts = Counter(files.unread)
     if not settings.source_folders():
-        places_there = [place for place in unread_places(Path.home(), os.environ) if place.exists()]
-        counts.update(find_files(places_there).unread)
+        candidates = unread_places(Path.home(), os.environ)
+        counts.update(find_files([place for place in candidates if place.exists()]).unread)
     return [
         f"{count:,} {'file' if count == 1 else 'files'} of {title}: not read yet"
         for title, count in sorted(counts.items())
@@ -106,16 +91,12 @@ def store_to_fill(settings: Settings) -> StoreChoice:
         return StoreChoice(settings, "Transcripts from " + os.pathsep.join(map(str, named)))
     files = find_all(settings)
     if settings.store or (settings.data / "VERSION").is_file() or files.transcripts or files.older:
-        return StoreChoice(
-            settings,
-            "This machine's own transcripts, from "
-            + (", ".join(map(str, places())) or "nowhere yet"),
-        )
+        origin = ", ".join(map(str, places())) or "nowhere yet"
+        return StoreChoice(settings, f"This machine's own transcripts, from {origin}")
     foreign = "; ".join(find_foreign(settings, files))
     why = f"{foreign}. Until then" if foreign else "No transcripts on this machine yet"
-    return StoreChoice(
-        sample_settings(settings), f"{why}: the bundled sample, in a store of its own"
-    )
+    sample = sample_settings(settings)
+    return StoreChoice(sample, f"{why}: the bundled sample, in a store of its own")
 
 
 def find_ignored(settings: Settings) -> list[LeftOut]:
@@ -133,17 +114,13 @@ def find_all(settings: Settings) -> FoundFiles:
     folders = settings.source_folders()
     files = find_files(folders) if folders else find_files(places(), since=read_since(settings))
     rules = read_ignore_rules(settings)
-    all_reasons = {file: rules.reason_for(file) for file in (*files.transcripts, *files.older)}
-    reasons = {file: reason for file, reason in all_reasons.items() if reason}
-    if not reasons:
-        return files
+    reasons = {file: rules.reason_for(file) for file in (*files.transcripts, *files.older)}
+    ignored = ((file, reasons[file]) for file in files.transcripts)
     return replace(
         files,
-        transcripts=[file for file in files.transcripts if file not in reasons],
-        older=[file for file in files.older if file not in reasons],
-        ignored=[
-            LeftOut(str(file.path), reasons[file]) for file in files.transcripts if file in reasons
-        ],
+        transcripts=[file for file in files.transcripts if not reasons[file]],
+        older=[file for file in files.older if not reasons[file]],
+        ignored=[LeftOut(str(file.path), reason) for file, reason in ignored if reason],
     )
 
 
@@ -153,12 +130,10 @@ def _older_sessions(files: FoundFiles, store: Store) -> int:
     """
     if not files.older:
         return 0
-    archived = {
-        entry.conversation_id for ranges in store.archive.sources().values() for entry in ranges
-    }
-    read = {
-        session.partition("/")[0] for session in (*archived, *map(_session_of, files.transcripts))
-    }
+    ranges = chain.from_iterable(store.archive.sources().values())
+    sessions = {entry.conversation_id for entry in ranges}
+    sessions.update(map(_session_of, files.transcripts))
+    read = {session.partition("/")[0] for session in sessions}
     return len({_session_of(file).partition("/")[0] for file in files.older} - read)
 
 
