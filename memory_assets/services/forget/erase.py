@@ -77,9 +77,8 @@ def finish(store: Store) -> Counter[str]:
         store.sync()
         tombstones = read_tombstones(events, store.key)
         with_history = any(event.payload["with_history"] for event in events)
-        changed = erase(
-            store, tombstones, since=min(event.at for event in events), with_history=with_history
-        )
+        since = min(event.at for event in events)
+        changed = erase(store, tombstones, since=since, with_history=with_history)
         done = [
             Planned(f"erased-{event.id}", WORDS_ERASED, event.id, {"changed": dict(changed)})
             for event in events
@@ -120,16 +119,14 @@ def erase(
     )
     _rekey_answers(store, sources, new_ids)
     store.tables.write("resources", "all", store.archive.resources())
-    notes = pl.concat(
-        [note_rows(store.ledger.events(NOTES)), store.tables.read("harness_memories")]
-    )
+    notes = note_rows(store.ledger.events(NOTES))
+    notes = pl.concat([notes, store.tables.read("harness_memories")])
     rows = erase_rows(store.tables, tombstones, sources, notes)
     changed.update({f"table {name}": count for name, count in rows.items()})
     _erase_indexes(store)
     changed["workspace"] = _erase_workspace(store, tombstones)
-    changed["other files"] = sum(
-        _erase_other(location, tombstones) for location in data_locations(store)
-    )
+    other_files = (_erase_other(location, tombstones) for location in data_locations(store))
+    changed["other files"] = sum(other_files)
     if with_history:
         # Earlier forgettings included.
         commits = GitHistory(store.workspace).rewrite(tombstones_of(store).mask)
@@ -144,13 +141,10 @@ def _mask_archive(store: Store, tombstones: Tombstones) -> int:
     be computed.
     """
     masked = 0
-    for entry in track(
-        [entry for ranges in store.archive.sources().values() for entry in ranges],
-        "Erasing from the archive",
-    ):
-        content = store.archive.read(
-            entry.source_id, entry.generation, entry.byte_from, entry.byte_to
-        )
+    entries = [entry for ranges in store.archive.sources().values() for entry in ranges]
+    for entry in track(entries, "Erasing from the archive"):
+        place = (entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+        content = store.archive.read(*place)
         after = tombstones.mask(content)
         if after != content:
             keep_hashes(store, content, after)
@@ -182,48 +176,40 @@ def _rekey_answers(store: Store, sources: Sequence[str], new_ids: IdMap) -> None
     answers = AnswerStore(store.answers)
     if next(answers.root.glob("*.json"), None) is None:
         return
-    names = {
-        old: new
-        for pair in _contents(store, sources, new_ids)
-        for old, new in answers.rekey(*pair).items()
-    }
-    for old, new in names.items():
-        store.ledger.overwrite(
-            lambda raw, old=old, new=new: raw.replace(old.encode(), new.encode())
-        )
+    names: dict[str, str] = {}
+    for contents in _contents(store, sources, new_ids):
+        names |= answers.rekey(*contents)
+
+    def renamed(raw: bytes) -> bytes:
+        for old, new in names.items():
+            raw = raw.replace(old.encode(), new.encode())
+        return raw
+
+    store.ledger.overwrite(renamed)
 
 
 def _contents(store: Store, sources: Sequence[str], new_ids: IdMap) -> Iterator[tuple[str, str]]:
     """Yields the content of each question about masked messages, before and after."""
-    model_windows = asked_about(store.tables.read("windows")).filter(
-        pl.col("source_id").is_in(sources)
-    )
-    for (day,), windows in model_windows.group_by("day"):
+    asked = asked_about(store.tables.read("windows")).filter(pl.col("source_id").is_in(sources))
+    for (day,), windows in asked.group_by("day"):
         old_messages = store.tables.read("messages", [str(day)])
-        masked = pl.concat(
-            [
-                empty("messages"),
-                *build_messages(windows, store.tables, store.archive, store.settings.clock()),
-            ]
-        )
-        after = masked.with_columns(pl.col("message_id").replace(new_ids))
+        built = build_messages(windows, store.tables, store.archive, store.settings.clock())
+        masked = pl.concat([empty("messages"), *built])
+        new_messages = masked.with_columns(pl.col("message_id").replace(new_ids))
         for window in windows.iter_rows(named=True):
-            contents = (
-                _question_contents(store, window, messages) for messages in (old_messages, after)
-            )
-            yield from ((old, new) for old, new in zip(*contents, strict=False) if old != new)
+            old_contents = _question_contents(store, window, old_messages)
+            new_contents = _question_contents(store, window, new_messages)
+            pairs = zip(old_contents, new_contents, strict=False)
+            yield from ((old, new) for old, new in pairs if old != new)
 
 
 def _question_contents(
     store: Store, window: Mapping[str, Any], messages: pl.DataFrame
 ) -> list[str]:
-    window_messages = messages.filter(pl.col("window_id") == window["window_id"]).sort("ordinal")
-    return [
-        question.key.content
-        for question in questions_about(
-            window, window_messages, store.settings.model_of("observer"), store.settings.zone
-        )
-    ]
+    window_messages = messages.filter(window_id=window["window_id"]).sort("ordinal")
+    how = (store.settings.model_of("observer"), store.settings.zone)
+    questions = questions_about(window, window_messages, *how)
+    return [question.key.content for question in questions]
 
 
 def _erase_indexes(store: Store) -> None:
@@ -261,19 +247,15 @@ def _erase_workspace(store: Store, tombstones: Tombstones) -> int:
     between the two remains.
     """
     workspace = GitHistory(store.workspace)
-    committed = {path: workspace.at_head(path) for path in workspace.paths()}
-    cleared = {
-        path: _cleared(path, content, tombstones)
-        for path, content in committed.items()
-        if content is not None
-    }
-    changed = {path: content for path, content in cleared.items() if content != committed[path]}
-    locations = (
-        location
-        for location in data_locations(store)
-        if location.top == "workspace" and location.kind != GIT
-    )
-    cleared_count = sum(_clear_on_disk(location.path, store, tombstones) for location in locations)
+    changed = {}
+    for path in workspace.paths():
+        committed = workspace.at_head(path)
+        cleared = None if committed is None else _cleared(path, committed, tombstones)
+        if cleared is not None and cleared != committed:
+            changed[path] = cleared
+    locations = (item for item in data_locations(store) if item.top == "workspace")
+    paths = (location.path for location in locations if location.kind != GIT)
+    cleared_count = sum(_clear_on_disk(path, store, tombstones) for path in paths)
     workspace.commit_content("Forget some words", changed, author=store.settings.owner)
     return max(cleared_count, len(changed))
 
@@ -286,11 +268,10 @@ def _cleared(path: str, content: bytes, tombstones: Tombstones) -> bytes:
         return tombstones.mask(content)
     entries = {entry.number for entry in read_entries(content.decode("utf-8", "replace"))}
     lines = enumerate(content.split(b"\n"), 1)
-    return tombstones.mask(
-        b"\n".join(
-            line for number, line in lines if number not in entries or not tombstones.holds(line)
-        )
+    lines_left = (
+        line for number, line in lines if number not in entries or not tombstones.holds(line)
     )
+    return tombstones.mask(b"\n".join(lines_left))
 
 
 def _clear_on_disk(path: Path, store: Store, tombstones: Tombstones) -> bool:
@@ -311,13 +292,13 @@ def _erase_other(location: DataLocation, tombstones: Tombstones) -> bool:
     """Erases from a file that no other step handles; deletes half-written files, and damaged ones
     that were put aside.
     """
-    if location.top in HANDLED_FOLDERS and (
-        location.kind != LEFT_OVER or location.top == "workspace"
-    ):
+    path = location.path
+    is_handled = location.kind != LEFT_OVER or location.top == "workspace"
+    if location.top in HANDLED_FOLDERS and is_handled:
         return False
-    if (location.path.suffix == ".tmp" and location.top != "spool") or (
-        location.top == damage.FOLDER and location.path.name != damage.LIST
-    ):
-        location.path.unlink(missing_ok=True)
+    is_half_written = path.suffix == ".tmp" and location.top != "spool"
+    is_damaged = location.top == damage.FOLDER and path.name != damage.LIST
+    if is_half_written or is_damaged:
+        path.unlink(missing_ok=True)
         return False
-    return erase_file(location.path, tombstones)
+    return erase_file(path, tombstones)

@@ -9,7 +9,7 @@ and searched once more.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -118,19 +118,14 @@ class Forgetting:
             )
         elif self.erased.get("commits") and self.remotes:
             yield (
-                f"The history was rewritten, but {', '.join(self.remotes)} still has the "
-                "old one. Run `git push --force "
-                f"{self.remotes[0]} main` in the workspace, clone other clones again, and "
-                "ask the host's support to delete "
-                "unreachable commits."
+                f"The history was rewritten, but {', '.join(self.remotes)} still has the old one. "
+                f"Run `git push --force {self.remotes[0]} main` in the workspace, clone other "
+                "clones again, and ask the host's support to delete unreachable commits."
             )
 
     def to_dict(self) -> dict[str, Any]:
         """Returns it for programs."""
-        return {
-            **{field.name: getattr(self, field.name) for field in fields(self)},
-            "is_gone": self.is_gone,
-        }
+        return {**vars(self), "is_gone": self.is_gone}
 
 
 @dataclass(frozen=True)
@@ -155,9 +150,9 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
     """
     if store.mirror is not None and history:
         raise NoteError(
-            f"The history of MEMORY.md is shared through {store.settings.remote}: other "
-            "machines would push the old one again. "
-            "Forget it without --history, then rewrite the history as docs/scaling.md says."
+            f"The history of MEMORY.md is shared through {store.settings.remote}: other machines "
+            "would push the old one again. Forget it without --history, then rewrite the history "
+            "as docs/scaling.md says."
         )
     if apply:
         store.sync()
@@ -167,17 +162,12 @@ def forget(store: Store, target: str, *, apply: bool = False, history: bool = Fa
     if not apply:
         return preview
     tombstones = [make_tombstone(wording.split(" "), store.key) for wording in preview.wordings]
-    store.append_event(
-        WORDS_FORGOTTEN, "all", {"tombstones": rows_of(tombstones), "with_history": history}
-    )
+    payload = {"tombstones": rows_of(tombstones), "with_history": history}
+    store.append_event(WORDS_FORGOTTEN, "all", payload)
     _hide(store, selected)
-    erased = finish(store)
-    return replace(
-        preview,
-        is_applied=True,
-        erased=dict(erased),
-        proof=search(store, PhraseQuery.of(preview.wordings)),
-    )
+    erased = dict(finish(store))
+    proof = search(store, PhraseQuery.of(preview.wordings))
+    return replace(preview, is_applied=True, erased=erased, proof=proof)
 
 
 def _resolve(store: Store, target: str) -> _Target:
@@ -187,26 +177,14 @@ def _resolve(store: Store, target: str) -> _Target:
         raise NoteError("Name what to forget: the id of a memory (mem_…), or words of it.")
     is_phrase = _WHOLE_ID.fullmatch(target) is None
     if is_phrase:
-        if len(target) < SHORTEST_PHRASE or not words_of(target):
-            raise NoteError(
-                f"'{target}' matches too much. Give at least {SHORTEST_PHRASE} characters, "
-                "or the id of a memory (mem_…)."
-            )
-        phrases = [target]
         rows = _memories_with(memories, target)
-        whole = [
-            row
-            for row in rows
-            if words_of(target) in map(words_of, [row["text"], *row["wordings"]])
-        ]
-        phrases += _sentences_of(store, [id for row in whole for id in row["observation_ids"]])
+        is_whole = (words_of(target) in map(words_of, _wordings(row)) for row in rows)
+        whole = [row for row, matches in zip(rows, is_whole, strict=True) if matches]
+        phrases = [target]
     else:
-        rows = [check_not_forgotten(find_memory(memories, target))]
-        phrases = [
-            rows[0]["text"],
-            *rows[0]["wordings"],
-            *_sentences_of(store, rows[0]["observation_ids"]),
-        ]
+        rows = whole = [check_not_forgotten(find_memory(memories, target))]
+        phrases = _wordings(rows[0])
+    phrases += _sentences_of(store, [id for row in whole for id in row["observation_ids"]])
     matching = _messages_with(store, PhraseQuery.of(phrases))
     observation_ids = [id for row in rows for id in row["observation_ids"]]
     observed = store.tables.scan("observations").filter(pl.col("id").is_in(observation_ids))
@@ -231,6 +209,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
             "memory, then forget it by its id."
         )
     wordings = (*query.phrases, *(search_result.wordings if selected.is_phrase else ()))
+    remotes = [*GitHistory(store.workspace).remotes(), store.settings.remote]
     return Forgetting(
         target=mask_text(target)[0],
         is_applied=False,
@@ -246,11 +225,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         found=search_result,
         branches=tuple(branch_names(store)),
         servers=servers_pushed_to(store),
-        remotes=tuple(
-            dict.fromkeys(
-                [*GitHistory(store.workspace).remotes(), *filter(None, [store.settings.remote])]
-            )
-        ),
+        remotes=tuple(dict.fromkeys(filter(None, remotes))),
     )
 
 
@@ -264,29 +239,35 @@ def _hide(store: Store, selected: _Target) -> None:
     hidden = [id for id in selected.message_ids if id not in selected.matching_ids]
     for row in selected.memories:
         ids = row["observation_ids"]
-        about = {
+        payload = {
             "observation_ids": ids,
             "text_hashes": [""] * len(ids),
             "message_ids": [[] for _ in ids],
+            "messages": hidden,
+            "segments": [],
         }
-        store.append_event(FORGOTTEN, row["id"], {**about, "messages": hidden, "segments": []})
+        store.append_event(FORGOTTEN, row["id"], payload)
+
+
+def _wordings(row: dict[str, Any]) -> list[str]:
+    return [row["text"], *row["wordings"]]
 
 
 def _memories_with(memories: pl.DataFrame, phrase: str) -> list[dict[str, Any]]:
+    if len(phrase) < SHORTEST_PHRASE or not words_of(phrase):
+        raise NoteError(
+            f"'{phrase}' matches too much. Give at least {SHORTEST_PHRASE} characters, or the id "
+            "of a memory (mem_…)."
+        )
     query = PhraseQuery.of([phrase])
     rows = memories.filter(pl.col("state") != "forgotten").select(COLUMNS).to_dicts()
-    return [
-        row for row in rows if query.count_in("\n".join([row["text"], *row["wordings"]]).encode())
-    ]
+    return [row for row in rows if query.count_in("\n".join(_wordings(row)).encode())]
 
 
 def _messages_with(store: Store, query: PhraseQuery) -> list[str]:
-    messages = pl.concat(
-        [
-            store.tables.read(table, columns=["message_id", "text"])
-            for table in ("messages", "messages_open")
-        ]
-    )
+    columns = ["message_id", "text"]
+    tables = ("messages", "messages_open")
+    messages = pl.concat([store.tables.read(table, columns=columns) for table in tables])
     return sorted({id for id, text in messages.iter_rows() if query.count_in(text.encode())})
 
 
@@ -295,9 +276,8 @@ def _sentences_of(store: Store, observation_ids: list[str]) -> list[str]:
     decided about them.
     """
     quotes = _column(store, "observations", pl.col("id").is_in(observation_ids), "quote")
-    proposals = _column(
-        store, "proposals", _overlaps("observation_ids", observation_ids), "proposal_id"
-    )
+    is_about = _overlaps("observation_ids", observation_ids)
+    proposals = _column(store, "proposals", is_about, "proposal_id")
     decided = _column(store, "decisions", pl.col("proposal_id").is_in(proposals), "text")
     return [*(quote for quote in quotes if len(words_of(quote)) >= SHORTEST_QUOTE), *decided]
 

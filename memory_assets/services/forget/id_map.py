@@ -43,9 +43,8 @@ def changed_ids(archive: Archive, tables: ParquetTables, sources: list[str]) -> 
     """
     messages: IdMap = {}
     for source in sources:
-        old_ids = tables.read(
-            "records", [source], columns=["generation", "line", "message_id"]
-        ).drop_nulls()
+        columns = ["generation", "line", "message_id"]
+        old_ids = tables.read("records", [source], columns=columns).drop_nulls()
         joined = old_ids.join(read_ids(archive, source), on=["generation", "line"], suffix="_now")
         changed = joined.filter(pl.col("message_id") != pl.col("message_id_now"))
         messages |= dict(changed.select("message_id", "message_id_now").iter_rows())
@@ -68,9 +67,8 @@ def _derived(messages: IdMap, tables: ParquetTables) -> IdMap:
     for id, session, trigger, first in tables.read("windows", columns=columns).iter_rows():
         if first in messages:
             windows[id] = window_key(session, trigger, messages[first])
-    for id, window, ids in tables.read(
-        "segments", columns=["segment_id", "window_id", "message_ids"]
-    ).iter_rows():
+    columns = ["segment_id", "window_id", "message_ids"]
+    for id, window, ids in tables.read("segments", columns=columns).iter_rows():
         if window in windows or ids[0] in messages:
             segments[id] = _uuid(windows.get(window, window), messages.get(ids[0], ids[0]))
     columns = ["id", "window_id", "segment_id", "text_hash"]

@@ -20,13 +20,8 @@ import orjson
 
 from memory_assets.errors import PushError
 from memory_assets.services.forget.erase import REASON, erase, keep_hashes
-from memory_assets.stages.capture.tombstones import (
-    Tombstone,
-    Tombstones,
-    make_tombstone,
-    rows_of,
-    words_of,
-)
+from memory_assets.stages.capture import tombstones as stones
+from memory_assets.stages.capture.tombstones import Tombstone, Tombstones, words_of
 from memory_assets.store.archive import Range
 from memory_assets.store.ledger import NOTES
 from memory_assets.store.store import Store
@@ -57,37 +52,30 @@ def mask_as_sent(store: Store, entry: Range, sent: bytes, sha256: str) -> None:
     differ in anything else.
     """
     assert entry.pushed is not None
-    old_content = store.archive.read(
-        entry.source_id, entry.generation, entry.byte_from, entry.byte_to
-    )
+    place = (entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+    old_content = store.archive.read(*place)
     new_content = _covered(old_content, sent)
     if new_content is None:
         raise PushError(
-            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session "
-            f"{entry.pushed.session_id} differ from those that were "
-            "sent before by more than masked words. The server keeps what it has."
+            f"Bytes {entry.byte_from:,} to {entry.byte_to:,} of session {entry.pushed.session_id} "
+            "differ from those that were sent before by more than masked words. The server keeps "
+            "what it has."
         )
     now = store.settings.clock()
     if new_content != old_content:
-        phrases = [
-            phrase
-            for phrase in phrases_of(old_content, new_content)
-            if len(" ".join(phrase)) >= SHORTEST_WORDS
-        ]
-        tombstones = rows_of(dict.fromkeys(make_tombstone(phrase, store.key) for phrase in phrases))
-        noted = {"at": now.isoformat(), "person": entry.pushed.person, "tombstones": tombstones}
-        write_atomically(
-            make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json",
-            json.dumps(noted).encode(),
-        )
+        phrases = phrases_of(old_content, new_content)
+        long_enough = (words for words in phrases if len(" ".join(words)) >= SHORTEST_WORDS)
+        tombstones = dict.fromkeys(stones.make_tombstone(words, store.key) for words in long_enough)
+        noted = {
+            "at": now.isoformat(),
+            "person": entry.pushed.person,
+            "tombstones": stones.rows_of(tombstones),
+        }
+        path = make_folder(store.root / FOLDER) / f"{entry.id}-{sha256[:16]}.json"
+        write_atomically(path, json.dumps(noted).encode())
         keep_hashes(store, old_content, new_content)
-    store.archive.restate(
-        entry.id,
-        new_content,
-        at=now,
-        because=REASON,
-        pushed=entry.pushed.model_copy(update={"sha256": sha256}),
-    )
+    pushed = entry.pushed.model_copy(update={"sha256": sha256})
+    store.archive.restate(entry.id, new_content, at=now, because=REASON, pushed=pushed)
 
 
 def read_passed_on(store: Store) -> list[PassedOn]:
@@ -101,13 +89,9 @@ def finish_passed_on(store: Store) -> Counter[str]:
         waiting = read_passed_on(store)
         if not waiting:
             return Counter()
-        tombstones = {note for passed in waiting for note in _only_of(store, passed)}
-        changed = erase(
-            store,
-            Tombstones(tombstones, store.key),
-            since=min(note.at for note in waiting),
-            with_history=False,
-        )
+        words = {stone for passed in waiting for stone in _only_of(store, passed)}
+        since = min(note.at for note in waiting)
+        changed = erase(store, Tombstones(words, store.key), since=since, with_history=False)
         for note in waiting:
             note.path.unlink()
         return changed
@@ -166,11 +150,10 @@ def _said_by_others(store: Store, person: str) -> Iterator[bytes]:
         if event.actor != person:
             yield orjson.dumps(event.payload, default=str)
     for ranges in store.archive.sources().values():
-        if ranges[0].pushed is None or ranges[0].pushed.person != person:
-            for entry in ranges:
-                yield store.archive.read(
-                    entry.source_id, entry.generation, entry.byte_from, entry.byte_to
-                )
+        pushed = ranges[0].pushed
+        for entry in ranges if pushed is None or pushed.person != person else ():
+            place = (entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+            yield store.archive.read(*place)
 
 
 def _read(path: Path) -> PassedOn:

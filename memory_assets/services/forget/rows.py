@@ -31,19 +31,15 @@ def erase_rows(
     changed. `notes` are the facts that come from no session, as observations.
     """
     removed: Counter[str] = Counter()
-    for table, part in track(
-        [(name, part) for name in table_names() for part in tables.parts(name)],
-        "Erasing from tables",
-    ):
+    partitions = [(name, part) for name in table_names() for part in tables.parts(name)]
+    for table, part in track(partitions, "Erasing from tables"):
         frame = tables.read(table, [part])
         removed[table] += _keep(tables, table, part, frame, ~_is_forgotten(frame, tombstones))
-    observed = pl.concat(
-        [tables.read("observations", columns=["id", "text_hash"]), notes.select("id", "text_hash")]
-    )
+    columns = ["id", "text_hash"]
+    observed = pl.concat([tables.read("observations", columns=columns), notes.select(columns)])
     messages = tables.read("messages", columns=["message_id"])["message_id"]
-    passages = tables.read("passages", columns=["message_id", "text_hash"]).filter(
-        pl.col("message_id").is_in(messages.implode())
-    )
+    passages = tables.read("passages", columns=["message_id", "text_hash"])
+    passages = passages.filter(pl.col("message_id").is_in(messages.implode()))
     sources_left = {
         "embeddings": observed["text_hash"],
         "embedding_failures": observed["text_hash"],
@@ -55,9 +51,8 @@ def erase_rows(
     for table, source_ids in sources_left.items():
         for part in tables.parts(table):
             frame = tables.read(table, [part])
-            removed[table] += _keep(
-                tables, table, part, frame, frame[source_ids.name].is_in(source_ids.implode())
-            )
+            has_source = frame[source_ids.name].is_in(source_ids.implode())
+            removed[table] += _keep(tables, table, part, frame, has_source)
     for source in sources:
         tables.drop("records", source)
     tables.purge()
@@ -72,22 +67,20 @@ def without_forgotten(
     """
     if not tombstones:
         return dict(tables)
-    is_forgotten = _is_forgotten(tables["observations"], tombstones)
-    is_refused = pl.col("candidate_id").is_in(
-        tables["observations"].filter(is_forgotten)["id"].implode()
-    )
-    refusal = {"verdict": "discard", "reason": "forgotten"}
-    refused = [
-        pl.when(is_refused).then(pl.lit(word)).otherwise(name).alias(name)
-        for name, word in refusal.items()
-    ]
-    narratives = [tombstones.mask_text(text) for text in tables["segments"]["narrative"]]
+    observations = tables["observations"]
+    segments = tables["segments"]
+    is_forgotten = _is_forgotten(observations, tombstones)
+    ids = observations.filter(is_forgotten)["id"]
+    refuse = pl.when(pl.col("candidate_id").is_in(ids.implode()))
+    refused = {
+        name: refuse.then(pl.lit(word)).otherwise(name)
+        for name, word in {"verdict": "discard", "reason": "forgotten"}.items()
+    }
+    narratives = [tombstones.mask_text(text) for text in segments["narrative"]]
     return {
-        "segments": tables["segments"].with_columns(
-            pl.Series("narrative", narratives, dtype=pl.String)
-        ),
-        "observations": tables["observations"].filter(~is_forgotten),
-        "verdicts": tables["verdicts"].with_columns(refused),
+        "segments": segments.with_columns(pl.Series("narrative", narratives, dtype=pl.String)),
+        "observations": observations.filter(~is_forgotten),
+        "verdicts": tables["verdicts"].with_columns(**refused),
     }
 
 

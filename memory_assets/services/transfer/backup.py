@@ -20,16 +20,8 @@ import zstandard
 
 from memory_assets.errors import StoreError
 from memory_assets.schema.progress import track
-from memory_assets.services.transfer.contents import (
-    MANIFEST,
-    Manifest,
-    differences,
-    hash_of,
-    is_safe,
-    manifest_of,
-    parse_manifest,
-    permanent_files,
-)
+from memory_assets.services.transfer import contents
+from memory_assets.services.transfer.contents import MANIFEST, Manifest, hash_of
 from memory_assets.services.transfer.place import Placed, placing, write_below
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import Store
@@ -68,9 +60,9 @@ def back_up(store: Store, target: Path) -> BackedUp:
         with store.lock(), _written_beside(path) as file:
             manifest = _write(file, store)
     except OSError as error:
+        reason = error.strerror or error
         raise StoreError(
-            f"Cannot write the backup {path}: {error.strerror or error}. Free space, or "
-            "name another file; "
+            f"Cannot write the backup {path}: {reason}. Free space, or name another file; "
             "nothing was replaced."
         ) from error
     return BackedUp(path, path.stat().st_size, len(manifest.files))
@@ -88,10 +80,10 @@ def restore(path: Path, settings: Settings) -> Placed:
     with _as_damage(path), _members(path) as members:
         if not _is_whole(path):
             raise tarfile.ReadError("its end is missing")
-        first = next(members, ("", b""))
-        if first[0] != HEADER:
+        name, content = next(members, ("", b""))
+        if name != HEADER:
             raise StoreError(f"{path} is not a backup of memory_assets.")
-        header = parse_manifest(first[1], path)
+        header = contents.parse_manifest(content, path)
         with placing(settings, header, path) as folder:
             _unpack(members, folder, path)
     return Placed.of(settings, header)
@@ -128,7 +120,8 @@ def _written_beside(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _write(file: IO[bytes], store: Store) -> Manifest:
-    manifest = manifest_of(store)
+    manifest = contents.manifest_of(store)
+    files = contents.permanent_files(store.root, is_sample=manifest.is_sample)
     hashes = {}
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     with (
@@ -136,9 +129,7 @@ def _write(file: IO[bytes], store: Store) -> Manifest:
         tarfile.open(fileobj=stream, mode="w|") as tar,
     ):
         _add(tar, HEADER, manifest.to_json())
-        for name, content in track(
-            permanent_files(store.root, is_sample=manifest.is_sample), "Backing up"
-        ):
+        for name, content in track(files, "Backing up"):
             _add(tar, name, content)
             hashes[name] = hash_of(content)
         manifest = replace(manifest, files=hashes)
@@ -192,17 +183,18 @@ def _unpack(members: Iterator[tuple[str, bytes]], folder: Path, origin: Path) ->
     manifest: Manifest | None = None
     for name, content in track(members, "Unpacking"):
         if name == MANIFEST:
-            manifest = parse_manifest(content, origin)
+            manifest = contents.parse_manifest(content, origin)
             continue
-        if not is_safe(name) or manifest is not None:
+        if not contents.is_safe(name) or manifest is not None:
             raise tarfile.ReadError(f"{name} is not a file of a store")
         write_below(folder, name, content)
         hashes[name] = hash_of(content)
     if manifest is None:
         raise tarfile.ReadError("it has no manifest")
-    wrong = differences(hashes, manifest.files)
+    wrong = contents.differences(hashes, manifest.files)
     if wrong:
-        raise tarfile.ReadError(f"{wrong[0]}{f' and {len(wrong) - 1} more' if wrong[1:] else ''}")
+        more = f" and {len(wrong) - 1} more" if wrong[1:] else ""
+        raise tarfile.ReadError(f"{wrong[0]}{more}")
 
 
 @contextmanager

@@ -56,9 +56,8 @@ class Manifest:
 
     def to_json(self) -> bytes:
         """Returns it as JSON."""
-        return orjson.dumps(
-            {"format": FORMAT, **vars(self)}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
-        )
+        how = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+        return orjson.dumps({"format": FORMAT, **vars(self)}, option=how)
 
 
 def manifest_of(store: Store) -> Manifest:
@@ -94,28 +93,17 @@ def permanent_files(root: Path, *, is_sample: bool) -> Iterator[tuple[str, bytes
     paths += [path for folder in folders for path in sorted((root / folder).rglob("*"))]
     for path in paths:
         name = path.relative_to(root).as_posix()
-        if (
-            name.endswith(_PASSING)
-            or name.startswith(DERIVED)
-            or path.is_symlink()
-            or not path.is_file()
-        ):
+        is_left_out = name.endswith(_PASSING) or name.startswith(DERIVED)
+        if is_left_out or path.is_symlink() or not path.is_file():
             continue
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             continue  # the spool was read meanwhile
-        yield (
-            name,
-            _whole_lines(content)
-            if name.startswith(("ledger/", "spool/", f"workspace/{SLOG}"))
-            else content,
-        )
-
-
-def _whole_lines(content: bytes) -> bytes:
-    """Returns the content without a line that is being written."""
-    return content[: content.rfind(b"\n") + 1]
+        if name.startswith(("ledger/", "spool/", f"workspace/{SLOG}")):
+            # Without a line that is being written.
+            content = content[: content.rfind(b"\n") + 1]
+        yield name, content
 
 
 def hash_of(content: bytes) -> str:
@@ -126,24 +114,17 @@ def hash_of(content: bytes) -> str:
 def is_safe(name: str, *, allowed: Iterable[str] = (*FOLDERS, *FILES, *OF_SAMPLE)) -> bool:
     """Returns whether the name is that of a file of a store, and of none outside of it."""
     path = PurePosixPath(name)
-    is_below = (
-        not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
-    )
-    return is_below and path.parts[:1] != () and path.parts[0] in set(allowed)
+    is_outside = path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name
+    return not is_outside and bool(path.parts) and path.parts[0] in set(allowed)
 
 
 def differences(actual: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
     """Returns what is wrong with the files, one text each; empty where all are as in the
     manifest.
     """
-    missing = [f"{name} is missing" for name in expected if name not in actual]
-    changed = [
-        f"{name} has changed"
-        for name, value in expected.items()
-        if name in actual and actual[name] != value
-    ]
+    both = [name for name in expected if name in actual]
     return [
-        *missing,
-        *changed,
+        *(f"{name} is missing" for name in expected if name not in actual),
+        *(f"{name} has changed" for name in both if actual[name] != expected[name]),
         *(f"{name} is not in the manifest" for name in actual if name not in expected),
     ]

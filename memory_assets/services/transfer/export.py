@@ -20,16 +20,8 @@ from memory_assets.errors import StoreError
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import table_names
-from memory_assets.services.transfer.contents import (
-    MANIFEST,
-    OF_MACHINE,
-    Manifest,
-    hash_of,
-    is_safe,
-    manifest_of,
-    parse_manifest,
-    permanent_files,
-)
+from memory_assets.services.transfer import contents
+from memory_assets.services.transfer.contents import MANIFEST, Manifest, hash_of, is_safe
 from memory_assets.services.transfer.exported_settings import render_settings
 from memory_assets.services.transfer.place import Placed, placing, write_below
 from memory_assets.store.places import SETTINGS_FILE
@@ -87,9 +79,8 @@ def export_all(store: Store, target: Path) -> Exported:
             f"Cannot export to {path}: {error.strerror or error}. Free space, or name "
             "another folder; nothing was written."
         ) from error
-    return Exported(
-        path, len(manifest.files), len(manifest.rows), sum(manifest.rows.values()), left_out
-    )
+    rows = manifest.rows
+    return Exported(path, len(manifest.files), len(rows), sum(rows.values()), left_out)
 
 
 def import_all(path: Path, settings: Settings) -> Placed:
@@ -116,7 +107,7 @@ def read_export(path: Path) -> Manifest:
             f"{path} is not an export of memory_assets: it has no {MANIFEST}. `memory data "
             "export --all` writes one."
         )
-    return parse_manifest((path / MANIFEST).read_bytes(), path)
+    return contents.parse_manifest((path / MANIFEST).read_bytes(), path)
 
 
 def changed_tables(store: Store, path: Path) -> list[str]:
@@ -154,24 +145,21 @@ def _folder_beside(path: Path) -> Iterator[Path]:
 
 
 def _write_all(store: Store, folder: Path) -> tuple[Manifest, tuple[str, ...]]:
-    manifest = manifest_of(store)
+    manifest = contents.manifest_of(store)
+    files = contents.permanent_files(store.root, is_sample=manifest.is_sample)
     hashes: dict[str, str] = {}
 
     def add(name: str, content: bytes) -> None:
         write_below(folder, name, content)
         hashes[name] = hash_of(content)
 
-    for name, content in track(
-        permanent_files(store.root, is_sample=manifest.is_sample), "Exporting files"
-    ):
-        if name not in OF_MACHINE:
+    for name, content in track(files, "Exporting files"):
+        if name not in contents.OF_MACHINE:
             add(name, content)
     settings, left_out = render_settings(store.settings)
     add(SETTINGS_FILE, settings)
-    add(
-        "README.md",
-        README.format(day=f"{manifest.made_at:%Y-%m-%d}", release=manifest.release).encode(),
-    )
+    readme = README.format(day=f"{manifest.made_at:%Y-%m-%d}", release=manifest.release)
+    add("README.md", readme.encode())
     rows = {}
     for table in track(table_names(), "Exporting tables"):
         file = make_folder(folder / TABLES) / f"{table}.parquet"

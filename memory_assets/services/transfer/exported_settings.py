@@ -39,11 +39,8 @@ def render_settings(settings: Settings) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _is_folder(name: str, value: Any) -> bool:
-    return (
-        name == "embedding_model"
-        and value != USUAL_EMBEDDING_MODEL
-        and Path(str(value)).is_absolute()
-    )
+    is_own_model = name == "embedding_model" and value != USUAL_EMBEDDING_MODEL
+    return is_own_model and Path(str(value)).is_absolute()
 
 
 def _has_secret(value: Any) -> bool:
@@ -54,6 +51,7 @@ def _has_secret(value: Any) -> bool:
         return any(_has_secret(item) for item in (*value, *value.values()))
     if isinstance(value, list):
         return any(map(_has_secret, value))
-    return isinstance(value, str) and (
-        mask_text(value)[1] > 0 or ("://" in value and "@" in urlsplit(value).netloc)
-    )
+    if not isinstance(value, str):
+        return False
+    has_login = "://" in value and "@" in urlsplit(value).netloc
+    return has_login or mask_text(value)[1] > 0

@@ -47,9 +47,9 @@ def placing(settings: Settings, manifest: Manifest, origin: Path) -> Iterator[Pa
     root = root_of(settings, manifest)
     if settings.store:
         raise StoreError(
-            f"The store is in {settings.store}, so nothing can be placed in {root}. Run "
-            "`memory config unset store`, do this "
-            "again, then set `store` to a prefix without objects, which the next run fills."
+            f"The store is in {settings.store}, so nothing can be placed in {root}. Run `memory "
+            "config unset store`, do this again, then set `store` to a prefix without objects, "
+            "which the next run fills."
         )
     try:
         with Store(settings, make_folder(root)).lock():
@@ -90,10 +90,9 @@ def write_below(folder: Path, name: str, content: bytes) -> None:
 def _check_empty(root: Path) -> None:
     strangers = staged.strangers(root)
     if strangers:
+        named = f"{', '.join(strangers[:3])}{' and more' if strangers[3:] else ''}"
         raise StoreError(
-            f"{root} is not empty: it has "
-            f"{', '.join(strangers[:3])}{' and more' if strangers[3:] else ''}. Nothing was "
-            "changed. "
-            f"Move it away (`mv '{root}' '{root}.old'`), or name another folder with "
-            "--store, then run the same command again."
+            f"{root} is not empty: it has {named}. Nothing was changed. Move it away "
+            f"(`mv '{root}' '{root}.old'`), or name another folder with --store, then run the "
+            "same command again."
         )
