@@ -114,9 +114,8 @@ def _remove_runs(store: Store, most_bytes: int) -> int:
         return 0  # nothing ran yet, or dagster.yaml names another storage
     try:
         index = history / "runs" / "index.db"
-        removed = plan_removal(
-            list(_ended_runs(home)), now, days, max(0, most_bytes - _size(index))
-        )
+        room = max(0, most_bytes - _size(index))
+        removed = plan_removal(list(_ended_runs(home)), now, days, room)
         _prune_index(index, removed, now - timedelta(days=days))
         _prune_runs(history / "runs.db", removed)
     except sqlite3.DatabaseError:
@@ -129,11 +128,8 @@ def _remove_runs(store: Store, most_bytes: int) -> int:
 
 
 def _ended_runs(home: Path) -> Iterator[EndedRun]:
-    marks = ", ".join("?" * len(ENDED))
-    query = (
-        "SELECT run_id, COALESCE(end_time, strftime('%s', update_timestamp)) FROM runs WHERE "
-        f"status IN ({marks})"
-    )
+    ended_at = "COALESCE(end_time, strftime('%s', update_timestamp))"
+    query = f"SELECT run_id, {ended_at} FROM runs WHERE status IN (?, ?, ?)"
     with _database(home / "history" / "runs.db") as database:
         rows = database.execute(query, ENDED).fetchall()
     for run_id, ended in rows:
@@ -149,9 +145,8 @@ def _prune_index(path: Path, removed: Sequence[str], limit: datetime) -> None:
     moment = limit.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
     with _database(path) as database:
         database.execute("CREATE TEMP TABLE gone (run_id TEXT PRIMARY KEY)")
-        database.executemany(
-            "INSERT OR IGNORE INTO gone VALUES (?)", [(run_id,) for run_id in removed]
-        )
+        rows = [(run_id,) for run_id in removed]
+        database.executemany("INSERT OR IGNORE INTO gone VALUES (?)", rows)
         database.execute(
             "CREATE TEMP TABLE last_check AS SELECT max(id) AS id FROM asset_check_executions"
             " GROUP BY asset_key, check_name, partition"
@@ -183,19 +178,17 @@ def _prune_index(path: Path, removed: Sequence[str], limit: datetime) -> None:
 
 def _prune_runs(path: Path, removed: Iterable[str]) -> None:
     with _database(path) as database:
+        rows = [(run_id,) for run_id in removed]
         for table in ("run_tags", "runs"):
-            database.executemany(
-                f"DELETE FROM {table} WHERE run_id = ?", [(run_id,) for run_id in removed]
-            )
+            database.executemany(f"DELETE FROM {table} WHERE run_id = ?", rows)
         database.commit()
         _compact(database)
 
 
 def _compact(database: sqlite3.Connection) -> None:
     """Returns free pages to the disk where they are more than half of the file."""
-    (free,), (pages,) = (
-        database.execute(f"PRAGMA {name}").fetchone() for name in ("freelist_count", "page_count")
-    )
+    (free,) = database.execute("PRAGMA freelist_count").fetchone()
+    (pages,) = database.execute("PRAGMA page_count").fetchone()
     if free > pages / 2:
         database.execute("VACUUM")
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

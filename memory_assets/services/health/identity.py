@@ -66,10 +66,8 @@ def _unreadable(folder: Path) -> Iterator[_Problem]:
     for name in (*ABOUT, INSTRUCTIONS):
         path = folder / name
         if path.is_symlink() and not path.exists():
-            yield _Problem(
-                f"{path} is a link to {path.readlink()}, which does not exist",
-                _line("ln", "-sfn", "FILE", path),
-            )
+            text = f"{path} is a link to {path.readlink()}, which does not exist"
+            yield _Problem(text, _line("ln", "-sfn", "FILE", path))
             continue
         try:
             size = len(path.read_text("utf-8").encode())
@@ -77,10 +75,8 @@ def _unreadable(folder: Path) -> Iterator[_Problem]:
             continue
         except (OSError, UnicodeDecodeError) as error:
             text = f"{path} cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8'})"
-            yield _Problem(
-                text,
-                _line("chmod", "u+r", path) if isinstance(error, OSError) else _line("file", path),
-            )
+            command = ("chmod", "u+r") if isinstance(error, OSError) else ("file",)
+            yield _Problem(text, _line(*command, path))
             continue
         if size > MOST_BYTES:
             text = f"{path} has {size:,} bytes; Codex reads only the first {MOST_BYTES:,}"
@@ -89,13 +85,10 @@ def _unreadable(folder: Path) -> Iterator[_Problem]:
 
 def _missing(folder: Path) -> Iterator[_Problem]:
     if any((folder / name).exists() for name in ABOUT):
-        for name in READ_FIRST:
-            if not os.path.lexists(folder / name):
-                yield _Problem(
-                    f"{folder / name} does not exist",
-                    f"$EDITOR {shlex.quote(str(folder / name))}",
-                    is_advice=True,
-                )
+        for path in map(folder.joinpath, READ_FIRST):
+            if not os.path.lexists(path):
+                command = f"$EDITOR {shlex.quote(str(path))}"
+                yield _Problem(f"{path} does not exist", command, is_advice=True)
 
 
 def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator[_Problem]:
@@ -114,11 +107,8 @@ def _unlinked(instructions: Path, harnesses: Mapping[Harness, Path]) -> Iterator
         link = _line("ln", "-sfn", instructions, path)
         if path.exists():
             rename = _line("mv", path, path.with_name(f"{path.name}.before"))
-            yield _Problem(
-                f"{name}: {path} is another file than {instructions}",
-                f"{rename} && {link}",
-                is_advice,
-            )
+            text = f"{name}: {path} is another file than {instructions}"
+            yield _Problem(text, f"{rename} && {link}", is_advice)
         else:
             text = "is a link to nothing" if path.is_symlink() else "does not exist"
             yield _Problem(f"{name}: {path} {text}", link, is_advice)

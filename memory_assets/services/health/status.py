@@ -194,23 +194,17 @@ def _model(status: Status) -> str:
 def _next_step(status: Status) -> str:
     if status.pending:
         return "Next: `memory review` shows what waits for you; or tick boxes in REVIEW.md."
+    up = "`memory up` keeps watch and serves the Dagster UI"
     if status.memories or status.noted:
-        return (
-            'Next: `memory recall "how do we install packages here"`; `memory up` keeps watch '
-            "and serves the Dagster UI."
-        )
-    return (
-        "Next: `memory up` keeps watch and serves the Dagster UI; facts are taken from a "
-        "session once it has ended."
-    )
+        return f'Next: `memory recall "how do we install packages here"`; {up}.'
+    return f"Next: {up}; facts are taken from a session once it has ended."
 
 
 def _ignored(files: Sequence[LeftOut]) -> str:
     """Returns how many transcripts each rule leaves out."""
     counts = Counter(file.reason for file in files).most_common()
-    return f"{len(files):,} transcripts: " + "; ".join(
-        f"{count:,} {reason}" for reason, count in counts
-    )
+    by_reason = "; ".join(f"{count:,} {reason}" for reason, count in counts)
+    return f"{len(files):,} transcripts: {by_reason}"
 
 
 def _named(projects: Sequence[str]) -> str:
@@ -229,10 +223,8 @@ def _not_read(status: Status) -> str:
     """Returns what is not read, one per line, and the first files that are left out; the doctor
     lists all.
     """
-    lines = [
-        *status.unread,
-        *(f"{file.path}: {file.reason}" for file in status.left_out[:SHOWN_FILES]),
-    ]
+    lines = list(status.unread)
+    lines += [f"{file.path}: {file.reason}" for file in status.left_out[:SHOWN_FILES]]
     if len(status.left_out) > SHOWN_FILES:
         lines.append(f"and {len(status.left_out) - SHOWN_FILES:,} more; `memory doctor` lists them")
     return f"\n{'':<{NAME_WIDTH}}  ".join(lines)
@@ -245,12 +237,5 @@ def _rows(tables: ParquetTables, name: str) -> int:
 
 
 def _count(tables: ParquetTables, table: str, column: str, *conditions: pl.Expr) -> dict[str, int]:
-    frame = (
-        tables.scan(table)
-        .filter(*conditions)
-        .group_by(column)
-        .agg(pl.len().alias("count"))
-        .sort(column)
-        .collect()
-    )
-    return dict(frame.iter_rows())
+    groups = tables.scan(table).filter(*conditions).group_by(column)
+    return dict(groups.agg(pl.len()).sort(column).collect().iter_rows())
