@@ -157,7 +157,8 @@ class Filters(Request):
     )
     session: str | None = Field(default=None, description="Only results from this session.")
     include: tuple[State, ...] = Field(
-        default=(), description="Also memories in these states, which are left out by default."
+        default=(),
+        description="Also memories in these states; all but stale ones are left out by default.",
     )
 
     @model_validator(mode="after")
