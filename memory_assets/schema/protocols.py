@@ -257,7 +257,7 @@ class Texts(Protocol):
         ...
 
 
-class TextIndex(Protocol):
+class TextReader(Protocol):
     """Finds texts by their words; derived from the tables."""
 
     def generation(self) -> str | None:

@@ -85,7 +85,7 @@ def run_command(words: Sequence[str]) -> tuple[int, str]:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Platform:
     """Where services run: the platform, the home folder, the variables of this process, and how
     commands are run.
     """
@@ -101,12 +101,12 @@ def install(
     port: int | None = None,
     *,
     is_dry: bool = False,
-    machine: Machine | None = None,
+    machine: Platform | None = None,
 ) -> ServiceState:
     """Writes the unit for the store and starts it, now and at each login; raises `StoreError` where
     it cannot be written.
     """
-    on = machine or Machine()
+    on = machine or Platform()
     manager = _manager(store, port, on)
     warnings = _unseen_settings(on.environ)
     previous = bytes_of(manager.path)
@@ -127,9 +127,11 @@ def install(
     return replace(service, is_running=_is_running(manager, on.run), warnings=warnings)
 
 
-def uninstall(store: Path, *, is_dry: bool = False, machine: Machine | None = None) -> ServiceState:
+def uninstall(
+    store: Path, *, is_dry: bool = False, machine: Platform | None = None
+) -> ServiceState:
     """Stops the service and removes its unit; the store stays."""
-    on = machine or Machine()
+    on = machine or Platform()
     manager = _manager(store, None, on)
     service_state = partial(ServiceState, path=manager.path, log=log_path(store))
     if not manager.path.is_file():
@@ -151,9 +153,9 @@ def uninstall_if_any(store: Path, *, is_dry: bool) -> ServiceState | None:
         return None
 
 
-def status(store: Path, *, machine: Machine | None = None) -> ServiceState:
+def status(store: Path, *, machine: Platform | None = None) -> ServiceState:
     """Returns whether the service is installed for the store, and whether it runs."""
-    on = machine or Machine()
+    on = machine or Platform()
     manager = _manager(store, None, on)
     service_state = partial(ServiceState, path=manager.path, log=log_path(store))
     if not manager.path.is_file():
@@ -188,7 +190,7 @@ def _keys_file(environ: Mapping[str, str]) -> Path:
     return Path(user_settings_file(environ)).with_name(KEYS_FILE)
 
 
-def _manager(store: Path, port: int | None, on: Machine) -> _Manager:
+def _manager(store: Path, port: int | None, on: Platform) -> _Manager:
     """Returns the platform's manager; raises `StoreError` where there is none that is known."""
     words = [*command(), "service", "run", "--store", str(store)]
     if port:

@@ -16,7 +16,7 @@ import polars as pl
 
 from memory_assets.services.models.open_models import projects_of, waiting_projects
 from memory_assets.services.sources.transcripts import find_ignored, find_left_out, find_unread
-from memory_assets.stages.capture.discover import LeftOut
+from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver.silence import alarm
 from memory_assets.store.ledger import NOTED
 from memory_assets.store.parquet_tables import ParquetTables
@@ -56,11 +56,11 @@ class Status:
     memory_md: Path
     review_md: Path
     briefing_md: Path
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[LeftOutFile, ...] = ()
     """Files that look like transcripts and are not taken in."""
     unread: tuple[str, ...] = ()
     """Older sessions, and files of harnesses without a reader: how many, and what to do."""
-    ignored: tuple[LeftOut, ...] = ()
+    ignored: tuple[LeftOutFile, ...] = ()
     """Transcripts that `.memoryignore` or their harness leaves out."""
     model: str = ""
     """The configured models; empty if there are none."""
@@ -200,7 +200,7 @@ def _next_step(status: Status) -> str:
     return f"Next: {up}; facts are taken from a session once it has ended."
 
 
-def _ignored(files: Sequence[LeftOut]) -> str:
+def _ignored(files: Sequence[LeftOutFile]) -> str:
     """Returns how many transcripts each rule leaves out."""
     counts = Counter(file.reason for file in files).most_common()
     by_reason = "; ".join(f"{count:,} {reason}" for reason, count in counts)

@@ -17,7 +17,7 @@ import polars as pl
 from memory_assets.schema.protocols import TaskList
 from memory_assets.services.health.housekeeping import GIGABYTE
 from memory_assets.services.health.sums import REMEDY
-from memory_assets.stages.capture.discover import LeftOut
+from memory_assets.stages.capture.discover import LeftOutFile
 from memory_assets.stages.deliver import spool
 from memory_assets.stages.deliver.inbox import ASIDE
 from memory_assets.stages.maintain.checks import Check, judge
@@ -144,7 +144,7 @@ def check_dead_letters(root: Path) -> Check:
     return judge("dead letters", promise, fault, remedy=remedy)
 
 
-def check_left_out(files: Sequence[LeftOut]) -> Check:
+def check_left_out(files: Sequence[LeftOutFile]) -> Check:
     """Checks that every file that looks like a transcript is taken in; lists the others, with the
     reason.
     """
@@ -163,7 +163,7 @@ def check_unread(lines: Sequence[str]) -> Check:
     return judge("not read", promise, fault, is_advice=True)
 
 
-def check_ignored(files: Sequence[LeftOut]) -> Check:
+def check_ignored(files: Sequence[LeftOutFile]) -> Check:
     """Lists the transcripts that are left out on purpose, with the rule; they break no promise."""
     promise = "transcripts left out on purpose are known"
     return Check("ignored", promise, True, f"{len(files):,}{_listed_files(files)}")
@@ -205,7 +205,7 @@ def listed(lines: Iterable[str]) -> str:
     return "".join(f"\n    {line}" for line in lines)
 
 
-def _listed_files(files: Sequence[LeftOut]) -> str:
+def _listed_files(files: Sequence[LeftOutFile]) -> str:
     return listed(f"{file.path}: {file.reason}" for file in files)
 
 

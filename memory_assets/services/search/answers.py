@@ -12,7 +12,7 @@ from time import perf_counter
 import polars as pl
 
 from memory_assets.errors import IndexFailedError
-from memory_assets.schema.protocols import Model, TextIndex
+from memory_assets.schema.protocols import Model, TextReader
 from memory_assets.schema.requests import MOST, AnswerRequest, RecallRequest
 from memory_assets.services.models.open_models import masked, open_model, withheld_lines
 from memory_assets.services.models.prices import cost_of, prices_of
@@ -51,7 +51,7 @@ class Readable:
     """Messages about parts that are not there."""
     read_summaries: Callable[[], pl.DataFrame]
     read_memory_md: Callable[[], str]
-    texts: TextIndex
+    texts: TextReader
     """The index in which frequencies of words are counted."""
 
 
@@ -164,7 +164,7 @@ def _entry_text(line: str) -> str:
     return line[len("(2026-01-01) ") :] if line.startswith("(") else line
 
 
-def _frequency_of(index: TextIndex, word: str) -> int:
+def _frequency_of(index: TextReader, word: str) -> int:
     """Returns the number of memories that contain the word; 1 without an index."""
     try:
         texts = index.open("memories")

@@ -16,7 +16,7 @@ import polars as pl
 
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays
 from memory_assets.errors import IndexFailedError
-from memory_assets.schema.protocols import Hit, Row, TextIndex, Texts, VectorIndex
+from memory_assets.schema.protocols import Hit, Row, TextReader, Texts, VectorIndex
 from memory_assets.schema.records import MEMORY_MD
 from memory_assets.services.search.answers import Readable, everything_of
 from memory_assets.services.search.corpus import MEMORIES, read_person_passages
@@ -57,7 +57,7 @@ def visible_memories(memories: pl.DataFrame, person: str) -> pl.DataFrame:
 class VisibleTexts:
     """A text index without the rows that a person may not read."""
 
-    def __init__(self, index: TextIndex, allowed: Callable[[str], Collection[str]]) -> None:
+    def __init__(self, index: TextReader, allowed: Callable[[str], Collection[str]]) -> None:
         self._index, self._allowed = index, allowed
         self._opened: dict[str, tuple[Texts, Collection[str], Texts]] = {}
 
@@ -114,7 +114,7 @@ class _Restricted:
     """The memories and texts that a person may read, and what they were restricted from."""
 
     memories: pl.DataFrame
-    index: TextIndex
+    index: TextReader
     passages: pl.DataFrame
     visible: pl.DataFrame
     texts: VisibleTexts
@@ -163,7 +163,7 @@ def readable_by(store: Store, reader: Reader) -> Readable:
     )
 
 
-def _restrict(store: Store, memories: pl.DataFrame, index: TextIndex, person: str) -> _Restricted:
+def _restrict(store: Store, memories: pl.DataFrame, index: TextReader, person: str) -> _Restricted:
     passages = read_person_passages(store.tables, person)
     known = _restricted.get((store.root, person))
     if known and known.memories is memories and known.index is index and known.passages is passages:

@@ -24,7 +24,12 @@ from memory_assets.harnesses.homes import unread_places, usual_places
 from memory_assets.harnesses.readers import HEADER_LINES, session_id_of
 from memory_assets.services.settings.which_store import StoreChoice, is_sample, sample_settings
 from memory_assets.services.sources.ignoring import read_ignore_rules
-from memory_assets.stages.capture.discover import FoundFiles, LeftOut, TranscriptFile, find_files
+from memory_assets.stages.capture.discover import (
+    FoundFiles,
+    LeftOutFile,
+    TranscriptFile,
+    find_files,
+)
 from memory_assets.stages.capture.intake import Machine, masked_paths
 from memory_assets.store.settings import Settings, read_settings
 from memory_assets.store.store import Store
@@ -40,15 +45,15 @@ def find_sources(settings: Settings) -> list[TranscriptFile]:
     return find_all(settings).transcripts
 
 
-def find_left_out(store: Store) -> list[LeftOut]:
+def find_left_out(store: Store) -> list[LeftOutFile]:
     """Returns the files that look like transcripts and are not taken in, sorted by path."""
     try:
         files = find_all(store.settings)
     except TranscriptError as error:
-        return [LeftOut(store.settings.sources, str(error))]
+        return [LeftOutFile(store.settings.sources, str(error))]
     failed = store.archive.unreadable()
     paths = masked_paths(files.transcripts).values() if failed else ()
-    unread = [LeftOut(path, failed[path]) for path in paths if path in failed]
+    unread = [LeftOutFile(path, failed[path]) for path in paths if path in failed]
     return sorted([*files.left_out, *unread], key=lambda left_out: left_out.path)
 
 
@@ -99,7 +104,7 @@ def store_to_fill(settings: Settings) -> StoreChoice:
     return StoreChoice(sample, f"{why}: the bundled sample, in a store of its own")
 
 
-def find_ignored(settings: Settings) -> list[LeftOut]:
+def find_ignored(settings: Settings) -> list[LeftOutFile]:
     """Returns the transcripts that are left out on purpose, sorted by path: see `ignoring`."""
     try:
         return find_all(settings).ignored
@@ -120,7 +125,7 @@ def find_all(settings: Settings) -> FoundFiles:
         files,
         transcripts=[file for file in files.transcripts if not reasons[file]],
         older=[file for file in files.older if not reasons[file]],
-        ignored=[LeftOut(str(file.path), reason) for file, reason in ignored if reason],
+        ignored=[LeftOutFile(str(file.path), reason) for file, reason in ignored if reason],
     )
 
 

@@ -117,7 +117,7 @@ class TranscriptFile:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LeftOutFile:
     """A file that looks like a transcript and is not taken in."""
 
     path: str
@@ -131,12 +131,12 @@ class FoundFiles:
     """
 
     transcripts: list[TranscriptFile] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[LeftOutFile] = field(default_factory=list)
     older: list[TranscriptFile] = field(default_factory=list)
     """Transcripts that did not change since the moment from which on they are taken in."""
     unread: Mapping[str, int] = field(default_factory=dict)
     """The number of files of each harness that has no reader yet."""
-    ignored: list[LeftOut] = field(default_factory=list)
+    ignored: list[LeftOutFile] = field(default_factory=list)
     """Transcripts that are left out on purpose: by the owner's `.memoryignore`, or marked by their
     harness.
     """
@@ -176,7 +176,7 @@ def find_files(folders: Sequence[Path], *, since: datetime | None = None) -> Fou
     recent = {path: file for path, file in transcripts.items() if file.mtime_ns >= oldest}
     older = transcripts.keys() - recent.keys()
     missed = (
-        LeftOut(str(path), reason)
+        LeftOutFile(str(path), reason)
         for path, reason in left_out.items()
         if _changed_at(path) >= oldest
     )

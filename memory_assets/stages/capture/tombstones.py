@@ -134,7 +134,7 @@ class Tombstones:
 
 
 @dataclass(frozen=True)
-class Piece:
+class TextPiece:
     """A stretch of bytes in which words can follow each other."""
 
     raw: bytes
@@ -155,7 +155,7 @@ class Piece:
                     yield from views(inner, with_itself=True)
 
 
-def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
+def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[TextPiece]:
     """Yields the pieces around the places: content strings of a JSON line, else the neighbouring
     lines of text.
     """
@@ -167,13 +167,13 @@ def pieces_at(raw: bytes, places: Iterable[int]) -> Iterator[Piece]:
         if strings is None:
             text.append(number)
         for start, end in _content_strings(line, strings or ()):
-            yield Piece(line[start + 1 : end - 1], starts[number] + start + 1, is_json=True)
+            yield TextPiece(line[start + 1 : end - 1], starts[number] + start + 1, is_json=True)
     near = [
         (starts[max(number - REACH, 0)], starts[min(number + REACH, len(starts) - 2) + 1])
         for number in text
     ]
     for start, end in merged(near):
-        yield Piece(raw[start:end], start, is_json=False)
+        yield TextPiece(raw[start:end], start, is_json=False)
 
 
 def make_tombstone(words: Sequence[str], key: bytes) -> Tombstone:

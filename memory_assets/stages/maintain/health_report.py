@@ -77,7 +77,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """One subject: sentences, pictures and a table (its first row is the head)."""
 
     title: str
@@ -95,7 +95,7 @@ class HealthReport:
     on: date
     figures: Mapping[str, str]
     """The headline numbers, by name."""
-    sections: Sequence[Section]
+    sections: Sequence[ReportSection]
 
 
 def build_report(inputs: HealthInputs) -> HealthReport:
@@ -137,7 +137,7 @@ def _figures(inputs: HealthInputs, month: str) -> dict[str, str]:
     }
 
 
-def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     memories = _day_of(
         inputs.memories.filter(pl.col("state") != "forgotten"), "first_event_at", inputs.zone
     )
@@ -153,7 +153,7 @@ def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
         Series(name, _by_week(facts.filter(gate=gate), weeks, lambda rows: float(rows.height)))
         for name, gate in (("allowed", "allow"), ("held", "hold"))
     ]
-    return Section(
+    return ReportSection(
         "Growth",
         [f"{memories.height:,} remembered facts, {added:,} of the last four weeks{growth}."],
         [
@@ -167,7 +167,7 @@ def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
     )  # fmt: skip
 
 
-def _states(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+def _states(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     counts = dict(inputs.memories.group_by("state").len().iter_rows())
     states = {state: float(counts.get(state, 0)) for state in STATES}
     mix = (
@@ -202,7 +202,7 @@ def _states(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
         )
     aging_categories = ", ".join(f"{category} {count:,}" for category, count in stale.items())
     unread = int((nights["missed"] - nights["extracted"]).sum())
-    return Section(
+    return ReportSection(
         "States and categories",
         [
             f"Stale, archived or cold: {aging_categories or 'none'}.",
@@ -213,7 +213,7 @@ def _states(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
     )
 
 
-def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     shares = {
         "allowed": lambda rows: share_of(rows, "verdict", "allow"),
         "junk": lambda rows: share_of(rows, "junk", "candidates"),
@@ -250,10 +250,10 @@ def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
         f"Allowed facts: {facts:,}; faults found in them: {plain(sum(faults.values()))} (defined "
         "in docs/operating.md)."
     )
-    return Section("Quality", [text], charts)
+    return ReportSection("Quality", [text], charts)
 
 
-def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     series = [
         Series(
             name,
@@ -263,7 +263,7 @@ def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
     ]
     series = [outcome_series for outcome_series in series if any(outcome_series.values)]
     if not series:
-        return Section("Recall", ["No question was asked in the last half year."])
+        return ReportSection("Recall", ["No question was asked in the last half year."])
     question_count = inputs.recalls.height
     degraded = inputs.recalls.filter(pl.col("degraded").is_not_null()).height
     unknown = inputs.recalls.filter(outcome=UNKNOWN).height
@@ -271,17 +271,17 @@ def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
         f"Questions: {question_count:,}; without an answer in memory: {unknown:,}; answered by one "
         f"retriever alone: {degraded:,}."
     )
-    return Section(
+    return ReportSection(
         "Recall",
         [text],
         [_columns("recall", "Questions a week, by the tier that answered", weeks, series)],
     )
 
 
-def _latency(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+def _latency(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     timed = inputs.recalls.filter(pl.col("seconds") > 0)
     if timed.is_empty():
-        return Section("Latency", ["No answer was timed yet."])
+        return ReportSection("Latency", ["No answer was timed yet."])
     series = [
         Series(
             name,
@@ -291,24 +291,24 @@ def _latency(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
     ]
     half, most = (seconds(_quantile(timed["seconds"], share)) for share in (0.5, 0.95))
     text = f"Half of all answers took at most {half}, 95 of 100 at most {most}."
-    return Section(
+    return ReportSection(
         "Latency", [text], [_lines("latency", "Seconds to an answer", weeks, series, seconds)]
     )
 
 
-def _cost(inputs: HealthInputs, weeks: Sequence[date]) -> Section:
+def _cost(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     paid = inputs.costs.filter(pl.col("usd") > 0)
     unpriced = inputs.costs.filter(pl.col("usd").is_null()).height
     notes = [f"Answers without a known price: {unpriced:,}."] if unpriced else []
     if paid.is_empty():
-        return Section("Cost", ["No model was paid.", *notes])
+        return ReportSection("Cost", ["No model was paid.", *notes])
     steps = paid["step"].unique().sort().to_list()
     series = [
         Series(step, _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum())))
         for step in steps
     ]
     text = f"{dollars(float(paid['usd'].sum()))} in all."
-    return Section(
+    return ReportSection(
         "Cost",
         [text, *notes],
         [_columns("cost", "US dollars a week, by step", weeks, series, dollars)],
@@ -320,7 +320,7 @@ def is_overdue(inputs: HealthInputs, name: str) -> bool:
     return name in inputs.waiting and inputs.now - inputs.waiting[name] > deadline_of(TABLES[name])
 
 
-def _freshness(inputs: HealthInputs) -> Section:
+def _freshness(inputs: HealthInputs) -> ReportSection:
     rows = [
         (
             name,
@@ -335,7 +335,7 @@ def _freshness(inputs: HealthInputs) -> Section:
     ]
     overdue = [row[0] for row in rows if row[-1]]
     text = f"Overdue: {', '.join(overdue)}." if overdue else "No table is overdue."
-    return Section(
+    return ReportSection(
         "Freshness",
         [text],
         (),

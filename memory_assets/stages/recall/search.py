@@ -20,7 +20,7 @@ import polars as pl
 
 from memory_assets.english.aliases import expand, words_in
 from memory_assets.errors import IndexFailedError, ModelError
-from memory_assets.schema.protocols import Embedder, Read, Row, TextIndex, Texts, VectorIndex
+from memory_assets.schema.protocols import Embedder, Read, Row, TextReader, Texts, VectorIndex
 from memory_assets.schema.requests import MOST_DEEP, Filters
 from memory_assets.stages.embed.merge import find_conflicts_of
 from memory_assets.stages.recall.exchange import show_exchanges
@@ -106,7 +106,7 @@ class Corpus:
     """What is searched."""
 
     memories: pl.DataFrame
-    texts: TextIndex
+    texts: TextReader
     vectors: VectorIndex | None = None
     embedder: Embedder | None = None
     read_passages: Callable[[Sequence[str]], pl.DataFrame] | None = None

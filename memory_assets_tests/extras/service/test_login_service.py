@@ -17,7 +17,7 @@ from memory_assets.extras.service.login_service import (
     INSTALLED,
     OUTDATED,
     REMOVED,
-    Machine,
+    Platform,
     install,
     read_keys,
     status,
@@ -53,7 +53,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("where", PLATFORMS, ids=str)
 def test_it_is_installed_for_a_store_started_and_removed(where: str, home: Path, tmp_path: Path):
     run, store = Manager(), tmp_path / "my store"
-    machine = Machine(where, home, {}, run)
+    machine = Platform(where, home, {}, run)
     assert status(store, machine=machine).state == ABSENT
     done = install(store, 3456, machine=machine)
     assert (done.state, done.is_running) == (INSTALLED, True)
@@ -71,14 +71,14 @@ def test_it_is_installed_for_a_store_started_and_removed(where: str, home: Path,
 @pytest.mark.parametrize("where", PLATFORMS, ids=str)
 def test_a_dry_run_writes_and_starts_nothing(where: str, home: Path, tmp_path: Path):
     run = Manager()
-    found = install(tmp_path, is_dry=True, machine=Machine(where, home, {}, run))
+    found = install(tmp_path, is_dry=True, machine=Platform(where, home, {}, run))
     assert "service" in found.text and not found.path.exists() and run.asked == []
 
 
 def test_where_the_manager_cannot_be_reached_the_commands_to_run_are_named(
     home: Path, tmp_path: Path
 ):
-    found = install(tmp_path, machine=Machine(LINUX, home, {}, Manager("enable", "is-active")))
+    found = install(tmp_path, machine=Platform(LINUX, home, {}, Manager("enable", "is-active")))
     assert found.path.is_file() and not found.is_running
     assert found.warnings == (
         "`systemctl --user enable --now memory-assets.service` failed (Failed to connect to bus). "
@@ -91,7 +91,7 @@ def test_systemd_accepts_the_unit_whatever_the_paths_are(home: Path, tmp_path: P
         pytest.skip("systemd-analyze is not installed")
     store = tmp_path / 'a "store" of 100% $HOME \\ more'
     environ = {"PATH": '/opt/my tools:/usr/bin:"$x"', "CODEX_HOME": "/home/mira/100%"}
-    unit = install(store, machine=Machine(LINUX, home, environ, Manager())).path
+    unit = install(store, machine=Platform(LINUX, home, environ, Manager())).path
     (tmp_path / "runtime").mkdir()
     variables = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "runtime")}
     done = subprocess.run(
@@ -108,7 +108,7 @@ def test_the_launch_agent_is_a_property_list_with_the_store_and_a_restart_after_
     home: Path, tmp_path: Path
 ):
     path = install(
-        tmp_path / "a & b", machine=Machine(MAC, home, {"CODEX_HOME": "/x"}, Manager())
+        tmp_path / "a & b", machine=Platform(MAC, home, {"CODEX_HOME": "/x"}, Manager())
     ).path
     found = plistlib.loads(path.read_bytes())
     assert path == home / "Library" / "LaunchAgents" / "local.memory-assets.plist"
@@ -131,7 +131,7 @@ def test_keys_and_settings_of_the_shell_are_named_and_never_written(
         "MEMORY_TODOIST_TOKEN": "tok",
         "MEMORY_DATA": "x",
     }
-    found = install(tmp_path, machine=Machine(where, home, environ, Manager()))
+    found = install(tmp_path, machine=Platform(where, home, environ, Manager()))
     assert "sk-secret" not in found.text and "tok" not in found.text.replace("token", "")
     said = " ".join(found.warnings)
     assert "MEMORY_REVIEW_DAYS" in said and "ANTHROPIC_API_KEY" in said and "service.env" in said
@@ -155,7 +155,7 @@ def test_keys_are_read_from_a_file_that_only_the_owner_may_read(tmp_path: Path):
 
 def test_other_platforms_are_told_what_to_start(home: Path, tmp_path: Path):
     with pytest.raises(StoreError, match="Start this at login: .* service run --store"):
-        install(tmp_path, machine=Machine("win32", home, {}, Manager()))
+        install(tmp_path, machine=Platform("win32", home, {}, Manager()))
 
 
 def test_a_program_that_does_not_exist_is_a_failure_and_no_error():

@@ -13,7 +13,7 @@ from memory_assets.schema.frames import empty
 from memory_assets.stages.maintain.health_report import (
     HealthInputs,
     HealthReport,
-    Section,
+    ReportSection,
     build_report,
     render_html,
     render_markdown,
@@ -113,7 +113,7 @@ def inputs() -> HealthInputs:
     )  # fmt: skip
 
 
-def section(report: HealthReport, title: str) -> Section:
+def section(report: HealthReport, title: str) -> ReportSection:
     return next(one for one in report.sections if one.title == title)
 
 
