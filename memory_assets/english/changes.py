@@ -25,7 +25,6 @@ _MOVES = tuple(patterns_beside(__file__, "moves").values())
 _CHOICES = tuple(patterns_beside(__file__, "choices").values())
 _DEPARTURES = tuple(patterns_beside(__file__, "departures").values())
 _RETURNS = tuple(patterns_beside(__file__, "returns").values())
-_NOT_ANY_MORE = _PATTERNS["not_any_more"]
 _UNDONE = _PATTERNS["undone"]
 """In front of words of change: they deny it, or make it a plan, a condition, a story, hearsay or
 somebody else's.
@@ -90,7 +89,7 @@ def read_state_changes(text: str) -> tuple[Change, ...]:
 
 
 def _changes_in(clause: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[Change]:
-    clause = _NOT_ANY_MORE.sub(r"no longer \g<what>", clause)
+    clause = _PATTERNS["not_any_more"].sub(r"no longer \g<what>", clause)
     for match in (match for pattern in patterns for match in pattern.finditer(clause)):
         phrases = match.groupdict()
         gone, came = (_name(phrases.get(side, "")) for side in ("gone", "came"))

@@ -37,6 +37,14 @@ def patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[str]]:
     return {name: re.compile(text) for name, text in texts.items() if not name.startswith("_")}
 
 
+def byte_patterns_beside(module: str, table: str = "") -> dict[str, re.Pattern[bytes]]:
+    """Returns the same for bytes."""
+    texts = texts_beside(module, table)
+    return {
+        name: re.compile(text.encode()) for name, text in texts.items() if not name.startswith("_")
+    }
+
+
 def words_beside(module: str) -> dict[str, frozenset[str]]:
     """Returns the word lists of that file by name."""
     return {

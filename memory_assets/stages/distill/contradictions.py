@@ -31,10 +31,7 @@ not compared by it.
 """
 
 _PATTERNS = patterns_beside(__file__)
-_DENIAL = _PATTERNS["denial"]
-_SWITCHED = _PATTERNS["switched"]
 _HOW_OFTEN = re.compile(r"(?i)\b(?:always|never)\b")
-_DENIES_NOTHING = _PATTERNS["denies_nothing"]
 _GONE = _PATTERNS["gone"]
 """Words beside which a sentence says something else than its denials: changes, conditions, checks,
 the past.
@@ -47,7 +44,6 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 
 _OPPOSITE_OF = opposites_by(stem)
 
-_RELATION = _PATTERNS["relation"]
 _BESIDE = 3
 """Content words beside a relation that are on its sides."""
 
@@ -163,9 +159,9 @@ def _widened(words: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _read(text: str) -> _Statement:
-    bare = _SWITCHED.sub(r"switched-\1", _DENIES_NOTHING.sub(" ", text))
+    bare = _PATTERNS["switched"].sub(r"switched-\1", _PATTERNS["denies_nothing"].sub(" ", text))
     denied = frozenset[str]().union(
-        *(_first_words(bare[denial.end() :]) for denial in _DENIAL.finditer(bare))
+        *(_first_words(bare[denial.end() :]) for denial in _PATTERNS["denial"].finditer(bare))
     )
     often = {denial.lower() for denial in _HOW_OFTEN.findall(bare)}
     how_often = often.pop() if len(often) == 1 else ""
@@ -200,7 +196,7 @@ def _first_words(text: str) -> frozenset[str]:
 
 def _sides(text: str) -> Iterable[tuple[str, str, str]]:
     """Yields which words are on which side of a relation; "b after a" is "a before b"."""
-    for relation in _RELATION.finditer(text):
+    for relation in _PATTERNS["relation"].finditer(text):
         text_before = re.split(r"[;:()]", text[: relation.start()])[-1]
         text_after = _CLAUSE_END.split(text[relation.end() :], maxsplit=1)[0]
         for subject in _content_without_verbs(text_before)[-_BESIDE:]:

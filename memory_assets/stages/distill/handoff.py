@@ -32,15 +32,11 @@ _OPEN = _PATTERNS["open"]
 _ANNOUNCES = _PATTERNS["announces"]
 """What the assistant is about to do; as its last words, nothing says that it was done."""
 
-_ASKS = _PATTERNS["asks"]
-_PULL_REQUEST = _PATTERNS["pull_request"]
-_STANDS_OPEN = _PATTERNS["stands_open"]
 _MERGED = re.compile(r"(?i)(?<!not )(?<!un)\b(?:merged|closed)\b(?! yet)")
 _PASSES = _PATTERNS["passes"]
 """Ends with the session: a process that it ran, a time of that day."""
 
 _DONE = _PATTERNS["done"]
-_COMMITTED = _PATTERNS["committed"]
 _MOVED_ON = re.compile(r"(?i)\bpush|\bmerge|\bPR\b|\bpull request\b")
 NOT_PUSHED, NOT_DONE = "Nothing says that it was pushed.", "Nothing says that it was done."
 STOPPED = "Stopped before it was done."
@@ -128,7 +124,7 @@ def _unpushed_commit(sentences: Sequence[str]) -> list[str]:
     """
     if _MOVED_ON.search(" ".join(sentences)):
         return []
-    reports = [n for n, sentence in enumerate(sentences) if _COMMITTED.search(sentence)]
+    reports = [n for n, sentence in enumerate(sentences) if _PATTERNS["committed"].search(sentence)]
     if not reports:
         return []
     start = reports[0]
@@ -162,7 +158,7 @@ def _is_open(text: str, last: str, *, is_answered: bool) -> bool:
     if not text[:1].isalnum() and text[:1] not in '`“"(#*[':
         return False  # the rest of a sentence that began in a block of code
     if text.endswith("?"):
-        return not is_answered and bool(_ASKS.search(text))
-    if _PULL_REQUEST.search(text) and _STANDS_OPEN.search(text):
+        return not is_answered and bool(_PATTERNS["asks"].search(text))
+    if _PATTERNS["pull_request"].search(text) and _PATTERNS["stands_open"].search(text):
         return not _MERGED.search(text)
     return bool(_OPEN.search(text) or (not is_answered and _ANNOUNCES.search(text)))

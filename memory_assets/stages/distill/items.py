@@ -17,8 +17,6 @@ QUOTE_CHARS = 300
 MOST_ENTITIES = 16
 
 _PATTERNS = patterns_beside(__file__)
-_HEDGES = _PATTERNS["hedges"]
-_INFERRED = _PATTERNS["inferred"]
 
 _TONES = patterns_beside(__file__, "tones")
 _CODE = re.compile(r"`([^`\n]{1,120})`")
@@ -60,8 +58,8 @@ def strength_of(text: str, *, is_owners: bool) -> Strength:
     somebody else.
     """
     if is_owners:
-        return "implied" if _HEDGES.search(text) else "explicit"
-    return "inferred" if _INFERRED.search(text) else "explicit"
+        return "implied" if _PATTERNS["hedges"].search(text) else "explicit"
+    return "inferred" if _PATTERNS["inferred"].search(text) else "explicit"
 
 
 def sentiment_of(text: str) -> Sentiment:

@@ -44,10 +44,6 @@ UNKNOWN = 0.5
 """Verifiability of a text without any signal."""
 
 _PATTERNS = patterns_beside(__file__)
-_EDIT = _PATTERNS["edit"]
-_ARTEFACT = _PATTERNS["artefact"]
-_INSTRUCTS = _PATTERNS["instructs"]
-_TRANSIENT = _PATTERNS["transient"]
 _CODE = re.compile(r"`[^`\n]*`")
 _SAYING = re.compile(r"(?i)^(?:the (?:owner|user)\b[^:“\"]{0,30}:\s*)?[“\"']?\s*")
 _LABELS = re.compile(r"\w:(?=[\s,.]|$)")
@@ -59,10 +55,9 @@ _CUT = _PATTERNS["cut"]
 _NAME = re.compile(r"`[^`]*`s?|\S*[/_(]\S*|\S+\.\w{1,4}\b")
 ADR = re.compile(r"\bADR[-_ ]?\d+\b", re.I)
 PATH_OR_COMMAND = _PATTERNS["path_or_command"]
-_OPINION = _PATTERNS["opinion"]
 _HEDGE = _PATTERNS["hedge"]
 
-SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_OPINION, -0.3), (_HEDGE, -0.1))
+SIGNALS = ((ADR, 0.4), (PATH_OR_COMMAND, 0.3), (_PATTERNS["opinion"], -0.3), (_HEDGE, -0.1))
 """An opinion alone is below `least_verifiable`, a hedge alone is not; a path offsets an opinion."""
 
 
@@ -100,10 +95,10 @@ def _content_rules(candidate: Candidate, limits: GateLimits) -> Iterator[GateRul
     yield is_short, "discard", 0.99, f"shorter than {limits.least_chars} characters"
     is_hidden = is_others and instructions.has_invisible_characters(candidate.text)
     yield is_hidden, "discard", 0.95, "characters that nobody sees"
-    is_edit = candidate.hint is None and bool(_EDIT.search(folded))
-    is_artefact = is_others and (is_edit or bool(_ARTEFACT.search(folded)))
+    is_edit = candidate.hint is None and bool(_PATTERNS["edit"].search(folded))
+    is_artefact = is_others and (is_edit or bool(_PATTERNS["artefact"].search(folded)))
     yield is_artefact, "discard", 0.9, "instruction artefact"
-    instructs = is_others and bool(_INSTRUCTS.search(folded))
+    instructs = is_others and bool(_PATTERNS["instructs"].search(folded))
     yield instructs, "discard", 0.9, "instructs whoever reads it"
     yield candidate.hint == "discard", "discard", 0.8, "the observer discards it"
 
@@ -151,7 +146,7 @@ def _usefulness_rules(candidate: Candidate, limits: GateLimits) -> Iterator[Gate
     text = candidate.text
     is_ruled = candidate.hint is None
     is_ruled_by_others = is_ruled and candidate.author != "owner"
-    is_transient = bool(_TRANSIENT.search(text)) and not ADR.search(text)
+    is_transient = bool(_PATTERNS["transient"].search(text)) and not ADR.search(text)
     yield is_ruled_by_others and is_transient, "hold", 0.7, "a passing state"
     is_opinion = is_ruled_by_others and verifiability_of(text) < limits.least_verifiable
     yield is_opinion, "hold", 0.6, "an opinion"

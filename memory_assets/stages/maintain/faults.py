@@ -45,19 +45,12 @@ _PATTERNS = patterns_beside(__file__)
 _CLOCK = _PATTERNS["clock"]
 _HOUR = re.compile(r"(?<![\d:.])(1[0-2]|[1-9])\s?([ap])\.?m\b", re.I)
 _ASCRIBED = _PATTERNS["ascribed"]
-_FILLER = _PATTERNS["filler"]
-_DANGLING = _PATTERNS["dangling"]
-_CONVERSATIONAL = _PATTERNS["conversational"]
-_FOR_THE_OWNER = _PATTERNS["for_the_owner"]
 _CODE = re.compile(r"`[^`\n]*`")
 _BROKEN = _PATTERNS["broken"]
 """Two separators in a row, an open end, or a verb without its subject."""
 
-_CHANGED = _PATTERNS["changed"]
 _BEFORE = _PATTERNS["before"]
 """Names what was there before, or says that the change is a condition or a wish."""
-
-_QUESTION = _PATTERNS["question"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +81,7 @@ def faults_of(
             clock_times(text) - set().union(*(clock_times(source.text) for source in sources))
         ),
         "dangling": is_dangling(text),
-        "conversational": bool(_CONVERSATIONAL.match(text)),
+        "conversational": bool(_PATTERNS["conversational"].match(text)),
         "long": len(text) > MOST_CHARS,
         "owner_unheard": speaks_for_owner(text, author)
         and not any(source.is_owners for source in sources),
@@ -135,12 +128,12 @@ def is_dangling(text: str) -> bool:
     before it.
     """
     quoted = _ASCRIBED.sub("", text, count=1)
-    return bool(_DANGLING.match(_FILLER.sub("", quoted, count=1)))
+    return bool(_PATTERNS["dangling"].match(_PATTERNS["filler"].sub("", quoted, count=1)))
 
 
 def states_unnamed_change(text: str) -> bool:
     """Returns whether the fact says that something changed, and not what it was before."""
-    return bool(_CHANGED.search(text)) and not _BEFORE.search(text)
+    return bool(_PATTERNS["changed"].search(text)) and not _BEFORE.search(text)
 
 
 def copies(text: str, output: str) -> bool:
@@ -156,9 +149,9 @@ def copies(text: str, output: str) -> bool:
 
 def is_question(text: str) -> bool:
     """Returns whether the words ask, and state nothing."""
-    return bool(_QUESTION.search(text.strip()))
+    return bool(_PATTERNS["question"].search(text.strip()))
 
 
 def speaks_for_owner(text: str, author: str) -> bool:
     """Returns whether the fact states what the owner wants, thinks or decided."""
-    return author == "owner" or bool(_FOR_THE_OWNER.search(text))
+    return author == "owner" or bool(_PATTERNS["for_the_owner"].search(text))

@@ -51,9 +51,6 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@#-]{2,}")
 _ENDINGS = ("ing", "ies", "ed", "es", "s")
 _SHORTEST_STEM = 4
 _PATTERNS = patterns_beside(__file__)
-_DENIAL = _PATTERNS["denial"]
-_DENIES_NOTHING = _PATTERNS["denies_nothing"]
-_CLAUSE_END = _PATTERNS["clause_end"]
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -124,16 +121,16 @@ def _is_denied(denied: frozenset[str], also_denied: frozenset[str], plain: froze
 @lru_cache(maxsize=50_000)
 def _by_denial(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Returns the stems right after the denials of a text, and its other stems."""
-    text = _DENIES_NOTHING.sub(" ", text)
+    text = _PATTERNS["denies_nothing"].sub(" ", text)
     denied = frozenset[str]().union(
-        *(_denied_behind(text[found.end() :]) for found in _DENIAL.finditer(text))
+        *(_denied_behind(text[found.end() :]) for found in _PATTERNS["denial"].finditer(text))
     )
     return denied, content_words(text) - denied
 
 
 def _denied_behind(text: str) -> frozenset[str]:
     """Returns the stems of the first content words of the first clause."""
-    clause = _CLAUSE_END.split(text[:DENIED_CHARS], maxsplit=1)[0]
+    clause = _PATTERNS["clause_end"].split(text[:DENIED_CHARS], maxsplit=1)[0]
     words = [stems for word in _WORD.findall(clause) if (stems := content_words(word))]
     return frozenset[str]().union(*words[:DENIED_WORDS])
 

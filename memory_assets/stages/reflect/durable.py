@@ -16,7 +16,6 @@ from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import split_sentences
 
 _PATTERNS = patterns_beside(__file__)
-_SAID = _PATTERNS["said"]
 _AGREED = _PATTERNS["agreed"]
 
 _STANDING = _PATTERNS["standing"]
@@ -35,7 +34,7 @@ class Said(NamedTuple):
 def own_words(memory_text: str) -> str:
     """Returns what a memory says, without who said or approved it."""
     text = memory_text.strip()
-    quoted = _SAID.match(text)
+    quoted = _PATTERNS["said"].match(text)
     if quoted:
         return quoted["said"].strip()
     agreed = _AGREED.search(text)

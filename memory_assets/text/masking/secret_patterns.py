@@ -12,44 +12,15 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memory_assets.text.masking.secret_assignments import (
-    ANCHOR,
-    find_assigned,
-    find_over_breaks,
-    may_be_secret,
-)
-from memory_assets.text.masking.secret_commands import (
-    COMMAND_ANCHOR,
-    COMMANDS,
-    COOKIE_ANCHOR,
-    COOKIES,
-    OPTION_ANCHOR,
-    OPTIONS,
-    SCHEMES,
-    is_credential,
-)
-from memory_assets.text.masking.secret_sentences import (
-    SENTENCE_ANCHOR,
-    SENTENCES,
-    TABLE_ANCHOR,
-    TABLES,
-    may_be_told,
-)
-from memory_assets.text.masking.secret_tokens import (
-    ANCHORS,
-    SHAPES,
-    Finder,
-    finder_of,
-    token_finder,
-)
-from memory_assets.text.masking.secret_tokens import FINDERS as TOKEN_FINDERS
-from memory_assets.text.masking.secret_values import (
-    is_bare_secret,
-    is_placeholder,
-    is_random,
-    is_secret_value,
-)
+from memory_assets.text.masking import secret_assignments as assignments
+from memory_assets.text.masking import secret_commands as commands
+from memory_assets.text.masking import secret_sentences as sentences
+from memory_assets.text.masking import secret_tokens as tokens
+from memory_assets.text.masking import secret_values as values
+from memory_assets.text.masking.secret_tokens import Finder, finder_of, token_finder
+from memory_assets.text.masking.secret_values import is_random
 from memory_assets.text.masking.unwrap import URL_SAFE, Span
+from memory_assets.text.patterns import byte_patterns_beside, texts_beside
 
 
 @dataclass(frozen=True)
@@ -68,20 +39,11 @@ class Family:
     """Checks the raw text from the anchor on; saves unwrapping what cannot be a secret."""
 
 
-_KEY_BEGIN = (
-    rb"-{4,5} ?BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)? "
-    rb"?-{4,5}(?:\s{1,8}(?:[A-Z][A-Za-z-]{1,20}: [^\n]{0,120}\s))*"
-)
-_KEY_BLOCK = re.compile(
-    _KEY_BEGIN + rb"((?:[^-]|-(?!---)){0,24000})-{4,6} ?END [A-Z0-9 ]{0,24}PRIVATE KEY"
-)
-_KEY_CUT = re.compile(_KEY_BEGIN + rb"((?:[^A-Za-z0-9+/]{0,24}[A-Za-z0-9+/]{16,}={0,2}){1,400})")
-_KEY_BARE = re.compile(
-    rb"(?<![A-Za-z0-9+/])((?:MII[A-J][A-Za-z0-9+/]{2}IBA(?:AKC|DAN)|b3BlbnNzaC1rZXktdjE"
-    rb"|MHcCAQEE|MIGHAgEAMBMGByqGSM49|"
-    rb"MC4CAQAwBQYDK2Vw)[A-Za-z0-9+/]{20,}={0,2}(?:[^A-Za-z0-9+/\"]{1,12}[A-Za-z0-9+/]{16,}={0,2})*)"
-)
-_PUTTY = re.compile(rb"Private-Lines: [0-9]+[^A-Za-z0-9*]{1,12}([^*]{40,24000}?)(?:Private-MAC|\Z)")
+_TEXTS = texts_beside(__file__)
+_PATTERNS = byte_patterns_beside(__file__)
+_KEY_CUT = _PATTERNS["key_cut"]
+_KEY_BARE = _PATTERNS["key_bare"]
+_PUTTY = _PATTERNS["putty"]
 _LETTERS = re.compile(rb"[A-Za-z0-9+/]{12,}={0,2}")
 
 
@@ -90,16 +52,11 @@ def _is_key_body(body: bytes) -> bool:
     return letters >= 24 and letters >= 0.4 * len(body)
 
 
-_find_key_blocks = finder_of(_is_key_body, _KEY_BLOCK)
+_find_key_blocks = finder_of(_is_key_body, _PATTERNS["key_block"])
 _find_key_parts = finder_of(
     lambda body: is_random(body, 0.4) and b"****" not in body, _KEY_CUT, _PUTTY, _KEY_BARE
 )
 """Finds private keys that are cut off, without their first line, or as PuTTY writes them."""
-
-_URL = re.compile(
-    rb"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,30}://(?:[^\s/@:\"'<>`\\]{0,120}):([^\s\"'<>`\\]{3,200}?)@(?=[A-Za-z0-9\[$%{.*-])"
-)
-_URL_TOKEN = re.compile(rb"(?<![A-Za-z0-9])https?://([A-Za-z0-9_-]{20,255})@(?=[A-Za-z0-9])")
 
 
 def _is_url_password(value: bytes) -> bool:
@@ -108,15 +65,17 @@ def _is_url_password(value: bytes) -> bool:
     """
     if b"/" in value and b"@" not in value and b":" not in value and not is_random(value):
         return False
-    if is_placeholder(value) or value.startswith((b"$", b"%", b"{", b"[", b"(")):
+    if values.is_placeholder(value) or value.startswith((b"$", b"%", b"{", b"[", b"(")):
         return False
     return len(value) >= 6 and (
-        is_secret_value(value, quoted=True, password=True)
+        values.is_secret_value(value, quoted=True, password=True)
         or is_random(value)
-        or is_bare_secret(value)
+        or values.is_bare_secret(value)
     )
 
 
+_find_url_passwords = finder_of(_is_url_password, _PATTERNS["url"])
+_find_url_tokens = finder_of(commands.is_credential, _PATTERNS["url_token"])
 _find_jwk_members = finder_of(
     lambda value: is_random(value, 0.4),
     re.compile(
@@ -146,7 +105,7 @@ def _may_be_token(text: bytes, start: int, _: int) -> bool:
     )
 
 
-_SCHEME = re.compile(rf"(?:{SCHEMES}) +".encode(), re.IGNORECASE)
+_SCHEME = re.compile(rf"(?:{commands.SCHEMES}) +".encode(), re.IGNORECASE)
 
 
 def _may_be_command(text: bytes, start: int, end: int) -> bool:
@@ -157,14 +116,8 @@ def _may_be_command(text: bytes, start: int, end: int) -> bool:
 
 # ASCII text in base64: of each four letters the first three leave one bit unset, because no byte
 # has its highest bit.
-_BASE64_TEXT = r"(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){6}"
+_BASE64_TEXT = _TEXTS["_base64_text"]
 _TEXT_GROUPS = re.compile(_BASE64_TEXT.encode())
-_RUN = re.compile(
-    rb"(?:[A-Za-z0-9+/]{60,76}\",[ \n]{0,20}\"[+ -]?){1,400}[A-Za-z0-9+/]{2,76}={0,2}(?=\")|"
-    rb"[A-Za-z0-9+/_-]{16,}"
-    rb"(?:(?:\r?\n(?:[ \t]*[0-9]{1,6}(?:\t|\xe2\x86\x92)|[+> -])?[ \t]*"
-    rb"|[ \t]{1,8})[A-Za-z0-9+/_-]{4,})*={0,2}"
-)
 _LETTERS_ONLY = re.compile(rb"[A-Za-z0-9+/_-]{20,24}")
 _PRINTABLE = re.compile(rb"[\t\n\r -~]*")
 
@@ -173,7 +126,7 @@ def base64_texts(text: bytes) -> Iterator[Span]:
     """Yields the stretches of base64 letters that decode to text, line breaks included, from a
     whole group on.
     """
-    for run in _RUN.finditer(text):
+    for run in _PATTERNS["run"].finditer(text):
         places = (
             _text_begins(text, groups.start())
             for groups in _TEXT_GROUPS.finditer(text, *run.span())
@@ -209,58 +162,47 @@ def _may_be_mailgun_or_text(text: bytes, start: int, end: int) -> bool:
 FAMILIES: tuple[Family, ...] = (
     Family(
         "tokens",
-        "|".join(ANCHORS),
-        TOKEN_FINDERS,
+        "|".join(tokens.ANCHORS),
+        tokens.FINDERS,
         before=256,
         after=1_500,
         is_plausible=_may_be_token,
     ),
     Family(
         "commands and headers",
-        COMMAND_ANCHOR,
-        COMMANDS,
+        commands.COMMAND_ANCHOR,
+        commands.COMMANDS,
         before=256,
         after=1_500,
         is_plausible=_may_be_command,
     ),
-    Family("options of commands", OPTION_ANCHOR, OPTIONS, after=700),
-    Family("cookies", COOKIE_ANCHOR, COOKIES, before=2_048, after=1_500),
-    Family(
-        "json web keys",
-        r"kty\\*[\"']? ?: ?\\*[\"'](?:OKP|EC|RSA|oct)\\*[\"']",
-        (_find_json_web_keys,),
-        before=256,
-        after=1_500,
-    ),
+    Family("options of commands", commands.OPTION_ANCHOR, commands.OPTIONS),
+    Family("cookies", commands.COOKIE_ANCHOR, commands.COOKIES, before=2_048, after=1_500),
+    Family("json web keys", _TEXTS["_jwk_anchor"], (_find_json_web_keys,), 256, 1_500),
     *(
         Family(name, anchor, (token_finder(begin, rest),), before=96)
-        for name, begin, rest, anchor in SHAPES
+        for name, (begin, rest, anchor) in tokens.SHAPES.items()
     ),
     Family(
-        "private keys",
-        r"---- ?BEGIN [A-Z0-9 ]*PRIVATE KEY|Private-Lines:|MII[A-J][A-Za-z0-9+/]{2}IBA"
-        r"|b3BlbnNzaC1rZXktdjE|MHcCAQEE|"
-        r"MIGHAgEAMBMG|MC4CAQAwBQYDK2Vw",
-        (_find_key_blocks, _find_key_parts),
-        after=26_000,
+        "private keys", _TEXTS["_key_anchor"], (_find_key_blocks, _find_key_parts), after=26_000
     ),
+    Family("urls", _TEXTS["_url_anchor"], (_find_url_passwords, _find_url_tokens)),
     Family(
-        "urls",
-        r"://[A-Za-z0-9_-]{20,255}@|(?::|%3[aA])(?:\\*/|%2[fF]){2}[^ /@\"'<>`\\]*(?::"
-        r"|%3[aA])[^ \"'<>`\\]{3,200}(?:@|%40)",
-        (finder_of(_is_url_password, _URL), finder_of(is_credential, _URL_TOKEN)),
+        "sentences",
+        sentences.SENTENCE_ANCHOR,
+        sentences.SENTENCES,
+        before=160,
+        after=400,
+        is_plausible=sentences.may_be_told,
     ),
-    Family(
-        "sentences", SENTENCE_ANCHOR, SENTENCES, before=160, after=400, is_plausible=may_be_told
-    ),
-    Family("tables", TABLE_ANCHOR, TABLES, before=400, after=4_000),
+    Family("tables", sentences.TABLE_ANCHOR, sentences.TABLES, before=400, after=4_000),
     Family(
         "assignments",
-        ANCHOR,
-        (find_assigned, find_over_breaks),
+        assignments.ANCHOR,
+        (assignments.find_assigned, assignments.find_over_breaks),
         before=96,
         after=256,
-        is_plausible=may_be_secret,
+        is_plausible=assignments.may_be_secret,
     ),
     Family(
         "mailgun and base64",

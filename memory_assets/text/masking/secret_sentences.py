@@ -19,6 +19,7 @@ from memory_assets.text.masking.secret_values import (
     variety,
 )
 from memory_assets.text.masking.unwrap import PLAIN, Span
+from memory_assets.text.patterns import byte_patterns_beside, texts_beside
 
 _PASSWORD_WORDS = """
     password passwd passphrase passcode pw credentials? passwort kennwort zugangsdaten anmeldedaten
@@ -79,12 +80,9 @@ _ASSIGNS = _QUOTES + b"="
 _ENDS = (b".", b"!", b"?", b";")
 _PASSWORD_SIGNS = re.compile(rb"[A-Za-z0-9!#$%^&*?~+=@._:-]{8,64}")
 _TOKEN_SIGNS = re.compile(rb"[A-Za-z0-9+/_.=-]{20,400}")
-_NO_SECRET = re.compile(
-    rb"[0-9.:_-]+|[0-9a-f]{7,}|[A-Za-z_]+=.*|[\w.-]+:[0-9-]+|v?[0-9]+(?:\.[0-9]+)+.*"
-    rb"|[0-9]{4}-[0-9]{2}.*|[^@]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+|--?[a-z].*|"
-    rb"[A-Z0-9_]+|[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z]+)+[0-9]*"
-    rb"|[A-Za-z]+[-_.][A-Za-z]+[0-9]{0,4}|[a-z_.]+[0-9]{0,4}"
-)
+_TEXTS = texts_beside(__file__)
+_PATTERNS = byte_patterns_beside(__file__)
+_NO_SECRET = _PATTERNS["no_secret"]
 """Numbers, hashes, versions, dates, addresses, options, and names of variables and types."""
 
 
@@ -157,35 +155,17 @@ def _bare(text: bytes, start: int, end: int, opening: bytes = _QUOTES) -> Span:
     )
 
 
-_BEFORE = re.compile(
-    rb"([!-~]{8,80})[\"'`]?,?[ \t]+(?:as|for|is|ist|als|comme|como|come|est|es)[ \t]+"
-    rb"(?:(?:the|our|my|your|its|a|das|le|la|el|o)[ \t]+)?(?:[a-z]{1,12}[ \t]+){0,2}\Z",
-    re.IGNORECASE,
-)
-
-
 def _find_before(text: bytes) -> Iterator[Span]:
     """Yields passwords that are named after they were given: "log in with … as the password"."""
     for name in _PASSWORD.finditer(text):
         at = max(name.start() - 140, 0)
-        match = _BEFORE.search(text[at : name.start()])
+        match = _PATTERNS["before"].search(text[at : name.start()])
         if match:
             start, end = _bare(text, at + match.start(1), at + match.end(1))
             if _is_told_password(text[start:end]):
                 yield start, end
 
 
-_HEADING = re.compile(
-    rb"(?:\A|\n)([^\n]{0,400}?(?:[|,;\t][ \t]*|(?<=\n)|\A)(?:pass(?:word|wd|phrase)?|pwd"
-    rb"|secret|token|api[ _-]?key|passwort|"
-    rb"kennwort|mot de passe|senha|clave)[ \t]*(?:[|,;\t][^\n]{0,400})?)\n",
-    re.IGNORECASE,
-)
-_SECRET_COLUMN = re.compile(
-    rb"[ \t\"]*(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
-    rb"|mot de passe|senha|clave)[ \t\"]*",
-    re.IGNORECASE,
-)
 _MOST_ROWS = 200
 
 
@@ -193,14 +173,14 @@ def _find_in_tables(text: bytes) -> Iterator[Span]:
     """Yields the secrets in the columns of tables that are headed by the name of one, in Markdown
     and CSV.
     """
-    for heading in _HEADING.finditer(text):
+    for heading in _PATTERNS["heading"].finditer(text):
         sign = next((sign for sign in (b"|", b"\t", b";", b",") if sign in heading[1]), b"")
         if not sign:
             continue
         columns = [
             number
             for number, name in enumerate(heading[1].split(sign))
-            if _SECRET_COLUMN.fullmatch(name)
+            if _PATTERNS["secret_column"].fullmatch(name)
         ]
         position = heading.end()
         for line in text[position : position + 40_000].split(b"\n")[:_MOST_ROWS]:
@@ -251,11 +231,7 @@ _FOREIGN = [word for word in (*_PASSWORD_WORDS, *_TOKEN_WORDS) if not word.isasc
 _PLAIN = [word for word in (*_PASSWORD_WORDS, *_TOKEN_WORDS) if word.isascii()]
 _END = r"(?:'s|en|et)?(?:[^A-Za-z0-9_./(]|[.][^A-Za-z0-9_/]|[.]?$)"
 SENTENCE_ANCHOR = rf"(?-u:\b)(?i:{_anchor(_PLAIN)}){_END}|(?i:{_anchor(_FOREIGN)})"
-TABLE_ANCHOR = (
-    r"[|,;\t] *(?i:pass(?:word|wd|phrase)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
-    r"|mot de passe|senha|clave) *"
-    r"(?:[|,;\t] *)?(?:\n|\\+[nr])"
-)
+TABLE_ANCHOR = _TEXTS["_table_anchor"]
 _SIGNS = rb"[A-Za-z0-9!#$%^&*?~+=@._:/-]"
 _CANDIDATE = re.compile(
     rb"(?<!%(s)b)(?=%(s)b{0,60}?[0-9])(?=%(s)b{0,60}?[A-Z!#$%%^&*?~+=@])%(s)b{8,400}"

@@ -8,6 +8,8 @@ knows no vendor (`secret_tokens`).
 import re
 from itertools import pairwise, repeat
 
+from memory_assets.text.patterns import byte_patterns_beside
+
 _FOLLOWERS = """
     a:bcdgilmnprstuy b:aeilorsu c:acehiklorstu d:adeilorsu e:acdefglmnprstvwxy f:aefiloru g:ehinrs
     h:aeiot i:abcdefglmnoprstvz k:e l:adeilostuy m:abeimopsu n:acdefgiostu o:bcdfgklmnoprstuvw
@@ -59,40 +61,19 @@ def _judge(previous: str, following: str) -> int:
 _CHARACTERS = [chr(number) for number in range(256)]
 _PAIRS = tuple(bytes(map(_judge, repeat(previous), _CHARACTERS)) for previous in _CHARACTERS)
 
-_TEMPLATE = re.compile(
-    rb"(?-i:REDACTED|x{8,})|\*{4}|\xe2\x80\xa6|\$\{|\$\(|\{\{[\s\w.$-]+\}\}|\x1b"
-)
+_PATTERNS = byte_patterns_beside(__file__)
+_TEMPLATE = _PATTERNS["template"]
 _LEFT_OUT = re.compile(rb"\*{3}|\.{3}")
-_PLACEHOLDER = re.compile(
-    rb"redact|(?-i:x{4,}|X{4,})|placeholder|example|changeme|change[-_]?me|your[-_ ]"
-    rb"|[-_ ]here|dummy|"
-    rb"(?<![a-z])(?:fake|sample|mock|todo(?![a-z])|insert|replace|lorem)|masked|hidden|removed|"
-    rb"%\(|%[sdvq](?![A-Za-z0-9])|<[a-z_ -]+>|os\.environ|process\.env|getenv|secrets\."
-    rb"|env\.|op://|vault:",
-    re.IGNORECASE,
-)
 _REGEX = re.compile(rb"\(\?[:!=P]|\[(?:\^|[aA0]-|\\[a-z])")
 _BRACKETS = re.compile(rb"[(){}\[\]][^(){}\[\]]{0,40}[(){}\[\]]")
-_CODE = re.compile(rb"[A-Za-z_$&*!(\[{][A-Za-z_$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[()\[\]{};,]*")
-_PATH = re.compile(
-    rb"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@/\\ -]*|[\w.@-]+(?:/[\w.@-]+)*\.(?:[a-z]{2,5})"
-    rb"|(?!base64:)[a-z][a-z0-9+.-]*://[^@]*"
-)
+_PATH = _PATTERNS["path"]
 _ADDRESS = re.compile(rb"(?!base64:)[\s\S]*://")
 """Laravel writes its key as base64:…, and a slash may be the first of it."""
 _TOY_JWT = re.compile(rb"eyJ[\w-]+\.(?:eyJ[\w-]+\.)?[\w-]{0,12}")
 """A signature has more than twelve characters; this is a token of a test."""
 AWS_SECRET = re.compile(rb"(?=.*[0-9])(?=.*[A-Z])[A-Za-z0-9/+]{40}")
 """The length and the letters of a secret access key of AWS."""
-_FILE_OR_HOST = re.compile(
-    rb"\.(?:[a-z]*sh|py|[cm]?[jt]sx?|json[lc5]?|ya?ml|toml|md|txt|env|cfg|conf|ini|xml|html?"
-    rb"|s?css|lock|log|csv|sql|rs|go|java|"
-    rb"kts?|rb|php|pl|c|cc|cpp|h|hpp|cs|swift|vue|svelte|pem|key|crt|cer|p12|pfx|jks|zip|gz"
-    rb"|tar|png|jpe?g|svg|gif|pdf|docx?|"
-    rb"xlsx?|com|org|net|io|dev|de|uk|eu|app|ai|co|me|us|local|internal|value|data|text|name"
-    rb"|id|password|secret|token)\Z",
-    re.IGNORECASE,
-)
+_FILE_OR_HOST = _PATTERNS["file_or_host"]
 _CODES = re.compile(rb"[0-9a-f-]{20,}|[A-Z0-9]{16,}")
 """Hex may have too few letters to judge, and so many capitals without an underscore are seldom a
 name.
@@ -102,10 +83,6 @@ _WORD = re.compile(rb"[A-Za-z][a-z]{2}|[A-Z]{3}")
 a change of case.
 """
 _DIGITS = re.compile(rb"[0-9]{2}")
-_TEST_WORD = re.compile(
-    rb"pass|secret|token|test|user|admin|demo|foo|bar|s3cret|name|event|auth|cred|key",
-    re.IGNORECASE,
-)
 _HEX = re.compile(rb"(?:0x)?[0-9a-fA-F]+")
 _UUID = re.compile(rb"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NUMBER = re.compile(rb"[-+]?[0-9][0-9_.,:/TZ+-]*[a-zA-Z%]{0,3}")
@@ -120,7 +97,7 @@ def is_placeholder(value: bytes) -> bool:
         return True
     if _LEFT_OUT.search(value) and not _is_long_and_random(value):
         return True
-    return _PLACEHOLDER.search(value) is not None and not is_random(value, 0.5)
+    return _PATTERNS["placeholder"].search(value) is not None and not is_random(value, 0.5)
 
 
 def is_random(value: bytes, share: float = RANDOM_SHARE) -> bool:
@@ -167,19 +144,10 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
     """Returns whether a value that is assigned to a telling name is a secret; passwords may be
     shorter than tokens.
     """
-    if (
-        len(value) < (8 if password else 12)
-        or len(value) > 4_000
-        or _ADDRESS.match(value)
-        or is_placeholder(value)
-    ):
+    is_long_enough = len(value) >= (8 if password else 12)
+    if not is_long_enough or len(value) > 4_000 or _ADDRESS.match(value) or is_placeholder(value):
         return False
-    if (
-        _TOY_JWT.fullmatch(value)
-        or (_REGEX.search(value) and not _is_long_and_random(value))
-        or (_is_path(value) and not _is_aws_secret(value) and not (password and _is_no_file(value)))
-        or (not quoted and _is_code(value) and not (password and _is_no_name(value)))
-    ):
+    if _is_path_or_code(value, quoted=quoted, password=password):
         return False
     if _NUMBER.fullmatch(value):
         return password and value.isdigit()
@@ -187,14 +155,26 @@ def is_secret_value(value: bytes, *, quoted: bool, password: bool) -> bool:
         return True
     if _HEX.fullmatch(value):
         return len(value) >= 16 and len(set(value)) >= 8
-    if b" " in value and not password:
-        return False
-    if password and is_varied(value):
-        return True
+    if password:
+        return is_varied(value) or _is_drawn(value, quoted)
+    return b" " not in value and _is_drawn(value, quoted)
+
+
+def _is_drawn(value: bytes, quoted: bool) -> bool:
+    """Returns whether enough of the value is random, for its length."""
     if quoted and len(value) >= 12 and variety(value) >= 3:
         return is_random(value, MIXED_SHARE)
     share = next((share for length, share in LONG_SHARES if len(value) >= length), RANDOM_SHARE)
     return is_random(value, share) and (variety(value) >= 2 or len(value) >= 20)
+
+
+def _is_path_or_code(value: bytes, *, quoted: bool, password: bool) -> bool:
+    """Returns whether the value is a path, code, a regular expression or a token of a test."""
+    if _TOY_JWT.fullmatch(value) or (_REGEX.search(value) and not _is_long_and_random(value)):
+        return True
+    if _is_path(value) and not _is_aws_secret(value) and not (password and _is_no_file(value)):
+        return True
+    return not quoted and _is_code(value) and not (password and _is_no_name(value))
 
 
 def _is_code(value: bytes) -> bool:
@@ -203,7 +183,7 @@ def _is_code(value: bytes) -> bool:
     """
     if _BRACKETS.search(value):
         return True
-    return _CODE.fullmatch(value) is not None and not (_is_generated(value))
+    return _PATTERNS["code"].fullmatch(value) is not None and not (_is_generated(value))
 
 
 def _is_path(value: bytes) -> bool:
@@ -264,7 +244,7 @@ def is_varied(value: bytes, kinds: int = 3) -> bool:
         kinds == 3
         and variety(value) == 2
         and bool(_DIGITS.search(value))
-        and not _TEST_WORD.search(value)
+        and not _PATTERNS["test_word"].search(value)
     )
 
 

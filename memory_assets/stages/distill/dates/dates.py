@@ -89,8 +89,6 @@ def _words(name: str, pattern: str = r"\b(?:{})\b") -> re.Pattern[str]:
     return re.compile(pattern.replace("{}", "|".join(words).replace("_", r"\s+")), re.I)
 
 
-_BLANKED = _PATTERNS["blanked"]
-_PASTED_LINE = _PATTERNS["pasted_line"]
 _SENTENCE_END = re.compile(r"[!?;\n]|\.\s+(?=[A-ZÄÖÜ])|\.\s*$|\s[–—]\s")
 
 _IN_THE_PAST = _words("in_the_past")
@@ -110,7 +108,7 @@ def without_pasted(text: str) -> str:
     def blank(match: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", match[0])
 
-    return _PASTED_LINE.sub(blank, _BLANKED.sub(blank, text))
+    return _PATTERNS["pasted_line"].sub(blank, _PATTERNS["blanked"].sub(blank, text))
 
 
 def points_ahead(words: str, match: re.Match[str], form: Form) -> bool:
