@@ -10,6 +10,6 @@ EXTRA = Extra(
     builders="steps",
     inputs="steps",
     checks="checks",
-    methods={"evaluate": "evaluate:evaluate"},
+    methods={"evaluate": "gold:evaluate_store"},
     before_update="adoption:finish_adoption",
 )

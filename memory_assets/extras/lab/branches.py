@@ -60,8 +60,8 @@ class Branch:
 
     def to_dict(self) -> dict[str, object]:
         """Returns the branch as one in a list of branches."""
-        kept = {"name": self.name, "first": self.first, "last": self.last}
-        return {**kept, "settings": self.changes, "state": self.state}
+        days = {"first": self.first, "last": self.last}
+        return {"name": self.name, **days, "settings": self.changes, "state": self.state}
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class BranchFolder:
 
     def open(self, settings: Settings) -> Store:
         """Returns the branch as a store with its own settings and without a remote."""
-        own = settings.model_copy(update={"data": self.root, "remote": "", "store": ""})
-        return Store(own, self.root, origin=self.store.root)
+        changes = {"data": self.root, "remote": "", "store": ""}
+        return Store(settings.model_copy(update=changes), self.root, origin=self.store.root)
 
     def read(self) -> Branch:
         """Returns the record of the branch; raises `UnknownBranchError` where there is none."""
@@ -110,7 +110,8 @@ class BranchFolder:
 
 def begin(place: BranchFolder, branch: Branch) -> Branch:
     """Creates the branch from the store's tables, ledger and workspace, and returns it."""
-    draft, today = _draft(place), place.store
+    draft = _draft(place)
+    today = place.store
     try:
         with today.lock():
             _link(today.root / "tables", draft / "tables")
@@ -118,19 +119,20 @@ def begin(place: BranchFolder, branch: Branch) -> Branch:
                 _link(today.root / "tables" / table, draft / BEFORE / "tables" / table)
             shutil.copytree(today.root / "ledger", draft / "ledger")
             shutil.copytree(today.workspace, draft / "workspace", symlinks=True)
-        workspace, kept = draft / "workspace", make_folder(draft / BEFORE / "workspace")
+        workspace = draft / "workspace"
+        copies = make_folder(draft / BEFORE / "workspace")
         for path in memory_files(workspace):
             if (workspace / path).is_file():
-                make_folder((kept / path).parent)
-                shutil.copy2(workspace / path, kept / path)
+                make_folder((copies / path).parent)
+                shutil.copy2(workspace / path, copies / path)
         write_json(draft / RECORD, _row(branch))
         draft.rename(place.root)
     except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
         raise StoreError(
-            f"Cannot make a branch in {place.root.parent}: {error.strerror or error}. Free "
-            "space or fix the folder's "
-            "permissions, then run the same command again; nothing else was changed."
+            f"Cannot make a branch in {place.root.parent}: {error.strerror or error}. Free space "
+            "or fix the folder's permissions, then run the same command again; nothing else was "
+            "changed."
         ) from error
     return branch
 

@@ -66,55 +66,45 @@ def calibration_of(store: Store) -> pl.DataFrame:
     """Returns the table `calibration`."""
     tables = store.tables
     verdicts = tables.read("verdicts", columns=["candidate_id", "verdict", "reason", "observer"])
-    observations = tables.read(
-        "observations", columns=["id", "category", "observer", "prompt_hash"]
-    )
-    return calibrate(
-        verdicts,
-        observations,
-        read_proposals(tables),
-        tables.read("model_reviews"),
-        _history_of(store),
-    )
+    columns = ["id", "category", "observer", "prompt_hash"]
+    observations = tables.read("observations", columns=columns)
+    reviews = tables.read("model_reviews")
+    return calibrate(verdicts, observations, read_proposals(tables), reviews, _history_of(store))
 
 
 def _history_of(store: Store) -> ReviewHistory:
-    tables = store.tables
-    return ReviewHistory(
-        tables.read("decisions"),
-        store.ledger.events(),
-        tables.read("entries"),
-        rules_of(store.settings),
-    )
+    decisions = store.tables.read("decisions")
+    entries = store.tables.read("entries")
+    return ReviewHistory(decisions, store.ledger.events(), entries, rules_of(store.settings))
 
 
 def _flips(store: Store, named: Sequence[str], days: list[str]) -> Iterator[Flip]:
     """Yields the rows of the days that flip, those of the gate first."""
-    present, history = standards_of(store.settings), _history_of(store)
+    present = standards_of(store.settings)
+    history = _history_of(store)
     limits = parse_limits(named, Limits(gate=present.limits))
     added = line_proposals(read_proposals(store.tables))
     outcomes = find_outcomes(added, history)
-    if any(one.startswith("gate.") for one in named):
-        stored = dict(
-            store.tables.read("verdicts", days, columns=["candidate_id", "verdict"]).iter_rows()
-        )
-        windows, asked = store.tables.read("windows"), outcomes_by_observation(added, outcomes)
-        yield from flips_of_gate(
-            _found(store, windows, days), windows, limits.gate, stored, asked, present
-        )
-    standing = read_current(store.tables)
-    proposals = [
-        standing[row["proposal_id"]] for row in added if row["day"].isoformat() in set(days)
-    ]
+    if any(option.startswith("gate.") for option in named):
+        verdicts = store.tables.read("verdicts", days, columns=["candidate_id", "verdict"])
+        windows = store.tables.read("windows")
+        findings = list(_findings(store, windows, days))
+        asked = outcomes_by_observation(added, outcomes)
+        stored = dict(verdicts.iter_rows())
+        yield from flips_of_gate(findings, windows, limits.gate, stored, asked, present)
+    current = read_current(store.tables)
+    of_days = (row["proposal_id"] for row in added if row["day"].isoformat() in days)
+    proposals = [current[id] for id in of_days]
     ruled = {id: ruling["state"] for id, ruling in verdicts_of_rules(history.events).items()}
     yield from flips_of_triage(proposals, limits.triage, history.rules.guarded, ruled, outcomes)
 
 
-def _found(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:
+def _findings(store: Store, windows: pl.DataFrame, days: Sequence[str]) -> Iterator[WindowFindings]:
     """Yields what is found in the windows of the days, with the model's stored answers."""
     answers = AnswerStore(store.root / "answers")
     for day in track(days, "Applying the rules again"):
-        said = answers_by_window(store.tables.read("observer_answers", [day]), answers)
-        of_day = windows.filter(pl.col("day") == date.fromisoformat(day))
-        embedder = open_embedder(store.settings.embedding_model) if said else None
-        yield from find_in_windows(of_day, store.tables.read("messages", [day]), said, embedder)
+        answered = answers_by_window(store.tables.read("observer_answers", [day]), answers)
+        of_day = windows.filter(day=date.fromisoformat(day))
+        embedder = open_embedder(store.settings.embedding_model) if answered else None
+        messages = store.tables.read("messages", [day])
+        yield from find_in_windows(of_day, messages, answered, embedder)

@@ -28,7 +28,8 @@ from memory_assets.stages.triage.run import TRIAGE_VERSION, TriageRules
 from memory_assets.stages.triage.wording import line_of
 from memory_assets.store.ledger import Event
 
-YES, NO = ("approved", "edited", "kept"), ("rejected",)
+YES = ("approved", "edited", "kept")
+NO = ("rejected",)
 OUTCOMES = (*YES, *NO, "ignored", "waiting", "unseen")
 """What people decide about a row; the last three are no decision."""
 
@@ -83,28 +84,20 @@ def calibrate(
     added = line_proposals(proposals)
     outcomes = find_outcomes(added, history)
     asked = outcomes_by_observation(added, outcomes)
-    behind = observations.filter(pl.col("id").is_in(list(asked)))
-    versions = dict(behind.select("id", _VERSION).iter_rows())
-    rows = list(_of_proposals(added, outcomes, versions, reviews, history))
-    judged = pl.concat(
-        [_of_gate(verdicts, observations, asked), pl.DataFrame(rows, schema=_COLUMNS)]
-    )
-    counts = [(pl.col("outcome") == name).sum().cast(pl.Int64).alias(name) for name in OUTCOMES]
-    return sum_up(
-        judged.group_by(*KEY).agg(
-            pl.len().cast(pl.Int64).alias("count"), *counts, brier=pl.col("error").mean()
-        ),
-        KEY,
-    )
+    evidence = observations.filter(pl.col("id").is_in(asked.keys()))
+    versions = dict(evidence.select("id", _VERSION).iter_rows())
+    rows = _of_proposals(added, outcomes, versions, reviews, history)
+    of_proposals = pl.DataFrame(list(rows), schema=_COLUMNS)
+    judged = pl.concat([_of_gate(verdicts, observations, asked), of_proposals])
+    counts = {name: (pl.col("outcome") == name).sum().cast(pl.Int64) for name in OUTCOMES}
+    counts["count"] = pl.len().cast(pl.Int64)
+    return sum_up(judged.group_by(*KEY).agg(**counts, brier=pl.col("error").mean()), KEY)
 
 
 def line_proposals(proposals: pl.DataFrame) -> list[dict[str, Any]]:
     """Returns the proposals that are neither amendments nor frictions."""
-    return [
-        row
-        for row in proposals.iter_rows(named=True)
-        if row["entry"] is None and not is_friction(row)
-    ]
+    rows = proposals.iter_rows(named=True)
+    return [row for row in rows if row["entry"] is None and not is_friction(row)]
 
 
 def outcomes_by_observation(added: Sequence[Row], outcomes: Mapping[str, str]) -> dict[str, str]:
@@ -120,20 +113,17 @@ def sum_up(calibration: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     decided = pl.sum_horizontal(*YES, *NO)
     error = (pl.col("brier") * decided).sum().alias("_error")
     plain = dict.fromkeys(KEY, "")
-    rows = [
-        _with_precision({**plain, **row})
-        for row in calibration.group_by(*by).agg(*sums, error).iter_rows(named=True)
-    ]
+    groups = calibration.group_by(*by).agg(*sums, error)
+    rows = [_with_precision({**plain, **row}) for row in groups.iter_rows(named=True)]
     return schemas.frame_of("calibration", rows).sort(*KEY)
 
 
 def _with_precision(row: dict[str, Any]) -> dict[str, Any]:
-    wanted, unwanted, error = (
-        sum(row[name] for name in YES),
-        sum(row[name] for name in NO),
-        row.pop("_error"),
-    )
-    total, right = wanted + unwanted, unwanted if row["verdict"] in AGAINST else wanted
+    wanted = sum(row[name] for name in YES)
+    unwanted = sum(row[name] for name in NO)
+    error = row.pop("_error")
+    total = wanted + unwanted
+    right = unwanted if row["verdict"] in AGAINST else wanted
     if not total:
         return {**row, "precision": None, "low": None, "high": None, "brier": None}
     low, high = interval_of(right, total)
@@ -145,7 +135,8 @@ def interval_of(right: int, total: int) -> tuple[float, float]:
     """Returns the 90 % Wilson interval of a share, which is sound for small counts and shares near
     0 or 1.
     """
-    share, spread = right / total, Z_90**2 / total
+    share = right / total
+    spread = Z_90**2 / total
     middle = (share + spread / 2) / (1 + spread)
     half = Z_90 * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
     return max(middle - half, 0.0), min(middle + half, 1.0)
@@ -158,11 +149,11 @@ def find_outcomes(added: Sequence[Row], history: ReviewHistory) -> dict[str, str
         events[event.target].append(event)
     decisions = {row["proposal_id"]: row for row in history.decisions.iter_rows(named=True)}
     lines = _Lines(history)
-    rows = {row["proposal_id"]: row for row in added}
-    return {
-        id: _by_person(row, events[id]) or _by_itself(decisions.get(id), lines)
-        for id, row in rows.items()
-    }
+    outcomes = {}
+    for row in added:
+        id = row["proposal_id"]
+        outcomes[id] = _by_person(row, events[id]) or _by_itself(decisions.get(id), lines)
+    return outcomes
 
 
 def _by_person(proposal: Row, events: Sequence[Event]) -> str | None:
@@ -181,24 +172,20 @@ def _by_person(proposal: Row, events: Sequence[Event]) -> str | None:
 
 def _by_itself(decision: Row | None, lines: "_Lines") -> str:
     """Returns the outcome of a proposal that no person decided."""
-    if decision and decision["state"] == decided.PROMOTED:
+    state = decision["state"] if decision else "pending"
+    if decision and state == decided.PROMOTED:
         return lines.outcome_of(decision["proposal_id"], decision["decided_at"])
-    return {"pending": "waiting", decided.EXPIRED: "ignored"}.get(
-        decision["state"] if decision else "pending", UNSEEN
-    )
+    return {"pending": "waiting", decided.EXPIRED: "ignored"}.get(state, UNSEEN)
 
 
 class _Lines:
     """The lines that were written without asking, and whether MEMORY.md still has them."""
 
     def __init__(self, history: ReviewHistory) -> None:
-        ours = [
-            event for event in history.events if event.kind in (promote.PROMOTED, promote.RETIRED)
-        ]
-        self._written = {
-            event.target: event.payload["line"] for event in ours if event.kind == promote.PROMOTED
-        }
-        self._replaced = {event.payload.get("replaces") for event in ours}
+        promoted = [event for event in history.events if event.kind == promote.PROMOTED]
+        retired = [event for event in history.events if event.kind == promote.RETIRED]
+        self._written = {event.target: event.payload["line"] for event in promoted}
+        self._replaced = {event.payload.get("replaces") for event in (*promoted, *retired)}
         self._present = set(history.entries["proposal_id"])
         self._by_hand = history.entries.filter(pl.col("is_by_hand"))["text"].to_list()
         self._reviewed_before = history.rules.now - timedelta(days=history.rules.review_days)
@@ -215,24 +202,21 @@ class _Lines:
         if line in self._replaced:
             return UNSEEN
         (entry,) = read_entries(line)
-        return (
-            "edited" if any(says_the_same(one, entry.text) for one in self._by_hand) else "rejected"
-        )
+        is_reworded = any(says_the_same(text, entry.text) for text in self._by_hand)
+        return "edited" if is_reworded else "rejected"
 
 
 def _of_gate(
     verdicts: pl.DataFrame, observations: pl.DataFrame, asked: Mapping[str, str]
 ) -> pl.DataFrame:
     """Returns a row for each candidate; people are only asked about allowed ones."""
-    known = observations.select("id", "category", "prompt_hash")
-    became = pl.DataFrame(
-        list(asked.items()), schema={"candidate_id": pl.String, "outcome": pl.String}, orient="row"
-    )
-    found = verdicts.join(known, left_on="candidate_id", right_on="id", how="left").join(
-        became, on="candidate_id", how="left"
-    )
+    facts = observations.select("category", "prompt_hash", candidate_id="id")
+    schema = {"candidate_id": pl.String, "outcome": pl.String}
+    outcomes = pl.DataFrame(list(asked.items()), schema=schema, orient="row")
+    candidates = verdicts.join(facts, on="candidate_id", how="left")
+    candidates = candidates.join(outcomes, on="candidate_id", how="left")
     is_asked = (pl.col("verdict") == "allow") & pl.col("outcome").is_not_null()
-    return found.select(
+    return candidates.select(
         judge=pl.lit("gate"),
         verdict="verdict",
         reason="reason",
@@ -259,38 +243,35 @@ def _of_proposals(
     """
     by_rules = verdicts_of_rules(history.events)
     for row in added:
-        outcome = outcomes[row["proposal_id"]]
+        id = row["proposal_id"]
+        outcome = outcomes[id]
         plain = {"reason": "", "category": row["category"], "outcome": outcome, "error": None}
-        ruling = by_rules.get(row["proposal_id"])
-        lacking = (
-            "; ".join(missing_for_promotion(row, history.rules.guarded)) or "nobody ruled on it yet"
-        )
-        reason, verdict = (ruling["reason"], ruling["state"]) if ruling else (lacking, LEFT)
-        version = ruling.get("version", UNRECORDED) if ruling else TRIAGE_VERSION
-        yield plain | {
-            "judge": "rules",
-            "verdict": verdict,
-            "reason": _named(reason),
-            "version": version,
-        }
-        for review in reviews.filter(pl.col("proposal_id") == row["proposal_id"]).iter_rows(
-            named=True
-        ):
+        yield plain | _of_rules(row, by_rules.get(id), history.rules)
+        for review in reviews.filter(proposal_id=id).iter_rows(named=True):
             by = f"{review['model']} {review['prompt_hash']}"
             yield plain | {"judge": "model", "verdict": review["verdict"], "version": by}
         # 0.7 lies in the tenth that begins with it.
         tenth = min(int(row["confidence"] * 10 + 1e-9), 9)
-        version = next(
-            (versions[id] for id in row["observation_ids"] if id in versions), UNRECORDED
-        )
-        error = (row["confidence"] - (outcome in YES)) ** 2 if outcome in (*YES, *NO) else None
         verdict = f"{tenth / 10:.1f} to {(tenth + 1) / 10:.1f}"
-        yield plain | {
-            "judge": "confidence",
-            "verdict": verdict,
-            "version": version,
-            "error": error,
-        }
+        recorded = (versions[id] for id in row["observation_ids"] if id in versions)
+        confidence = plain | {"judge": "confidence", "verdict": verdict}
+        confidence["version"] = next(recorded, UNRECORDED)
+        if outcome in (*YES, *NO):
+            confidence["error"] = (row["confidence"] - (outcome in YES)) ** 2
+        yield confidence
+
+
+def _of_rules(row: Row, ruling: Row | None, rules: TriageRules) -> dict[str, str]:
+    if ruling:
+        verdict = ruling["state"]
+        reason = ruling["reason"]
+        version = ruling.get("version", UNRECORDED)
+    else:
+        verdict = LEFT
+        missing = missing_for_promotion(row, rules.guarded)
+        reason = "; ".join(missing) or "nobody ruled on it yet"
+        version = TRIAGE_VERSION
+    return {"judge": "rules", "verdict": verdict, "reason": _named(reason), "version": version}
 
 
 def verdicts_of_rules(events: Sequence[Event]) -> dict[str, dict[str, Any]]:

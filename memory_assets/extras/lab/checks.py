@@ -1,5 +1,6 @@
 """Checks of the scores on labelled sessions; none of them stops a run."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import dagster as dg
@@ -19,27 +20,24 @@ def _limit(
     is_all = pl.col("session_id") == ALL
     sessions = missed.filter(~is_all).select("session_id", pl.col("value").round(3))
     figures = rows.filter(is_all).select(pl.col("value").round(4), "low", "high").to_dicts()
-    known = {key: value for row in figures for key, value in row.items() if value is not None}
-    return verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **known)
+    metadata = {key: value for row in figures for key, value in row.items() if value is not None}
+    return verdict(missed.filter(is_all).is_empty(), sessions, limit=limit, **metadata)
 
 
-for _is_floor, _limits in ((True, FLOORS), (False, CEILINGS)):
-    _suffix, _bound = (
-        ("reaches_its_floor", "at least") if _is_floor else ("stays_below_its_ceiling", "at most")
-    )
-    for _measure, _value in _limits.items():
-        _description = f"{_measure}: {_bound} {_value:.2f} over all sessions."
-        _keeps = partial(_limit, _measure, _value, _is_floor)
-        REGISTERED.append(
-            TableCheck("evaluation", f"{_measure}_{_suffix}", _description, _keeps, "warn")
-        )
+def _register(limits: Mapping[str, float], name: str, bound: str, *, is_floor: bool) -> None:
+    for measure, limit in limits.items():
+        about = f"{measure}: {bound} {limit:.2f} over all sessions."
+        judge = partial(_limit, measure, limit, is_floor)
+        REGISTERED.append(TableCheck("evaluation", f"{measure}_{name}", about, judge, "warn"))
+
+
+_register(FLOORS, "reaches_its_floor", "at least", is_floor=True)
+_register(CEILINGS, "stays_below_its_ceiling", "at most", is_floor=False)
 
 
 @check("evaluation", level="warn")
 def no_session_at_zero(store: Store, days: Days) -> dg.AssetCheckResult:
     """In every labelled session at least one wanted fact was found."""
-    rows = store.tables.read("evaluation").filter(
-        (pl.col("measure") == "recall") & (pl.col("session_id") != ALL)
-    )
+    rows = store.tables.read("evaluation").filter(pl.col("session_id") != ALL, measure="recall")
     missed = rows.filter(pl.col("value") == 0).select("session_id")
     return verdict(missed.is_empty(), missed, sessions=rows.height)

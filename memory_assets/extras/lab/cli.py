@@ -48,8 +48,8 @@ def evaluate(
     against: Annotated[
         Path | None,
         typer.Option(
-            help="Also score this: an earlier `memory data export observations`, or a folder of "
-            "a model's answers."
+            help="Also score this: an earlier `memory data export observations`, or a folder of a "
+            "model's answers."
         ),
     ] = None,
     show: Annotated[
@@ -61,11 +61,13 @@ def evaluate(
     """Score the observations of labelled sessions: recall by priority, the owner's rules,
     precision, noise.
     """
-    found = MemoryAgent().evaluate(labels, against=against, show=show)
-    missing = [
-        f"Session {session} is not in this store and is not counted." for session in found.missing
+    evaluation = MemoryAgent().evaluate(labels, against=against, show=show)
+    warnings = [
+        f"Session {session} is not in this store and is not counted."
+        for session in evaluation.missing
     ]
-    return shown(view.render_evaluation, found, missing, next_step=view.after_evaluation(found))
+    following = view.after_evaluation(evaluation)
+    return shown(view.render_evaluation, evaluation, warnings, next_step=following)
 
 
 @app.command(
@@ -96,9 +98,8 @@ def calibration(
 
     store = MemoryAgent().store
     days = days_between(store.tables, day_of(first), day_of(last))
-    return shown(
-        view.render_calibration, calibrate_all(store, by=by, limits=limits or (), days=days)
-    )
+    data = calibrate_all(store, by=by, limits=limits or (), days=days)
+    return shown(view.render_calibration, data)
 
 
 @what_if_app.callback(
@@ -131,10 +132,10 @@ def what_if(
     """
     if context.invoked_subcommand:
         return None
-    wanted = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
+    request = (MemoryAgent().store, day_of(first), day_of(last), _changes(settings or ()), name)
     if dry_run:
-        return shown(view.render_estimate, _runs().estimate(*wanted))
-    return shown(partial(view.render_what_if, most=limit), _runs().make(*wanted))
+        return shown(view.render_estimate, _runs().estimate(*request))
+    return shown(partial(view.render_what_if, most=limit), _runs().make(*request))
 
 
 @what_if_app.command("list", epilog="Example: `memory lab what-if list`")
@@ -170,12 +171,14 @@ add(app, verbs.TRIGGERS, path="lab triggers")
 
 
 def _changes(settings: Sequence[str]) -> dict[str, str]:
-    for one in settings:
-        if one.find("=") < 1:
-            raise QuestionError(f"--set must be NAME=VALUE, such as least_useful=0.6, not '{one}'.")
-    return {
-        name.strip(): value.strip() for name, _, value in (one.partition("=") for one in settings)
-    }
+    changes = {}
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if not name or name == setting:
+            message = f"--set must be NAME=VALUE, such as least_useful=0.6, not '{setting}'."
+            raise QuestionError(message)
+        changes[name.strip()] = value.strip()
+    return changes
 
 
 def _runs() -> ModuleType:

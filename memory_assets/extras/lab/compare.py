@@ -6,8 +6,8 @@ one that was held before is added. Rows are matched by their stable id; facts wi
 the same messages are one reworded fact, and so are the memories with such facts.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
@@ -15,8 +15,6 @@ import polars as pl
 
 from memory_assets.schema.protocols import Row
 from memory_assets.schema.records import VALID_STATES
-
-"""States of memories that are compared."""
 
 COMPARED = ("text", "category", "priority", "confidence")
 """Columns of matched rows that are compared."""
@@ -42,6 +40,19 @@ class RowChange:
 
 
 @dataclass(frozen=True)
+class _Version:
+    """The rows of a table that are compared."""
+
+    rows: Mapping[str, Row]
+    excluded: Mapping[str, str]
+    """Id of a row that is not compared → why."""
+
+    def reason_of(self, id: str, pairs: Mapping[str, str]) -> str | None:
+        """Returns why the row, or the one that it is paired with, is not compared."""
+        return self.excluded.get(id) or self.excluded.get(pairs.get(id, ""))
+
+
+@dataclass(frozen=True)
 class Comparison:
     """The numbers of rows before and after, and the changes."""
 
@@ -59,15 +70,18 @@ class Comparison:
         return {"before": self.before, "after": self.after, **counts, "changes": self.changes}
 
 
-def compare_observations(before: pl.DataFrame, after: pl.DataFrame) -> Comparison:
+def compare_observations(past: pl.DataFrame, present: pl.DataFrame) -> Comparison:
     """Returns the differences of the allowed facts."""
-    old, new = (_by_id(frame.filter(kind="fact", gate="allow")) for frame in (before, after))
-    return _compare(old, new, reworded(before, after), held_reasons(before), held_reasons(after))
+    old, new = (
+        _Version(_by_id(facts.filter(kind="fact", gate="allow")), held_reasons(facts))
+        for facts in (past, present)
+    )
+    return _compare(old, new, reworded(past, present))
 
 
 def compare_memories(
-    before: pl.DataFrame,
-    after: pl.DataFrame,
+    past: pl.DataFrame,
+    present: pl.DataFrame,
     pairs: Mapping[str, str],
     reasons: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> Comparison:
@@ -76,100 +90,95 @@ def compare_memories(
 
     `reasons` say why observations were and are held (`held_reasons`).
     """
-    is_current = pl.col("state").is_in(VALID_STATES)
-    old, new = (_by_id(frame.filter(is_current, kind="fact")) for frame in (before, after))
-    held_before, held_now = (
-        {
-            id: why.get(id, state) if state == "held" else state
-            for id, state in rows.select("id", "state").iter_rows()
-        }
-        for rows, why in zip(
-            (frame.filter(~is_current) for frame in (before, after)), reasons, strict=True
-        )
-    )
-    home = {
-        observation: row["id"] for row in new.values() for observation in row["observation_ids"]
-    }
+    old = _current(past, reasons[0])
+    new = _current(present, reasons[1])
+    memory_of = {id: row["id"] for row in new.rows.values() for id in row["observation_ids"]}
     same: dict[str, str] = {}
-    for id, row in old.items():
-        homes = (home.get(one) or home.get(pairs.get(one, "")) for one in row["observation_ids"])
-        found = next((one for one in homes if one), None)
-        if id in new or found is None:
+    absorbed: dict[str, str] = {}
+    for id, row in old.rows.items():
+        successor = _successor(row, memory_of, pairs)
+        if id in new.rows or successor is None:
             continue
-        if found in old or found in same.values():
-            held_now[id] = "part of another memory"
+        if successor in old.rows or successor in same.values():
+            absorbed[id] = "part of another memory"
         else:
-            same[id] = found
-    return _compare(old, new, same, held_before, held_now)
+            same[id] = successor
+    return _compare(old, replace(new, excluded={**new.excluded, **absorbed}), same)
 
 
-def reworded(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, str]:
+def _current(memories: pl.DataFrame, held: Mapping[str, str]) -> _Version:
+    is_current = pl.col("state").is_in(VALID_STATES)
+    others = memories.filter(~is_current).select("id", "state").iter_rows()
+    excluded = {id: held.get(id, state) if state == "held" else state for id, state in others}
+    return _Version(_by_id(memories.filter(is_current, kind="fact")), excluded)
+
+
+def _successor(memory: Row, memory_of: Mapping[str, str], pairs: Mapping[str, str]) -> str | None:
+    """Returns the present memory with one of the memory's observations, or with its rewording."""
+    for id in memory["observation_ids"]:
+        successor = memory_of.get(id) or memory_of.get(pairs.get(id, ""))
+        if successor:
+            return successor
+    return None
+
+
+def reworded(past: pl.DataFrame, present: pl.DataFrame) -> dict[str, str]:
     """Returns facts that rest on the same messages with other words, old → new; the most similar
     are paired.
     """
-    gone = before.filter(kind="fact").join(after, on="id", how="anti")
-    come = after.filter(kind="fact").join(before, on="id", how="anti")
-    back: dict[str, str] = {}
+    lost = past.filter(kind="fact").join(present, on="id", how="anti")
+    added = present.filter(kind="fact").join(past, on="id", how="anti")
     pairs: dict[str, str] = {}
-    for _, old, new in sorted(_similarities(gone, come), reverse=True):
-        if old not in pairs and new not in back:
-            pairs[old], back[new] = new, old
+    for _, old, new in sorted(_similarities(lost, added), reverse=True):
+        if old not in pairs and new not in pairs.values():
+            pairs[old] = new
     return pairs
 
 
-def _similarities(gone: pl.DataFrame, come: pl.DataFrame) -> Iterable[tuple[float, str, str]]:
-    by_window: dict[str, list[Row]] = {}
-    for row in come.iter_rows(named=True):
-        by_window.setdefault(row["window_id"], []).append(row)
-    for old in gone.iter_rows(named=True):
-        for new in by_window.get(old["window_id"], ()):
-            ours, theirs = set(old["message_ids"]), set(new["message_ids"])
-            if ours & theirs:
-                words = SequenceMatcher(
-                    None, old["text"].lower().split(), new["text"].lower().split()
-                ).ratio()
-                yield len(ours & theirs) / len(ours | theirs) + words, old["id"], new["id"]
+def _similarities(lost: pl.DataFrame, added: pl.DataFrame) -> Iterator[tuple[float, str, str]]:
+    for old in lost.iter_rows(named=True):
+        for new in added.filter(window_id=old["window_id"]).iter_rows(named=True):
+            old_ids = set(old["message_ids"])
+            new_ids = set(new["message_ids"])
+            if old_ids & new_ids:
+                texts = (old["text"].lower().split(), new["text"].lower().split())
+                alike = SequenceMatcher(None, *texts).ratio()
+                yield len(old_ids & new_ids) / len(old_ids | new_ids) + alike, old["id"], new["id"]
 
 
-def _compare(
-    old: Mapping[str, Row],
-    new: Mapping[str, Row],
-    pairs: Mapping[str, str],
-    held_before: Mapping[str, str],
-    held_now: Mapping[str, str],
-) -> Comparison:
-    same = {id: id for id in old if id in new} | {
-        a: b for a, b in pairs.items() if a in old and b in new
-    }
-    back = {after: before for before, after in pairs.items()}
-    changes = [change for a, b in same.items() if (change := _changed(old[a], new[b]))]
-    for id in old.keys() - same.keys():
-        now = held_now.get(id) or held_now.get(pairs.get(id, ""))
-        changes.append(
-            _change("lost", old[id], f"now {now}" if now else "nothing says it any more")
-        )
-    for id in new.keys() - same.values():
-        was = held_before.get(id) or held_before.get(back.get(id, ""))
-        changes.append(_change("added", new[id], f"was {was}" if was else "nothing said it before"))
-    return Comparison(
-        len(old), len(new), tuple(sorted(changes, key=lambda one: (one.day, one.text, one.id)))
-    )
+def _compare(old: _Version, new: _Version, pairs: Mapping[str, str]) -> Comparison:
+    same = {id: id for id in old.rows if id in new.rows}
+    same |= {was: now for was, now in pairs.items() if was in old.rows and now in new.rows}
+    changes = list(_changes(old, new, same))
+    for id in old.rows.keys() - same.keys():
+        now = new.reason_of(id, pairs)
+        why = f"now {now}" if now else "nothing says it any more"
+        changes.append(_change("lost", old.rows[id], why))
+    originals = {now: was for was, now in pairs.items()}
+    for id in new.rows.keys() - same.values():
+        was = old.reason_of(id, originals)
+        why = f"was {was}" if was else "nothing said it before"
+        changes.append(_change("added", new.rows[id], why))
+    changes.sort(key=lambda change: (change.day, change.text, change.id))
+    return Comparison(len(old.rows), len(new.rows), tuple(changes))
 
 
-def _changed(old: Row, new: Row) -> RowChange | None:
-    pairs = {name: (_rounded(old[name]), _rounded(new[name])) for name in COMPARED}
-    why = [
-        name if name == "text" else f"{name} {a} → {b}" for name, (a, b) in pairs.items() if a != b
-    ]
-    return _change("changed", new, ", ".join(why), old) if why else None
+def _changes(old: _Version, new: _Version, same: Mapping[str, str]) -> Iterator[RowChange]:
+    for old_id, new_id in same.items():
+        was = old.rows[old_id]
+        now = new.rows[new_id]
+        values = ((name, _rounded(was[name]), _rounded(now[name])) for name in COMPARED)
+        differing = [f"{name} {a} → {b}" for name, a, b in values if a != b]
+        why = ["text" if difference.startswith("text ") else difference for difference in differing]
+        if why:
+            yield _change("changed", now, ", ".join(why), was)
 
 
 def _change(kind: Kind, row: Row, why: str, old: Row | None = None) -> RowChange:
     was = {"was_id": old["id"], "was_text": old["text"]} if old else {}
     day = row["event_at"].date().isoformat()
-    return RowChange(
-        kind, row["id"], day, row["text"], row["category"], row["priority"], why, **was
-    )
+    fields = {name: row[name] for name in ("id", "text", "category", "priority")}
+    return RowChange(kind, day=day, why=why, **fields, **was)
 
 
 def held_reasons(observations: pl.DataFrame) -> dict[str, str]:

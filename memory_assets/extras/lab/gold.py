@@ -20,21 +20,18 @@ from typing import Any, Literal
 import polars as pl
 
 from memory_assets.errors import LabelsError
-from memory_assets.extras.lab.labels import (
-    LabelledFact,
-    LabelledSession,
-    read_labels,
-    session_id,
-)
+from memory_assets.extras.lab.labels import LabelledFact, LabelledSession, read_labels, session_id
 from memory_assets.extras.lab.score import (
     REACH,
     Counts,
     Fact,
+    Paired,
     Score,
     find_noise,
     is_placed,
     score,
 )
+from memory_assets.memory import MemoryAgent
 from memory_assets.stages.distill.day import build_day
 from memory_assets.stages.distill.model.observer import Answered
 from memory_assets.stages.distill.standards import MOST_ALLOWED
@@ -89,27 +86,48 @@ class Evaluation:
     def failed(self) -> tuple[str, ...]:
         """The measures below their floor or above their ceiling."""
         counts = self.score.counts
-        low = (name for name, floor in FLOORS.items() if getattr(counts, name) < floor)
-        return (
-            *low,
-            *(name for name, ceiling in CEILINGS.items() if getattr(counts, name) > ceiling),
-        )
+        low = [name for name, floor in FLOORS.items() if getattr(counts, name) < floor]
+        high = [name for name, ceiling in CEILINGS.items() if getattr(counts, name) > ceiling]
+        return (*low, *high)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the evaluation for programs."""
+        per_session = [
+            {"session": paired.session, **_measures(paired.counts), **asdict(paired.counts)}
+            for paired in self.score.sessions
+        ]
         return {
             "labels": self.labels,
             "observers": self.observers,
             **_figures(self.score),
             "failed": self.failed,
             "missing": self.missing,
-            "per_session": [
-                {"session": one.session, **_measures(one.counts), **asdict(one.counts)}
-                for one in self.score.sessions
-            ],
+            "per_session": per_session,
             "against": _figures(self.against) if self.against else None,
             "shown": [asdict(finding) for finding in self.shown],
         }
+
+
+def evaluate_store(
+    agent: MemoryAgent,
+    labels: Path | None = None,
+    *,
+    against: Path | None = None,
+    show: Shown | None = None,
+) -> Evaluation:
+    """Returns how well the observations of the agent's store cover the labelled sessions of the
+    folder, by default of the setting `gold`.
+
+    `against` is a file with the facts of another extractor; `show` lists missed labels, wrong facts
+    or noise.
+    """
+    folder = labels or agent.settings.gold
+    if folder is None:
+        raise LabelsError(
+            "No folder of labelled sessions is given. Name one, or set MEMORY_GOLD; see "
+            "docs/operating.md."
+        )
+    return evaluate(agent.store.tables, folder, against=against, show=show)
 
 
 def evaluate(
@@ -128,24 +146,19 @@ def evaluate(
     if not present:
         raise LabelsError(
             f"None of the {len(labelled)} labelled sessions in {folder} is in this store. "
-            "Name the folder of their transcripts "
-            "in MEMORY_SOURCES and run `memory ingest`, or choose the store with MEMORY_DATA."
+            "Name the folder of their transcripts in MEMORY_SOURCES and run `memory ingest`, or "
+            "choose the store with MEMORY_DATA."
         )
-    sessions = [one.session for one in present]
+    sessions = [labels.session for labels in present]
     facts = facts_of(tables, sessions)
     scored = score(present, facts)
-    observers = (
-        tables.scan("observations")
-        .filter(pl.col("session_id").is_in(sessions))
-        .select("observer")
-        .unique()
-        .collect()
-    )
+    observations = tables.scan("observations").filter(pl.col("session_id").is_in(sessions))
+    observers = observations.select(pl.col("observer").unique().sort()).collect()
     return Evaluation(
         labels=folder,
         score=scored,
         missing=tuple(labels.session for labels in labelled if labels.id not in captured),
-        observers=tuple(sorted(observers["observer"])),
+        observers=tuple(observers["observer"]),
         against=score(present, read_against(against, tables, sessions)) if against else None,
         shown=tuple(find_faults(present, scored, facts, show)) if show else (),
     )
@@ -153,16 +166,14 @@ def evaluate(
 
 def facts_of(tables: ParquetTables, sessions: Sequence[str]) -> list[Fact]:
     """Returns the store's facts of the sessions, allowed and held, in the order of an export."""
-    columns = ["session_id", "text", "lines", "gate", "id", "gate_reason"]
-    rows = (
-        tables.scan("observations")
-        .filter(pl.col("session_id").is_in(list(sessions)))
-        .select(columns)
-        .collect()
-    )
-    return [
-        Fact(session, text, tuple(lines), *rest) for session, text, lines, *rest in rows.iter_rows()
-    ]
+    observations = tables.scan("observations").filter(pl.col("session_id").is_in(sessions))
+    return list(_facts_in(observations.collect()))
+
+
+def _facts_in(observations: pl.DataFrame) -> Iterator[Fact]:
+    columns = ("session_id", "text", "lines", "gate", "id", "gate_reason")
+    for session, text, lines, *others in observations.select(columns).iter_rows():
+        yield Fact(session, text, tuple(lines), *others)
 
 
 def find_faults(
@@ -173,21 +184,26 @@ def find_faults(
     """
     for labels, paired in zip(labelled, scored.sessions, strict=True):
         if show == "misses":
-            own = [fact for fact in facts if fact.session == labels.session]
-            for label in paired.missed:
-                why = (
-                    f"{label.priority} {label.kind} of the {label.said_by}: "
-                    f"{_why_missed(label, own)}"
-                )
-                yield Finding(labels.session, label.id, label.text, label.evidence, why)
-            continue
-        for fact, outcome in paired.outcomes:
-            why = "no label says it" if outcome == "wrong" and show == "wrong" else ""
-            if outcome == "noise":
-                noise = find_noise(fact, labels.noise)
-                why = f"noise: {noise.why or 'labelled as such'}" if noise else "noise"
-            if why:
-                yield Finding(labels.session, fact.id, fact.text, fact.lines, why)
+            yield from _misses(paired, [fact for fact in facts if fact.session == paired.session])
+        else:
+            yield from _wrong_facts(labels, paired, show)
+
+
+def _misses(paired: Paired, facts: Sequence[Fact]) -> Iterator[Finding]:
+    for label in paired.missed:
+        what = f"{label.priority} {label.kind} of the {label.said_by}"
+        why = f"{what}: {_why_missed(label, facts)}"
+        yield Finding(paired.session, label.id, label.text, label.evidence, why)
+
+
+def _wrong_facts(labels: LabelledSession, paired: Paired, show: Shown) -> Iterator[Finding]:
+    for fact, outcome in paired.outcomes:
+        why = "no label says it" if outcome == show == "wrong" else ""
+        noise = find_noise(fact, labels.noise) if outcome == "noise" else None
+        if noise:
+            why = f"noise: {noise.why or 'labelled as such'}"
+        if why:
+            yield Finding(labels.session, fact.id, fact.text, fact.lines, why)
 
 
 def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
@@ -195,22 +211,22 @@ def _why_missed(label: LabelledFact, facts: Sequence[Fact]) -> str:
     otherwise, or never found.
     """
     alike = [fact for fact in facts if likeness(fact.text, label.text, label.key_terms)]
-    placed = [fact for fact in alike if is_placed(fact, label)]
-    if held := [fact for fact in placed if fact.gate != "allow"]:
-        return f"held as {held[0].id} ({held[0].reason})"
-    if placed:
-        return f"{placed[0].id} says it, and says another label better"
+    near = [fact for fact in facts if is_placed(fact, label)]
+    both = [fact for fact in alike if fact in near]
+    held = next((fact for fact in both if fact.gate != "allow"), None)
+    if held:
+        return f"held as {held.id} ({held.reason})"
+    if both:
+        return f"{both[0].id} says it, and says another label better"
     if alike:
         return f"{alike[0].id} says it, from other records"
-    words = content_words(label.text)
-    near = [
-        (agreement(content_words(fact.text), words), fact.id, fact.gate)
-        for fact in facts
-        if is_placed(fact, label)
-    ]
     if not near:
         return f"no observation within {REACH} records of its evidence"
-    best, id, gate = max(near)
+    words = content_words(label.text)
+    similarities = [
+        (agreement(content_words(fact.text), words), fact.id, fact.gate) for fact in near
+    ]
+    best, id, gate = max(similarities)
     return f"nearest is {id} ({gate}, {best:.2f} alike)"
 
 
@@ -236,32 +252,27 @@ def _measures(counts: Counts) -> dict[str, float]:
 
 
 def evaluation_rows(
-    found: Evaluation, *, version: str, labels_hash: str
+    evaluation: Evaluation, *, version: str, labels_hash: str
 ) -> Iterator[dict[str, Any]]:
     """Yields a row of `evaluation` for each session and measure; `version` is that of the rules of
     distillation.
     """
-    made_by = {
-        "observer": ", ".join(found.observers),
-        "distill_version": version,
-        "labels_hash": labels_hash,
-    }
-    for session, counts in (
-        (ALL, found.score.counts),
-        *((one.session, one.counts) for one in found.score.sessions),
-    ):
+    scored = evaluation.score
+    counts_of = {ALL: scored.counts}
+    counts_of |= {paired.session: paired.counts for paired in scored.sessions}
+    for session, counts in counts_of.items():
         for measure in (*MEASURES, *COUNTS):
-            low, high = (
-                found.score.intervals.get(measure, (None, None)) if session == ALL else (None, None)
-            )
-            value = float(getattr(counts, measure))
+            intervals = scored.intervals if session == ALL else {}
+            low, high = intervals.get(measure, (None, None))
             yield {
                 "session_id": session,
                 "measure": measure,
-                "value": value,
+                "value": float(getattr(counts, measure)),
                 "low": low,
                 "high": high,
-                **made_by,
+                "observer": ", ".join(evaluation.observers),
+                "distill_version": version,
+                "labels_hash": labels_hash,
             }
 
 
@@ -271,11 +282,8 @@ def read_against(path: Path, tables: ParquetTables, sessions: Sequence[str]) -> 
     """
     if path.is_dir():
         return list(_answers(path, tables, sessions))
-    return [
-        _fact(path, number, line)
-        for number, line in enumerate(_text(path).splitlines(), start=1)
-        if line.strip()
-    ]
+    lines = enumerate(_text(path).splitlines(), start=1)
+    return [_fact(path, number, line) for number, line in lines if line.strip()]
 
 
 def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> Iterator[Fact]:
@@ -288,51 +296,36 @@ def _answers(folder: Path, tables: ParquetTables, sessions: Sequence[str]) -> It
     if not files:
         raise LabelsError(
             f"{folder} holds no answer about any of the {len(sessions)} labelled sessions. "
-            "Name each file after its session, "
-            "such as `<session>.answer.xml`."
+            "Name each file after its session, such as `<session>.answer.xml`."
         )
     for session, file in files.items():
         yield from _read_as_one_window(session, _text(file), tables)
 
 
 def _read_as_one_window(session: str, answer: str, tables: ParquetTables) -> Iterator[Fact]:
-    own = pl.col("session_id") == session
-    window = (
-        tables.scan("windows")
-        .filter(own & pl.col("day").is_not_null())
-        .sort("started_at", "window_id")
-        .head(1)
-        .collect()
-    )
-    window = window.with_columns(window_id=pl.lit(session), status=pl.lit("observed"))
-    messages = tables.scan("messages").filter(own).sort("line", "message_id").collect()
-    messages = messages.with_columns(
-        window_id=pl.lit(session), ordinal=pl.int_range(pl.len(), dtype=pl.Int64)
-    )
+    window_id = pl.lit(session)
+    windows = tables.scan("windows").filter(pl.col("day").is_not_null(), session_id=session)
+    window = windows.sort("started_at", "window_id").head(1).collect()
+    window = window.with_columns(window_id=window_id, status=pl.lit("observed"))
+    messages = tables.scan("messages").filter(session_id=session).sort("line", "message_id")
+    ordinal = pl.int_range(pl.len(), dtype=pl.Int64)
+    messages = messages.collect().with_columns(window_id=window_id, ordinal=ordinal)
     answers = {session: [Answered(0, messages.height - 1, "recorded", "recorded", answer)]}
-    observations = build_day(window, messages, answers=answers, allowances={session: MOST_ALLOWED})[
-        "observations"
-    ]
-    for text, lines, gate, id, reason in observations.select(
-        "text", "lines", "gate", "id", "gate_reason"
-    ).iter_rows():
-        yield Fact(session, text, tuple(lines), gate, id, reason)
+    day = build_day(window, messages, answers=answers, allowances={session: MOST_ALLOWED})
+    observations = day["observations"].with_columns(session_id=window_id)
+    yield from _facts_in(observations)
 
 
 def _fact(path: Path, number: int, line: str) -> Fact:
     try:
         row = json.loads(line)
-        return Fact(
-            str(row["session"]),
-            str(row["text"]),
-            tuple(map(int, row["lines"])),
-            str(row.get("gate", "allow")),
-        )
+        lines = tuple(map(int, row["lines"]))
+        return Fact(str(row["session"]), str(row["text"]), lines, str(row.get("gate", "allow")))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LabelsError(
-            f"Cannot use {path}, line {number}, as a fact ({type(error).__name__}). Each "
-            "line is one JSON object with "
-            "`session`, `text`, `lines` (record numbers) and, where it is not `allow`, `gate`."
+            f"Cannot use {path}, line {number}, as a fact ({type(error).__name__}). Each line is "
+            "one JSON object with `session`, `text`, `lines` (record numbers) and, where it is not "
+            "`allow`, `gate`."
         ) from error
 
 

@@ -90,16 +90,14 @@ def read_labels(folder: Path) -> tuple[LabelledSession, ...]:
             f"There are no labelled sessions: {folder} {what}. docs/operating.md describes "
             "how to label some."
         )
-    found: dict[str, tuple[Path, LabelledSession]] = {}
+    by_id: dict[str, tuple[Path, LabelledSession]] = {}
     for path in files:
         labelled = _read(path)
-        if labelled.id in found:
-            raise _unusable(
-                path,
-                f"session {labelled.session} is labelled in {found[labelled.id][0].name} already",
-            )
-        found[labelled.id] = path, labelled
-    return tuple(labelled for _, labelled in found.values())
+        if labelled.id in by_id:
+            other = by_id[labelled.id][0].name
+            raise _unusable(path, f"session {labelled.session} is labelled in {other} already")
+        by_id[labelled.id] = (path, labelled)
+    return tuple(labelled for _, labelled in by_id.values())
 
 
 def label_files(folder: Path) -> list[Path]:
@@ -119,19 +117,16 @@ def _read(path: Path) -> LabelledSession:
     try:
         labelled = LabelledSession.model_validate(json.loads(path.read_text("utf-8")))
     except json.JSONDecodeError as error:
-        raise _unusable(
-            path, f"line {error.lineno}, column {error.colno} is not JSON ({error.msg})"
-        ) from error
+        place = f"line {error.lineno}, column {error.colno}"
+        raise _unusable(path, f"{place} is not JSON ({error.msg})") from error
     except UnicodeDecodeError as error:
         raise _unusable(path, f"byte {error.start} is not UTF-8") from error
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
     except ValidationError as error:
         raise _unusable(path, "; ".join(_faults(error))) from error
-    facts = (
-        fact.model_copy(update={"id": fact.id or str(number)})
-        for number, fact in enumerate(labelled.facts)
-    )
+    numbered = enumerate(labelled.facts)
+    facts = (fact.model_copy(update={"id": fact.id or str(number)}) for number, fact in numbered)
     return labelled.model_copy(update={"facts": tuple(facts)})
 
 

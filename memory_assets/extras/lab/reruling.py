@@ -35,6 +35,13 @@ class Limits:
     triage: TriageLimits = field(default_factory=TriageLimits)
 
 
+NAMES = (
+    *(f"gate.{field.name}" for field in fields(GateLimits)),
+    *(f"triage.{field.name}" for field in fields(TriageLimits)),
+)
+"""The limits that can be named, with the judge before the dot."""
+
+
 @dataclass(frozen=True)
 class Flip:
     """A past row that gets another verdict with other limits."""
@@ -52,37 +59,21 @@ class Flip:
     """What people decided, as in the table `calibration`."""
 
 
-def names_of_limits() -> tuple[str, ...]:
-    """Returns the limits that can be named, with the judge before the dot."""
-    return tuple(
-        f"{judge}.{one.name}"
-        for judge, kind in (("gate", GateLimits), ("triage", TriageLimits))
-        for one in fields(kind)
-    )
-
-
 def parse_limits(named: Sequence[str], present: Limits = Limits()) -> Limits:
     """Returns the present limits but those named as NAME=VALUE; raises `QuestionError` with the
     names that there are.
     """
     limits = present
-    for one in named:
-        name, _, value = one.partition("=")
-        if name not in names_of_limits():
+    for option in named:
+        name, _, value = option.partition("=")
+        if name not in NAMES:
             raise QuestionError(
-                f"There is no limit '{name}'; name one as NAME=VALUE: "
-                f"{', '.join(names_of_limits())}."
+                f"There is no limit '{name}'; name one as NAME=VALUE: {', '.join(NAMES)}."
             )
-        judge, _, own = name.partition(".")
+        judge, _, limit = name.partition(".")
         of_judge = getattr(limits, judge)
-        limits = replace(
-            limits,
-            **{
-                judge: replace(
-                    of_judge, **{own: _number(name, value, type(getattr(of_judge, own)))}
-                )
-            },
-        )
+        number = _number(name, value, type(getattr(of_judge, limit)))
+        limits = replace(limits, **{judge: replace(of_judge, **{limit: number})})
     return limits
 
 
@@ -90,17 +81,15 @@ def _number(name: str, value: str, kind: type) -> int | float:
     try:
         number = kind(value)
     except ValueError:
-        raise QuestionError(
-            f"'{value}' is no value of {name}; give "
-            f"{'a whole number' if kind is int else 'a number'}."
-        ) from None
+        what = "a whole number" if kind is int else "a number"
+        raise QuestionError(f"'{value}' is no value of {name}; give {what}.") from None
     if not 0 <= number < float("inf"):
         raise QuestionError(f"{name} cannot be {value}; give a number from 0.")
     return number
 
 
 def flips_of_gate(
-    found: Iterable[WindowFindings],
+    findings: Sequence[WindowFindings],
     windows: pl.DataFrame,
     limits: GateLimits,
     stored: Mapping[str, str],
@@ -113,15 +102,13 @@ def flips_of_gate(
     `windows` are all of the store: the share of each depends on those before it. `present` are the
     standards of today.
     """
-    other = replace(present, limits=limits)
-    before, after = (plan_allowances(windows, one.limits.most_allowed) for one in (present, other))
-    found = list(found)
-    results = zip(
-        judge_windows(found, before, present), judge_windows(found, after, other), strict=True
+    present_results, other_results = (
+        judge_windows(findings, plan_allowances(windows, judge.limits.most_allowed), judge)
+        for judge in (present, replace(present, limits=limits))
     )
-    for (one, past), (_, now) in results:
+    for (window, past), (_, now) in zip(present_results, other_results, strict=True):
         for was, becomes in zip(past, now, strict=True):
-            id = candidate_id(was.candidate, one.segments)
+            id = candidate_id(was.candidate, window.segments)
             if was.verdict != becomes.verdict and stored.get(id) == was.verdict:
                 outcome = outcomes.get(id, "unseen") if was.verdict == "allow" else "unseen"
                 change = (was.verdict, was.reason, becomes.verdict, becomes.reason, outcome)
@@ -142,13 +129,9 @@ def flips_of_triage(
     """
     for row in proposals:
         plain = {**row, "text": line_of(row["text"]), "said": row["text"], "memory_state": "active"}
-        was, becomes = decide(plain, guarded=guarded), decide(plain, guarded=guarded, limits=limits)
-        if was.state != becomes.state and ruled.get(row["proposal_id"], "pending") == was.state:
-            change = (
-                was.state,
-                was.reason,
-                becomes.state,
-                becomes.reason,
-                outcomes[row["proposal_id"]],
-            )
-            yield Flip("triage", row["proposal_id"], plain["text"], row["category"], *change)
+        was = decide(plain, guarded=guarded)
+        becomes = decide(plain, guarded=guarded, limits=limits)
+        id = row["proposal_id"]
+        if was.state != becomes.state and ruled.get(id, "pending") == was.state:
+            change = (was.state, was.reason, becomes.state, becomes.reason, outcomes[id])
+            yield Flip("triage", id, plain["text"], row["category"], *change)

@@ -11,6 +11,8 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import product
+from operator import attrgetter
 from typing import Literal
 
 from memory_assets.extras.lab.labels import (
@@ -30,11 +32,18 @@ REACH = 3
 MOST_LINES = 12
 """A fact with more records matches no label."""
 
-SAYS_NOISE, NEAR_NOISE = 0.5, 0.2
-"""Agreement with a noise label from which a fact is noise: anywhere, and on the same records."""
+SAYS_NOISE = 0.5
+"""Agreement with a noise label from which a fact is noise."""
 
-RESAMPLES, LOW, HIGH = 400, 20, 380
-"""Bootstrap over sessions; the 5th and the 95th percentile."""
+NEAR_NOISE = 0.2
+"""The same for a fact on the same records."""
+
+RESAMPLES = 400
+"""Of the bootstrap over sessions."""
+
+LOW = 20
+HIGH = 380
+"""Places of the 5th and the 95th percentile among them."""
 
 Outcome = Literal["right", "repeat", "neutral", "wrong", "noise"]
 
@@ -132,7 +141,7 @@ class Score:
     @property
     def most_in_a_session(self) -> int:
         """Allowed facts of the session that has most of them."""
-        return max(one.counts.allowed for one in self.sessions)
+        return max(paired.counts.allowed for paired in self.sessions)
 
     @property
     def allowed_per_session(self) -> float:
@@ -142,7 +151,7 @@ class Score:
     @property
     def at_zero(self) -> tuple[str, ...]:
         """Sessions in which no wanted label was found."""
-        return tuple(one.session for one in self.sessions if not one.counts.got)
+        return tuple(paired.session for paired in self.sessions if not paired.counts.got)
 
 
 def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: int = 0) -> Score:
@@ -151,20 +160,18 @@ def score(labelled: Sequence[LabelledSession], facts: Sequence[Fact], *, seed: i
     for fact in facts:
         facts_of[session_id(fact.session)].append(fact)
     sessions = tuple(pair(labels, facts_of[labels.id]) for labels in labelled)
-    return Score(
-        sessions, sum((one.counts for one in sessions), Counts()), _intervals(sessions, seed)
-    )
+    counts = [paired.counts for paired in sessions]
+    return Score(sessions, sum(counts, Counts()), _intervals(counts, seed))
 
 
-def _intervals(sessions: Sequence[Paired], seed: int) -> dict[str, tuple[float, float]]:
+def _intervals(counts: Sequence[Counts], seed: int) -> dict[str, tuple[float, float]]:
     rng = random.Random(seed)
-    counts = [one.counts for one in sessions]
-    drawn = [sum(rng.choices(counts, k=len(counts)), Counts()) for _ in range(RESAMPLES)]
-    values = {
-        name: sorted(getattr(one, name) for one in drawn)
-        for name in ("recall", "recall_owner_rules", "precision")
-    }
-    return {name: (round(own[LOW], 3), round(own[HIGH], 3)) for name, own in values.items()}
+    samples = [sum(rng.choices(counts, k=len(counts)), Counts()) for _ in range(RESAMPLES)]
+    intervals = {}
+    for name in ("recall", "recall_owner_rules", "precision"):
+        values = sorted(map(attrgetter(name), samples))
+        intervals[name] = (round(values[LOW], 3), round(values[HIGH], 3))
+    return intervals
 
 
 def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
@@ -172,14 +179,15 @@ def pair(labels: LabelledSession, facts: Sequence[Fact]) -> Paired:
     allowed = [fact for fact in facts if fact.gate == "allow"]
     place_of, repeats = _matched(labels.facts, allowed)
     label_of = {number: labels.facts[place] for number, place in place_of.items()}
-    outcomes: tuple[tuple[Fact, Outcome], ...] = tuple(
-        (fact, _outcome(number, fact, labels, label_of, repeats))
-        for number, fact in enumerate(allowed)
-    )
+    outcomes: list[tuple[Fact, Outcome]] = []
+    for number, fact in enumerate(allowed):
+        repeats_label = number in repeats
+        outcomes.append((fact, _outcome(fact, labels, label_of.get(number), repeats_label)))
     wanted = [(place, label) for place, label in enumerate(labels.facts) if label.gate != "hold"]
     met = [label for place, label in wanted if place in place_of.values()]
     missed = tuple(label for place, label in wanted if place not in place_of.values())
-    return Paired(labels.session, _counts(met, missed, outcomes), outcomes, label_of, missed)
+    counts = _counts(met, missed, [outcome for _, outcome in outcomes])
+    return Paired(labels.session, counts, tuple(outcomes), label_of, missed)
 
 
 def _matched(
@@ -188,16 +196,11 @@ def _matched(
     """Returns the place of the label that each fact matches, one to one, and the facts that repeat
     such a label.
     """
-    pairs = sorted(
-        (
-            (alike, number, place)
-            for number, fact in enumerate(facts)
-            for place, label in enumerate(labels)
-            if is_placed(fact, label)
-            and (alike := likeness(fact.text, label.text, label.key_terms))
-        ),
-        reverse=True,
-    )
+    pairs = []
+    for (number, fact), (place, label) in product(enumerate(facts), enumerate(labels)):
+        if is_placed(fact, label):
+            pairs.append((likeness(fact.text, label.text, label.key_terms), number, place))
+    pairs = sorted((pair for pair in pairs if pair[0]), reverse=True)
     place_of = _one_to_one((number, place) for _, number, place in pairs)
     repeats = _one_to_one((number, place) for _, number, place in pairs if number not in place_of)
     return place_of, set(repeats)
@@ -205,11 +208,11 @@ def _matched(
 
 def _one_to_one(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Returns the first pairs without a side that an earlier pair has."""
-    found: dict[int, int] = {}
+    place_of: dict[int, int] = {}
     for number, place in pairs:
-        if number not in found and place not in found.values():
-            found[number] = place
-    return found
+        if number not in place_of and place not in place_of.values():
+            place_of[number] = place
+    return place_of
 
 
 def is_placed(fact: Fact, label: LabelledFact) -> bool:
@@ -220,35 +223,31 @@ def is_placed(fact: Fact, label: LabelledFact) -> bool:
 
 
 def _outcome(
-    number: int,
-    fact: Fact,
-    labels: LabelledSession,
-    label_of: Mapping[int, LabelledFact],
-    repeats: set[int],
+    fact: Fact, labels: LabelledSession, label: LabelledFact | None, is_repeat: bool
 ) -> Outcome:
-    if label := label_of.get(number):
+    if label:
         return "neutral" if label.gate == "hold" else "right"
-    return "repeat" if number in repeats else "noise" if find_noise(fact, labels.noise) else "wrong"
+    if is_repeat:
+        return "repeat"
+    return "noise" if find_noise(fact, labels.noise) else "wrong"
 
 
 def find_noise(fact: Fact, noise: Sequence[LabelledNoise]) -> LabelledNoise | None:
     """Returns the first noise label that the fact matches, or matches in part on the same
     records.
     """
-    words, lines = content_words(fact.text), set(fact.lines)
+    words = content_words(fact.text)
     for label in noise:
-        alike = agreement(words, content_words(label.text))
-        if alike >= SAYS_NOISE or (alike >= NEAR_NOISE and lines & set(label.evidence)):
+        is_near = not set(fact.lines).isdisjoint(label.evidence)
+        if agreement(words, content_words(label.text)) >= (NEAR_NOISE if is_near else SAYS_NOISE):
             return label
     return None
 
 
 def _counts(
-    met: Sequence[LabelledFact],
-    missed: Sequence[LabelledFact],
-    outcomes: Sequence[tuple[Fact, Outcome]],
+    met: Sequence[LabelledFact], missed: Sequence[LabelledFact], outcomes: Sequence[Outcome]
 ) -> Counts:
-    wanted, found = [*met, *missed], [outcome for _, outcome in outcomes]
+    wanted = [*met, *missed]
     return Counts(
         want=sum(WEIGHTS[label.priority] for label in wanted),
         got=sum(WEIGHTS[label.priority] for label in met),
@@ -256,10 +255,10 @@ def _counts(
         got_high=sum(label.priority == "high" for label in met),
         rules_want=sum(label.is_owners_rule for label in wanted),
         rules_got=sum(label.is_owners_rule for label in met),
-        allowed=len(found),
-        judged=sum(outcome in ("right", "wrong", "noise") for outcome in found),
-        right=found.count("right"),
-        noisy=found.count("noise"),
+        allowed=len(outcomes),
+        judged=sum(outcome in ("right", "wrong", "noise") for outcome in outcomes),
+        right=outcomes.count("right"),
+        noisy=outcomes.count("noise"),
     )
 
 

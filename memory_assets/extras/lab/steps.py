@@ -35,15 +35,8 @@ def evaluation_inputs(store: Store, table: Table) -> dict[str, str]:
         return {}
     parts = (f"{day}={info.fingerprint}" for day, info in observed.items())
     windows = fingerprint(store.tables.parts("windows"), WHOLE)
-    return {
-        WHOLE: hash_of(
-            table.version,
-            version_of("observations"),
-            hash_of_labels(store.settings.gold),
-            windows,
-            *parts,
-        )
-    }
+    versions = (table.version, version_of("observations"))
+    return {WHOLE: hash_of(*versions, hash_of_labels(store.settings.gold), windows, *parts)}
 
 
 @per_partition
@@ -51,45 +44,39 @@ def evaluation(store: Store, _: str) -> Rows:
     """Scores the observations against the labelled sessions, where the setting names some; raises
     `LabelsError`.
     """
-    tables, folder = store.tables, store.settings.gold
+    folder = store.settings.gold
     if folder is None:
-        return Rows(
-            empty("evaluation"),
-            {"labels": "no labelled sessions: name their folder in MEMORY_GOLD"},
-        )
-    if not {one.session for one in read_labels(folder)} & sessions_in(tables):
-        return Rows(
-            empty("evaluation"),
-            {"labels": f"no labelled sessions: none of those in {folder} is in this store"},
-        )
-    found = evaluate(tables, folder)
-    rows = evaluation_rows(
-        found, version=version_of("observations"), labels_hash=hash_of_labels(found.labels)
-    )
-    return Rows(frame_of("evaluation", rows), _scores(found))
+        return _no_rows("name their folder in MEMORY_GOLD")
+    if sessions_in(store.tables).isdisjoint(labels.session for labels in read_labels(folder)):
+        return _no_rows(f"none of those in {folder} is in this store")
+    scored = evaluate(store.tables, folder)
+    version = version_of("observations")
+    rows = evaluation_rows(scored, version=version, labels_hash=hash_of_labels(folder))
+    return Rows(frame_of("evaluation", rows), _scores(scored))
 
 
-def _scores(found: Evaluation) -> dict[str, Any]:
+def _no_rows(reason: str) -> Rows:
+    return Rows(empty("evaluation"), {"labels": f"no labelled sessions: {reason}"})
+
+
+def _scores(evaluation: Evaluation) -> dict[str, Any]:
     """Returns the scores to plot, and the versions and labels that they belong to."""
-    score = found.score
+    score = evaluation.score
     return {
         **{name: round(getattr(score.counts, name), 4) for name in MEASURES},
-        **{
-            f"{name}_interval_{end}": pair[n]
-            for n, end in enumerate(("low", "high"))
-            for name, pair in score.intervals.items()
-        },
+        **{f"{name}_interval_low": low for name, (low, _) in score.intervals.items()},
+        **{f"{name}_interval_high": high for name, (_, high) in score.intervals.items()},
         "sessions": len(score.sessions),
         "sessions_at_zero": len(score.at_zero),
-        "sessions_missing": len(found.missing),
+        "sessions_missing": len(evaluation.missing),
         "allowed_per_session": round(score.allowed_per_session, 2),
         "most_in_a_session": score.most_in_a_session,
         "distill_version": version_of("observations"),
-        "observer": ", ".join(found.observers),
+        "observer": ", ".join(evaluation.observers),
         "code": _commit(),
-        "labels": str(found.labels),
+        "labels": str(evaluation.labels),
         "percent_of_labels_found": {
-            one.session: round(100 * one.counts.recall) for one in score.sessions
+            paired.session: round(100 * paired.counts.recall) for paired in score.sessions
         },
     }
 
@@ -98,10 +85,9 @@ def _commit() -> str:
     """Returns the commit of the running checkout; `installed` where the package is installed."""
     if not Path(CHECKOUT, ".git").exists() or shutil.which("git") is None:
         return "installed"
-    done = subprocess.run(
-        ["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True
-    )
-    return done.stdout.strip() or "installed"
+    command = ["git", "-C", CHECKOUT, "rev-parse", "--short", "HEAD"]
+    git = subprocess.run(command, capture_output=True, text=True)
+    return git.stdout.strip() or "installed"
 
 
 @per_partition
@@ -127,12 +113,12 @@ def precision_of(frame: pl.DataFrame) -> dict[str, Any]:
         for verdict, share in tenths.select("verdict", "precision").drop_nulls().iter_rows()
     }
     enough = sum_up(tenths, ["judge"]).filter(pl.sum_horizontal(*YES, *NO) >= ENOUGH)
-    squared_error = {} if enough.is_empty() else {"brier": round(enough["brier"].item(), 4)}
-    return {
-        **precision,
-        **({"percent_wanted_by_confidence": wanted} if wanted else {}),
-        **squared_error,
-    }
+    figures: dict[str, Any] = dict(precision)
+    if wanted:
+        figures["percent_wanted_by_confidence"] = wanted
+    if not enough.is_empty():
+        figures["brier"] = round(enough["brier"].item(), 4)
+    return figures
 
 
 BUILDERS = {"evaluation": evaluation, "calibration": calibration}

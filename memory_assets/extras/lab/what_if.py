@@ -15,6 +15,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -61,7 +62,8 @@ MAY_DIFFER = (
 concern other machines.
 """
 
-OF_A_MODEL = ("model_url", "reflector_url", "observer_prompt")
+OF_A_MODEL = frozenset(("model_url", "reflector_url", "observer_prompt"))
+_request_of = attrgetter("first", "last", "changes", "made_by")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}", re.I)
 
 
@@ -153,26 +155,21 @@ def estimate(
     name: str | None,
 ) -> Estimate:
     """Returns the cost of a branch; asks no model and builds nothing."""
-    settings, days = _checked(store, changes), _days(store, first, last)
-    name, differing = (
-        _checked_name(name or _name_of(changes)),
-        _differing(store.settings, settings, changes),
-    )
+    settings = _checked(store, changes)
+    days = tuple(_days(store, first, last))
+    name = _checked_name(name or _name_of(changes))
+    differing = _differing(store.settings, settings, changes)
     model = settings.model_of("observer")
     if model == RULES:
-        return Estimate(name, tuple(days), differing, 0, FREE, 0.0)
+        return Estimate(name, days, differing, 0, FREE, 0.0)
     costs = Consultation(Store(settings, store.root), model).costs([str(day) for day in days])
-    found, steps = costs.days, costs.others
-    sent, received = (
-        sum(getattr(one, what) for one in (*found, *steps))
-        for what in ("input_tokens", "output_tokens")
-    )
-    cost, answered = (
-        BranchCost(costs.calls, sent, received, costs.usd),
-        sum(day.answered for day in found),
-    )
-    in_batches = _total([*(day.usd_in_batches for day in found), *(step.usd for step in steps)])
-    return Estimate(name, tuple(days), differing, answered, cost, in_batches)
+    steps = (*costs.days, *costs.others)
+    sent = sum(step.input_tokens for step in steps)
+    received = sum(step.output_tokens for step in steps)
+    answered = sum(day.answered for day in costs.days)
+    prices = [day.usd_in_batches for day in costs.days] + [step.usd for step in costs.others]
+    cost = BranchCost(costs.calls, sent, received, costs.usd)
+    return Estimate(name, days, differing, answered, cost, _total(prices))
 
 
 def make(
@@ -185,15 +182,15 @@ def make(
     """Builds the branch, or continues where it was killed, and returns it compared with the tables
     it started from.
     """
-    settings, days = _checked(store, changes), _days(store, first, last)
+    settings = _checked(store, changes)
+    days = _days(store, first, last)
     _open_models(settings, store)  # fails before anything is built where a key is missing
     place = BranchFolder(store, _checked_name(name or _name_of(changes)))
-    kept = {name: str(_plain(getattr(settings, name))) for name in changes}
-    branch = _begun(
-        place, Branch(place.name, days[0], days[-1], kept, time.time(), _versions_of(settings))
-    )
-    ran = launch.rematerialise(place.open(settings), days, retire=lambda: _leave(place, settings))
-    place.write(replace(place.read(), state="made", seconds=branch.seconds + ran.seconds))
+    values = {name: str(_plain(getattr(settings, name))) for name in changes}
+    versions = _versions_of(settings)
+    branch = _begun(place, Branch(place.name, days[0], days[-1], values, time.time(), versions))
+    run = launch.rematerialise(place.open(settings), days, retire=lambda: _leave(place, settings))
+    place.write(replace(place.read(), state="made", seconds=branch.seconds + run.seconds))
     _log(store, "create", f"Built the branch {place.name} for {days[0]} to {days[-1]}", branch)
     return show(store, place.name)
 
@@ -204,19 +201,22 @@ def show(store: Store, name: str) -> WhatIf:
     """
     place, branch, settings = _made(store, name)
     days = days_between(store.tables, branch.first, branch.last)
-    before, after = place.tables_before, place.open(settings).tables
-    was, now = (tables.read("observations", map(str, days)) for tables in (before, after))
+    past = place.tables_before
+    present = place.open(settings).tables
+    was = past.read("observations", map(str, days))
+    now = present.read("observations", map(str, days))
+    memories = compare_memories(
+        past.read("memories"),
+        present.read("memories"),
+        reworded(was, now),
+        (held_reasons(was), held_reasons(now)),
+    )
     return WhatIf(
         name=branch.name,
         days=tuple(days),
         settings=_differing(store.settings, settings, branch.changes),
         observations=compare_observations(was, now),
-        memories=compare_memories(
-            before.read("memories"),
-            after.read("memories"),
-            reworded(was, now),
-            (held_reasons(was), held_reasons(now)),
-        ),
+        memories=memories,
         files=_sides(place),
         cost=_paid(store, settings, branch.began_at),
         seconds=round(branch.seconds, 1),
@@ -237,35 +237,22 @@ def adopt(store: Store, name: str) -> Adopted:
     _check_environment(branch.changes, settings)
     if branch.made_by != _versions_of(settings):
         raise StoreError(
-            "The prompt, the taxonomy or this release's rules changed since the branch "
-            f"'{name}' was built. "
-            f"Drop it (`memory lab what-if drop {name}`), and build it again."
+            f"The prompt, the taxonomy or this release's rules changed since the branch '{name}' "
+            f"was built. Drop it (`memory lab what-if drop {name}`), and build it again."
         )
     today = _open_models(settings, store)
-    began, differing = time.time(), _differing(store.settings, settings, branch.changes)
+    start = time.time()
+    differing = _differing(store.settings, settings, branch.changes)
     # From here on, the next run finishes an interrupted adoption.
     place.write(replace(branch, state="adopting"))
     path = write_settings({name: _plain(getattr(settings, name)) for name in branch.changes})
     days = days_between(today.tables, branch.first, branch.last)
-    ran = launch.rematerialise(today, days, retire=lambda: _retire(today, branch.leaving))
+    run = launch.rematerialise(today, days, retire=lambda: _retire(today, branch.leaving))
     keep_status(today, is_sample=is_sample(settings))
     _log(store, "configure", f"Adopted the branch {name}", branch)
     branches.drop(place)
-    return Adopted(
-        name, differing, path, tuple(ran.jobs), _paid(today, settings, began), round(ran.seconds, 1)
-    )
-
-
-def finish(store: Store) -> Store:
-    """Finishes an interrupted adoption, where there is one, and returns the store with its present
-    settings.
-    """
-    for place in branches_of(store):
-        branch = place.read()
-        if branch.state == "adopting":
-            adopt(store, place.name)
-            return Store(changed_settings(store.settings, branch.changes), store.root)
-    return store
+    cost = _paid(today, settings, start)
+    return Adopted(name, differing, path, tuple(run.jobs), cost, round(run.seconds, 1))
 
 
 def drop(store: Store, name: str) -> None:
@@ -287,23 +274,20 @@ def _checked(store: Store, changes: Mapping[str, str]) -> Settings:
     """
     unknown = [name for name in changes if name not in MAY_DIFFER]
     if not changes or unknown:
-        problem = (
-            f"{', '.join(unknown)} cannot be tried on past days."
-            if unknown
-            else "No setting was given."
-        )
+        problem = "No setting was given."
+        if unknown:
+            problem = f"{', '.join(unknown)} cannot be tried on past days."
         raise SettingsError(
             f"{problem} Give one of these, as in --set least_useful=0.6: {', '.join(MAY_DIFFER)}."
         )
     settings = changed_settings(store.settings, changes)
     if all(getattr(settings, name) == getattr(store.settings, name) for name in changes):
+        names = ", ".join(changes)
+        raise SettingsError(f"No setting would change: {names} already has that value.")
+    if not settings.uses_models and not OF_A_MODEL.isdisjoint(changes):
         raise SettingsError(
-            f"No setting would change: {', '.join(changes)} already has that value."
-        )
-    if not settings.uses_models and any(name in OF_A_MODEL for name in changes):
-        raise SettingsError(
-            "No model is configured, so these settings change nothing. Add --set "
-            "model=NAME, such as claude-haiku-4-5."
+            "No model is configured, so these settings change nothing. Add --set model=NAME, such "
+            "as claude-haiku-4-5."
         )
     _versions_of(settings)
     return settings
@@ -313,23 +297,19 @@ def _days(store: Store, first: date | None, last: date | None) -> list[date]:
     days = days_between(store.tables, first, last)
     if days:
         return days
-    known = days_between(store.tables, None, None)
-    hint = (
-        f"there are some from {known[0]} to {known[-1]}"
-        if known
-        else "run `memory ingest` to read them"
-    )
-    raise StoreError(
-        f"There are no transcripts between {first or 'the first day'} and "
-        f"{last or 'the last day'}; {hint}."
-    )
+    every_day = days_between(store.tables, None, None)
+    hint = "run `memory ingest` to read them"
+    if every_day:
+        hint = f"there are some from {every_day[0]} to {every_day[-1]}"
+    between = f"{first or 'the first day'} and {last or 'the last day'}"
+    raise StoreError(f"There are no transcripts between {between}; {hint}.")
 
 
 def _checked_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise QuestionError(
-            f"'{name}' cannot be the name of a branch: use letters, digits, dots, dashes "
-            "and underscores."
+            f"'{name}' cannot be the name of a branch: use letters, digits, dots, dashes and "
+            "underscores."
         )
     return name
 
@@ -348,17 +328,15 @@ def _versions_of(settings: Settings) -> str:
 
 def _begun(place: BranchFolder, wanted: Branch) -> Branch:
     try:
-        known = place.read()
+        branch = place.read()
     except UnknownBranchError:
         return branches.begin(place, wanted)
-    same = ("first", "last", "changes", "made_by")
-    if known.state == "making" and all(getattr(known, one) == getattr(wanted, one) for one in same):
-        return known
+    if branch.state == "making" and _request_of(branch) == _request_of(wanted):
+        return branch
+    what = f"{branch.first} to {branch.last} with {_as_options(branch.changes)}"
     raise StoreError(
-        f"There is a branch '{place.name}' already, {known.first} to {known.last} with "
-        f"{_as_options(known.changes)}. "
-        f"Run `memory lab what-if show {place.name}` or `drop {place.name}`, or give this "
-        "one another --name."
+        f"There is a branch '{place.name}' already, {what}. Run `memory lab what-if show "
+        f"{place.name}` or `drop {place.name}`, or give this one another --name."
     )
 
 
@@ -366,12 +344,10 @@ def _made(store: Store, name: str) -> tuple[BranchFolder, Branch, Settings]:
     place = BranchFolder(store, _checked_name(name))
     branch = place.read()
     if branch.state == "making":
-        again = (
-            f"memory lab what-if --from {branch.first} --to {branch.last} "
-            f"{_as_options(branch.changes)} --name {name}"
-        )
+        options = f"--from {branch.first} --to {branch.last} {_as_options(branch.changes)}"
         raise StoreError(
-            f"The branch '{name}' is not complete. `{again}` continues where it stopped."
+            f"The branch '{name}' is not complete. `memory lab what-if {options} --name {name}` "
+            "continues where it stopped."
         )
     return place, branch, changed_settings(store.settings, branch.changes)
 
@@ -385,20 +361,17 @@ def _leave(place: BranchFolder, settings: Settings) -> bool:
     next triage.
     """
     branch = place.open(settings)
-    before, rules = GitWorkspace(place.before / "workspace"), rules_of(settings)
-    sides = (
-        Triage(before, branch.ledger, tables, branch.archive, rules)
+    workspace = GitWorkspace(place.before / "workspace")
+    rules = rules_of(settings)
+    past, present = (
+        Triage(workspace, branch.ledger, tables, branch.archive, rules).entry_statuses()
         for tables in (place.tables_before, branch.tables)
     )
-    was, now = (side.entry_statuses() for side in sides)
-    leaving = [
-        one.promotion.target
-        for one, then in zip(was, now, strict=True)
-        if one.promotion
-        and one.promotion.actor == BY_RULES
-        and _exists(one.memory)
-        and not _exists(then.memory)
-    ]
+    leaving = []
+    for was, now in zip(past, present, strict=True):
+        is_by_rules = was.promotion and was.promotion.actor == BY_RULES
+        if was.promotion and is_by_rules and _exists(was.memory) and not _exists(now.memory):
+            leaving.append(was.promotion.target)
     place.write(replace(place.read(), leaving=tuple(leaving)))
     return _retire(branch, leaving)
 
@@ -409,10 +382,9 @@ def _retire(store: Store, proposal_ids: Collection[str]) -> bool:
     """
     with store.lock():
         triage = triage_of(store)
-        ours = (
-            (one.promotion.target, one.memory) for one in triage.entry_statuses() if one.promotion
-        )
-        removed = [id for id, memory in ours if id in proposal_ids and not _exists(memory)]
+        lost = [entry for entry in triage.entry_statuses() if not _exists(entry.memory)]
+        targets = [entry.promotion.target for entry in lost if entry.promotion]
+        removed = [id for id in targets if id in proposal_ids]
         triage.retire(removed)
     return bool(removed)
 
@@ -425,9 +397,10 @@ def _exists(memory: Mapping[str, Any] | None) -> bool:
 
 
 def _sides(place: BranchFolder) -> tuple[Side, ...]:
-    before, after = place.before / "workspace", place.root / "workspace"
-    paths = dict.fromkeys([*memory_files(before), *memory_files(after)])
-    sides = [Side(path, text_of(before / path), text_of(after / path)) for path in paths]
+    past = place.before / "workspace"
+    present = place.root / "workspace"
+    paths = dict.fromkeys([*memory_files(past), *memory_files(present)])
+    sides = [Side(path, text_of(past / path), text_of(present / path)) for path in paths]
     return tuple(side for side in sides if side.path == MEMORY_MD or side.before != side.after)
 
 
@@ -435,11 +408,14 @@ def _paid(store: Store, settings: Settings, since: float) -> BranchCost:
     """Returns the cost of the answers that came since the moment."""
     if not settings.uses_models:
         return FREE
-    kept, prices = answers_since(store, since), prices_of(settings)
-    found = [one.answer for one in kept]
-    sent = sum(one.input_tokens + one.cache_read_tokens + one.cache_write_tokens for one in found)
-    usd = _total(cost_of(one.answer, prices, one.key.model) for one in kept)
-    return BranchCost(len(found), sent, sum(one.output_tokens for one in found), usd)
+    stored = answers_since(store, since)
+    prices = prices_of(settings)
+    sent = received = 0
+    for answer in (entry.answer for entry in stored):
+        sent += answer.input_tokens + answer.cache_read_tokens + answer.cache_write_tokens
+        received += answer.output_tokens
+    usd = _total(cost_of(entry.answer, prices, entry.key.model) for entry in stored)
+    return BranchCost(len(stored), sent, received, usd)
 
 
 def _open_models(settings: Settings, store: Store) -> Store:
@@ -453,8 +429,8 @@ def _open_models(settings: Settings, store: Store) -> Store:
 
 
 def _total(prices: Iterable[float | None]) -> float | None:
-    known = list(prices)
-    return None if None in known else round(sum(price for price in known if price is not None), 6)
+    listed = list(prices)
+    return None if None in listed else round(sum(filter(None, listed)), 6)
 
 
 def _stale_days(store: Store) -> set[date]:
@@ -476,12 +452,13 @@ def _check_environment(changes: Iterable[str], settings: Settings) -> None:
     """
     for name in changes:
         variable = f"MEMORY_{name.upper()}"
-        value, wanted = os.environ.get(variable), getattr(settings, name)
+        value = os.environ.get(variable)
+        wanted = getattr(settings, name)
         if value and getattr(changed_settings(settings, {name: value}), name) != wanted:
             raise SettingsError(
-                f"{variable}={value} is set in the environment, which overrides "
-                f"memory.toml. Set it to {wanted}, or unset it "
-                "wherever memory runs (the Dagster UI, too), then adopt again."
+                f"{variable}={value} is set in the environment, which overrides memory.toml. Set "
+                f"it to {wanted}, or unset it wherever memory runs (the Dagster UI, too), then "
+                "adopt again."
             )
 
 
