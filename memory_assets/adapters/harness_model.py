@@ -33,6 +33,7 @@ from memory_assets.errors import (
     ModelSetupError,
 )
 from memory_assets.schema.protocols import Batch, ModelAnswer, ModelRequest
+from memory_assets.text.patterns import patterns_beside
 
 INSTALLED_IN = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".volta/bin")
 """Folders of the home in which clients are installed; the search path of a service lacks them."""
@@ -45,28 +46,14 @@ OF_A_SESSION = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"
 
 _STATUS = re.compile(r"\b(?:API Error:?|status:?|HTTP)\s*\(?(4\d\d|5\d\d)\b", re.I)
 _OPTION = re.compile(r"unknown option|unexpected argument|unrecognized option", re.I)
-_LIMIT = re.compile(
-    r"\b(?:hit|reached) your [\w -]*limit|(?<!your )usage limit|limit reached|out of "
-    r"(?:extra )?usage",
-    re.I,
-)
-_RESETS = re.compile(
-    r"(?:resets?(?: at)?|try again (?:at|in)) ([A-Z0-9][\w:, ]{1,40}(?:\([\w/+-]{2,40}\))?)", re.I
-)
-_NO_LOGIN = re.compile(
-    r"not logged in|/login\b|invalid (?:api key|bearer)|oauth (?:token|authentication)"
-    r"|unauthorized|missing environment",
-    re.I,
-)
-_NO_CREDIT = re.compile(r"credit balance|quota exceeded|insufficient_quota|billing", re.I)
-_NO_MODEL = re.compile(
-    r"model .{0,80}(?:not exist|not found|not supported)|issue with the selected model", re.I
-)
-_TOO_LONG = re.compile(r"prompt is too long|context window|context length|input is too long", re.I)
-_NO_NETWORK = re.compile(
-    r"unable to connect|connection (?:error|refused)|error sending request|ECONNREFUSED|ENOTFOUND",
-    re.I,
-)
+_PATTERNS = patterns_beside(__file__)
+_LIMIT = _PATTERNS["limit"]
+_RESETS = _PATTERNS["resets"]
+_NO_LOGIN = _PATTERNS["no_login"]
+_NO_CREDIT = _PATTERNS["no_credit"]
+_NO_MODEL = _PATTERNS["no_model"]
+_TOO_LONG = _PATTERNS["too_long"]
+_NO_NETWORK = _PATTERNS["no_network"]
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,12 @@ class HookPart(ABC):
         """
         return []
 
+    def broken(self, name: str, kind: str) -> HooksError:
+        """Returns the error for settings of another kind than our part needs."""
+        return HooksError(
+            f"`{name}` in {self.path} is not {kind}. Fix the file, then install again."
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class JsonHooks(HookPart):
@@ -112,7 +118,7 @@ class JsonHooks(HookPart):
 
     def store_in(self, text: str) -> str | None:
         """Returns the store of the first hook of ours."""
-        hooks = self._find(root_of(text, self.path))
+        hooks = self.find(root_of(text, self.path))
         command = next((hook["command"] for *_, hook, _ in hooks), "")
         return bound_to(_words(command))
 
@@ -121,54 +127,39 @@ class JsonHooks(HookPart):
         there; None without our hooks.
         """
         root = root_of(text, self.path)
-        present = {
-            (event, hook["command"], matcher) for event, _, _, hook, matcher in self._find(root)
-        }
-        wanted = {
-            (event, shell_line(words), self.matchers.get(event))
-            for event, words in self.commands.items()
-        }
-        if not present:
-            return None
-        return present == wanted and not self._missing(root)
+        hooks = list(self.find(root))
+        present = {(event, hook["command"], matcher) for event, _, _, hook, matcher in hooks}
+        lines = {event: shell_line(words) for event, words in self.commands.items()}
+        wanted = {(event, line, self.matchers.get(event)) for event, line in lines.items()}
+        return present == wanted and not self._missing(root) if hooks else None
 
     def is_recalling(self, text: str) -> bool:
         """Returns whether one of our hooks runs at each prompt."""
-        return any(event == PROMPT for event, *_ in self._find(root_of(text, self.path)))
+        return any(event == PROMPT for event, *_ in self.find(root_of(text, self.path)))
 
     def add(self, text: str) -> list[Insertion]:
         """Returns what adds a hook to each event, and the rules."""
         groups = {event: [self._group(event)] for event in self.commands}
-        if not text.removeprefix(BOM).strip():
-            whole = {
-                "hooks": groups,
-                **({"permissions": {"allow": list(self.rules)}} if self.rules else {}),
-            }
-            return [Insertion(len(text), _rendered(whole))]
         root = root_of(text, self.path)
-        absent: dict[str, Any] = {}
-        insertions: list[Insertion] = []
-        hooks = root.child("hooks")
-        if hooks is None:
-            absent["hooks"] = groups
-        else:
-            insertions += self._add_hooks(text, hooks, groups)
         missing = self._missing(root)
+        hooks = root.child("hooks")
         permissions = root.child("permissions")
-        if missing and permissions is None:
-            absent["permissions"] = {"allow": missing}
-        elif missing and permissions is not None:
+        insertions = self._add_hooks(text, hooks, groups) if hooks else []
+        if missing and permissions:
             insertions.append(self._add_rules(text, permissions, missing))
-        if absent:
-            insertions.append(insert_members(text, root, absent))
-        return insertions
+        absent = {} if hooks else {"hooks": groups}
+        if missing and not permissions:
+            absent["permissions"] = {"allow": missing}
+        if not text.removeprefix(BOM).strip():
+            return [Insertion(len(text), _rendered(absent))]
+        return [*insertions, insert_members(text, root, absent)] if absent else insertions
 
     def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns the text without our hooks and rules, and without containers that held nothing
         else.
         """
         root = root_of(text, self.path)
-        our_hook = next(self._find(root), None)
+        our_hook = next(self.find(root), None)
         while our_hook is not None:
             event, place, index, *_ = our_hook
             hooks = root.children[root.index("hooks")]
@@ -182,9 +173,10 @@ class JsonHooks(HookPart):
             else:
                 text = _cut_member(text, root, "hooks", event, earlier_containers)
             root = root_of(text, self.path)
-            our_hook = next(self._find(root), None)
-        for rule in (rule for rule in self.rules if rule not in earlier_containers):
-            text = self._without_rule(text, rule, earlier_containers)
+            our_hook = next(self.find(root), None)
+        for rule in self.rules:
+            if rule not in earlier_containers:
+                text = self._without_rule(text, rule, earlier_containers)
         return text
 
     def kept(self, text: str) -> list[str]:
@@ -201,48 +193,33 @@ class JsonHooks(HookPart):
         ]
 
     def _group(self, event: str) -> dict[str, Any]:
-        hook = {
-            "type": "command",
-            "command": shell_line(self.commands[event]),
-            "timeout": HOOK_SECONDS,
-        }
-        return {
-            **({"matcher": self.matchers[event]} if event in self.matchers else {}),
-            "hooks": [hook],
-        }
+        command = shell_line(self.commands[event])
+        hook = {"type": "command", "command": command, "timeout": HOOK_SECONDS}
+        matcher = {"matcher": self.matchers[event]} if event in self.matchers else {}
+        return {**matcher, "hooks": [hook]}
 
     def _add_hooks(self, text: str, hooks: Node, groups: Mapping[str, Any]) -> list[Insertion]:
         if not isinstance(hooks.value, dict):
-            raise HooksError(
-                f"`hooks` in {self.path} is not an object. Fix the file, then install again."
-            )
+            raise self.broken("hooks", "an object")
         missing = {event: group for event, group in groups.items() if hooks.child(event) is None}
-        joined = [
-            self._append(text, hooks, event) for event in self.commands if event not in missing
-        ]
-        return [*joined, *([insert_members(text, hooks, missing)] if missing else [])]
+        present = (event for event in self.commands if event not in missing)
+        joined = [self._append(text, hooks, event) for event in present]
+        return [*joined, insert_members(text, hooks, missing)] if missing else joined
 
     def _append(self, text: str, hooks: Node, event: str) -> Insertion:
         groups = hooks.child(event)
         if groups is None or not isinstance(groups.value, list):
-            raise HooksError(
-                f"`hooks.{event}` in {self.path} is not a list. Fix the file, then install again."
-            )
+            raise self.broken(f"hooks.{event}", "a list")
         return append_items(text, groups, [self._group(event)])
 
     def _add_rules(self, text: str, permissions: Node, missing: Sequence[str]) -> Insertion:
         if not isinstance(permissions.value, dict):
-            raise HooksError(
-                f"`permissions` in {self.path} is not an object. Fix the file, then install again."
-            )
+            raise self.broken("permissions", "an object")
         allowed = permissions.child("allow")
         if allowed is None:
             return insert_members(text, permissions, {"allow": list(missing)})
         if not isinstance(allowed.value, list):
-            raise HooksError(
-                f"`permissions.allow` in {self.path} is not a list. Fix the file, then "
-                "install again."
-            )
+            raise self.broken("permissions.allow", "a list")
         return append_items(text, allowed, missing)
 
     def _without_rule(self, text: str, rule: str, earlier_containers: Sequence[str]) -> str:
@@ -264,13 +241,7 @@ class JsonHooks(HookPart):
         allowed = permissions.child("allow") if permissions else None
         return allowed if allowed and isinstance(allowed.value, list) else None
 
-    def find(self, text: str) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
-        """Yields each of our hooks in the text: its event, the index of its group, its index there,
-        itself, and the matcher.
-        """
-        yield from self._find(root_of(text, self.path))
-
-    def _find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
+    def find(self, root: Node) -> Iterator[tuple[str, int, int, dict[str, Any], str | None]]:
         """Yields each of our hooks: its event, the index of its group, its index there, itself, and
         the group's matcher.
         """
@@ -279,13 +250,13 @@ class JsonHooks(HookPart):
             for place, group in enumerate(groups if isinstance(groups, list) else ()):
                 listed = group.get("hooks") if isinstance(group, dict) else None
                 for index, hook in enumerate(listed if isinstance(listed, list) else ()):
-                    command = hook.get("command") if isinstance(hook, dict) else None
-                    if (
-                        isinstance(command, str)
-                        and f"hooks run {self.harness} " in command
-                        and "memory" in command
-                    ):
+                    if self._is_ours(hook):
                         yield event, place, index, hook, group.get("matcher")
+
+    def _is_ours(self, hook: Any) -> bool:
+        command = hook.get("command") if isinstance(hook, dict) else None
+        has_words = isinstance(command, str) and f"hooks run {self.harness} " in command
+        return has_words and "memory" in command
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,14 +269,12 @@ class JsonServer(HookPart):
 
     def store_in(self, text: str) -> str | None:
         """Returns the store that our server answers from."""
-        servers = self._servers(root_of(text, self.path))
-        entry = servers.value.get(SERVER) if servers else None
-        return bound_to(entry["args"]) if entry and _is_ours(entry) else None
+        entry = self._entry(text)
+        return bound_to(entry["args"]) if _is_ours(entry) else None
 
     def is_current(self, text: str) -> bool | None:
         """Returns whether our server is there with its current command; None if it is not there."""
-        servers = self._servers(root_of(text, self.path))
-        entry = servers.value.get(SERVER) if servers else None
+        entry = self._entry(text)
         return entry == self.entry if _is_ours(entry) else None
 
     def add(self, text: str) -> list[Insertion]:
@@ -318,9 +287,7 @@ class JsonServer(HookPart):
             return [insert_members(text, root, members)]
         servers = self._servers(root)
         if servers is None:
-            raise HooksError(
-                f"`mcpServers` in {self.path} is not an object. Fix the file, then install again."
-            )
+            raise self.broken("mcpServers", "an object")
         if SERVER in servers.keys:
             raise NotOursError(
                 f"`mcpServers.{SERVER}` in {self.path} is another server and stays; add "
@@ -330,16 +297,18 @@ class JsonServer(HookPart):
 
     def remove(self, text: str, earlier_containers: Sequence[str] = ()) -> str:
         """Returns the text without our server."""
+        if not _is_ours(self._entry(text)):
+            return text
         root = root_of(text, self.path)
-        servers = self._servers(root)
-        is_there = servers is not None and _is_ours(servers.value.get(SERVER))
-        return (
-            _cut_member(text, root, "mcpServers", SERVER, earlier_containers) if is_there else text
-        )
+        return _cut_member(text, root, "mcpServers", SERVER, earlier_containers)
 
     def kept(self, text: str) -> list[str]:
         """Returns `mcpServers` if it is there already."""
         return ["mcpServers"] if root_of(text, self.path).child("mcpServers") else []
+
+    def _entry(self, text: str) -> Any:
+        servers = self._servers(root_of(text, self.path))
+        return servers.value.get(SERVER) if servers else None
 
     def _servers(self, root: Node) -> Node | None:
         servers = root.child("mcpServers")
@@ -403,11 +372,9 @@ def _is_ours(entry: Any) -> bool:
     """Returns whether an entry of `mcpServers` starts our server, bound to a store as `memory hooks
     install` binds it.
     """
-    words = entry.get("args") if isinstance(entry, dict) else None
-    words_without_option = (
-        [word for word in words if word != PROMPTS] if isinstance(words, list) else []
-    )
-    return words_without_option[-4:-1] == ["serve", "mcp", "--store"]
+    listed = entry.get("args") if isinstance(entry, dict) else None
+    words = [word for word in listed if word != PROMPTS] if isinstance(listed, list) else []
+    return words[-4:-1] == ["serve", "mcp", "--store"]
 
 
 def _rendered(value: Any) -> str:

@@ -91,6 +91,11 @@ class Parsed:
         )
 
     @classmethod
+    def not_a_message(cls, record_type: str, is_known: bool) -> "Parsed":
+        """Returns a record that is no message, of a type that the reader knows or of a new one."""
+        return cls(record_type, "known" if is_known else "unknown")
+
+    @classmethod
     def user_message(
         cls, record_type: str, text: str, images: int, identity: str | None = None
     ) -> "Parsed":
@@ -99,15 +104,18 @@ class Parsed:
         """
         words = parse_user_text(text)
         is_person = words.voice == "person" or (images > 0 and not text.strip())
-        kind = "summary" if words.voice == "summary" else "text"
-        parsed = cls(
-            record_type, "message", kind=kind, content=text, identity=identity, is_turn=True
+        return cls(
+            record_type,
+            "message",
+            author="owner" if is_person else "injected",
+            kind="summary" if words.voice == "summary" else "text",
+            text=strip_memories(words.text) or ("[image]" if images else ""),
+            identity=identity,
+            content=text,
+            is_turn=True,
+            is_user_turn=is_person and (words.is_turn or images > 0),
+            image_count=max(images, count_images(text)),
         )
-        parsed.author = "owner" if is_person else "injected"
-        parsed.text = strip_memories(words.text) or ("[image]" if images else "")
-        parsed.is_user_turn = is_person and (words.is_turn or images > 0)
-        parsed.image_count = max(images, count_images(text))
-        return parsed
 
     def to_owner(self, text: str, *, is_user_turn: bool = False) -> None:
         """Makes it a text of the owner."""
@@ -115,6 +123,11 @@ class Parsed:
         self.kind = "text"
         self.text = text
         self.is_user_turn |= is_user_turn
+
+    def to_injected(self) -> None:
+        """Makes it a text that the harness or another agent put in the user's role."""
+        self.author = "injected"
+        self.is_user_turn = False
 
     def to_subagent(self) -> "Parsed":
         """Returns it as a message of a sub-agent's thread: its instructions come from another
@@ -178,9 +191,8 @@ class TranscriptReader(ABC):
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             # A known type with fields of another shape is as new as a new type, and is counted as
             # one.
-            return Parsed(
-                f"{record.get('type')}/malformed", "unknown", event_time(record.get("timestamp"))
-            )
+            name = f"{record.get('type')}/malformed"
+            return Parsed(name, "unknown", event_time(record.get("timestamp")))
 
     @abstractmethod
     def parse(self, record: dict[str, Any]) -> Parsed:
@@ -204,15 +216,11 @@ class TranscriptReader(ABC):
         content, images = join_blocks(output)
         known_id = text_or_none(call_id)
         tool, author = self.state["calls"].pop(known_id or "", (None, "tool"))
-        parsed = Parsed(
-            record_type,
-            "message",
-            author=author,
-            kind="tool_result",
-            content=content,
-            tool_name=tool,
-        )
-        parsed.call_id, parsed.image_count = known_id, images
+        parsed = Parsed(record_type, "message", author=author, kind="tool_result")
+        parsed.content = content
+        parsed.tool_name = tool
+        parsed.call_id = known_id
+        parsed.image_count = images
         return parsed
 
     def assistant_message(
@@ -222,14 +230,14 @@ class TranscriptReader(ABC):
         and arguments.
         """
         rendered = (render_call(tool, arguments) for _, tool, arguments in calls)
-        parsed = Parsed(
-            record_type, "message", author="assistant", kind="text" if texts else "tool_call"
-        )
+        kind = "text" if texts else "tool_call"
+        parsed = Parsed(record_type, "message", author="assistant", kind=kind)
         parsed.content = "\n".join([*texts, *(call_id for call_id, _, _ in calls)])
         parsed.text = strip_memories("\n".join([*texts, *rendered]))
         if calls:
             parsed.call_id, parsed.tool_name, _ = calls[0]
-        for call in [self.remember_call(*each) for each in calls]:
+        for call_id, tool, arguments in calls:
+            call = self.remember_call(call_id, tool, arguments)
             parsed.files_read += call.files_read
             parsed.files_modified += call.files_modified
         return parsed

@@ -11,60 +11,31 @@ from typing import Any
 import orjson
 
 from memory_assets.schema.vocabulary import Author
+from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import CALL
+from memory_assets.text.words import word_set
 
 ARGUMENT_CHARS = 1_500
 """Length at which a call's arguments are cut, as the observer sees them (DUET's literal form)."""
 
-_FILE_TOOLS = frozenset(
-    {
-        "Read",
-        "Grep",
-        "Glob",
-        "LS",
-        "NotebookRead",
-        "read",
-        "grep",
-        "find",
-        "ls",
-        "read_file",
-        "view_image",
-    }
+_FILE_TOOLS = word_set("Read Grep Glob LS NotebookRead read grep find ls read_file view_image")
+_READ_TOOLS = word_set("Read NotebookRead read read_file")
+_WRITE_TOOLS = word_set("Edit Write MultiEdit NotebookEdit edit write write_file edit_file")
+_SHELL_TOOLS = word_set(
+    "Bash bash shell exec_command exec local_shell container.exec shell_command"
 )
-_READ_TOOLS = frozenset({"Read", "NotebookRead", "read", "read_file"})
-_WRITE_TOOLS = frozenset(
-    {"Edit", "Write", "MultiEdit", "NotebookEdit", "edit", "write", "write_file", "edit_file"}
-)
-_SHELL_TOOLS = frozenset(
-    {
-        "Bash",
-        "bash",
-        "shell",
-        "exec_command",
-        "exec",
-        "local_shell",
-        "container.exec",
-        "shell_command",
-    }
-)
-_WEB_TOOL = re.compile(
-    r"web_?(?:search|fetch|run)|(?:^|[._])(?:fetch|open_page|browse)|browser|chrome"
-    r"|brave_search|tavily",
-    re.I,
-)
-_MEMORY_TOOL = re.compile(r"(?:^|__)memory_(?:recall|reflect|explain|briefing|brief|search)")
+_PATTERNS = patterns_beside(__file__)
+_WEB_TOOL = _PATTERNS["web_tool"]
+_MEMORY_TOOL = _PATTERNS["memory_tool"]
 
-_RENDERED = re.compile(r"\[toolCall ([\w.:-]+)\((.*?)\)\](?=\s*(?:\n\[toolCall |\Z))", re.DOTALL)
+_RENDERED = _PATTERNS["rendered"]
 _PATCHED = re.compile(r"\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]+)")
 _SCRIPT_COMMAND = re.compile(r'cmd:\s*("(?:[^"\\]|\\.)*")')
 _JOINED = re.compile(r"[;&|<>`\n\\]|\$\(")
 _WORD = re.compile(r"""'([^']*)'|"([^"]*)"|([^\s'"]+)""")
 _READERS = frozenset({"sed", "cat", "head", "tail", "nl", "bat", "less", "more"})
 _MEMORY_COMMAND = re.compile(r"memory(?:-assets)? (?:recall|brief|explain)\b")
-_DOWNLOAD = re.compile(
-    r"(?:^|[;&|]\s*)(?:curl|wget|lynx|w3m|http)\s[^;&|]*https?://(?!localhost|127\."
-    r"|0\.0\.0\.0|\[::1)"
-)
+_DOWNLOAD = _PATTERNS["download"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,8 +95,8 @@ class ClaudeCodeReader(TranscriptReader):
     def _assistant(self, record: dict[str, Any]) -> Parsed:
         answer = record["message"]
         blocks = as_blocks(answer["content"])
-        texts = [text for text in _texts_of(blocks) if text]
-        calls = [b for b in blocks if b["type"] in ("tool_use", "server_tool_use")]
+        texts = [block["text"] for block in blocks if block["type"] == "text" and block["text"]]
+        calls = [block for block in blocks if block["type"] in ("tool_use", "server_tool_use")]
         if not texts and not calls:
             return _without_words(blocks)
         named_calls = [(str(c["id"]), str(c["name"]), c.get("input")) for c in calls]
@@ -117,16 +117,13 @@ class ClaudeCodeReader(TranscriptReader):
         if not isinstance(content, str) and any(b["type"] == "tool_result" for b in content):
             return self._results(record, content)
         text, images = join_blocks(content)
-        parsed = Parsed.user_message(
-            "user", text, images, f"user:{record.get('timestamp') or record.get('uuid')}"
-        )
+        identity = f"user:{record.get('timestamp') or record.get('uuid')}"
+        parsed = Parsed.user_message("user", text, images, identity)
         if record.get("isCompactSummary"):
-            parsed.author = "injected"
+            parsed.to_injected()
             parsed.kind = "summary"
-            parsed.is_user_turn = False
         elif _is_automatic(record):
-            parsed.author = "injected"
-            parsed.is_user_turn = False
+            parsed.to_injected()
             parsed.text = strip_memories(text)
         if parsed.kind == "summary":
             # Old versions wrote the summary without a boundary line before it.
@@ -135,26 +132,33 @@ class ClaudeCodeReader(TranscriptReader):
         return parsed
 
     def _results(self, record: dict[str, Any], blocks: list[dict[str, Any]]) -> Parsed:
-        results = [b for b in blocks if b["type"] == "tool_result"]
+        results = [block for block in blocks if block["type"] == "tool_result"]
         text, image_count = _join_results(results)
-        beside, images_beside = join_blocks([b for b in blocks if b["type"] != "tool_result"])
+        others = [block for block in blocks if block["type"] != "tool_result"]
+        beside, images_beside = join_blocks(others)
         parsed = self.tool_result("user/tool_result", results[0].get("tool_use_id"), text)
         parsed.text = strip_memories(text)
         parsed.content = f"{text}\n{beside}" if beside else text
-        call_ids = [str(b.get("tool_use_id")) for b in results]
+        call_ids = [str(result.get("tool_use_id")) for result in results]
         parsed.identity = f"result:{','.join(call_ids)}"
-        parsed.is_error = any(bool(b.get("is_error")) for b in results)
+        parsed.is_error = any(result.get("is_error") for result in results)
         parsed.image_count = image_count + images_beside
+        self._find_words(parsed, record, text, "" if _is_automatic(record) else beside)
+        return parsed
+
+    def _find_words(
+        self, parsed: Parsed, record: Mapping[str, Any], text: str, beside: str
+    ) -> None:
+        """Makes results the owner's where they typed text beside them, answered or refused."""
         typed = parse_user_text(beside)
         answers = _answers(parsed.tool_name, record.get("toolUseResult"))
         reason = _refusal_reason(parsed, text, record.get("toolUseResult"))
-        if beside and typed.voice == "person" and not _is_automatic(record):
+        if beside and typed.voice == "person":
             parsed.to_owner(typed.text, is_user_turn=True)
         elif answers:
             parsed.to_owner(answers)
         elif reason:
             parsed.to_owner(reason, is_user_turn=True)
-        return parsed
 
     def _attachment(self, record: dict[str, Any]) -> Parsed:
         attachment = record["attachment"]
@@ -163,15 +167,13 @@ class ClaudeCodeReader(TranscriptReader):
         if attachment_type == "queued_command":
             at = attachment.get("timestamp") or record.get("timestamp")
             parsed = Parsed.user_message(name, *join_blocks(attachment["prompt"]), f"queued:{at}")
-            if (
-                attachment.get("commandMode", "prompt") != "prompt"
-                or _is_automatic(attachment)
-                or _is_automatic(record)
-            ):
-                parsed.author, parsed.is_user_turn = "injected", False
+            is_prompt = attachment.get("commandMode", "prompt") == "prompt"
+            if not is_prompt or _is_automatic(attachment) or _is_automatic(record):
+                parsed.to_injected()
             return parsed
-        parsed = Parsed(name, "known" if attachment_type in _KNOWN["attachments"] else "unknown")
-        if attachment_type == "file" and (path := text_or_none(attachment.get("filename"))):
+        parsed = Parsed.not_a_message(name, attachment_type in _KNOWN["attachments"])
+        path = text_or_none(attachment.get("filename"))
+        if attachment_type == "file" and path:
             parsed.files_read = (path,)
         return parsed
 
@@ -180,27 +182,23 @@ class ClaudeCodeReader(TranscriptReader):
         name = f"system/{subtype}"
         if subtype == "compact_boundary":
             self.state["is_boundary_open"] = True
-            return Parsed(
-                name,
-                "known",
-                boundary="compaction",
-                kept_from=_kept_from(record.get("compactMetadata") or {}),
-            )
-        if subtype == "local_command" and (content := text_or_none(record.get("content"))):
-            action = parse_action(content)
-            if action and action.is_turn:
-                return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
-        return Parsed(name, "known" if subtype in _KNOWN["system_records"] else "unknown")
+            kept_from = _kept_from(record.get("compactMetadata") or {})
+            return Parsed(name, "known", boundary="compaction", kept_from=kept_from)
+        content = text_or_none(record.get("content"))
+        action = parse_action(content) if content and subtype == "local_command" else None
+        if content and action and action.is_turn:
+            return Parsed.user_message(name, content, 0, f"user:{record.get('timestamp')}")
+        return Parsed.not_a_message(name, subtype in _KNOWN["system_records"])
 
     def _other(self, record: dict[str, Any]) -> Parsed:
-        record_type, state = str(record.get("type")), self.state
-        parsed = Parsed(record_type, "known" if record_type in _KNOWN["records"] else "unknown")
+        record_type = str(record.get("type"))
+        parsed = Parsed.not_a_message(record_type, record_type in _KNOWN["records"])
         if record_type == "custom-title":
-            parsed.title = state["custom_title"] = text_or_none(record.get("customTitle"))
+            self.state["custom_title"] = text_or_none(record.get("customTitle"))
+            parsed.title = self.state["custom_title"]
         elif record_type in ("ai-title", "summary"):
-            parsed.title = state["custom_title"] or text_or_none(
-                record.get("aiTitle" if record_type == "ai-title" else "summary")
-            )
+            title = record.get("aiTitle" if record_type == "ai-title" else "summary")
+            parsed.title = self.state["custom_title"] or text_or_none(title)
         elif record_type == "pr-link" and not self.state["has_branch"]:
             # In a folder with a branch the pull request may be one to another repository.
             parsed.repository = text_or_none(record.get("prRepository"))
@@ -214,13 +212,9 @@ def _questions(call: Mapping[str, Any]) -> list[str]:
     arguments = call.get("input")
     if call.get("name") != _ASKING or not isinstance(arguments, Mapping):
         return []
-    questions = arguments.get("questions") or ()
-    questions = (question for question in questions if isinstance(question, Mapping))
-    return [str(question["question"]) for question in questions if question.get("question")]
-
-
-def _texts_of(blocks: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [block["text"] for block in blocks if block["type"] == "text"]
+    listed = arguments.get("questions") or ()
+    texts = (entry.get("question") for entry in listed if isinstance(entry, Mapping))
+    return [str(text) for text in texts if text]
 
 
 def _join_results(results: Sequence[Mapping[str, Any]]) -> tuple[str, int]:

@@ -10,14 +10,14 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from memory_assets.errors import HooksError, NotOursError
 from memory_assets.harnesses.hook_commands import HookTarget
 from memory_assets.harnesses.hook_events import NOTIFY
-from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, bound_to
+from memory_assets.harnesses.hook_parts import SERVER, HookPart, JsonHooks, bound_to, root_of
 from memory_assets.harnesses.json_text import BOM, Insertion
 
 MARK = "# by `memory hooks install`"
@@ -133,7 +133,7 @@ class CodexConfig(HookPart):
 
     def _read(self, text: str) -> dict[str, Any]:
         try:
-            return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
+            return _parse_toml(text)
         except tomllib.TOMLDecodeError as error:
             raise HooksError(
                 f"Cannot read {self.path}: {error}. Fix the file, then install again."
@@ -145,6 +145,10 @@ class CodexConfig(HookPart):
     def _has_other_server(self, text: str, settings: Mapping[str, Any]) -> bool:
         servers = settings.get("mcp_servers")
         return isinstance(servers, dict) and SERVER in servers and not _TABLE.search(text)
+
+
+def _parse_toml(text: str) -> dict[str, Any]:
+    return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
 
 
 TRUST = "Run `/hooks` in Codex and trust them."
@@ -180,22 +184,16 @@ class CodexHooks(JsonHooks):
         disabled.
         """
         hook_states = _hook_states(config)
-        for event, place, index, hook, matcher in self.find(text):
-            keys = (
-                f"{path}:{snake_case(event)}:{place}:{index}"
-                for path in {str(self.path), os.path.realpath(self.path)}
-            )
-            state = _first_state(hook_states, keys)
+        for event, place, index, hook, matcher in self.find(root_of(text, self.path)):
+            paths = {str(self.path), os.path.realpath(self.path)}
+            keys = (f"{path}:{snake_case(event)}:{place}:{index}" for path in paths)
+            states = (hook_states.get(key) for key in keys)
+            state = next((state for state in states if isinstance(state, dict)), {})
             is_trusted = state.get("trusted_hash") == hash_of_hook(event, hook, matcher)
             if state.get("enabled") is False:
                 yield event, "disabled"
             else:
                 yield event, "trusted" if is_trusted else "untrusted"
-
-
-def _first_state(hook_states: Mapping[str, Any], keys: Iterable[str]) -> Mapping[str, Any]:
-    states = (hook_states.get(key) for key in keys)
-    return next((state for state in states if isinstance(state, dict)), {})
 
 
 def hash_of_hook(event: str, hook: Mapping[str, Any], matcher: str | None) -> str:
@@ -208,9 +206,9 @@ def hash_of_hook(event: str, hook: Mapping[str, Any], matcher: str | None) -> st
         "timeout": hook.get("timeout", 600),
         "async": hook.get("async", False),
     }
-    identity = {"event_name": snake_case(event), "hooks": [handler]} | (
-        {"matcher": matcher} if matcher is not None else {}
-    )
+    identity = {"event_name": snake_case(event), "hooks": [handler]}
+    if matcher is not None:
+        identity["matcher"] = matcher
     canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
@@ -223,7 +221,7 @@ def snake_case(event: str) -> str:
 def _hook_states(config: str) -> dict[str, Any]:
     """Returns what Codex noted of each hook; nothing where its settings cannot be read."""
     try:
-        hooks = tomllib.loads(config.removeprefix(BOM).replace("\r\n", "\n")).get("hooks")
+        hooks = _parse_toml(config).get("hooks")
     except tomllib.TOMLDecodeError:
         return {}
     states = hooks.get("state") if isinstance(hooks, dict) else None

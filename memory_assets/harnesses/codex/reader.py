@@ -9,6 +9,7 @@ another agent.
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,7 +42,7 @@ _OUTPUT_HEADER = re.compile(
     r"session ID|Exit code|"
     r"Original token count|Total output lines|Script \w+)\b[^\n]*\n)+Output:\n+"
 )
-_IMAGE_TAG = re.compile(r"\A\s*</?image\b[^>]*>\s*\Z")
+_WITHOUT_WORDS = re.compile(r"\A\s*(?:</?image\b[^>]*>\s*)?\Z")
 
 
 class CodexReader(TranscriptReader):
@@ -76,10 +77,9 @@ class CodexReader(TranscriptReader):
             parsed = self._session_meta(payload, at)
         else:
             self.state["is_header"] = False
-            if copied := self.state["beginning_until"]:
-                self._begin_copy(
-                    at if at and at - datetime.fromisoformat(copied) < BEGINNING_GAP else None
-                )
+            copied = self.state["beginning_until"]
+            is_copy = copied and at and at - datetime.fromisoformat(copied) < BEGINNING_GAP
+            self._begin_copy(at if is_copy else None)
             parsed = self._parse_later(record_type, payload)
         parsed.event_at = at
         return parsed
@@ -88,23 +88,30 @@ class CodexReader(TranscriptReader):
         if record_type == "response_item":
             parsed = self._item(payload)
             parsed.model = self.state["model"] if parsed.author == "assistant" else None
-            return (
-                parsed.to_subagent()
-                if self.state["is_subagent"] and not self.state["beginning_until"]
-                else parsed
-            )
+            is_subagent = self.state["is_subagent"] and not self.state["beginning_until"]
+            return parsed.to_subagent() if is_subagent else parsed
         if record_type == "event_msg":
             return _event(payload)
         if record_type == "compacted":
             return _compacted(payload)
         if record_type == "turn_context":
             self.state["model"] = text_or_none(payload.get("model")) or self.state["model"]
-        status = "known" if record_type in KNOWN["records"] else "unknown"
-        return Parsed(record_type, status, cwd=text_or_none(payload.get("cwd")))
+        parsed = Parsed.not_a_message(record_type, record_type in KNOWN["records"])
+        parsed.cwd = text_or_none(payload.get("cwd"))
+        return parsed
 
     def _session_meta(self, payload: dict[str, Any], at: datetime | None) -> Parsed:
         named = text_or_none(payload.get("id"))
-        parsed = Parsed("session_meta", "known", native_id=named)
+        git = payload.get("git") or {}
+        parsed = Parsed(
+            "session_meta",
+            "known",
+            native_id=named,
+            cwd=text_or_none(payload.get("cwd")),
+            version=text_or_none(payload.get("cli_version")),
+            branch=text_or_none(git.get("branch")),
+            repository=repository_name(git.get("repository_url")),
+        )
         if self.state["is_header"]:
             if self.state["header_count"] == 0:
                 parsed.parent_session_id = self._begin(payload, named, at)
@@ -112,15 +119,6 @@ class CodexReader(TranscriptReader):
                 self.state["root"] = named or self.state["root"]
                 self._begin_copy(at)
             self.state["header_count"] += 1
-        git = payload.get("git") or {}
-        parsed.cwd, parsed.version = (
-            text_or_none(payload.get("cwd")),
-            text_or_none(payload.get("cli_version")),
-        )
-        parsed.branch, parsed.repository = (
-            text_or_none(git.get("branch")),
-            repository_name(git.get("repository_url")),
-        )
         return parsed
 
     def _begin(self, payload: dict[str, Any], named: str | None, at: datetime | None) -> str | None:
@@ -146,39 +144,39 @@ class CodexReader(TranscriptReader):
         name = f"response_item/{item_type}"
         if item_type == "message":
             return _message(payload)
-        if item_type in (
-            "function_call",
-            "custom_tool_call",
-            "local_shell_call",
-            "web_search_call",
-            "tool_search_call",
-        ):
+        if item_type in KNOWN["calls"]:
             return self._call(name, payload)
-        if item_type in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
+        if item_type in KNOWN["outputs"]:
             return self._result(name, payload)
         if item_type == "agent_message":
             text, images = join_blocks(payload.get("content"))
             return Parsed.message(name, "subagent", "text", text, image_count=images)
-        return Parsed(name, "known" if item_type in KNOWN["items"] else "unknown")
+        return Parsed.not_a_message(name, item_type in KNOWN["items"])
 
     def _call(self, name: str, payload: dict[str, Any]) -> Parsed:
         tool, arguments = _called(payload)
         call_id = text_or_none(payload.get("call_id")) or text_or_none(payload.get("id"))
-        parsed = Parsed(
-            name, "message", author="assistant", kind="tool_call", tool_name=tool, call_id=call_id
-        )
         call = self.remember_call(call_id, tool, _decoded(arguments))
-        parsed.files_read, parsed.files_modified = call.files_read, call.files_modified
-        parsed.text = parsed.content = render_call(tool, arguments)
-        parsed.identity = f"{self.state['root']}|call:{call_id}" if call_id else None
-        return parsed
+        rendered = render_call(tool, arguments)
+        return Parsed(
+            name,
+            "message",
+            author="assistant",
+            kind="tool_call",
+            text=rendered,
+            identity=f"{self.state['root']}|call:{call_id}" if call_id else None,
+            content=rendered,
+            tool_name=tool,
+            call_id=call_id,
+            files_read=call.files_read,
+            files_modified=call.files_modified,
+        )
 
     def _result(self, name: str, payload: dict[str, Any]) -> Parsed:
         parsed = self.tool_result(name, payload.get("call_id"), payload.get("output"))
         output = str(parsed.content)
-        parsed.identity = (
-            f"{self.state['root']}|result:{parsed.call_id}" if parsed.call_id else None
-        )
+        if parsed.call_id:
+            parsed.identity = f"{self.state['root']}|result:{parsed.call_id}"
         text, parsed.is_error = read_output(output)
         parsed.text = strip_memories(text)
         if parsed.tool_name == "spawn_agent" and output.startswith(NEWLY_SPAWNED):
@@ -201,9 +199,8 @@ def read_output(output: str) -> tuple[str, bool]:
     if header is None:
         return output, False
     code = _EXIT_CODE.search(header[0])
-    return output[header.end() :], "Script failed" in header[0] or (
-        code is not None and code[1] != "0"
-    )
+    has_failed = "Script failed" in header[0] or (code is not None and code[1] != "0")
+    return output[header.end() :], has_failed
 
 
 def _message(payload: dict[str, Any]) -> Parsed:
@@ -212,45 +209,33 @@ def _message(payload: dict[str, Any]) -> Parsed:
     content, images = join_blocks(blocks)
     if not content.strip() and not images:
         return Parsed(name, "known")
-    parsed = Parsed.message(
-        name,
-        "assistant" if role == "assistant" else "injected",
-        "text",
-        content,
-        image_count=images,
-    )
+    author = "assistant" if role == "assistant" else "injected"
+    parsed = Parsed.message(name, author, "text", content, image_count=images)
     if role == "user":
         _find_words(parsed, blocks)
     return parsed
-
-
-def _is_without_words(text: str) -> bool:
-    return not text.strip() or _IMAGE_TAG.match(text) is not None
 
 
 def _find_words(parsed: Parsed, blocks: list[dict[str, Any]]) -> None:
     """Makes the message the owner's, with the words of the blocks that a person typed, where there
     are any.
     """
-    texts = [b["text"] for b in blocks if b.get("type") in ("input_text", "text")]
-    words = [parse_user_text(text) for text in texts if not _is_without_words(text)]
-    voices = {w.voice for w in words}
-    typed_text = "\n".join(w.text for w in words if w.voice == "person")
+    texts = [block["text"] for block in blocks if block.get("type") in ("input_text", "text")]
+    words = [parse_user_text(text) for text in texts if not _WITHOUT_WORDS.match(text)]
+    typed_text = "\n".join(part.text for part in words if part.voice == "person")
     parsed.image_count = max(parsed.image_count, count_images(typed_text))
     if typed_text or (parsed.image_count and not words):
         parsed.author = "owner"
         parsed.is_turn = True
         parsed.text = strip_memories(typed_text) or "[image]"
-        parsed.is_user_turn = any(w.is_turn for w in words) or not words
-    elif "summary" in voices:
+        parsed.is_user_turn = not words or any(part.is_turn for part in words)
+    elif any(part.voice == "summary" for part in words):
         parsed.kind = "summary"
 
 
 def _event(payload: dict[str, Any]) -> Parsed:
     event_type = payload.get("type")
-    parsed = Parsed(
-        f"event_msg/{event_type}", "known" if event_type in KNOWN["events"] else "unknown"
-    )
+    parsed = Parsed.not_a_message(f"event_msg/{event_type}", event_type in KNOWN["events"])
     if event_type == "exec_command_end":
         commands = payload.get("parsed_cmd") or []
         parsed.files_read = tuple(
@@ -290,10 +275,8 @@ def _called(payload: dict[str, Any]) -> tuple[str, Any]:
 
 def _decoded(arguments: Any) -> Any:
     if isinstance(arguments, str) and arguments.startswith("{"):
-        try:
+        with suppress(orjson.JSONDecodeError):
             return orjson.loads(arguments)
-        except orjson.JSONDecodeError:
-            return arguments
     return arguments
 
 

@@ -53,9 +53,8 @@ class PiReader(TranscriptReader):
         parsed.native_id = native_id
         parsed.event_at = event_time(record.get("timestamp")) or parsed.event_at
         if parsed.status == "message" and parsed.identity is None:
-            parsed.identity = (
-                f"{record.get('timestamp')}|{parsed.record_type}|{parsed.call_id or ''}"
-            )
+            place = (record.get("timestamp"), parsed.record_type, parsed.call_id or "")
+            parsed.identity = "|".join(map(str, place))
         self._remember_entry(record, native_id)
         return parsed
 
@@ -72,7 +71,7 @@ class PiReader(TranscriptReader):
             return _injected(entry_type, record.get("content"))
         if entry_type == "session_info":
             return Parsed(entry_type, "known", title=text_or_none(record.get("name")))
-        return Parsed(entry_type, "known" if entry_type in _ENTRIES else "unknown")
+        return Parsed.not_a_message(entry_type, entry_type in _ENTRIES)
 
     def _header(self, record: dict[str, Any]) -> Parsed:
         version = f"format {record.get('version') or 1}"
@@ -101,37 +100,35 @@ class PiReader(TranscriptReader):
         elif role in SUMMARY_ROLES:
             parsed = _summary(name, entry.get("summary") or entry.get("content"), None)
         else:
-            parsed = Parsed(name, "known" if role == SYSTEM_ROLE else "unknown")
+            parsed = Parsed.not_a_message(name, role == SYSTEM_ROLE)
         parsed.event_at = event_time(entry.get("timestamp"))
         return parsed
 
     def _assistant(self, name: str, blocks: list[dict[str, Any]]) -> Parsed:
         texts = [b["text"] for b in blocks if b["type"] == "text" and b["text"]]
-        calls = [
-            (str(b["id"]), str(b["name"]), b.get("arguments"))
-            for b in blocks
-            if b["type"] == "toolCall"
-        ]
-        return (
-            self.assistant_message(name, texts, calls) if texts or calls else Parsed(name, "known")
-        )
+        calls = [b for b in blocks if b["type"] == "toolCall"]
+        if not texts and not calls:
+            return Parsed(name, "known")
+        named_calls = [(str(c["id"]), str(c["name"]), c.get("arguments")) for c in calls]
+        return self.assistant_message(name, texts, named_calls)
 
     def _result(self, name: str, entry: dict[str, Any]) -> Parsed:
         parsed = self.tool_result(name, entry.get("toolCallId"), entry.get("content"))
         parsed.text = strip_memories(str(parsed.content))
-        if parsed.tool_name is None and (named := text_or_none(entry.get("toolName"))):
-            parsed.author = describe_call(named, {}).author
-        parsed.tool_name = text_or_none(entry.get("toolName")) or parsed.tool_name
+        tool_name = text_or_none(entry.get("toolName"))
+        if parsed.tool_name is None and tool_name:
+            parsed.author = describe_call(tool_name, {}).author
+        parsed.tool_name = tool_name or parsed.tool_name
         parsed.is_error = bool(entry.get("isError"))
         return parsed
 
     def _compaction(self, record: dict[str, Any]) -> Parsed:
         parsed = _summary("compaction", record.get("summary"), record.get("details"))
         parsed.boundary = "compaction"
-        parsed.kept_from = text_or_none(record.get("firstKeptEntryId")) or self._first_retained(
-            record.get("retainedTail")
-        )
-        if parsed.kept_from is None and isinstance(index := record.get("firstKeptEntryIndex"), int):
+        kept_id = text_or_none(record.get("firstKeptEntryId"))
+        parsed.kept_from = kept_id or self._first_retained(record.get("retainedTail"))
+        index = record.get("firstKeptEntryIndex")
+        if parsed.kept_from is None and isinstance(index, int):
             parsed.kept_from = str(index)
         return parsed
 
@@ -142,15 +139,13 @@ class PiReader(TranscriptReader):
         if not isinstance(tail, list) or not tail:
             return None
         wanted = [tail[0].get("timestamp"), tail[0].get("role")]
-        return next(
-            (entry for at, role, entry in reversed(self.state["recent"]) if [at, role] == wanted),
-            None,
-        )
+        entries = (id for *entry, id in reversed(self.state["recent"]) if entry == wanted)
+        return next(entries, None)
 
     def _remember_entry(self, record: dict[str, Any], native_id: str) -> None:
         entry = record.get("message")
-        if isinstance(entry, Mapping) and (at := entry.get("timestamp")) is not None:
-            self.state["recent"].append([at, entry.get("role"), native_id])
+        if isinstance(entry, Mapping) and entry.get("timestamp") is not None:
+            self.state["recent"].append([entry["timestamp"], entry.get("role"), native_id])
             del self.state["recent"][:-REMEMBERED_ENTRIES]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from html import escape
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -380,7 +381,8 @@ def render_html(report: HealthReport) -> str:
         parts += [f"<figure>{chart.svg}</figure>" for chart in section.charts]
         if section.table:
             parts.append(_html_table(section.table))
-    return render_page(f"Health of memory, {report.month}", parts, _STYLE)
+    style = Path(__file__).with_suffix(".css").read_text("utf-8")
+    return render_page(f"Health of memory, {report.month}", parts, style)
 
 
 def _html_table(rows: Sequence[Sequence[str]]) -> str:
@@ -391,24 +393,6 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
     head, *body = rows
     lines = [row(head, "th"), *(row(cells, "td") for cells in body)]
     return "\n".join(["<table>", *lines, "</table>"])
-
-
-_STYLE = """
-body { max-width: 760px }
-h2 { margin: 40px 0 4px; border-top: 1px solid #e3e6ea; padding-top: 20px }
-p { color: #4b525a; margin: 4px 0 16px }
-figure { margin: 0 0 24px }
-svg { max-width: 100%; height: auto }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr));
-  gap: 12px; margin-top: 20px }
-.figures div { padding: 12px; border: 1px solid #e3e6ea; border-radius: 6px }
-.figures b { display: block; font-size: 20px }
-.figures span { color: #6a7178; font-size: 13px }
-table { border-collapse: collapse; width: 100%; font-size: 14px }
-th, td { text-align: left; padding: 4px 8px; border-bottom: 1px solid #e3e6ea }
-th { color: #6a7178; font-weight: 600 }
-tr.overdue td { color: #b8433f; font-weight: 600 }
-"""
 
 
 def _weeks(inputs: HealthInputs) -> list[date]:
