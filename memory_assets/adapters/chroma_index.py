@@ -1,287 +1,135 @@
-"""The vector index as immutable generations of a Chroma folder: ids, vectors and a few short
-labels, never text.
+"""Chroma's copy of the vectors: immutable generations of a Chroma folder, with ids, vectors and a
+few short labels, never text.
 
-One process writes a generation, closes it and publishes it; readers only open published ones.
-(Writing and reading one Chroma folder at the same time gives stale answers and crashes.) Chroma
-writes files of its graph from memory that it did not initialise, which can hold any text of the
-process; what no element fills is overwritten before a generation is published.
-
-The same vectors are also stored as an array, from which questions are answered: a small index by
-exact comparison, a large one by exact comparison with the vectors that have the most equal signs.
-This finds more of the nearest than Chroma's graph does, and takes no import of Chroma. A generation
-that cannot be read, or has another dimension, is moved to quarantine and `IndexFailedError` says
-how to rebuild. Chroma's settings never come from a `.env` in the working folder.
+It is for programs that read Chroma. Recall asks the arrays of `array_index`, which find more and
+need no import of Chroma. One process writes a generation, closes it and publishes it; readers only
+open published ones. (Writing and reading one Chroma folder at the same time gives stale answers and
+crashes.) Chroma writes files of its graph from memory that it did not initialise, which can hold
+any text of the process; what no element fills is overwritten whenever a generation is closed.
+Chroma's settings never come from a `.env` in the working folder.
 """
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
 from pydantic_settings import DotEnvSettingsSource
 
-from memory_assets.adapters.array_files import Names, read_fields, write_fields
+from memory_assets.adapters.array_index import stacked
 from memory_assets.adapters.generations import Generations
 from memory_assets.schema.protocols import Hit
-from memory_assets.text.files import text_of
-from memory_assets.text.vectors import nearest_by_signs, products, signs_of
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
+T = TypeVar("T")
+
 COLLECTION = "memories"
-MODEL_FILE = "model.txt"
-"""In a generation: the embedding model of its vectors. A question has to be encoded by the same
-one.
-"""
-
-SERVER_FILE = "server.json"
-"""In a generation that is on a server instead (`adapters.chroma_server`)."""
-
-LONGEST_NAME = 4_096
-"""Characters; what is longer is no path, but a damaged file."""
 
 BATCH_ROWS = 5_000
 """Chroma takes at most 5,461 rows at once (its SQLite variable limit)."""
 
-COMPARED_ROWS = 20_000
-"""Up to this number all vectors are compared, in 3 ms; beyond it those with the most equal signs.
-"""
-
-BY_SIGNS = 8_000
-"""Vectors that are compared exactly. Of the five nearest of 100,000 these hold more than the graph
-of Chroma finds (0.86).
-"""
-
 _IMPORTING = threading.Lock()
 
 
-@dataclass(frozen=True)
-class VectorRows:
-    """Ids, and the unit vector of each."""
-
-    ids: Names
-    vectors: np.ndarray
-    """float32, shape (ids, dimension)."""
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; raises `ValueError` for another
-        dimension.
-        """
-        if not len(self):
-            return []
-        if len(self) <= COMPARED_ROWS or len(vector) != self.vectors.shape[1]:
-            return self.find_among(None, vector, limit)
-        return self.find_among(
-            nearest_by_signs(self.signs, vector, max(BY_SIGNS, 4 * limit)), vector, limit
-        )
-
-    def find_among(self, rows: np.ndarray | None, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest of these rows, or of all, best first."""
-        if not len(self):
-            return []
-        unit = (vector / np.linalg.norm(vector)).astype(np.float32)
-        scores = products(self.vectors, rows, unit)
-        limit = min(limit, len(scores))
-        nearest = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
-        ordered = nearest[np.argsort(-scores[nearest], kind="stable")]
-        places = ordered if rows is None else rows[ordered]
-        return [
-            Hit(self.ids[int(row)], float(score))
-            for row, score in zip(places, scores[ordered], strict=True)
-        ]
-
-    @cached_property
-    def signs(self) -> np.ndarray:
-        """The signs of the vectors, 64 in a number; made by the first question to many."""
-        return signs_of(self.vectors)
-
-    def changed(self, ids: list[str], vectors: np.ndarray, deletes: Iterable[str]) -> "VectorRows":
-        """Returns the rows with the vectors inserted or replaced and the deletes removed."""
-        gone = {*ids, *deletes}
-        kept = {id: row for row, id in enumerate(self.ids) if id not in gone}
-        before = self.vectors[list(kept.values())]
-        if not ids:
-            return VectorRows(Names.of(kept), before)
-        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return VectorRows(Names.of([*kept, *ids]), np.concatenate([before, unit]) if kept else unit)
-
-
 class ChromaIndex(Generations):
-    """Builds generations of vectors and finds the nearest in the published one; thread-safe."""
+    """Builds generations of a Chroma collection, and reads the published one."""
 
     FAILED = (
-        "The vector index could not be read ({error.__class__.__name__}) and was moved to {aside}. "
-        "Recall continues with keywords; run `memory data rebuild --indexes` to rebuild it "
-        "from the tables."
+        "Chroma's copy of the vectors could not be read ({error.__class__.__name__}) and was moved "
+        "to {aside}. Recall does not need it; the nightly run or `memory data rebuild --indexes` "
+        "rebuilds it from the tables."
     )
 
+    has_labels = True
+    """Whether it keeps labels of memories beside their vectors."""
+
     def __init__(self, root: Path) -> None:
-        super().__init__(root, "vectors")
-        self._open: tuple[Path, Any, Any] | None = None
-        self._rows: tuple[Path, VectorRows | None] | None = None
-        self._is_new = False
-        """Whether the open generation has not been searched yet."""
-        self._lock = threading.RLock()
+        super().__init__(root, "chroma")
 
     def update(
-        self,
-        upserts: pl.DataFrame,
-        deletes: Sequence[str],
-        *,
-        rebuild: bool = False,
-        model: str = "",
+        self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False
     ) -> str:
         """Publishes a generation with the changes and returns its name.
 
-        `upserts` has columns `id` and `vector`, and any number of short labels; `model` names the
-        embedding model of the vectors, by default that of the generation before. A published
-        generation that cannot be read is quarantined and `IndexFailedError` raised; the next update
-        then starts from nothing.
+        `upserts` has columns `id` and `vector`, and any number of short labels.
         """
-        self.close()
         base = None if rebuild else self.published()
-        with self.build(rebuild=rebuild) as folder, self.quarantined_on_failure(base):
-            given = stacked(upserts)
-            _change(folder, upserts.drop("vector"), given, deletes)
-            _overwrite_unused(folder)
-            if model:
-                (folder / MODEL_FILE).write_text(model, "utf-8")
-            before = (
-                _read_rows(folder)
-                if base
-                else VectorRows(Names.of(()), np.zeros((0, given.shape[1]), dtype=np.float32))
-            )
-            write_fields(folder, before.changed(upserts["id"].to_list(), given, deletes))
+        with (
+            self.build(rebuild=base is None) as folder,
+            self.quarantined_on_failure(base),
+            _opened(folder) as collection,
+        ):
+            for start in range(0, len(deletes), BATCH_ROWS):
+                collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
+            upsert_rows(collection, upserts)
         return folder.name
 
-    def is_readable(self, folder: Path) -> bool:
-        """Returns whether the generation is in files."""
-        return not (folder / SERVER_FILE).is_file()
-
-    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, best first, scored by cosine; nothing if there is no generation
-        yet.
-        """
-        return (
-            self.read_published(lambda folder: self._find(folder, vector, limit), [])
-            if limit > 0
-            else []
-        )
-
-    def find_exact(self, vector: np.ndarray, limit: int) -> list[Hit]:
-        """Returns the nearest, compared with every vector."""
-
-        def read(folder: Path) -> list[Hit]:
-            rows = self._mapped(folder)
-            return rows.find_among(None, vector, limit) if rows is not None else []
-
-        return self.read_published(read, [])
-
-    def model(self) -> str | None:
-        """Returns the embedding model of the published generation, as the setting named it; None
-        where it is not known.
-        """
-        folder = self.published()
-        name = text_of(folder / MODEL_FILE) if folder else ""
-        return name if 0 < len(name) <= LONGEST_NAME else None
-
     def ids(self) -> set[str]:
-        """Returns the ids in the published generation, read from Chroma."""
+        """Returns the ids in the published generation."""
 
-        def read(folder: Path) -> set[str]:
-            with self._lock:
-                found = set(self._collection(folder).get(include=[])["ids"])
-                _overwrite_unused(folder)
-                return found
+        return self._read(lambda collection: set(collection.get(include=[])["ids"]), set())
 
-        return self.read_published(read, set())
+    def find(self, vectors: np.ndarray, limit: int) -> list[list[Hit]]:
+        """Returns the nearest of each vector, best first, scored by cosine."""
 
-    def _find(self, folder: Path, vector: np.ndarray, limit: int) -> list[Hit]:
-        rows = self._mapped(folder)
-        if rows is not None:
-            return rows.find(vector, limit)
-        with self._lock:  # a generation of an older release, without rows of its own
-            collection = self._collection(folder)
-            found = find_nearest(collection, vector, min(limit, collection.count()))
-            if self._is_new:
-                self._is_new = False
-                _overwrite_unused(folder)
-            return found
+        return self._read(lambda collection: find_nearest(collection, vectors, limit), [])
+
+    def _read(self, read: "Callable[[Collection], T]", nothing: T) -> T:
+        def read_folder(folder: Path) -> T:
+            """Reads the collection of one generation."""
+            with _opened(folder) as collection:
+                return read(collection)
+
+        return self.read_published(read_folder, nothing)
 
     def is_its_fault(self, error: Exception) -> bool:
         """Returns whether the generation is to blame: not for a full disk."""
         return not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
 
-    def close(self) -> None:
-        """Closes the open generation."""
-        with self._lock:
-            if self._open is not None:
-                folder, client, _ = self._open
-                client.close()
-                self._open = None
-                _overwrite_unused(folder)
-            self._rows = None
 
-    def _mapped(self, folder: Path) -> VectorRows | None:
-        kept = self._rows
-        if kept is None or kept[0] != folder:
-            kept = self._rows = (
-                folder,
-                _read_rows(folder) if (folder / "vectors.npy").is_file() else None,
-            )
-        return kept[1]
-
-    def _collection(self, folder: Path) -> "Collection":
-        if self._open is None or self._open[0] != folder:
-            self.close()
-            if not folder.is_dir():
-                raise FileNotFoundError(folder)  # Chroma would create an empty one
-            client = _client(folder)
-            self._open = (
-                folder,
-                client,
-                client.get_collection(COLLECTION, embedding_function=None),
-            )
-            self._is_new = True
-        return self._open[2]
-
-
-def _change(
-    folder: Path, upserts: pl.DataFrame, vectors: np.ndarray, deletes: Sequence[str]
-) -> None:
-    """Changes the Chroma collection in the folder."""
-    client = _client(folder)
-    try:
-        collection = client.get_or_create_collection(
-            COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"}
-        )
-        for start in range(0, len(deletes), BATCH_ROWS):
-            collection.delete(ids=list(deletes[start : start + BATCH_ROWS]))
-        upsert_rows(collection, upserts, vectors)
-    finally:
-        client.close()
-
-
-def upsert_rows(collection: "Collection", upserts: pl.DataFrame, vectors: np.ndarray) -> None:
-    """Inserts or replaces the rows, of `id` and labels, and their vectors."""
+def upsert_rows(collection: "Collection", upserts: pl.DataFrame) -> None:
+    """Inserts or replaces the rows, of `id`, `vector` and labels."""
     for start in range(0, upserts.height, BATCH_ROWS):
         batch = upserts[start : start + BATCH_ROWS]
-        labels: Any = batch.drop("id").to_dicts() if batch.width > 1 else None
-        collection.upsert(
-            ids=batch["id"].to_list(),
-            embeddings=vectors[start : start + BATCH_ROWS],
-            metadatas=labels,
+        labels: Any = batch.drop("id", "vector").to_dicts() if batch.width > 2 else None
+        collection.upsert(ids=batch["id"].to_list(), embeddings=stacked(batch), metadatas=labels)
+
+
+def find_nearest(collection: "Collection", vectors: np.ndarray, limit: int) -> list[list[Hit]]:
+    """Returns the nearest in the collection of each vector, best first, scored by cosine."""
+    count = collection.count()
+    if not count:
+        return [[] for _ in vectors]
+    answer = collection.query(
+        query_embeddings=np.asarray(vectors, dtype=np.float32),
+        n_results=min(limit, count),
+        include=["distances"],
+    )
+    return [
+        [Hit(id, 1.0 - float(distance)) for id, distance in zip(ids, distances, strict=True)]
+        for ids, distances in zip(answer["ids"], answer["distances"] or [], strict=True)
+    ]
+
+
+@contextmanager
+def _opened(folder: Path) -> "Iterator[Collection]":
+    """Opens the Chroma collection in the folder, which has to exist."""
+    if not folder.is_dir():
+        raise FileNotFoundError(folder)  # Chroma would create it
+    client = _client(folder)
+    try:
+        yield client.get_or_create_collection(
+            COLLECTION, embedding_function=None, metadata={"hnsw:space": "cosine"}
         )
+    finally:
+        client.close()
+        _overwrite_unused(folder)
 
 
 ZEROED_BYTES = 1_000_000
@@ -305,38 +153,6 @@ def _overwrite_unused(folder: Path) -> None:
                     file.seek(used)
                     for start in range(0, unused, ZEROED_BYTES):
                         file.write(bytes(min(ZEROED_BYTES, unused - start)))
-
-
-def _read_rows(folder: Path) -> VectorRows:
-    """Returns the rows of the generation in the folder; raises `OSError` or `ValueError` if
-    incomplete.
-    """
-    rows = read_fields(VectorRows, folder)
-    if len(rows.vectors) != len(rows):
-        raise ValueError("the numbers of vectors and ids differ")
-    return rows
-
-
-def stacked(upserts: pl.DataFrame) -> np.ndarray:
-    """Returns the vectors, float32, shape (rows, dimension)."""
-    if upserts.is_empty():
-        return np.zeros((0, 0), dtype=np.float32)
-    return upserts["vector"].explode().to_numpy().astype(np.float32).reshape(upserts.height, -1)
-
-
-def find_nearest(collection: "Collection", vector: np.ndarray, limit: int) -> list[Hit]:
-    """Returns the nearest in the collection, best first, scored by cosine."""
-    if not limit:
-        return []
-    found = collection.query(
-        query_embeddings=[np.asarray(vector, dtype=np.float32)],
-        n_results=limit,
-        include=["distances"],
-    )
-    distances = found["distances"] or [[]]
-    return [
-        Hit(id, 1.0 - float(far)) for id, far in zip(found["ids"][0], distances[0], strict=True)
-    ]
 
 
 def load_chromadb() -> tuple[Any, Any]:

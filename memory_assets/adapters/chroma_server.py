@@ -1,9 +1,8 @@
 """The vector index on a Chroma server: a collection for each generation, of ids, vectors and a few
 short labels, never text.
 
-    index/vectors/current                    the name of the published generation, as without a
-                                             server
-    index/vectors/000012/server.json         address and collection of the generation
+    index/server/current                     the name of the published generation
+    index/server/000012/server.json          address and collection of the generation
     collection memory-3f0c…-000012           on the server; never changed once published
 
 A writer makes a new collection and then replaces the pointer, so that readers always have a whole
@@ -14,6 +13,7 @@ one from the tables.
 """
 
 import json
+import shutil
 import threading
 import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,24 +25,23 @@ from urllib.parse import urlsplit
 import numpy as np
 import polars as pl
 
+from memory_assets.adapters.array_index import MODEL_FILE, ArrayIndex, write_model
 from memory_assets.adapters.chroma_index import (
     BATCH_ROWS,
-    MODEL_FILE,
-    SERVER_FILE,
-    ChromaIndex,
     find_nearest,
     load_chromadb,
-    stacked,
     upsert_rows,
 )
 from memory_assets.adapters.generations import ReplacedError
 from memory_assets.errors import IndexFailedError
 from memory_assets.schema.protocols import Hit
-from memory_assets.text.files import write_json
+from memory_assets.text.files import text_of, write_json
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
+
+SERVER_FILE = "server.json"
 
 PROBE_SECONDS = 3.0
 """A server that says nothing for so long when it is connected is taken as down."""
@@ -61,7 +60,7 @@ UNREACHABLE = (
 )
 
 
-class ChromaServerIndex(ChromaIndex):
+class ChromaServerIndex(ArrayIndex):
     """Builds generations of vectors on a server and finds the nearest in the published one;
     thread-safe.
     """
@@ -73,12 +72,15 @@ class ChromaServerIndex(ChromaIndex):
         "from the tables."
     )
     is_remote = True
+    has_labels = True
 
     def __init__(self, root: Path, address: str, name: str) -> None:
         """`name` tells the collections of this store from those of other stores."""
-        super().__init__(root)
+        super().__init__(root, "server")
+        self._arrays = ArrayIndex(root)
         self._address, self._name_of_store = address, name
         self._client: ClientAPI | None = None
+        self._collection_of: tuple[Path, Collection] | None = None
         self._lock = threading.RLock()
 
     def is_readable(self, folder: Path) -> bool:
@@ -94,12 +96,12 @@ class ChromaServerIndex(ChromaIndex):
         model: str = "",
     ) -> str:
         """Publishes a generation with the changes and returns its name; see
-        `ChromaIndex.update`.
+        `ArrayIndex.update`.
         """
         base = None if rebuild else self.published()
         with self._lock, self.quarantined_on_failure(base):
             client = self._connected()  # before anything is changed here
-            with self.build(rebuild=base is None) as folder:
+            with self.build(rebuild=True) as folder:
                 made = self._new_collection(client, name := f"{self._name_of_store}-{folder.name}")
                 if base is not None:
                     _copy(
@@ -107,13 +109,13 @@ class ChromaServerIndex(ChromaIndex):
                         made,
                         {*deletes},
                     )
-                upsert_rows(made, upserts.drop("vector"), stacked(upserts))
+                upsert_rows(made, upserts)
                 write_json(
                     folder / SERVER_FILE,
                     {"address": self._address, "collection": name, "rows": made.count()},
                 )
-                if model:
-                    (folder / MODEL_FILE).write_text(model, "utf-8")
+                write_model(folder, model or (text_of(base / MODEL_FILE) if base else ""))
+        self._arrays.remove()  # the vectors were in files before
         with suppress(IndexFailedError):  # the next update deletes what stays
             self._delete_others()
         return folder.name
@@ -122,6 +124,7 @@ class ChromaServerIndex(ChromaIndex):
         """Returns the ids in the published generation, read from the server."""
 
         def read(folder: Path) -> set[str]:
+            """Reads the collection of one generation, a page at a time."""
             with self._lock:
                 return {
                     id for batch in _batches(self._collection(folder), []) for id in batch["ids"]
@@ -189,23 +192,24 @@ class ChromaServerIndex(ChromaIndex):
     def close(self) -> None:
         """Forgets the connection; the next question connects again."""
         with self._lock:
-            self._open = self._client = None
+            self._collection_of = self._client = None
 
-    def _find(self, folder: Path, vector: np.ndarray, limit: int) -> list[Hit]:
-        with self._lock:
-            return find_nearest(
-                self._collection(folder), vector, min(limit, _place(folder)["rows"])
-            )
+    def find(self, vector: np.ndarray, limit: int) -> list[Hit]:
+        """Returns the nearest, best first, scored by cosine."""
+
+        def read(folder: Path) -> list[Hit]:
+            """Asks the collection of one generation."""
+            with self._lock:
+                return find_nearest(self._collection(folder), vector[np.newaxis], limit)[0]
+
+        return self.read_published(read, []) if limit > 0 else []
 
     def _collection(self, folder: Path) -> "Collection":
-        if self._open is None or self._open[0] != folder:
-            client = self._connected()
-            self._open = (
-                folder,
-                client,
-                client.get_collection(_place(folder)["collection"], embedding_function=None),
-            )
-        return self._open[2]
+        if self._collection_of is None or self._collection_of[0] != folder:
+            name = _place(folder)["collection"]
+            collection = self._connected().get_collection(name, embedding_function=None)
+            self._collection_of = (folder, collection)
+        return self._collection_of[1]
 
     def _connected(self) -> "ClientAPI":
         if self._client is None:
@@ -250,27 +254,25 @@ def delete_collections(client: "ClientAPI", beginning: str, kept: Iterable[str])
             client.delete_collection(name)
 
 
-def left_elsewhere(root: Path, address: str) -> dict[str, str]:
-    """Returns collection → address of generations on servers other than the one at this address."""
-    places = [_place(folder) for folder in sorted((root / "vectors").glob("*"))]
-    return {
-        place["collection"]: place["address"]
-        for place in places
-        if place and place["address"] != address
-    }
-
-
-def delete_left(left: dict[str, str]) -> list[str]:
-    """Deletes collections on servers that are no longer used; returns what could not be deleted."""
+def delete_left(root: Path, address: str) -> list[str]:
+    """Deletes the collections on servers other than the one at this address, which the folder of
+    indexes names; returns what could not be deleted and is tried again by the next update.
+    """
     warnings = []
-    for name, address in left.items():
+    for folder in sorted((root / "server").glob("*/")):
+        place = _place(folder)
+        if not place or place["address"] == address:
+            continue
+        name = place["collection"]
         try:
-            delete_collections(connect(address), name.rpartition("-")[0] + "-", kept=())
+            delete_collections(connect(place["address"]), name.rpartition("-")[0] + "-", kept=())
         except Exception as error:
             warnings.append(
-                f"The collection {name} is still on the Chroma server at {address} "
-                f"({error}). Delete it there."
+                f"The collection {name} is still on the Chroma server at {place['address']} "
+                f"({error}). Start the server, or delete {folder}."
             )
+        else:
+            shutil.rmtree(folder)
     return warnings
 
 

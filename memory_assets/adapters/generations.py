@@ -2,6 +2,7 @@
 
     index/vectors/current            the name of the published generation
     index/vectors/000012/            its files; never changed once published
+    index/vectors.json               hash of each row that it was built from
     index/quarantine/vectors-…       unreadable generations
 
 A writer copies the published generation (or starts empty), changes the copy, closes it, then
@@ -12,7 +13,7 @@ next writer removes what a killed writer left unpublished.
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -43,6 +44,7 @@ class Generations:
 
     def __init__(self, root: Path, name: str) -> None:
         self.folder = root / name
+        self._note = root / f"{name}.json"
         self._quarantine = root / "quarantine"
         self._name = name
 
@@ -75,6 +77,26 @@ class Generations:
         """Returns the name of the published generation."""
         folder = self.published()
         return folder.name if folder else None
+
+    def noted_rows(self, built_by: Sequence[str]) -> dict[str, str]:
+        """Returns id → hash of the rows that the published generation was built from; nothing if it
+        was built by other rules, or this is not known.
+        """
+        try:
+            note = json.loads(self._note.read_bytes()) if self._note.is_file() else {}
+        except ValueError:
+            return {}
+        is_present = note.get("generation") == self.generation()
+        return note["rows"] if is_present and note.get("built_by") == [*built_by] else {}
+
+    def note_rows(self, built_by: Sequence[str], rows: Mapping[str, str]) -> None:
+        """Notes the rows that the published generation was built from."""
+        note = {"generation": self.generation(), "built_by": built_by, "rows": rows}
+        write_json(self._note, note)
+
+    def rebuild_next(self) -> None:
+        """Has the next update build everything again."""
+        self._note.unlink(missing_ok=True)
 
     def read_published(self, read: Callable[[Path], T], nothing: T) -> T:
         """Returns what is read from the published generation, again if another one replaces it
@@ -152,13 +174,19 @@ class Generations:
 
     def keep_published_only(self) -> None:
         """Removes every other generation, also those in quarantine and those that readers have
-        open.
+        open, and what is noted of the rows.
         """
         self.close()
+        self.rebuild_next()
         published = self.published()
         for folder in (*self._folders(), *self._quarantine.glob(f"{self._name}-*")):
             if folder != published:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Removes every generation."""
+        (self.folder / "current").unlink(missing_ok=True)
+        self.keep_published_only()
 
     def quarantine(self, failed: Path) -> Path | None:
         """Moves the failed generation aside and returns its new folder; None if it is no longer the

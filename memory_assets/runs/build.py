@@ -83,7 +83,7 @@ def choose(*, since: str | None = None, may_show_sample: bool = False) -> StoreC
     return filling
 
 
-def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = None) -> Built:
+def fill(filling: StoreChoice, work: Callable[[Store], launch.RunSummary] | None = None) -> Built:
     """Opens the store, creating it where there is none, and runs what is due, or the given work."""
     store = open_store(filling.settings)
     for extra in extras():
@@ -91,7 +91,7 @@ def fill(filling: StoreChoice, work: Callable[[], launch.RunSummary] | None = No
             store = extra.load(extra.before_update)(store)
     before = despite_damage(store, partial(status_of, store)).rows
     look = None if work else despite_damage(store, partial(Look.begin, store))
-    ran = work() if work else launch.ingest(store)
+    ran = (work or launch.ingest)(store)
     after = keep_status(store, is_sample=is_sample(filling.settings))
     learnt = {
         table: count - before[table]
@@ -118,7 +118,7 @@ def backfill(store: Store, first: date | None, last: date | None) -> Built:
     days = days_between(store.tables, first, last)
     return fill(
         StoreChoice(store.settings, f"{len(days)} days asked about again"),
-        lambda: launch.backfill(store, days),
+        lambda opened: launch.backfill(opened, days),
     )
 
 
@@ -132,7 +132,7 @@ CONDENSED = (
 )
 _REBUILT: dict[RebuiltPart, tuple[str, str]] = {
     "all": ("Everything derived", "resources"),
-    "indexes": ("Both indexes", "tables"),
+    "indexes": ("All indexes", "tables"),
     "reflections": ("All reflections and distillates", "tables"),
 }
 
@@ -159,7 +159,8 @@ def rebuild(part: RebuiltPart = "all") -> Built:
         else:
             remove_derived(store)
     what, source = _REBUILT[part]
-    return fill(StoreChoice(settings, f"{what}, rebuilt from {store.root / source}"))
+    choice = StoreChoice(settings, f"{what}, rebuilt from {store.root / source}")
+    return fill(choice, None if part == "reflections" else launch.rebuild)
 
 
 def restore(path: Path) -> Built:

@@ -61,6 +61,7 @@ BUILDERS: dict[str, Callable[[Store, Run], Builder | Report]] = {
     "relations": embed.relations,
     "reembedding": maintain.reembedding,
     "vector_index": embed.vector_index,
+    "chroma": embed.chroma,
     "text_index": embed.text_index,
     "category_summaries": recall.category_summaries,
     "recalls": recall.recalls,

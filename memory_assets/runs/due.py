@@ -232,13 +232,10 @@ def memories_are_stale(store: Store) -> bool:
     """
     if WHOLE not in store.tables.parts("memories"):
         return is_stale(store, ["memories"])
-    pointers = (store.root / "index" / name / "current" for name in ("vectors", "texts"))
-    is_whole = WHOLE in store.tables.parts("recalls") and all(
-        pointer.is_file() for pointer in pointers
+    indexes = (open_vectors(store), open_texts(store))
+    is_whole = WHOLE in store.tables.parts("recalls") and not any(
+        index.generation() is None or index.faults() for index in indexes
     )
-    is_whole = is_whole and not [
-        fault for index in (open_vectors(store), open_texts(store)) for fault in index.faults()
-    ]
     is_whole = (
         is_whole
         and not inputs.summaries_are_stale(store)

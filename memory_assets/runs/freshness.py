@@ -109,13 +109,26 @@ def first_seen(store: Store) -> dict[str, datetime]:
 
 
 def check_deadlines(store: Store) -> list[Check]:
-    """Returns a failed check for each name that is late, or one that passed."""
+    """Returns a failed check for each name that is late, or one that passed; and Chroma's age."""
     now = store.settings.clock()
     waiting = find_waiting(store)
     promise = "no input has waited for longer than its deadline"
     late = [item for item in waiting if item.is_late(now)]
     summary = f"{len(TABLES)} tables and files, {len(JOBS)} jobs; {len(waiting)} wait"
-    return [_check(item) for item in late] or [Check("deadlines", promise, True, summary)]
+    deadlines = [_check(item) for item in late] or [Check("deadlines", promise, True, summary)]
+    return [*deadlines, _check_chroma(store)]
+
+
+def _check_chroma(store: Store) -> Check:
+    """Says whether Chroma's copy is older than what it is made from: no fault before the next
+    nightly run, which is late itself if it does not come.
+    """
+    table = TABLES["chroma"]
+    since = changed_since(store, table, table.made_from)
+    age = f"older than the embeddings of {since:%Y-%m-%d %H:%M} UTC" if since else "up to date"
+    return Check(
+        "chroma", "the nightly run brings Chroma's copy of the vectors up to date", True, age
+    )
 
 
 def _check(waiting: Waiting) -> Check:

@@ -122,6 +122,14 @@ def update(runner: "Runner", jobs: Sequence[str], *, recall_first: bool = False)
                 raise
 
 
+def rebuild(store: Store) -> RunSummary:
+    """Updates everything like `ingest`, and Chroma's copy of the vectors at once, too."""
+    summary = ingest(store)
+    with Runner(store) as runner:
+        runner.run("nightly", only=["chroma"])
+    return RunSummary(summary.jobs, summary.seconds + runner.summary().seconds)
+
+
 def backfill(store: Store, days: Iterable[date]) -> RunSummary:
     """Asks the model about the days as if for the first time, then updates everything else."""
     with Runner(store) as runner:
@@ -328,7 +336,6 @@ class Runner(ExitStack):
         """Imports and opens what a run after a session needs, so that the first one takes no longer
         than the next.
         """
-        from memory_assets.adapters.chroma_index import load_chromadb
         from memory_assets.services.search.corpus import open_embedder
 
         quieten()
@@ -339,8 +346,6 @@ class Runner(ExitStack):
         self.instance.get_run_records(limit=1)
         import_module("memory_assets.runs.builders")
         open_embedder(self.store.settings.embedding_model).encode(["A sentence."])
-        load_chromadb()
-        import_module("chromadb.api.rust")  # else the first client imports it
 
     def _definitions_from(self, day: date) -> "dg.Definitions":
         """Returns the assets with partitions from the first session's day on, or from an earlier

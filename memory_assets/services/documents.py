@@ -33,8 +33,6 @@ READER = "reader/1"
 again.
 """
 
-NOTED = "documents.json"
-"""In the folder of the indexes: what the index of documents was built from."""
 
 PARTITIONED = ("document_chunks", "document_vectors", "discoveries")
 
@@ -265,7 +263,6 @@ def erase_unknown_chunks(store: Store) -> None:
             index_rows(empty("document_chunks"), empty("document_vectors"), DOCUMENTS), left
         )
         index.keep_published_only()
-        (store.root / "index" / NOTED).unlink(missing_ok=True)
 
 
 def search(store: Store, request: SearchDocumentsRequest) -> FoundInDocuments:

@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 
 from memory_assets.adapters import chroma_server
-from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.chroma_server import (
     ChromaServerIndex,
     connect,
     delete_left,
-    left_elsewhere,
 )
 from memory_assets.errors import IndexFailedError
 from memory_assets_tests.servers import chroma_server as served
@@ -49,7 +48,7 @@ def rows(**vectors: list[float]) -> pl.DataFrame:
     )
 
 
-def found(index: ChromaIndex, *vector: float) -> list[str]:
+def found(index: ArrayIndex, *vector: float) -> list[str]:
     return [hit.id for hit in index.find(np.array(vector, dtype=np.float32), 10)]
 
 
@@ -64,7 +63,7 @@ def collections(address: str, index: ChromaServerIndex) -> list[str]:
 def test_answers_equal_those_from_files(tmp_path: Path, index: ChromaServerIndex):
     vectors = np.random.default_rng(7).normal(size=(2_000, 16)).astype(np.float32)
     many = rows(**{f"n{n}": vector.tolist() for n, vector in enumerate(vectors)})
-    local = ChromaIndex(tmp_path / "local")
+    local = ArrayIndex(tmp_path / "local")
     for one in (index, local):
         one.update(many, [], rebuild=True)
     for question in vectors[:20] + 0.1:
@@ -132,11 +131,12 @@ def test_a_server_that_is_down_is_named_and_costs_no_generation(tmp_path: Path):
 def test_back_in_files_the_collections_on_the_server_are_deleted(
     tmp_path: Path, index: ChromaServerIndex, address: str
 ):
-    local = ChromaIndex(tmp_path)
+    local = ArrayIndex(tmp_path)
     assert local.generation() is None
-    left = left_elsewhere(tmp_path, "")
     local.update(rows(**AXES), [], rebuild=True)
-    assert delete_left(left) == []
+    assert delete_left(tmp_path, address) == []
+    assert collections(address, index) != []
+    assert delete_left(tmp_path, "") == []
     assert collections(address, index) == []
     assert found(local, 1.0, 0.0)[0] == "east"
 

@@ -61,7 +61,7 @@ def ingest(settings: Settings) -> None:
 
 def reopened(root: Path) -> Settings:
     """The settings of the store below the folder for another process: nothing is cached."""
-    for opened in (corpus._chroma_index, corpus._text_index):
+    for opened in (corpus._vector_index, corpus._text_index):
         opened.cache_clear()
     corpus._present.clear()
     if "chromadb" in sys.modules:

@@ -16,7 +16,8 @@ import numpy as np
 
 from memory_assets.adapters.chroma_index import COLLECTION
 from memory_assets.memory import MemoryAgent
-from memory_assets.services.search.corpus import open_embedder, open_vectors
+from memory_assets.runs.steps.embed import open_chroma
+from memory_assets.services.search.corpus import open_embedder
 from memory_assets.store.settings import Settings
 from memory_assets.store.store import open_store
 from memory_assets_tests.bench.row import Row, seconds_of
@@ -104,8 +105,8 @@ def _bare(settings: Settings) -> Any:
     """Returns the collection of the store's vectors as Chroma itself hands it out."""
     import chromadb
 
-    vectors = open_vectors(open_store(settings))
-    folder = settings.data / "index" / "vectors" / str(vectors.generation())
+    folder = open_chroma(open_store(settings)).published()
+    assert folder is not None
     copied = settings.data / "peer"  # Chroma shares what is open of one folder within a process
     if not copied.exists():
         shutil.copytree(folder, copied)

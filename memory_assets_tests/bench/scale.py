@@ -44,9 +44,6 @@ QUESTION_WORDS = 12
 STEPS = 8
 """Steps that are printed, those that take longest."""
 
-MOST_COPIED = 100_000
-"""Memories up to which Chroma gets its copy of the vectors; recall in files does not ask it, and it takes most of the time."""
-
 MOST_SLOWER = 1.5
 """The time of a session among so many is at most so many times that among a tenth of them."""
 
@@ -258,9 +255,7 @@ def measure_memories(folder: Path, count: int) -> Measured:
     topics = make_topics(
         Random(5), open_embedder(settings.embedding_model), *((20,) if count < 100 else ())
     )
-    took = seconds_of(
-        lambda: fill(open_store(settings), count, topics, seed=count, copies=count <= MOST_COPIED)
-    )
+    took = seconds_of(lambda: fill(open_store(settings), count, topics, seed=count))
     return _measured(
         "memories",
         count,
@@ -313,11 +308,12 @@ def _same_as_exact(settings: Settings, asked: Sequence[str]) -> float:
     """Returns the least share of the exact search's first five that is found, of memories and of messages."""
     store, embedder = open_store(settings), open_embedder(settings.embedding_model)
     vectors, texts = open_vectors(store), open_texts(store).open("messages")
+    rows = vectors.open()
     shares: dict[str, list[float]] = {"memories": [], "messages": []}
     layout = Layout(texts, REACH) if texts else None
     for question in asked:
         vector = embedder.encode_query(question)
-        exact = vectors.find_exact(vector, 5)
+        exact = rows.find_among(None, vector, 5) if rows else []
         shares["memories"].append(
             _share([one.id for one in exact], [one.id for one in vectors.find(vector, 5)])
         )

@@ -14,8 +14,6 @@ from random import Random
 import numpy as np
 import polars as pl
 
-from memory_assets.adapters.array_files import Names, write_fields
-from memory_assets.adapters.chroma_index import VectorRows, stacked
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.schema import frames as schemas
 from memory_assets.services.search.corpus import open_texts, open_vectors, passages_to_index
@@ -85,11 +83,10 @@ def questions(random: Random, topics: Topics, count: int) -> list[str]:
     return [fill_pattern(random, _QUESTIONS, random.choice(topics.words)) for _ in range(count)]
 
 
-def fill(store: Store, count: int, topics: Topics, seed: int, *, copies: bool = True) -> None:
+def fill(store: Store, count: int, topics: Topics, seed: int) -> None:
     """Writes that many memories, a message behind each, a narrative for each session, and builds both indexes.
 
-    Rows are written `AT_ONCE` at a time, each time as one day. Without `copies`, Chroma gets no copy of the vectors: recall
-    does not ask it, and it takes most of the time.
+    Rows are written `AT_ONCE` at a time, each time as one day.
     """
     random, numbers = Random(seed), np.random.default_rng(seed)
     about = np.array([random.randrange(len(topics.words)) for _ in range(count)])
@@ -121,7 +118,7 @@ def fill(store: Store, count: int, topics: Topics, seed: int, *, copies: bool = 
             store, part.with_columns(pl.Series("vector", near).cast(pl.List(pl.Float32))), day
         )
     del said
-    _index(store, copies=copies)
+    _index(store)
 
 
 def _write_memories(store: Store, said: pl.DataFrame, random: Random) -> None:
@@ -211,17 +208,12 @@ def _write_vectors(store: Store, said: pl.DataFrame, day: date) -> None:
     _write(store, "passage_vectors", distinct)
 
 
-def _index(store: Store, *, copies: bool) -> None:
+def _index(store: Store) -> None:
     memories, vectors = store.tables.read("memories"), open_vectors(store)
     upserts = plan_vectors(
         memories, store.tables.read("embeddings", columns=["text_hash", "dimension", "vector"]), {}
     ).upserts
-    if copies:
-        vectors.update(upserts, [], rebuild=True)
-    else:
-        rows = VectorRows(Names.of(()), np.zeros((0, 0), dtype=np.float32))
-        with vectors.build(rebuild=True) as folder:
-            write_fields(folder, rows.changed(upserts["id"].to_list(), stacked(upserts), []))
+    vectors.update(upserts, [], rebuild=True)
     del upserts
     keep_ids_ready(store, memories)
     rows = text_rows(memories, passages_to_index(store.tables))

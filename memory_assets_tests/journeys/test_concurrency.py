@@ -13,8 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memory_assets.adapters import chroma_index
-from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.adapters.text_index import TextIndex
 from memory_assets.memory import MemoryAgent
@@ -89,7 +88,7 @@ class Pipeline:
         self._store = store
         self._embedder = LocalEmbedder()
         self._vectors, self._texts = (
-            ChromaIndex(store.root / "index"),
+            ArrayIndex(store.root / "index"),
             TextIndex(store.root / "index"),
         )
 
@@ -121,21 +120,13 @@ class Pipeline:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "compared",
-    [chroma_index.COMPARED_ROWS, 0],
-    ids=["vectors compared one and all", "Chroma asked"],
-)
-def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
-    compared: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(chroma_index, "COMPARED_ROWS", compared)
+def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(tmp_path: Path):
     store = open_store(read_settings())
     pipeline, writer = Pipeline(store), MemoryAgent()
     pipeline.publish(0)
     over = tmp_path / "over"
     told = [tmp_path / f"asked-{number}" for number in range(THREADS + PROCESSES)]
-    command = [sys.executable, __file__, str(compared), str(over), str(store.root)]
+    command = [sys.executable, __file__, str(over), str(store.root)]
     variables = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     processes = [
         subprocess.Popen(
@@ -181,6 +172,5 @@ def test_eight_readers_beside_a_writer_meet_no_error_and_nothing_stale(
 
 
 if __name__ == "__main__":
-    chroma_index.COMPARED_ROWS = int(sys.argv[1])
-    over_at, root_at, told_at = map(Path, sys.argv[2:])
+    over_at, root_at, told_at = map(Path, sys.argv[1:])
     print(json.dumps(read_until(over_at.exists, root_at, told_at)))

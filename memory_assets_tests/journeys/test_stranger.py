@@ -80,12 +80,12 @@ def test_a_missing_model(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert "There is no embedding model in '/nowhere/model'. Set MEMORY_EMBEDDING_MODEL" in err
 
 
-def test_a_corrupted_chroma_folder(capsys: pytest.CaptureFixture[str]):
+def test_a_corrupted_vector_index(capsys: pytest.CaptureFixture[str]):
     store = small_store()
     index(store)
     for file in (store.root / "index" / "vectors").glob("0*/**/*"):
         if file.is_file():
-            file.write_bytes(b"this is no database" * 100)
+            file.write_bytes(b"this is no array" * 100)
     code, out, err = run(capsys, "recall", "how do we install packages")
     assert code == 0
     assert FACT in out

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.interfaces.views.progress import Bars
 from memory_assets.runs import build as building
 from memory_assets.runs import launch
@@ -100,6 +101,7 @@ def test_the_indexes_alone_can_be_rebuilt(ingested: list[Store]):
     bring_up_to_date(store)
     assert not memories_are_stale(store)
     assert rebuild("indexes").store.tables.parts("messages").keys() == {"2026-08-03"}
+    assert ChromaIndex(store.root / "index").generation() is not None
     store.tables.drop(
         "observations", "2026-08-01"
     )  # what `ingested` learnt, which makes memories stale by itself

@@ -205,6 +205,19 @@ def test_a_table_that_the_clock_starts_turns_red_within_its_deadline_after_its_t
     assert name not in waits(passed)
 
 
+def test_chroma_may_be_older_than_the_embeddings_between_two_nights_and_its_age_is_shown(
+    store: Store,
+):
+    def chroma(store: Store) -> tuple[bool, str]:
+        (check,) = [one for one in check_deadlines(store) if one.name == "chroma"]
+        return check.passed, check.found
+
+    assert chroma(store) == (True, "older than the embeddings of 2026-08-03 12:00 UTC")
+    next_night = at_moment(store, START + timedelta(days=1))
+    advance(next_night)
+    assert chroma(next_night) == (True, "up to date")
+
+
 def test_what_waits_is_kept_and_the_briefing_says_so_when_the_time_has_come(store: Store):
     begun = START + timedelta(hours=1)
     write_session(Path(store.settings.sources), 2, begun)

@@ -3,10 +3,11 @@
 from datetime import date
 
 import dagster as dg
+import numpy as np
 import polars as pl
 
 from memory_assets.assets.checks.common import Days, check, verdict
-from memory_assets.runs.steps.embed import notes_of
+from memory_assets.runs.steps.embed import notes_of, open_chroma
 from memory_assets.services.search.corpus import embeddings_in_use, open_texts, open_vectors
 from memory_assets.stages.embed.encode import HAS_VECTOR
 from memory_assets.stages.embed.evidence import EVIDENCE, allowed_facts
@@ -17,6 +18,14 @@ from memory_assets.stages.embed.repeats import MOST_SHARE, find_repeats
 from memory_assets.stages.maintain.faults import is_question
 from memory_assets.store.ledger import FORGOTTEN
 from memory_assets.store.store import Store
+
+ASKED = 50
+"""Vectors that Chroma is asked for."""
+NEAREST = 5
+ROUNDING = 1e-4
+"""Of two scores of the same pair."""
+LEAST_SHARE = 0.9
+"""Of the nearest, that Chroma finds: it searches its graph and does not walk all of it."""
 
 
 @check("embeddings")
@@ -164,11 +173,30 @@ def _retrievable(store: Store) -> pl.DataFrame:
 
 @check("vector_index", level="error")
 def equals_parquet(store: Store, days: Days) -> dg.AssetCheckResult:
-    """Chroma holds exactly the retrievable memories that have a vector of the model in use."""
+    """The arrays hold exactly the retrievable memories that have a vector of the model in use."""
     hashes = embeddings_in_use(store).select("text_hash").unique()
     return _compare(
         set(_retrievable(store).join(hashes, on="text_hash")["id"]), open_vectors(store).ids()
     )
+
+
+@check("chroma", level="error")
+def answers_as_the_arrays(store: Store, days: Days) -> dg.AssetCheckResult:
+    """Chroma has as many vectors as the arrays, and finds {LEAST_SHARE:.0%} of the nearest to some.
+
+    Its copy is brought up to date first.
+    """
+    copy, index = open_chroma(store), open_vectors(store)
+    rows = None if index.is_remote else index.open()
+    if not rows:
+        return verdict(True)
+    sample = rows.vectors[:: max(1, len(rows) // ASKED)][:ASKED]
+    least = np.array([rows.find(vector, NEAREST)[-1].score for vector in sample])
+    scores = np.array([[hit.score for hit in hits] for hits in copy.find(sample, NEAREST)])
+    share = float(np.mean(scores >= least[:, np.newaxis] - ROUNDING))
+    count = len(copy.ids())
+    is_as_exact = count == len(rows) and share >= LEAST_SHARE
+    return verdict(is_as_exact, rows=len(rows), in_chroma=count, share_of_nearest=share)
 
 
 @check("text_index", name="equals_parquet", level="error")

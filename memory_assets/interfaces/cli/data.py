@@ -181,7 +181,7 @@ def sample(
 @app.command(epilog="Example: `memory data rebuild`")
 def rebuild(
     indexes: Annotated[
-        bool, typer.Option("--indexes", help="Only the vector and text indexes, from the tables.")
+        bool, typer.Option("--indexes", help="Only the indexes and Chroma's copy, from the tables.")
     ] = False,
     reflections: Annotated[
         bool,

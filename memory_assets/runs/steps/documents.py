@@ -13,7 +13,7 @@ from memory_assets.runs.steps.embed import publish_index
 from memory_assets.schema.frames import empty, frame_of
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.discoveries import table_of as discoveries_of
-from memory_assets.services.documents import NOTED, remove_left
+from memory_assets.services.documents import remove_left
 from memory_assets.services.feeds import poll
 from memory_assets.services.search.corpus import open_document_texts, open_embedder
 from memory_assets.stages.embed.project import hashes_of, plan_texts
@@ -101,9 +101,7 @@ def document_index(store: Store, run: Run) -> Report:
         rows = index_rows(store.tables.read("document_chunks"), vectors, DOCUMENTS)
         index = open_document_texts(store)
         plan = partial(plan_texts, rows)
-        return publish_index(
-            index, store.root / "index" / NOTED, run, hashes_of(rows), plan, index.update
-        )
+        return publish_index(index, run, hashes_of(rows), plan, index.update)
 
 
 def _row(one: KeptDocument) -> dict[str, object]:

@@ -1,19 +1,17 @@
-"""Builds vectors, passages, merges, memories, the entity graph and the two indexes."""
+"""Builds vectors, passages, merges, memories, the entity graph and the indexes."""
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.chroma_index import ChromaIndex
-from memory_assets.adapters.chroma_server import delete_left, left_elsewhere
+from memory_assets.adapters.chroma_server import delete_left
 from memory_assets.adapters.generations import Generations
-from memory_assets.adapters.text_index import TextIndex
 from memory_assets.errors import ModelError
 from memory_assets.runs.inputs import input_versions, merge_rules, version_until
 from memory_assets.runs.results import Builder, Report, Rows, Run, counts_of, per_partition
@@ -54,7 +52,9 @@ from memory_assets.stages.embed.notes import note_rows, with_notes, without_corr
 from memory_assets.stages.embed.pair_questions import FOLDER, PairQuestion, decide, plan_questions
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.embed.project import (
+    LABELLED_HASH,
     RETRIEVABLE,
+    TEXT_HASH,
     IndexPlan,
     changes_of,
     hashes_of,
@@ -75,15 +75,12 @@ from memory_assets.stages.maintain.states import MOVES, fold_states, next_change
 from memory_assets.stages.recall.log import log_recalls
 from memory_assets.store.ledger import IGNORED, NOTES, RECALLED, USED, Event
 from memory_assets.store.store import Store
-from memory_assets.text.files import write_atomically, write_json
+from memory_assets.text.files import write_atomically
 
 APPENDED = (*EVIDENCE, USED, IGNORED)
 """Kinds of events that building memories appends to the ledger before it reads it."""
 
 PICTURE_SVG = "graph.svg"
-VECTORS = "vectors.json"
-TEXTS = "texts.json"
-"""In the folder of the indexes: what each was built from."""
 
 
 def embeddings(store: Store, run: Run) -> Builder:
@@ -345,28 +342,62 @@ def relations(store: Store, _: str) -> Rows:
     return Rows(found, {"picture": path})
 
 
+@dataclass(frozen=True)
+class _Vectors:
+    """The memories to index, and the vectors of their texts."""
+
+    memories: pl.DataFrame
+    embeddings: pl.DataFrame
+    made_by: tuple[str, str] | None
+    """Name and version of the embedding model."""
+
+
+def _read_vectors(store: Store) -> _Vectors:
+    embeddings = embeddings_in_use(store)
+    retrievable = store.tables.read("memories").filter(pl.col("state").is_in(RETRIEVABLE))
+    indexed = retrievable.join(embeddings, on="text_hash", how="semi")
+    return _Vectors(indexed, embeddings, model_in_use(store))
+
+
 def vector_index(store: Store, run: Run) -> Report:
     """Publishes a new generation of the vectors of retrievable memories, where they changed."""
     with store.lock():
-        found = store.tables.read("memories")
-        rows = embeddings_in_use(store)
-        made_by = model_in_use(store)
+        vectors = _read_vectors(store)
         index = open_vectors(store)
-        indexed = found.filter(pl.col("state").is_in(RETRIEVABLE)).join(
-            rows, on="text_hash", how="semi"
-        )
-        hashes = dict(indexed.select("id", "text_hash").iter_rows())
-        is_configured = made_by is None or made_by[0] == Path(store.settings.embedding_model).name
-        index_of_model = partial(
-            index.update, model=store.settings.embedding_model if is_configured else ""
-        )
-        plan = partial(plan_vectors, found, rows)
-        left = left_elsewhere(store.root / "index", store.settings.chroma)
-        published = publish_index(
-            index, store.root / "index" / VECTORS, run, hashes, plan, index_of_model, made_by
-        )
-        open_note_vectors(store).remove(hashes.values())
-        return replace(published, warnings=[*published.warnings, *delete_left(left)])
+        model = store.settings.embedding_model
+        is_configured = vectors.made_by is None or vectors.made_by[0] == Path(model).name
+        update = partial(index.update, model=model if is_configured else "")
+        report = _publish_vectors(run, index, vectors, update)
+        open_note_vectors(store).remove(vectors.memories["text_hash"])
+        report.warnings += delete_left(store.root / "index", store.settings.chroma)
+        return report
+
+
+def chroma(store: Store, run: Run) -> Report:
+    """Brings Chroma's copy of the vectors up to date; there is none of vectors on a Chroma
+    server.
+    """
+    with store.lock():
+        index = ChromaIndex(store.root / "index")
+        if open_vectors(store).is_remote:
+            index.remove()
+            return Report()
+        return _publish_vectors(run, index, _read_vectors(store), index.update)
+
+
+def open_chroma(store: Store) -> ChromaIndex:
+    """Returns Chroma's copy of the vectors, brought up to date."""
+    chroma(store, Run(TABLES["chroma"], [WHOLE], [WHOLE]))
+    return ChromaIndex(store.root / "index")
+
+
+def _publish_vectors(
+    run: Run, index: ArrayIndex | ChromaIndex, vectors: _Vectors, update: Callable[..., str]
+) -> Report:
+    row_hash = LABELLED_HASH if index.has_labels else TEXT_HASH
+    hashes = dict(vectors.memories.select("id", row_hash).iter_rows())
+    plan = partial(plan_vectors, vectors.memories, vectors.embeddings, row_hash=row_hash)
+    return publish_index(index, run, hashes, plan, update, vectors.made_by)
 
 
 def text_index(store: Store, run: Run) -> Report:
@@ -387,38 +418,32 @@ def text_index(store: Store, run: Run) -> Report:
             )
 
         index = open_texts(store)
-        return publish_index(index, store.root / "index" / TEXTS, run, hashes, plan, index.update)
+        return publish_index(index, run, hashes, plan, index.update)
 
 
 def publish_index(
-    index: ChromaIndex | TextIndex,
-    path: Path,
+    index: Generations,
     run: Run,
     hashes: dict[str, str],
     plan: Callable[[dict[str, str]], IndexPlan],
     update: Callable[..., str],
     made_by: tuple[str, str] | None = None,
 ) -> Report:
-    """Brings the index up to date; `path` holds the hashes of the rows, and the model, that its
-    generation was built from.
+    """Brings the index up to date.
 
     With vectors of another model, the index is built from nothing, beside the published one.
     """
     warnings = _put_damaged_aside(index)
-    published = index.generation()
     built_by = [run.table.version, *(made_by or ())]
-    known = _noted(path) if published else {}
-    before = (
-        known.get("rows", {})
-        if (known.get("generation"), known.get("built_by")) == (published, built_by)
-        else {}
-    )
-    changes = plan(before)
-    if not changes.is_empty or not before:
-        published = update(changes.upserts, changes.deletes, rebuild=not before)
-        write_json(path, {"generation": published, "built_by": built_by, "rows": hashes})
+    published_rows = index.noted_rows(built_by)
+    changes = plan(published_rows)
+    if not changes.is_empty or not published_rows:
+        update(changes.upserts, changes.deletes, rebuild=not published_rows)
+        index.note_rows(built_by, hashes)
     changed = {"upserted": changes.upserts.height, "deleted": len(changes.deletes)}
-    return Report({"rows": len(hashes), **changed, "generation": published or "-"}, warnings)
+    return Report(
+        {"rows": len(hashes), **changed, "generation": index.generation() or "-"}, warnings
+    )
 
 
 def _put_damaged_aside(index: Generations) -> list[str]:
@@ -430,13 +455,3 @@ def _put_damaged_aside(index: Generations) -> list[str]:
     index.close()
     index.quarantine(folder)
     return [f"The index in {folder} was damaged ({faults[0]}) and is rebuilt."]
-
-
-def _noted(path: Path) -> dict[str, Any]:
-    """Returns what the index was built from; nothing where that cannot be read, so that all of it
-    is built again.
-    """
-    try:
-        return json.loads(path.read_bytes()) if path.is_file() else {}
-    except ValueError:
-        return {}

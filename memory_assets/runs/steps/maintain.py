@@ -8,11 +8,16 @@ import polars as pl
 from memory_assets.runs.freshness import find_waiting
 from memory_assets.runs.record import end_night
 from memory_assets.runs.results import Markdown, Report, Rows, Run, per_partition
-from memory_assets.runs.steps.embed import TEXTS, VECTORS, notes_of
+from memory_assets.runs.steps.embed import notes_of
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.schema.tables import table_names, version_of
 from memory_assets.services.review.open_triage import workspace_of
-from memory_assets.services.search.corpus import embeddings_in_use, open_embedder
+from memory_assets.services.search.corpus import (
+    embeddings_in_use,
+    open_embedder,
+    open_texts,
+    open_vectors,
+)
 from memory_assets.services.search.past_memories import memories_as_of, memories_at_end_of
 from memory_assets.stages.maintain.health_report import (
     FOLDER,
@@ -236,8 +241,8 @@ def reembedding(store: Store, _: Run) -> Report:
             for day in map(str, old):
                 store.tables.write(name, day, store.tables.read(name, [day]), inputs="-")
                 marked.add(day)
-        for name in (VECTORS, TEXTS):
-            (store.root / "index" / name).unlink(missing_ok=True)
+        for index in (open_vectors(store), open_texts(store)):
+            index.rebuild_next()
     return Report(
         {"days_to_encode": len(marked), "model": embedder.name, "model_version": embedder.version}
     )

@@ -16,11 +16,12 @@ from typing import Any
 
 import polars as pl
 
+from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import IndexFailedError, ReviewError
 from memory_assets.schema.frames import empty
 from memory_assets.schema.progress import track
-from memory_assets.services.documents import NOTED, erase_unknown_chunks
+from memory_assets.services.documents import erase_unknown_chunks
 from memory_assets.services.forget.branches import drop_all
 from memory_assets.services.forget.data_locations import (
     GIT,
@@ -214,7 +215,7 @@ def _question_contents(
 
 def _erase_indexes(store: Store) -> None:
     """Publishes both indexes with the present rows only, and deletes everything else in their
-    folder.
+    folder, Chroma's copy included.
     """
     memories = store.tables.read("memories")
     vectors = open_vectors(store)
@@ -237,8 +238,7 @@ def _erase_indexes(store: Store) -> None:
     texts.keep_published_only()
     erase_unknown_chunks(store)
     open_document_texts(store).keep_published_only()
-    for name in ("vectors.json", "texts.json", NOTED):
-        (store.root / "index" / name).unlink(missing_ok=True)
+    ChromaIndex(store.root / "index").remove()  # the nightly run builds it again
     remove_ready_ids(store)
 
 

@@ -6,7 +6,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.errors import StoreError
 from memory_assets.services.search.corpus import open_vectors
 from memory_assets.services.transfer.contents import FILES, FOLDERS, OF_SAMPLE
@@ -93,6 +92,4 @@ def _erase_server(store: Store) -> None:
     answer.
     """
     if store.settings.chroma and (store.root / "resources" / "key").is_file():
-        index = open_vectors(store)
-        if isinstance(index, ChromaServerIndex):
-            index.erase()
+        open_vectors(store).erase()

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from memory_assets.adapters.chroma_index import ChromaIndex
+from memory_assets.adapters.array_index import ArrayIndex
 from memory_assets.adapters.chroma_server import ChromaServerIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder, model_folder
 from memory_assets.adapters.text_arrays import TextArrays, change_arrays, empty_arrays
@@ -146,21 +146,21 @@ def _unindexed(ids: Iterable[str], published: Texts | None) -> list[str]:
     return [id for id in ids if published is None or not len(published.rows_of([id]))]
 
 
-_chroma_index, _server_index, _text_index = (
-    cache(ChromaIndex),
+_vector_index, _server_index, _text_index = (
+    cache(ArrayIndex),
     cache(ChromaServerIndex),
     cache(TextIndex),
 )
 """Indexes by folder, which stay open while the process runs."""
 
 
-def open_vectors(store: Store) -> ChromaIndex:
+def open_vectors(store: Store) -> ArrayIndex:
     """Returns the vector index: on the Chroma server of the settings, else in files; that of a
     branch is always in files.
     """
     if (address := store.settings.chroma) and store.origin is None:
         return _server_index(store.root / "index", address, name_of_collections(store))
-    return _chroma_index(store.root / "index")
+    return _vector_index(store.root / "index")
 
 
 def name_of_collections(store: Store) -> str:
@@ -334,7 +334,7 @@ class Present:
     """Ids of the events that are overlaid."""
     memories: pl.DataFrame
     texts: TextIndex | FreshTexts
-    vectors: ChromaIndex | FreshVectors
+    vectors: ArrayIndex | FreshVectors
     unmerged: frozenset[str]
     """Ids of the memories that are notes since the last merge."""
     hidden: frozenset[str]

@@ -84,6 +84,13 @@ RETRIEVABLE = ("active", "held", "stale", "archived", "cold", "superseded")
 """States with vectors; the question decides which of them it sees."""
 
 
+LABELS = pl.col("category", "kind", "state")
+"""Columns of a memory that Chroma gets with its vector."""
+
+TEXT_HASH = pl.col("text_hash")
+LABELLED_HASH = pl.concat_str(TEXT_HASH, LABELS, separator=" ")
+"""Hash of a row without and with its labels."""
+
 PASSAGES_A_LINE = 4_096
 """More passages than a message can have; those of one transcript line are adjacent in the session's
 order.
@@ -106,16 +113,17 @@ class IndexPlan:
 
 
 def plan_vectors(
-    memories: pl.DataFrame, embeddings: pl.DataFrame, published: Mapping[str, str]
+    memories: pl.DataFrame,
+    embeddings: pl.DataFrame,
+    published: Mapping[str, str],
+    row_hash: pl.Expr = TEXT_HASH,
 ) -> IndexPlan:
     """Returns the change of the vector index; `published` maps its ids to the hashes of their
-    texts.
+    rows.
     """
-    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select(
-        "id", "text_hash", "category", "kind", "state"
-    )
-    known = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
-    changed = wanted.filter(pl.col("text_hash").ne_missing(known))
+    wanted = memories.filter(pl.col("state").is_in(RETRIEVABLE)).select("id", "text_hash", LABELS)
+    published_hash = pl.col("id").replace_strict(published, default=None, return_dtype=pl.String)
+    changed = wanted.filter(row_hash.ne_missing(published_hash))
     vectors = matrix_of(changed["text_hash"], embeddings)
     is_known = np.any(vectors, axis=1)
     if not is_known.all():  # else the copies are spared

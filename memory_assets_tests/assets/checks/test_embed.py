@@ -1,19 +1,27 @@
 """Merging and folding as assets: the ledger is written once, a rebuild gives the same memories, and checks name pairs by id."""
 
 import hashlib
+import json
+import subprocess
+import sys
 from datetime import timedelta
 from typing import Any
 
 import dagster as dg
+import numpy as np
 import polars as pl
 import pytest
 
+from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.local_embedder import LocalEmbedder
 from memory_assets.assets.checks.common import REGISTERED
 from memory_assets.runs.steps import embed as steps
+from memory_assets.runs.steps.embed import open_chroma
+from memory_assets.services.search.corpus import open_embedder, open_vectors
 from memory_assets.stages.embed.evidence import EVIDENCE
 from memory_assets.store.settings import read_settings
 from memory_assets.store.store import Store, open_store
+from memory_assets_tests.assets.checks.outcomes import passes
 from memory_assets_tests.dagster_runs import metadata_of, run_assets
 from memory_assets_tests.factories import START, message, row
 from memory_assets_tests.small_store import write
@@ -208,3 +216,55 @@ def test_a_text_that_cannot_be_encoded_is_named_and_gets_its_vector_once_the_mod
     assert not built(good, timedelta(minutes=4))["every_text_can_be_encoded"].passed
     assert built(good, timedelta(minutes=5))["every_text_can_be_encoded"].passed
     assert store.tables.read("embeddings").height == 2
+
+
+def test_chroma_answers_as_the_arrays_once_it_is_up_to_date_and_not_with_other_vectors(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    learn(store, said("1", PORT), said("2", CHECK))
+    assert run_assets(store, "merges", "memories", "vector_index").success
+    assert not (store.root / "index" / "chroma").exists()
+    assert passes(store, "chroma", "answers_as_the_arrays")
+    copy = ChromaIndex(store.root / "index")
+    assert copy.ids() == open_vectors(store).ids()
+    (first, second) = sorted(copy.ids())
+    turned = np.roll(open_embedder(store.settings.embedding_model).encode([PORT]), 7, axis=1)
+    changed = pl.DataFrame({"id": [first], "vector": turned.tolist(), "kind": ["fact"]})
+    noted = copy.noted_rows(built_by := _built_by(copy))
+    for upserts, deletes in ((changed, []), (changed.clear(), [second])):
+        copy.update(upserts, deletes)
+        copy.note_rows(built_by, noted)
+        assert not passes(store, "chroma", "answers_as_the_arrays")
+
+
+def _built_by(index: ChromaIndex) -> list[str]:
+    return json.loads((index.folder.parent / "chroma.json").read_bytes())["built_by"]
+
+
+def test_what_is_forgotten_leaves_chroma_and_a_new_label_reaches_it(store: Store):
+    learn(store, said("1", PORT), said("2", CHECK))
+    run_assets(store, "merges", "memories", "vector_index")
+    labels = open_chroma(store).generation()
+    assert open_chroma(store).generation() == labels, "nothing changed"
+    memories = store.tables.read("memories")
+    store.tables.write("memories", "all", memories.with_columns(state=pl.lit("stale")))
+    assert open_chroma(store).generation() != labels
+    store.tables.write("memories", "all", memories.with_columns(state=pl.lit("forgotten")))
+    assert open_chroma(store).ids() == set()
+
+
+def test_an_update_neither_imports_chroma_nor_writes_its_folder(store: Store):
+    learn(store, said("1", PORT), said("2", CHECK))
+    code = """if True:
+        import sys
+        from memory_assets.runs.launch import Runner
+        from memory_assets.store.settings import read_settings
+        from memory_assets.store.store import open_store
+        with Runner(open_store(read_settings())) as runner:
+            runner.run("rebuild_memories", only=["merges", "memories", "vector_index", "text_index"])
+        print(sorted(name for name in sys.modules if name.startswith("chromadb")))
+    """
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
+    assert sorted(open_vectors(store).ids()) == ["1", "2"]
+    assert not (store.root / "index" / "chroma").exists()

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from memory_assets.adapters.chroma_index import ChromaIndex
 from memory_assets.adapters.git_workspace import GitWorkspace
 from memory_assets.errors import NoteError
 from memory_assets.memory import MemoryAgent
@@ -131,6 +133,8 @@ def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(
     agent: MemoryAgent, store: Store
 ):
     index(store)
+    vector = pl.DataFrame({"id": [MEMORY], "vector": [[1.0, 0.0]], "kind": ["fact"]})
+    ChromaIndex(store.root / "index").update(vector, [])
     agent.remember("Always use uv, never pip, to install packages, please.")
     for path, content in {
         "workspace/MEMORY.md": f"# MEMORY.md\n\nWe say: {FACT}\n\n- (2026-08-03) {FACT}\n- (2026-08-04) Eat fruit.\n",
@@ -152,6 +156,7 @@ def test_what_is_forgotten_is_gone_from_everything_and_the_search_says_so(
     assert not [
         name for name, content in contents(store).items() if b"never pip" in content.lower()
     ]
+    assert not list((store.root / "index" / "chroma").iterdir()), "the nightly run builds it again"
     memory_md = (store.workspace / "MEMORY.md").read_text()
     assert (
         memory_md

@@ -1,7 +1,6 @@
 """When a part of the memory is missing or broken, the rest answers, and the answer names the loss."""
 
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -72,17 +71,6 @@ def test_without_vectors_the_words_answer_and_say_so(store: Path, breaks: Callab
     assert [one.memory_id for one in answer.results] == [ANSWER]
     assert answer.degraded == "keyword"
     assert any("memory data rebuild --indexes" in note for note in answer.notes)
-
-
-def test_a_locked_chroma_does_not_keep_anybody_waiting(store: Path):
-    held = sqlite3.connect(published(store, "vectors") / "chroma.sqlite3")
-    held.execute("BEGIN EXCLUSIVE")
-    try:
-        answer = agent_of(store).recall(QUESTION, probe=True)
-    finally:
-        held.rollback()
-        held.close()
-    assert [one.memory_id for one in answer.results] == [ANSWER]
 
 
 def no_texts(store: Path) -> None:
