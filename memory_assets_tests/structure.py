@@ -31,7 +31,6 @@ ORDER = (
     "definitions",
     "extras",
     "interfaces",
-    "shared_memory",
     "memory",
     "assets",
     "runs",

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,10 @@ LOAD = (
 def test_a_declaration_has_the_name_of_its_folder_and_names_what_is_there():
     assert [extra.name for extra in extras()] == extra_names()
     for extra in extras():
-        modules = [extra.tables, extra.checks]
-        functions = [extra.answers, extra.uninstall, extra.before_update, extra.verbs]
-        named = [*extra.commands.values(), *extra.views.values(), *extra.methods.values()]
-        for name in filter(None, [*modules, *functions, *named]):
-            assert extra.load(name) is not None
+        declared = {**vars(extra), "name": ""}.values()
+        for value in declared:
+            for name in value.values() if isinstance(value, Mapping) else [value]:
+                assert not name or extra.load(name) is not None
 
 
 @pytest.mark.slow
@@ -55,6 +55,27 @@ def test_without_its_folder_the_core_works(absent: str, tmp_path: Path):
     assert answer("forget", first["memory_id"], "--apply")["is_gone"]
     assert answer("ingest")["reason"]
     assert answer("doctor")["is_well"]
+    assert python(SERVE).split() == ["200", "200", "beyond"]
 
 
+SERVE = """
+from starlette.testclient import TestClient
+from memory_assets.errors import QuestionError
+from memory_assets.interfaces import http
+from memory_assets.interfaces.cli import serve
+from memory_assets.interfaces.mcp import http as mcp
+from memory_assets.interfaces.mcp.protocol import Protocol
+
+hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+with TestClient(http.application("127.0.0.1"), base_url="http://127.0.0.1") as client:
+    print(client.get("/status").status_code)
+with TestClient(mcp.application(Protocol(), "127.0.0.1"), base_url="http://127.0.0.1") as client:
+    accepted = {"Accept": "application/json, text/event-stream"}
+    print(client.post(mcp.PATH, json=message, headers=accepted).status_code)
+try:
+    serve.http(host="0.0.0.0")
+except QuestionError:
+    print("beyond")
+"""
 IMPORTED = "; import sys; print(*(name for name in sys.modules))"

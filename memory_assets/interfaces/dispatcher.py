@@ -1,39 +1,27 @@
 """Answers verbs while a server runs, with one loaded agent for all requests."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory_assets.interfaces.envelope import message_of
 from memory_assets.interfaces.verb import Verb
 from memory_assets.memory import MemoryAgent
 from memory_assets.memory.places import find_store
-from memory_assets.services.sharing.reader import Reader
-from memory_assets.shared_memory import SharedMemory
 
-if TYPE_CHECKING:
-    from memory_assets.interfaces.shared.access import Grant
+AgentFor = Callable[[str], MemoryAgent]
+"""Returns the agent that answers a call of the verb; raises what refuses the call."""
 
 
-def ask(verb: Verb, given: Mapping[str, Any], grant: "Grant | None" = None) -> Any:
-    """Returns the facade's answer from the present store, or from what the token's person may read
-    of it.
-
-    Raises `QuestionError` for invalid arguments.
-    """
-    agent = shared_agent(grant, verb.name) if grant else present_agent()
-    return getattr(agent, verb.name)(verb.request(**given))
+def agent_for_owner(_: str) -> MemoryAgent:
+    """Returns the agent of the store's owner, who may call every verb."""
+    return present_agent()
 
 
-def shared_agent(grant: "Grant", verb: str) -> SharedMemory:
-    """Returns the agent that answers a call of the verb; raises what refuses the call."""
-    return _shared_agent_of(find_store(), grant.call(verb))
-
-
-@lru_cache(maxsize=256)
-def _shared_agent_of(_: object, reader: Reader) -> SharedMemory:
-    return SharedMemory(reader)
+def ask(verb: Verb, given: Mapping[str, Any], agent_for: AgentFor = agent_for_owner) -> Any:
+    """Returns the agent's answer; raises `QuestionError` for invalid arguments."""
+    return getattr(agent_for(verb.name), verb.name)(verb.request(**given))
 
 
 def present_agent() -> MemoryAgent:

@@ -6,6 +6,7 @@ for people; only these two open in a browser.
 """
 
 import html
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -19,10 +20,9 @@ from memory_assets.errors import MemoryAssetsError, QuestionError
 from memory_assets.interfaces import dispatcher
 from memory_assets.interfaces.browsers import OWN_HEADER
 from memory_assets.interfaces.envelope import answered, cause_of, failed, to_json, warnings_of
-from memory_assets.interfaces.guard import LONGEST_BODY, App, Guard
+from memory_assets.interfaces.guard import LONGEST_BODY, App
 from memory_assets.interfaces.mcp.protocol import ENVELOPE, version
-from memory_assets.interfaces.shared.access import GRANT
-from memory_assets.interfaces.shared.sharing import Sharing
+from memory_assets.interfaces.server_access import OWNER, ServerAccess
 from memory_assets.interfaces.verb import Verb
 from memory_assets.interfaces.verbs import VERBS
 from memory_assets.text.html_page import render_page
@@ -34,15 +34,6 @@ ABOUT = (
     "Long-term memory of coding sessions. A client that looks like a browser sends the header "
     f"`{OWN_HEADER}: 1`."
 )
-PUSH = "push"
-"""The address, on a shared server, that takes in what machines push."""
-
-PUSHED = "pushed"
-"""The verb of the same address that asks what was pushed before."""
-
-BUSY_RETRY_SECONDS = 5
-"""A run of the pipeline writes one table at a time."""
-
 PAGES = ("/", "/openapi.json")
 """What people open in a browser. Neither holds anything of the memory."""
 
@@ -79,13 +70,11 @@ MEANINGS = {
 }
 
 
-def application(host: str, *, is_writing: bool = False, sharing: Sharing | None = None) -> App:
+def application(host: str, *, is_writing: bool = False, access: ServerAccess = OWNER) -> App:
     """Returns the ASGI application with an address for each verb; it answers requests for this host
-    only.
-
-    A shared one answers only requests with a token, within its scopes.
+    only, within what the access allows.
     """
-    is_writing = is_writing or sharing is not None
+    is_writing = is_writing or access.is_shared
     app = FastAPI(
         title="memory_assets",
         version=version(),
@@ -94,97 +83,66 @@ def application(host: str, *, is_writing: bool = False, sharing: Sharing | None 
         redoc_url=None,
     )
     for verb in VERBS:
-        _add(app, verb, is_writing=is_writing, is_shared=sharing is not None)
-    if sharing is not None:
-        _add_push(app)
+        _add(app, verb, access, is_writing=is_writing)
+    access.add_routes(app)
     app.add_api_route("/", _page(is_writing), include_in_schema=False, response_class=HTMLResponse)
     app.add_exception_handler(HTTPException, _not_found)
-    return sharing.guarded(app, host) if sharing else Guard(app, host, pages=PAGES)
+    return access.guard(app, host, PAGES)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
     """Answers requests for unknown addresses with the same envelope."""
     known = ", ".join(f"/{verb.name}" for verb in VERBS)
     message = f"There is no {request.method} {request.url.path[:80]}; choose from {known}."
-    return _response(failed(QuestionError(message)), getattr(error, "status_code", 404))
+    return respond(failed(QuestionError(message)), getattr(error, "status_code", 404))
 
 
-def _add(app: FastAPI, verb: Verb, *, is_writing: bool, is_shared: bool) -> None:
+def _add(app: FastAPI, verb: Verb, access: ServerAccess, *, is_writing: bool) -> None:
     async def answer(request: Request) -> Response:
         if verb.is_writing and not is_writing:
             message = (
                 f"{verb.name} writes, and this server is read-only. Start it as `memory serve "
                 "http --write`."
             )
-            return _response(failed(QuestionError(message)), 403)
+            return respond(failed(QuestionError(message)), 403)
         try:
-            given = _query(verb, request) if request.method == "GET" else await _body(request)
+            given = _query(verb, request) if request.method == "GET" else await read_body(request)
             _check_length(given)
-            data = await run_in_threadpool(
-                dispatcher.ask, verb, given, request.scope[GRANT] if is_shared else None
-            )
+            agent_for = access.agent_for(request.scope)
+            data = await run_in_threadpool(dispatcher.ask, verb, given, agent_for)
         except Exception as error:
-            return _response(failed(error), status_of(error))
-        return _response(answered(data, warnings_of(data)))
+            return respond(failed(error), status_of(error))
+        return respond(answered(data, warnings_of(data)))
 
     for method in ("POST",) if verb.is_writing else ("GET", "POST"):
-        app.add_api_route(
-            f"/{verb.name}",
-            answer,
-            methods=[method],
-            name=verb.title,
-            description=verb.about,
-            operation_id=f"{verb.name}_{method.lower()}",
-            openapi_extra=_parameters(verb) if method == "GET" else _request(verb),
-            response_class=Response,
-            responses={
-                code: {"description": meaning, "content": _json(ENVELOPE)}
-                for code, meaning in MEANINGS.items()
-            },
-        )
+        described = _parameters(verb) if method == "GET" else _request(verb)
+        add_route(app, verb.name, method, answer, verb.title, verb.about, described)
 
 
-def _add_push(app: FastAPI) -> None:
-    """Adds the address to which the machines of developers send their masked sessions."""
-
-    async def push(request: Request) -> Response:
-        try:
-            agent = dispatcher.shared_agent(
-                request.scope[GRANT], PUSH if request.method == "POST" else PUSHED
-            )
-            if request.method == "GET":
-                query = request.query_params
-                data = await run_in_threadpool(
-                    agent.holdings, query.get("client", ""), is_listed=query.get("listed") == "true"
-                )
-            else:
-                data = await run_in_threadpool(agent.take_in, await _body(request))
-        except Exception as error:
-            is_busy = isinstance(cause_of(error), errors.StoreBusyError)
-            answer = _response(failed(error), 503 if is_busy else status_of(error))
-            if is_busy:
-                answer.headers["Retry-After"] = str(BUSY_RETRY_SECONDS)
-            return answer
-        return _response(answered(data, []))
-
-    about = (
-        "Takes in pieces of a machine's masked archive (POST), or says what it has of them (GET)."
+def add_route(
+    app: FastAPI,
+    name: str,
+    method: str,
+    answer: Callable[[Request], Awaitable[Response]],
+    title: str,
+    about: str,
+    described: dict[str, Any],
+) -> None:
+    """Adds the address of that name; `described` is what OpenAPI says of its arguments."""
+    app.add_api_route(
+        f"/{name}",
+        answer,
+        methods=[method],
+        name=title,
+        description=about,
+        operation_id=f"{name}_{method.lower()}",
+        openapi_extra=described,
+        response_class=Response,
+        responses={
+            code: {"description": meaning, "content": as_json(ENVELOPE)}
+            for code, meaning in MEANINGS.items()
+        },
     )
-    for method in ("GET", "POST"):
-        app.add_api_route(
-            f"/{PUSH}",
-            push,
-            methods=[method],
-            name="Push",
-            description=about,
-            operation_id=f"{PUSH}_{method.lower()}",
-            openapi_extra=_PUSH_SCHEMA[method],
-            response_class=Response,
-            responses={
-                code: {"description": meaning, "content": _json(ENVELOPE)}
-                for code, meaning in MEANINGS.items()
-            },
-        )
 
 
 def _check_length(given: Any) -> None:
@@ -211,7 +169,8 @@ def _query(verb: Verb, request: Request) -> dict[str, Any]:
     return {name: query.getlist(name) if name in lists else query[name] for name in query}
 
 
-async def _body(request: Request) -> Any:
+async def read_body(request: Request) -> Any:
+    """Returns the JSON object in the body; raises `QuestionError` for anything else."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -230,7 +189,8 @@ async def _body(request: Request) -> Any:
     return given
 
 
-def _response(envelope: dict[str, Any], status: int = 200) -> Response:
+def respond(envelope: dict[str, Any], status: int = 200) -> Response:
+    """Returns the envelope as a response."""
     return Response(to_json(envelope), status, media_type="application/json")
 
 
@@ -249,22 +209,12 @@ def _parameters(verb: Verb) -> dict[str, Any]:
 
 
 def _request(verb: Verb) -> dict[str, Any]:
-    return {"requestBody": {"required": bool(verb.parameters), "content": _json(verb.schema())}}
+    return {"requestBody": {"required": bool(verb.parameters), "content": as_json(verb.schema())}}
 
 
-def _json(schema: dict[str, Any]) -> dict[str, Any]:
+def as_json(schema: dict[str, Any]) -> dict[str, Any]:
+    """Returns the content of a body in JSON, as OpenAPI describes it."""
     return {"application/json": {"schema": schema}}
-
-
-_PUSH_SCHEMA: dict[str, dict[str, Any]] = {
-    "GET": {
-        "parameters": [
-            {"name": "client", "in": "query", "required": True, "schema": {"type": "string"}},
-            {"name": "listed", "in": "query", "required": False, "schema": {"type": "boolean"}},
-        ]
-    },
-    "POST": {"requestBody": {"required": True, "content": _json({"type": "object"})}},
-}
 
 
 def _page(is_writing: bool) -> Any:

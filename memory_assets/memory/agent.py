@@ -12,16 +12,16 @@ from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from memory_assets.errors import UnknownIdError
+from memory_assets.errors import QuestionError, UnknownIdError
 from memory_assets.memory.health import HealthVerbs
 from memory_assets.memory.library import LibraryVerbs
 from memory_assets.memory.opening import despite_damage
 from memory_assets.memory.review import ReviewVerbs
 from memory_assets.schema import requests
 from memory_assets.schema.announcements import announced_since, moment, take
-from memory_assets.schema.extras import extras
+from memory_assets.schema.extras import extras, loaded
 from memory_assets.schema.requests import AnswerRequest, RecallRequest
 from memory_assets.services.search.latest_briefing import Briefing, latest_briefing
 from memory_assets.store.places import present_root
@@ -81,12 +81,14 @@ class MemoryAgent(ReviewVerbs, LibraryVerbs, HealthVerbs):
     """
 
     def __new__(cls, *_: Any, url: str = "", token: str = "", **__: Any) -> Self:
-        """Returns a new agent, or one with the same verbs that asks the server at `url`."""
+        """Returns a new agent, or one with the same verbs that asks the server at `url`; raises
+        `QuestionError` where no optional capability asks servers.
+        """
         if not url:
             return super().__new__(cls)
-        from memory_assets.services.remote_memory import RemoteMemory
-
-        return cast("Self", RemoteMemory(url, token))
+        for client in loaded("client"):
+            return client(url, token)
+        raise QuestionError("No optional capability asks servers here; leave url out.")
 
     def __init__(
         self, settings: "Settings | None" = None, *, url: str = "", token: str = ""

@@ -18,9 +18,9 @@ from memory_assets.runs.days import LONGEST_STRETCH, Stretch, stretches
 from memory_assets.runs.inputs import input_versions, rules_of
 from memory_assets.runs.record import begun_night, changed_since, has_failed, last_run
 from memory_assets.runs.staleness import is_stale, stale_days, stale_partitions
+from memory_assets.schema.extras import gather
 from memory_assets.schema.frames import hash_of
 from memory_assets.schema.tables import DYNAMIC, JOBS, TABLES, WHOLE, tables_in
-from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.review.open_triage import (
     proposals_to_review,
     read_task_snapshot,
@@ -173,9 +173,8 @@ def _changed_transcripts(store: Store) -> list[TranscriptFile]:
 def pushes_wait(store: Store) -> bool:
     """Returns whether other machines pushed ranges that were not read yet, or words to erase."""
     written = store.tables.parts("resources").get(WHOLE)
-    return bool(read_passed_on(store)) or store.archive.range_count() != (
-        written.rows if written else 0
-    )
+    is_read = store.archive.range_count() == (written.rows if written else 0)
+    return not is_read or bool(gather("incoming", store))
 
 
 def forget_is_unfinished(store: Store) -> bool:
@@ -215,7 +214,7 @@ def capture_state(store: Store) -> str:
         for name in ("adrs", "harness_memories")
         for version in input_versions(store, TABLES[name]).values()
     ]
-    pushed = (store.archive.range_count(), *(one.path.name for one in read_passed_on(store)))
+    pushed = (store.archive.range_count(), *gather("incoming", store))
     return hash_of(
         *spool.unread(str(store.root)).items(),
         *files,

@@ -5,7 +5,7 @@ simply absent. Importing a declaration is cheap: what it names is imported when 
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -47,12 +47,38 @@ class Extra:
     """Function that is called with the store before each update, and returns the store to
     update.
     """
+    incoming: str = ""
+    """Function that gets the store, and names the forgettings of other machines that wait there."""
+    before_capture: str = ""
+    """Function that is called with the store when a capture begins, and carries them out."""
+    copied_to: str = ""
+    """Function that gets the store, and returns the servers that have copies of what it holds."""
+    server_options: str = ""
+    """Class with a field for each option that it adds to `memory serve http` and `memory serve
+    mcp`; its method `open` gets the host, and returns the access (`interfaces.server_access`) that
+    they ask for, or None.
+    """
+    client: str = ""
+    """Class with the verbs of `MemoryAgent` that asks a server: gets its address and a token."""
 
     def load(self, name: str) -> Any:
         """Returns what the name stands for, such as `cli:app`."""
         module, _, attribute = name.partition(":")
         loaded = importlib.import_module(f"{PACKAGE}.{self.name}.{module}")
         return getattr(loaded, attribute) if attribute else loaded
+
+
+def loaded(field: str) -> Iterator[Any]:
+    """Yields what each declaration names in the field, imported."""
+    for extra in extras():
+        name = getattr(extra, field)
+        if name:
+            yield extra.load(name)
+
+
+def gather(field: str, *given: Any) -> list[Any]:
+    """Returns the items that the function in the field of each declaration returns."""
+    return [item for function in loaded(field) for item in function(*given)]
 
 
 @cache

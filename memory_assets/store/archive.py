@@ -41,7 +41,7 @@ from memory_assets.text.files import Stamp, append_line, stamp_of, write_atomica
 VERSION = 3
 
 
-class Pushed(BaseModel):
+class Sender(BaseModel):
     """Who sent a range from another machine, and what it was there."""
 
     model_config = ConfigDict(frozen=True)
@@ -73,7 +73,7 @@ class Range(Resource):
     restated_at: datetime | None = None
     """When bytes were masked after archiving and the hash was updated."""
     restated_because: str | None = None
-    pushed: Pushed | None = None
+    pushed: Sender | None = None
     """Who sent it; None for what was captured on this machine."""
 
 
@@ -172,7 +172,7 @@ class Archive:
         *,
         at: datetime,
         because: str,
-        pushed: Pushed | None = None,
+        pushed: Sender | None = None,
     ) -> None:
         """Replaces the bytes of the range with others of the same length, and its hash; can be
         repeated after a kill.

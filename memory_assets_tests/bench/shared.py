@@ -14,7 +14,14 @@ from pytest import MonkeyPatch
 
 from memory_assets.interfaces.http import application
 from memory_assets_tests.bench.row import Row
-from memory_assets_tests.team_store import MIRA, bearing, served, sharing, team_store, token_of
+from memory_assets_tests.extras.sharing.team_store import (
+    MIRA,
+    bearing,
+    served,
+    shared_access,
+    team_store,
+    token_of,
+)
 
 CLIENTS, REQUESTS = 50, 1_000
 MOST_REFUSED = 0.01
@@ -30,7 +37,7 @@ def shared(small: bool = False) -> list[Row]:
         patch.setenv("MEMORY_DATA", f"{folder}/store")
         team_store(patch)
         token = token_of(MIRA)
-        with served(application("127.0.0.1", sharing=sharing())) as url:
+        with served(application("127.0.0.1", access=shared_access())) as url:
             answers = ask(url, token, clients, requests)
     seconds = sorted(took for _, took in answers)
     busy = sum(status == 503 for status, _ in answers)

@@ -2,11 +2,10 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from memory_assets.errors import QuestionError
 from memory_assets.interfaces import verbs
 from memory_assets.interfaces.cli.commands import (
     AsOf,
@@ -22,16 +21,11 @@ from memory_assets.interfaces.cli.commands import (
     shown,
 )
 from memory_assets.interfaces.cli.everyday import built_reply
-from memory_assets.interfaces.views.lines import counted
 from memory_assets.interfaces.views.next_steps import after_table_export
 from memory_assets.interfaces.views.rows import render_cards, render_facts, render_rows
 from memory_assets.interfaces.views.terminal import Reply
-from memory_assets.interfaces.views.transfer import render_backed_up, render_exported, render_pushed
-from memory_assets.memory import MemoryAgent
+from memory_assets.interfaces.views.transfer import render_backed_up, render_exported
 from memory_assets.schema.vocabulary import FileFormat
-
-if TYPE_CHECKING:
-    from memory_assets.services.sharing.push import Pusher
 
 app = group("Look at tables, export and back up, rebuild.")
 
@@ -220,52 +214,6 @@ def flush(as_json: Json = False) -> Reply:
     return built_reply(flush_sessions())
 
 
-@app.command(epilog="Example: `memory data push https://memory.example:3100 --dry-run`")
-def push(
-    url: Annotated[
-        str | None,
-        typer.Argument(help="Address of the shared memory; default: the setting push_url."),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List what would be sent; send nothing.")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask before the first push to a server.")
-    ] = False,
-    as_json: Json = False,
-) -> Reply:
-    """Send this machine's masked sessions to a shared memory; only what it does not have."""
-    from memory_assets.services.sharing.push import Pusher
-
-    agent = MemoryAgent()
-    pusher = Pusher(agent.store, url or agent.settings.push_url, agent.settings.push_token)
-    if dry_run:
-        return shown(render_pushed, pusher.preview())
-    if pusher.is_first and not yes:
-        _agree(pusher)
-    done = pusher.push()
-    return shown(render_pushed, done, exit_code=int(bool(done.warnings)))
-
-
-def _agree(pusher: "Pusher") -> None:
-    """Raises `QuestionError` unless the person agrees to send sessions to the server; asked once
-    for each.
-    """
-    found = pusher.preview()
-    projects = sorted({one.project for one in found.sessions})
-    print(
-        f"{counted(len(found.sessions), 'session')} of {', '.join(projects[:8]) or 'no project'}"
-        f"{' and others' if len(projects) > 8 else ''} would be sent to {pusher.url}, "
-        "secrets masked. Others who may ask that "
-        "server can then recall facts of them. `--dry-run` lists them; the setting "
-        "`push_projects` names the projects.",
-        file=sys.stderr,
-    )
-    print("Send them? Type yes: ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("yes", "y"):
-        raise QuestionError("That was not agreed to. Nothing was sent. In a script, give --yes.")
-
-
 add(app, verbs.FEEDBACK, path="data feedback")
 
 
@@ -275,7 +223,6 @@ def answer_types() -> dict[str, Any]:
     from memory_assets.memory.tables import ShownRows
     from memory_assets.memory.transfer import BackedUp
     from memory_assets.memory.verb_answers import Rating
-    from memory_assets.services.sharing.push import Pushed
 
     return {
         "data export": dict[str, Any],
@@ -287,6 +234,5 @@ def answer_types() -> dict[str, Any]:
         "data rebuild": Built,
         "data backfill": Built,
         "data flush": Built,
-        "data push": Pushed,
         "data feedback": Rating,
     }

@@ -13,28 +13,22 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from starlette.responses import Response
 
-from memory_assets.interfaces.guard import App, Guard, Receive, Scope, Send, read_all, replayed
+from memory_assets.interfaces.guard import App, Receive, Scope, Send, read_all, replayed
 from memory_assets.interfaces.mcp.protocol import NAME, PARSE_ERROR, Protocol, RefusedError, version
-from memory_assets.interfaces.mcp.shared import SharedProtocol
-from memory_assets.interfaces.shared.access import GRANT
-from memory_assets.interfaces.shared.sharing import Sharing
+from memory_assets.interfaces.server_access import METHOD, OWNER, ServerAccess
 
 PATH = "/mcp"
 
 
-def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -> App:
+def application(protocol: Protocol, host: str, access: ServerAccess = OWNER) -> App:
     """Returns the ASGI application that answers at `/mcp`; the guard checks hosts and origins.
 
-    A shared one keeps no sessions: each request is answered for the token that it carries.
+    A shared one keeps no sessions: each request is answered within its own access.
     """
 
     def answering(method: str, kind: type[mcp_types.Result]) -> Any:
         async def answer(context: Any, params: Any) -> mcp_types.Result:
-            asked = (
-                SharedProtocol(context.request.scope[GRANT], is_structured=protocol.is_structured)
-                if sharing
-                else protocol
-            )
+            asked = access.protocol(protocol, context.request.scope)
             return kind.model_validate(
                 await anyio.to_thread.run_sync(_answer, asked, method, params)
             )
@@ -45,7 +39,7 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
         NAME,
         version=version(),
         title="Memory of coding sessions",
-        instructions=protocol.instructions,
+        instructions=access.instructions or protocol.instructions,
         on_list_tools=answering("tools/list", mcp_types.ListToolsResult),
         on_call_tool=answering("tools/call", mcp_types.CallToolResult),
         on_list_resources=answering("resources/list", mcp_types.ListResourcesResult),
@@ -59,13 +53,10 @@ def application(protocol: Protocol, host: str, sharing: Sharing | None = None) -
         streamable_http_path=PATH,
         json_response=True,
         transport_security=unguarded,
-        stateless_http=sharing is not None,
+        stateless_http=access.is_shared,
     )
-    return (
-        sharing.guarded(_posts_only(_json_only(served)), host)
-        if sharing
-        else Guard(_json_only(served), host)
-    )
+    checked = _json_only(served)
+    return access.guard(_posts_only(checked) if access.is_shared else checked, host)
 
 
 def _posts_only(app: App) -> App:
@@ -99,8 +90,8 @@ def _json_only(app: App) -> App:
                 body = orjson.dumps({"jsonrpc": "2.0", "id": None, "error": refused})
                 await Response(body, 400, media_type="application/json")(scope, receive, send)
                 return
-            if GRANT in scope and isinstance(given, dict):
-                scope[GRANT].method = str(given.get("method", ""))[:40]
+            if isinstance(given, dict):
+                scope[METHOD] = str(given.get("method", ""))[:40]
         await app(scope, replayed(messages, receive), send)
 
     return answer

@@ -19,7 +19,7 @@ from memory_assets.schema.extra_folders import generated_files
 from memory_assets.text.visible import visible
 
 if TYPE_CHECKING:
-    from memory_assets.interfaces.shared.access import Grant
+    from memory_assets.interfaces.dispatcher import AgentFor
     from memory_assets.interfaces.verb import Verb
 
 NAME = "memory_assets"
@@ -97,8 +97,8 @@ class RefusedError(Exception):
 class Protocol:
     """Answers methods; the facade is loaded by the first call."""
 
-    grant: "Grant | None" = None
-    """What a request to a shared memory may call; None: its owner asks."""
+    agent_for: "AgentFor | None" = None
+    """What answers calls; None: the agent of the store's owner."""
 
     def __init__(self, *, is_writing: bool = False, is_structured: bool = False) -> None:
         self.is_writing = is_writing
@@ -177,7 +177,8 @@ class Protocol:
                     f"{verb.tool} writes, and this server only reads. Start it as `memory "
                     "serve mcp --write`."
                 )
-            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, self.grant)
+            agent_for = self.agent_for or dispatcher.agent_for_owner
+            data = dispatcher.ask(verb, {**verb.tool_defaults, **arguments}, agent_for)
         except Exception as error:
             if os.environ.get("MEMORY_DEBUG"):
                 import traceback
@@ -215,16 +216,7 @@ class Protocol:
 
     def resources(self) -> dict[str, Any]:
         """Returns the files that can be read."""
-        listed = [
-            {
-                "uri": uri,
-                "name": uri.removeprefix("memory://"),
-                "description": about,
-                "mimeType": "text/markdown",
-            }
-            for uri, (_, about) in RESOURCES.items()
-        ]
-        return {"resources": listed}
+        return list_resources({uri: about for uri, (_, about) in RESOURCES.items()})
 
     def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the text of a resource."""
@@ -240,7 +232,26 @@ class Protocol:
                 NO_SUCH_RESOURCE, f"{uri} was not written yet. Run `memory up`.", {"uri": uri}
             ) from None
         shown = f"{SAMPLE}\n\n{text}" if is_sample() else text
-        return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(shown)}]}
+        return contents_of(uri, shown)
+
+
+def list_resources(descriptions: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the answer that lists the resources of these addresses."""
+    listed = [
+        {
+            "uri": uri,
+            "name": uri.removeprefix("memory://"),
+            "description": description,
+            "mimeType": "text/markdown",
+        }
+        for uri, description in descriptions.items()
+    ]
+    return {"resources": listed}
+
+
+def contents_of(uri: str, text: str) -> dict[str, Any]:
+    """Returns the answer with the text of a resource."""
+    return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": visible(text)}]}
 
 
 def version() -> str:

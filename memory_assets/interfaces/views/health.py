@@ -11,7 +11,6 @@ from memory_assets.interfaces.views.terminal import Raw
 if TYPE_CHECKING:
     from memory_assets.memory.running import Built
     from memory_assets.memory.verb_answers import Check, HarnessCounts, Health, Status
-    from memory_assets.services.sharing.answers import SharedStatus
 
 COUNTS = (
     "files", "bytes", "records", "messages", "known", "unknown", "broken", "shared", "lost",
@@ -50,16 +49,13 @@ def render_model_hint() -> Parts:
     )
 
 
-def render_state(status: "Status | SharedStatus") -> Parts:
-    """Renders the state of the store and where its files are, or of a shared memory as its reader
-    may know it.
+def render_state(status: "Status") -> Parts:
+    """Renders the state of the store and where its files are; of a status without a text, its
+    fields.
     """
-    from memory_assets.services.sharing.answers import SharedStatus
-
-    if isinstance(status, SharedStatus):
+    if not hasattr(status, "text"):
         yield from render_fields(status)
         return
-
     yield Raw(status.text + (f"\n⚠ {status.alarm}" if status.alarm else ""))
 
 

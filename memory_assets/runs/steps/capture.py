@@ -9,10 +9,10 @@ import polars as pl
 from memory_assets.runs import inputs
 from memory_assets.runs.inputs import flushes, hook_signals_of
 from memory_assets.runs.results import Report, Rows, Run, per_partition
+from memory_assets.schema.extras import loaded
 from memory_assets.schema.frames import empty
 from memory_assets.schema.tables import TABLES, WHOLE
 from memory_assets.services.forget.erase import finish
-from memory_assets.services.forget.passed_on import finish_passed_on
 from memory_assets.services.sources.harness_files import memory_file_inputs, read_memory_files
 from memory_assets.services.sources.transcripts import (
     find_left_out,
@@ -41,7 +41,8 @@ RAW_TAIL = 0.60
 def resources(store: Store, _: str) -> Rows:
     """Archives new bytes of transcripts, masked, after finishing an interrupted forget."""
     finish(store)
-    finish_passed_on(store)
+    for carry_out in loaded("before_capture"):
+        carry_out(store)
     files = find_sources(store.settings)
     mask = masking(tombstones_of(store))
     taken = ingest_files(

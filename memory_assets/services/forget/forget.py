@@ -16,13 +16,13 @@ import polars as pl
 
 from memory_assets.adapters.git_history import GitHistory
 from memory_assets.errors import NoteError, UnknownMemoryError
+from memory_assets.schema.extras import gather
 from memory_assets.services.forget.branches import branch_names
 from memory_assets.services.forget.data_locations import GIT
 from memory_assets.services.forget.erase import finish
 from memory_assets.services.forget.search import PhraseQuery, SearchReport, search
 from memory_assets.services.notes.clean_text import check_printable
 from memory_assets.services.search.memory_ids import COLUMNS, check_not_forgotten, find_memory
-from memory_assets.services.sharing.push_record import servers_pushed_to
 from memory_assets.stages.capture.tombstones import make_tombstone, rows_of, words_of
 from memory_assets.stages.embed.present import read_present
 from memory_assets.stages.triage.projects import memory_files
@@ -224,7 +224,7 @@ def _preview(store: Store, selected: _Target, target: str) -> Forgetting:
         wordings=tuple(dict.fromkeys(" ".join(wording) for wording in wordings)),
         found=search_result,
         branches=tuple(branch_names(store)),
-        servers=servers_pushed_to(store),
+        servers=tuple(gather("copied_to", store)),
         remotes=tuple(dict.fromkeys(filter(None, remotes))),
     )
 

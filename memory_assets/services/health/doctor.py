@@ -16,8 +16,8 @@ import polars as pl
 
 from memory_assets.errors import MemoryAssetsError
 from memory_assets.harnesses.homes import harness_homes
+from memory_assets.schema.extras import gather
 from memory_assets.schema.protocols import TaskList
-from memory_assets.services.forget.passed_on import read_passed_on
 from memory_assets.services.health import surroundings
 from memory_assets.services.health.deep import deep_checks
 from memory_assets.services.health.housekeeping import disk_use
@@ -244,8 +244,8 @@ def _check_forgetting(store: Store) -> Check:
     if waiting:
         remedy = "Run `memory ingest`; it finishes it."
         return Check("forgetting", promise, False, f"{len(waiting)} interrupted", remedy)
-    passed = read_passed_on(store)
-    fault = f"{len(passed)} pushed by others wait" if passed else ""
+    incoming = gather("incoming", store)
+    fault = f"{len(incoming)} pushed by others wait" if incoming else ""
     count = sum(event.kind == WORDS_FORGOTTEN for event in events)
     remedy = "Run `memory ingest`; it erases them."
     return judge("forgetting", promise, fault, f"{count:,} forgettings", remedy)

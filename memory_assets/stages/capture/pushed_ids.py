@@ -31,10 +31,3 @@ def pushed_message(message_id: str, client: str) -> str:
         if client
         else message_id
     )
-
-
-def pushed_source(source_id: str, client: str, person: str) -> str:
-    """Returns the id of a source that the person sent from that store."""
-    return hashlib.sha256("\x1f".join(("pushed", person, client, source_id)).encode()).hexdigest()[
-        :20
-    ]

@@ -1,0 +1,269 @@
+"""Lets requests with a valid token pass, and each of their calls within its scopes and its writes
+per minute; logs the calls.
+
+An ASGI application between the guard and one that answers. A request gets a grant, which is asked
+at each call that is executed: nothing depends on how a body is read before. There is no state
+between requests.
+"""
+
+import json
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from io import TextIOWrapper
+from logging import LogRecord
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response
+
+from memory_assets.errors import (
+    MemoryAssetsError,
+    ScopeError,
+    StoreError,
+    TokenError,
+    TooManyWritesError,
+)
+from memory_assets.extras.sharing.shared_memory import SharedMemory
+from memory_assets.extras.sharing.tokens import AccessScope, AccessToken, AccessTokens
+from memory_assets.extras.sharing.visibility import Reader
+from memory_assets.interfaces.envelope import failed, to_json
+from memory_assets.interfaces.guard import App, Receive, Scope, Send
+from memory_assets.interfaces.server_access import METHOD
+from memory_assets.memory.places import find_store
+from memory_assets.store.service_log import FOLDER, MOST_BYTES, OLDER_FILES
+from memory_assets.text.files import make_folder
+
+GRANT = "memory_assets.grant"
+"""Key of the scope of a request under which its grant is."""
+
+SCOPE_OF: dict[str, AccessScope] = {
+    **dict.fromkeys(
+        ("recall", "answer", "explain", "triggers", "brief", "status", "resources/read"), "read"
+    ),
+    **dict.fromkeys(("remember", "feedback"), "write"),
+    **dict.fromkeys(("review", "decide", "forget"), "review"),
+    **dict.fromkeys(("push", "pushed"), "push"),
+}
+"""Verb → the scope that it needs; no token opens any other. A handshake or a list of tools calls
+none and needs a token only.
+"""
+
+WRITES = frozenset({"remember", "feedback", "decide", "forget", "push"})
+WINDOW_SECONDS = 60.0
+"""Within any such time a token writes only so often."""
+
+AUDIT_FILE = "audit.jsonl"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a verb."""
+
+    token: str
+    """Id of the token; empty without a valid one."""
+    person: str
+    name: str
+    verb: str
+    status: int
+    ms: int
+
+
+class WriteLimit:
+    """Counts the writes of each token within the last minute."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_minute = per_minute
+        self._clock = clock
+        self._writes: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, token_id: str) -> int:
+        """Counts a write and returns 0, or counts none and returns the seconds until one is
+        allowed.
+        """
+        with self._lock:
+            writes = self._recent(token_id)
+            if len(writes) >= self.per_minute:
+                return self.wait_of(token_id)
+            writes.append(self._clock())
+            return 0
+
+    def wait_of(self, token_id: str) -> int:
+        """Returns the seconds until the oldest write of the last minute no longer counts."""
+        writes = self._recent(token_id)
+        return max(math.ceil(WINDOW_SECONDS - (self._clock() - writes[0])), 1) if writes else 1
+
+    def _recent(self, token_id: str) -> deque[float]:
+        writes = self._writes.setdefault(token_id, deque())
+        while writes and self._clock() - writes[0] >= WINDOW_SECONDS:
+            writes.popleft()
+        return writes
+
+
+@dataclass
+class Grant:
+    """What one request may call with its token, and what it called."""
+
+    token: AccessToken
+    limit: WriteLimit
+    calls: list[str] = field(default_factory=list)
+    refusal: MemoryAssetsError | None = None
+
+    def allows(self, verb: str) -> bool:
+        """Returns whether the token has the scope of the verb."""
+        return SCOPE_OF.get(verb) in self.token.scopes
+
+    def agent_for(self, verb: str) -> SharedMemory:
+        """Returns the agent of the person, and counts the call, which is executed next; raises what
+        refuses it: a missing scope, the limit.
+        """
+        self.calls.append(verb)
+        refusal = self._refusal_of(verb)
+        if refusal:
+            self.refusal = refusal
+            raise refusal
+        reader = Reader(self.token.person, self.token.project, self.token.scopes)
+        return _agent_of(find_store(), reader)
+
+    def _refusal_of(self, verb: str) -> MemoryAssetsError | None:
+        if verb not in SCOPE_OF:
+            return ScopeError(f"{verb} is for the owner where the store is; no token opens it.")
+        if not self.allows(verb):
+            scopes = ", ".join(self.token.scopes)
+            return ScopeError(
+                f"{verb} needs a token with the scope {SCOPE_OF[verb]}; this one has {scopes}."
+            )
+        wait = self.limit.take(self.token.id) if verb in WRITES else 0
+        if not wait:
+            return None
+        return TooManyWritesError(
+            f"The token {self.token.name!r} wrote {self.limit.per_minute} times within a minute. "
+            f"Wait {wait} seconds."
+        )
+
+
+@lru_cache(maxsize=256)
+def _agent_of(_: object, reader: Reader) -> SharedMemory:
+    return SharedMemory(reader)
+
+
+class Access:
+    """Passes on requests with a valid token; answers others, and those with a refused call, with
+    401, 403, 429 or 503.
+    """
+
+    def __init__(
+        self, app: App, tokens: AccessTokens, limit: WriteLimit, log: Callable[[Call], None]
+    ) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._limit = limit
+        self._log = log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request, and logs its calls once it is answered."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        status = 500
+        grant: Grant | None = None
+
+        async def _answer(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        async def _answer_unless_refused(message: Any) -> None:
+            if not (grant and grant.refusal):
+                await _answer(message)
+
+        try:
+            grant = scope[GRANT] = self._grant(scope)
+            await self._app(scope, receive, _answer_unless_refused)
+            if grant.refusal:
+                raise grant.refusal
+        except MemoryAssetsError as error:
+            wait = self._limit.wait_of(grant.token.id) if grant else 1
+            await _response_to(error, wait)(scope, receive, _answer)
+        finally:
+            self._log_calls(scope, grant, status, round((time.perf_counter() - began) * 1000))
+
+    def _grant(self, scope: Scope) -> Grant:
+        token = self._tokens.find(_bearer(scope))
+        if token is None:
+            raise TokenError(
+                "A valid token is needed: send `Authorization: Bearer TOKEN`. `memory serve "
+                "tokens create` makes one where the store is."
+            )
+        return Grant(token, self._limit)
+
+    def _log_calls(self, scope: Scope, grant: Grant | None, status: int, ms: int) -> None:
+        """Logs each call; a request without one by the method that its message names, or by the
+        verb of its address.
+        """
+        address = scope.get("path", "").strip("/")
+        named = scope.get(METHOD) or (address if address in SCOPE_OF else "")
+        token = grant.token if grant else AccessToken("", "", "", "", (), "", "")
+        for verb in (grant and grant.calls) or [named]:
+            self._log(Call(token.id, token.person, token.name, verb, status, ms))
+
+
+def _bearer(scope: Scope) -> str:
+    values = [value for name, value in scope["headers"] if name == b"authorization"]
+    if len(values) != 1:
+        return ""
+    kind, _, secret = values[0].decode("latin-1").partition(" ")
+    return secret.strip() if kind.lower() == "bearer" else ""
+
+
+def _response_to(error: MemoryAssetsError, wait: int) -> Response:
+    status = 503 if isinstance(error, StoreError) else 500
+    headers: dict[str, str] = {}
+    if isinstance(error, TokenError):
+        status = 401
+        headers = {"WWW-Authenticate": 'Bearer realm="memory_assets"'}
+    elif isinstance(error, ScopeError):
+        status = 403
+    elif isinstance(error, TooManyWritesError):
+        status = 429
+        headers = {"Retry-After": str(wait)}
+    return Response(to_json(failed(error)), status, headers, media_type="application/json")
+
+
+class AuditLog:
+    """Appends each call as a JSON line to `logs/audit.jsonl` of the store, never texts; at 1 MB it
+    is renamed to `audit.jsonl.1`, and so on. A full disk loses lines and stops nothing.
+    """
+
+    def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
+        self.path = make_folder(root / FOLDER) / AUDIT_FILE
+        self._clock = clock
+        self._handler = _OwnersFile(
+            self.path, maxBytes=MOST_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
+        )
+        # The answer to a call does not depend on the log.
+        self._handler.handleError = lambda record: None
+
+    def __call__(self, call: Call) -> None:
+        """Appends the call."""
+        row = {"at": self._clock().isoformat(timespec="milliseconds"), **asdict(call)}
+        line = json.dumps(row, ensure_ascii=False)
+        self._handler.handle(LogRecord("audit", 0, "", 0, line, None, None))
+
+
+class _OwnersFile(RotatingFileHandler):
+    """Opens the file for its owner alone."""
+
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding="utf-8")

@@ -1,0 +1,246 @@
+"""What a machine sends to a shared memory: pieces of its masked archive, and what the server has of
+them.
+
+A piece is a range of whole lines of one transcript that fits into a request. The server continues a
+transcript where its last piece ended; a piece that it has already is sent again only when words in
+it were masked since.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import zstandard
+from pydantic import BaseModel, ConfigDict, Field
+
+from memory_assets.schema.vocabulary import Harness
+from memory_assets.store.archive import Archive, Range
+from memory_assets.text.masking.redact import cover, mask_text, strings_of
+
+LONGEST_PIECE = 64 * 1024 * 1024
+"""Bytes of a piece once it is decompressed."""
+
+MOST_PIECES = 500
+"""Pieces of one request."""
+
+PIECE_BYTES = 1_500_000
+"""Of lines that are joined in one piece."""
+
+LONGEST_STRING = 64_000
+"""Bytes of a string in a line that is longer than a piece by itself: a longer one, such as a
+picture, is sent as asterisks.
+"""
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+ClientId = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+Name = Annotated[str, Field(min_length=1, max_length=4_096)]
+Offset = Annotated[int, Field(ge=0, lt=2**50)]
+
+Held = tuple[int, int, int, str]
+"""Generation, first byte, byte after the last one, and SHA-256 as sent, of a piece that a server
+has.
+"""
+
+
+class Piece(BaseModel):
+    """Whole lines of a transcript, masked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    source_id: str = Field(pattern=r"^[0-9a-f]{20}$")
+    harness: Harness
+    path: Name
+    session_id: Annotated[str, Field(min_length=1, max_length=500, pattern=r"^[^@\x00-\x1f]+$")]
+    generation: Annotated[int, Field(ge=0, lt=1_000)]
+    byte_from: Offset
+    byte_to: Offset
+    line_from: Offset
+    line_to: Offset
+    sha256: Digest
+    repositories: Annotated[dict[Name, Name], Field(max_length=1_000)] = {}
+    starts_with_newline: bool = False
+    content: str
+    """Zstandard, in base64."""
+
+    @property
+    def held(self) -> Held:
+        """What a server that has it says of it."""
+        return self.generation, self.byte_from, self.byte_to, self.sha256
+
+    def read(self) -> bytes:
+        """Returns the bytes; raises `ValueError` where they are not what the piece says."""
+        packed = base64.b64decode(self.content, validate=True)
+        try:
+            size = zstandard.frame_content_size(packed)
+            if not 0 < size <= LONGEST_PIECE:
+                raise ValueError(f"it has {size:,} bytes; the limit is {LONGEST_PIECE:,}")
+            content = zstandard.ZstdDecompressor().decompress(packed, max_output_size=LONGEST_PIECE)
+        except zstandard.ZstdError as error:
+            raise ValueError(f"it cannot be decompressed: {error}") from None
+        is_whole = len(content) == self.byte_to - self.byte_from
+        if not is_whole or hashlib.sha256(content).hexdigest() != self.sha256:
+            raise ValueError("its bytes do not have the length and the hash that it names")
+        if count_lines(content, self.starts_with_newline) != self.line_to - self.line_from:
+            raise ValueError("it has another number of lines than it says")
+        return content
+
+
+class Push(BaseModel):
+    """One request of a push."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    client: ClientId
+    pieces: Annotated[list[Piece], Field(min_length=1, max_length=MOST_PIECES)]
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """What a server has of one client."""
+
+    person: str
+    project: str
+    digest: str
+    """Of all pieces: equal to that of the client's own list if nothing was lost on either side."""
+    pieces: int
+    bytes: int
+    held: Mapping[str, Sequence[Held]] | None = None
+    """The pieces of each source, where they were asked for."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What one request changed on the server."""
+
+    stored: int = 0
+    """New pieces."""
+    replaced: int = 0
+    """Pieces in which words were masked since."""
+    known: int = 0
+    """Pieces that it had already."""
+
+
+@dataclass(frozen=True)
+class RawPiece:
+    """Bytes of the archive that may be sent, before they are masked again."""
+
+    entry: Range
+    byte_from: int
+    line_from: int
+    raw: bytes
+    sent_before: str = ""
+    """SHA-256 of what the server has in its place; empty for a new piece."""
+
+    @property
+    def starts_with_newline(self) -> bool:
+        """Whether its first byte ends the line before it."""
+        return self.entry.starts_with_newline and self.byte_from == self.entry.byte_from
+
+    @property
+    def line_to(self) -> int:
+        """The line after its last one."""
+        return self.line_from + count_lines(self.raw, self.starts_with_newline)
+
+
+def pieces_of(
+    archive: Archive, ranges: Sequence[Range], held: Sequence[Held]
+) -> Iterator[RawPiece]:
+    """Yields the pieces that the server has, to be compared, and new ones, in order.
+
+    Raises `TranscriptError` where the archive does not have bytes that the server has.
+    """
+    for generation in sorted({entry.generation for entry in ranges}):
+        entries = [entry for entry in ranges if entry.generation == generation]
+        end = 0
+        line = 0
+        for _, byte_from, byte_to, sha256 in (row for row in held if row[0] == generation):
+            raw = archive.read(entries[0].source_id, generation, byte_from, byte_to)
+            # exists, as these bytes were read.
+            entry = next(entry for entry in entries if entry.byte_to > byte_from)
+            piece = RawPiece(entry, byte_from, line, raw, sha256)
+            yield piece
+            end = byte_to
+            line = piece.line_to
+        for entry in entries:
+            if entry.byte_to > end:
+                yield from _cut(archive, entry, max(end, entry.byte_from))
+
+
+def to_piece(raw_piece: RawPiece, content: bytes) -> Piece:
+    """Returns the piece with these masked bytes as it is sent."""
+    entry = raw_piece.entry
+    return Piece(
+        source_id=entry.source_id,
+        harness=entry.harness,
+        path=mask_text(entry.path)[0],
+        session_id=mask_text(entry.conversation_id)[0],
+        generation=entry.generation,
+        byte_from=raw_piece.byte_from,
+        byte_to=raw_piece.byte_from + len(content),
+        line_from=raw_piece.line_from,
+        line_to=raw_piece.line_to,
+        sha256=hashlib.sha256(content).hexdigest(),
+        repositories=mask_names(entry.repositories or {}),
+        starts_with_newline=raw_piece.starts_with_newline,
+        content=pack(content),
+    )
+
+
+def mask_names(repositories: Mapping[str, str]) -> dict[str, str]:
+    """Returns the folders and names of repositories with secrets masked."""
+    return {mask_text(folder)[0]: mask_text(name)[0] for folder, name in repositories.items()}
+
+
+def pack(content: bytes) -> str:
+    """Returns the bytes as the content of a piece."""
+    return base64.b64encode(zstandard.ZstdCompressor(level=9).compress(content)).decode()
+
+
+def digest_of(pieces_by_source: Mapping[str, Iterable[Held]]) -> str:
+    """Returns the digest of the pieces of each source."""
+    rows = sorted(
+        f"{source}:{':'.join(map(str, piece))}"
+        for source, pieces in pieces_by_source.items()
+        for piece in pieces
+    )
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+def without_long_strings(content: bytes) -> bytes:
+    """Returns the lines of one piece; of a line that is longer than a piece, without what its
+    longest strings say.
+    """
+    if len(content) <= PIECE_BYTES:
+        return content
+    spans = strings_of(content) or ()
+    return cover(content, [(a + 1, b - 1) for a, b in spans if b - a > LONGEST_STRING])
+
+
+def count_lines(content: bytes, starts_with_newline: bool) -> int:
+    """Returns the number of lines, the last one also without its end."""
+    lines = content[1:] if starts_with_newline else content
+    return lines.count(b"\n") + (lines != b"" and not lines.endswith(b"\n"))
+
+
+def _cut(archive: Archive, entry: Range, start: int) -> Iterator[RawPiece]:
+    """Yields the bytes of the range from there on, each piece as many whole lines as fit, and one
+    at least.
+    """
+    content = archive.read(entry.source_id, entry.generation, entry.byte_from, entry.byte_to)
+    at = start - entry.byte_from
+    line = entry.line_from
+    if at:
+        line += content.count(b"\n", 0, at) - entry.starts_with_newline
+    while at < len(content):
+        end = _end_of_piece(content, at)
+        piece = RawPiece(entry, entry.byte_from + at, line, content[at:end])
+        yield piece
+        at = end
+        line = piece.line_to
+
+
+def _end_of_piece(content: bytes, at: int) -> int:
+    if len(content) - at <= PIECE_BYTES:
+        return len(content)
+    end = content.rfind(b"\n", at, at + PIECE_BYTES) + 1
+    return end if end > at + 1 else (content.find(b"\n", at + 1) + 1 or len(content))

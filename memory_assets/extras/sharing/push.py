@@ -1,0 +1,324 @@
+"""Pushes this machine's masked sessions to a shared memory: only the archive, masked again, and
+only what is new.
+
+`push_choice` says which sessions may go. The server says what it has by a digest; its list is
+fetched only where that differs from `pushed/` of this store, such as after a push that was cut off.
+A piece in which words were forgotten since is sent again with these words masked.
+"""
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+import orjson
+
+from memory_assets.errors import (
+    PushError,
+    QuestionError,
+    TokenError,
+    TranscriptError,
+    UnreachableError,
+)
+from memory_assets.extras.sharing.pieces import (
+    LONGEST_PIECE,
+    Piece,
+    RawPiece,
+    pieces_of,
+    to_piece,
+    without_long_strings,
+)
+from memory_assets.extras.sharing.push_choice import LeftOutSessions, PushSource, choose
+from memory_assets.extras.sharing.push_record import open_record
+from memory_assets.extras.sharing.remote_memory import Connection, Response
+from memory_assets.schema.progress import track
+from memory_assets.services.settings.which_store import is_sample
+from memory_assets.stages.capture.pushed_ids import original_session
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.store.store import Store
+
+T = TypeVar("T")
+
+REQUEST_CHARS = 1_000_000
+"""Of the content of pieces in one request: a slow line sends it within the seconds in which it must
+arrive.
+"""
+
+MOST_IN_REQUEST = 200
+MASKED_BYTES = 8_000_000
+"""Pieces that are masked together: masking costs as much for a short text as for a megabyte."""
+
+PATIENCE_SECONDS = 300.0
+"""How long one request waits in total for a server that is busy, or that counts the requests of a
+minute.
+"""
+
+LONGEST_WAIT_SECONDS = 65.0
+LOST_RETRIES = 2
+"""A request is sent again so often when the connection was lost: the server knows what it has
+already.
+"""
+
+SMALLER = (408, 413)
+"""Answers after which a request is halved: of a server, or of a proxy with a limit of its own."""
+
+SAVED_EVERY = 20
+"""Requests after which the record is written."""
+
+
+@dataclass(frozen=True)
+class SessionToPush:
+    """A session with something that the server does not have."""
+
+    session_id: str
+    project: str
+    path: str
+    bytes: int
+    """Masked bytes that are not on the server yet; 0 if it is only compared again, after words were
+    forgotten.
+    """
+
+
+@dataclass(frozen=True)
+class Pushed:
+    """What was pushed, or would be."""
+
+    url: str
+    is_dry_run: bool
+    sessions: tuple[SessionToPush, ...]
+    left_out: tuple[LeftOutSessions, ...]
+    person: str = ""
+    """To whom the server counts it: the person of the token."""
+    pieces: int = 0
+    """New pieces on the server."""
+    replaced: int = 0
+    """Pieces that were sent again because words in them were masked since."""
+    sent_bytes: int = 0
+    """Bytes of all requests."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class _Progress:
+    """What a push has done so far."""
+
+    pieces: int = 0
+    replaced: int = 0
+    sent_bytes: int = 0
+    requests: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    """Sources that could not be sent as a whole, with the reason."""
+
+
+class Pusher:
+    """Pushes the sessions of one store to one server."""
+
+    def __init__(
+        self, store: Store, url: str, token: str, *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        if not url:
+            raise QuestionError(
+                "There is no server to push to. Name its address, or set it: `memory config "
+                "set push_url https://HOST:3100`."
+            )
+        if is_sample(store.settings):
+            raise QuestionError(
+                "This store holds the bundled sample, which is not pushed. Take in "
+                "transcripts with `memory up`."
+            )
+        self._store = store
+        self._token = token
+        self._sleep = sleep
+        self.url = url.rstrip("/")
+        self.client = hmac.new(store.key, b"push", hashlib.sha256).hexdigest()[:16]
+        self._record = open_record(store, self.url)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing was sent to this server yet."""
+        return not self._record.is_known
+
+    def preview(self) -> Pushed:
+        """Returns what would be sent, as far as this machine knows what the server has; sends
+        nothing, not even a question.
+        """
+        sources, left_out = choose(self._store)
+        sessions = tuple(map(self._session, self._waiting(sources)))
+        return Pushed(self.url, True, sessions, left_out)
+
+    def push(self) -> Pushed:
+        """Sends what the server does not have; what it confirmed stays there if this is
+        interrupted.
+        """
+        if not self._token:
+            raise QuestionError(
+                "There is no token. On the server, `memory serve tokens create NAME "
+                "--person YOU --scope push` makes one; "
+                "here, put it into the environment as MEMORY_PUSH_TOKEN."
+            )
+        connection = Connection(self.url, self._token)
+        progress = _Progress()
+        sources, left_out = choose(self._store)
+        person = self._compare(connection)
+        waiting = self._waiting(sources)
+        sessions = tuple(map(self._session, waiting))
+        try:
+            self._send_all(connection, waiting, progress)
+        finally:
+            self._record.save()
+        return Pushed(
+            self.url,
+            False,
+            sessions,
+            left_out,
+            person,
+            progress.pieces,
+            progress.replaced,
+            progress.sent_bytes,
+            tuple(progress.failed.values()),
+        )
+
+    def _waiting(self, sources: Sequence[PushSource]) -> list[PushSource]:
+        """Returns the sources that changed since everything of them was sent."""
+        sent = self._record.fingerprints
+        return [source for source in sources if sent.get(source.source_id) != source.fingerprint]
+
+    def _session(self, source: PushSource) -> SessionToPush:
+        held = self._record.held.get(source.source_id, ())
+        ends = {generation: byte_to for generation, _, byte_to, _ in held}
+        new_bytes = 0
+        for entry in source.ranges:
+            start = max(entry.byte_from, ends.get(entry.generation, 0))
+            new_bytes += max(entry.byte_to - start, 0)
+        last = source.ranges[-1]
+        return SessionToPush(last.conversation_id, source.project, last.path, new_bytes)
+
+    def _compare(self, connection: Connection) -> str:
+        """Makes the record equal to what the server has, and returns whose it is there."""
+        holdings = self._ask(connection, {"client": self.client})
+        if holdings["digest"] != self._record.digest:
+            holdings = self._ask(connection, {"client": self.client, "listed": "true"})
+            self._record.replace_held(holdings["held"] or {})
+        return str(holdings["person"])
+
+    def _ask(self, connection: Connection, query: dict[str, str]) -> dict[str, Any]:
+        answer = self._patiently(lambda: connection.send(f"push?{urlencode(query)}"))
+        return self._data(connection, answer)
+
+    def _send_all(
+        self, connection: Connection, sources: Sequence[PushSource], progress: _Progress
+    ) -> None:
+        pieces = self._pieces(sources, progress)
+        sizes = ((piece, len(piece.content)) for piece in pieces)
+        for request in _batches(sizes, REQUEST_CHARS, MOST_IN_REQUEST):
+            self._send(connection, request, progress)
+            if progress.requests % SAVED_EVERY == 0:
+                self._record.save()
+        whole = [source for source in sources if source.source_id not in progress.failed]
+        self._record.fingerprints |= {source.source_id: source.fingerprint for source in whole}
+
+    def _pieces(self, sources: Sequence[PushSource], progress: _Progress) -> Iterator[Piece]:
+        """Yields the masked pieces that the server does not have as they are, in order."""
+        mask = masking(tombstones_of(self._store))
+        sizes = ((piece, len(piece.raw)) for piece in self._raw_pieces(sources, progress))
+        for batch in _batches(sizes, MASKED_BYTES):
+            masked = mask([piece.raw for piece in batch])
+            for raw_piece, (content, _) in zip(batch, masked, strict=True):
+                piece = to_piece(raw_piece, without_long_strings(content))
+                is_held = piece.sha256 == raw_piece.sent_before
+                if is_held or piece.source_id in progress.failed:
+                    continue
+                if len(content) <= LONGEST_PIECE:
+                    yield piece
+                    continue
+                session = original_session(raw_piece.entry.conversation_id)
+                progress.failed[piece.source_id] = (
+                    f"The rest of session {session} was not pushed: a line of {len(content):,} "
+                    "bytes is longer than a server takes."
+                )
+
+    def _raw_pieces(self, sources: Sequence[PushSource], progress: _Progress) -> Iterator[RawPiece]:
+        for source in track(sources, "Pushing sessions"):
+            held = self._record.held.get(source.source_id, ())
+            try:
+                yield from pieces_of(self._store.archive, source.ranges, held)
+            except TranscriptError as error:
+                progress.failed[source.source_id] = f"A session was not pushed: {error}"
+
+    def _send(self, connection: Connection, pieces: Sequence[Piece], progress: _Progress) -> None:
+        """Sends the pieces as one request, or as two where it is too large; notes what the server
+        confirms.
+        """
+        rows = [piece.model_dump() for piece in pieces]
+        body = orjson.dumps({"client": self.client, "pieces": rows})
+        answer = self._patiently(lambda: connection.send("push", body))
+        progress.sent_bytes += len(body)
+        progress.requests += 1
+        if answer.status in SMALLER and b'"QuotaError"' not in answer.content:
+            if len(pieces) == 1:
+                raise PushError(
+                    f"{self.url} takes no request of {len(body):,} bytes. Allow requests of "
+                    "4 MB in the proxy before it "
+                    "(`client_max_body_size 4m` of nginx), then push again: it goes on "
+                    "where it stopped."
+                )
+            half = len(pieces) // 2
+            self._send(connection, pieces[:half], progress)
+            self._send(connection, pieces[half:], progress)
+            return
+        stored = self._data(connection, answer)
+        for piece in pieces:
+            self._record.confirm(piece.source_id, piece.held)
+        progress.pieces += stored["stored"]
+        progress.replaced += stored["replaced"]
+
+    def _data(self, connection: Connection, answer: Response) -> dict[str, Any]:
+        try:
+            return connection.envelope_of(answer)["data"]
+        except TokenError:
+            raise TokenError(
+                f"{self.url} does not accept the token: it is wrong, or was revoked. What "
+                "was sent before stays there. Ask its "
+                "owner for a new token (`memory serve tokens create`), and set MEMORY_PUSH_TOKEN."
+            ) from None
+
+    def _patiently(self, send: Callable[[], Response]) -> Response:
+        """Returns the answer; waits while the server is busy or counts too many requests, and sends
+        again after a lost line.
+        """
+        waited = 0.0
+        lost = 0
+        while True:
+            try:
+                answer = send()
+            except UnreachableError:
+                lost += 1
+                if lost > LOST_RETRIES:
+                    raise
+                self._sleep(float(lost))
+                continue
+            if answer.status not in (429, 503) or answer.wait is None or waited >= PATIENCE_SECONDS:
+                return answer
+            wait = min(max(answer.wait, 1.0), LONGEST_WAIT_SECONDS)
+            self._sleep(wait)
+            waited += wait
+
+
+def _batches(
+    sized: Iterable[tuple[T, int]], most_size: int, most_items: int | None = None
+) -> Iterator[list[T]]:
+    """Yields the items in lists of at most this size together, and of at least one item."""
+    batch: list[T] = []
+    size = 0
+    for item, item_size in sized:
+        if batch and (size + item_size > most_size or len(batch) == most_items):
+            yield batch
+            batch = []
+            size = 0
+        batch.append(item)
+        size += item_size
+    if batch:
+        yield batch

@@ -1,0 +1,283 @@
+"""The facade for a person who asks with a token: the same verbs over what this person may read.
+
+Answers come from a restricted store (`visibility`), never from the owner's prepared files. What is
+saved is saved in the person's name. An id of something that may not be read is as unknown as one
+that does not exist.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from memory_assets.errors import ScopeError, UnknownIdError
+from memory_assets.extras.sharing import answers
+from memory_assets.extras.sharing.pieces import Holdings, Stored
+from memory_assets.extras.sharing.take_in import holdings_of, take_in
+from memory_assets.extras.sharing.visibility import (
+    Reader,
+    memory_md_of,
+    readable_by,
+    visible_proposals,
+)
+from memory_assets.memory.agent import AN_ID, MEMORIES, Asking, MemoryAgent
+from memory_assets.schema import requests
+from memory_assets.schema.protocols import Model
+from memory_assets.services.forget.forget import Forgetting
+from memory_assets.services.notes import remember as notes
+from memory_assets.services.notes.feedback import Rating
+from memory_assets.services.review.open_triage import read_pending, take_along
+from memory_assets.services.review.proposals import Decided, Pending, Review, Reviewed, pending_from
+from memory_assets.services.search.answers import Readable
+from memory_assets.services.search.latest_briefing import Briefing
+from memory_assets.services.search.why_not import WhyNot
+from memory_assets.services.settings.which_store import present_settings
+from memory_assets.stages.brief.due import Triggers
+from memory_assets.stages.recall.cited_answer import CitedAnswer
+from memory_assets.stages.recall.results import Answer
+from memory_assets.stages.triage.explain import Explanation, ProvenanceStep
+from memory_assets.store.ready import file_name
+from memory_assets.store.settings import Settings
+from memory_assets.store.store import Store
+from memory_assets.text.words import shortened
+
+EVERY_PROJECT = "*"
+"""In the setting `reviewers`: every project, and lines that hold in all."""
+
+SCORE_DIGITS = 6
+"""As those of results."""
+
+NOT_READABLE = "nothing that you may read says this"
+OWN_MESSAGE = "you said it in a session, and the observer made no fact of it"
+OF_OTHERS = "was also said in sessions of others. It is forgotten where the store is."
+
+
+class SharedMemory(MemoryAgent):
+    """Answers one person from the present store."""
+
+    def __init__(self, reader: Reader, settings: Settings | None = None) -> None:
+        owners_settings = settings or present_settings()
+        # Events are in the person's name.
+        super().__init__(owners_settings.model_copy(update={"owner": reader.person}))
+        self.reader = reader
+        self._owners = MemoryAgent(owners_settings)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raises `AttributeError`: what optional capabilities add answers from the whole store."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    @cached_property
+    def _whole(self) -> Store:
+        """The store with the owner's settings; what it holds is restricted before it is
+        returned.
+        """
+        return self._owners.store
+
+    def recall(
+        self,
+        question: str | requests.RecallRequest,
+        *,
+        now: datetime | None = None,
+        asker: str | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Returns the few readable memories that help; the person who asks is always that of the
+        token.
+
+        Later digits of scores are cut: these depend on how many vectors were compared, hidden ones
+        included.
+        """
+        request = self._in_project(requests.RecallRequest.of(question, **options))
+        answer = super().recall(request, now=now)
+        left_out = (
+            replace(result, score=round(result.score, SCORE_DIGITS)) for result in answer.left_out
+        )
+        return replace(answer, left_out=tuple(left_out))
+
+    def answer(
+        self,
+        question: str | requests.AnswerRequest,
+        *,
+        model: Model | None = None,
+        **options: Any,
+    ) -> CitedAnswer:
+        """Returns an answer from everything that is readable."""
+        request = self._in_project(requests.AnswerRequest.of(question, **options))
+        return super().answer(request, model=model)
+
+    def remember(self, text: str | requests.RememberRequest, **options: Any) -> notes.Noted:
+        """Saves a fact of the person; without a project, of that of the token. Corrects only
+        readable memories.
+        """
+        request = requests.RememberRequest.of(text, **options)
+        if request.instead_of is not None:
+            replaced_id = self._readable_id(request.instead_of)
+            request = request.model_copy(update={"instead_of": replaced_id})
+        elif not request.project:
+            request = request.model_copy(update={"project": self.reader.project})
+        noted = notes.remember(self.store, request)
+        if noted.replaces:
+            take_along(self._whole, noted.replaces, text=noted.text)
+        return noted
+
+    def forget(self, target: str | requests.ForgetRequest, **options: Any) -> Forgetting:
+        """Erases a memory of the person's own sessions; raises `ScopeError` for anything else."""
+        request = requests.ForgetRequest.of(target, **options)
+        if not AN_ID.fullmatch(request.target.strip()):
+            raise ScopeError(
+                "A token can forget memories by their id (mem_…). Words are forgotten where "
+                "the store is."
+            )
+        memory, is_own = answers.explained_memory(self._whole, self.reader, request.target)
+        if not is_own:
+            raise ScopeError(f"{request.target} {OF_OTHERS}")
+        if request.history:
+            raise ScopeError("The git history is rewritten where the store is, not with a token.")
+        preview = self._owners.forget(memory["id"])
+        if not answers.is_only_of(self._whole, self.reader, preview):
+            raise ScopeError(f"{request.target} {OF_OTHERS}")
+        return self._owners.forget(memory["id"], apply=True) if request.apply else preview
+
+    def feedback(self, memory_ids: Any, **options: Any) -> Rating:
+        """Records that readable memories helped, or did not."""
+        request = requests.FeedbackRequest.of(memory_ids, **options)
+        ids = tuple(map(self._readable_id, request.memory_ids))
+        return super().feedback(request.model_copy(update={"memory_ids": ids}))
+
+    def brief(self, session: str | requests.BriefRequest | None = None, **options: Any) -> Briefing:
+        """Returns the entries of the token's project and the person's own preferences."""
+        requests.BriefRequest.of(session, **options)
+        name = f"{file_name(self.reader.project)}.md" if self.reader.project else "MEMORY.md"
+        return Briefing(answers.briefing_for(self._whole, self.reader), Path(name), None)
+
+    def take_in(self, given: Mapping[str, Any]) -> Stored:
+        """Archives pieces of sessions that the person's machine pushes."""
+        return take_in(self._whole, self.reader, given)
+
+    def holdings(self, client: str, is_listed: bool = False) -> Holdings:
+        """Returns what the store has of a machine of the person."""
+        return holdings_of(self._whole, self.reader, client, is_listed=is_listed)
+
+    def memory_md(self) -> str:
+        """Returns what the person may read of the project's file of entries."""
+        return memory_md_of(self._whole, self.reader)
+
+    def triggers(self, on: str | date | requests.TriggersRequest | None = None) -> Triggers:
+        """Returns the dates that the person mentioned."""
+        day = requests.TriggersRequest.of(on).day(self.settings.clock(), self.settings.zone)
+        return Triggers(answers.triggers_for(self._whole, self.reader, day))
+
+    def status(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, request: requests.StatusRequest | None = None
+    ) -> answers.SharedStatus:
+        """Returns the state as the person may know it."""
+        return answers.status_for(self._whole, self.reader, pending=len(self.pending()))
+
+    def explain(
+        self, target: str | requests.ExplainRequest, **options: Any
+    ) -> Explanation | WhyNot:
+        """Returns where a readable memory comes from: down to the bytes if only the person's own
+        sessions say it.
+        """
+        request = requests.ExplainRequest.of(target, **options)
+        name = request.target.strip()
+        if not AN_ID.fullmatch(name):
+            return self._explained_words(name, request.question)
+        if name.startswith("p-"):
+            return self._explained_proposal(name)
+        return self._explained_memory(name, name, request.question)
+
+    def _explained_words(self, words: str, question: str | None) -> Explanation | WhyNot:
+        result = answers.find_says(self.recall(words, probe=True), words)
+        if result is None:
+            return WhyNot(words, "not captured", NOT_READABLE)
+        if result.kind in MEMORIES:
+            return self._explained_memory(words, result.memory_id, question)
+        says = shortened(result.text, 200)
+        return WhyNot(words, "not observed", OWN_MESSAGE, says=says, session=result.session)
+
+    def _explained_memory(
+        self, target: str, memory_id: str, question: str | None
+    ) -> Explanation | WhyNot:
+        """Returns where the memory comes from; with a question, whether it is among the results."""
+        if question is None:
+            return self._origin(memory_id)
+        full_id = self._readable_id(memory_id)
+        result_ids = [result.memory_id for result in self.recall(question, probe=True).results]
+        if full_id not in result_ids:
+            because = "it is not among what fits the question best"
+            return WhyNot(target, "out-ranked", because, full_id)
+        because = f"it is result {result_ids.index(full_id) + 1} of {len(result_ids)}"
+        return WhyNot(target, "recalled", because, full_id)
+
+    def _origin(self, memory_id: str) -> Explanation:
+        memory, is_own = answers.explained_memory(self._whole, self.reader, memory_id)
+        if is_own:
+            return self._owners.origin_of(memory["id"])
+        return answers.outline_of(memory_id, memory)
+
+    def _explained_proposal(self, proposal_id: str) -> Explanation:
+        for proposal in self.pending():
+            if proposal.proposal_id == proposal_id:
+                names = ("section", "text", "reason", "confidence", "project")
+                facts = {name: getattr(proposal, name) for name in names}
+                step = ProvenanceStep("shared proposal", proposal_id, facts)
+                return Explanation(proposal_id, step)
+        raise UnknownIdError(f"There is no proposal {proposal_id} that waits and that you may see.")
+
+    def review(self, request: requests.ReviewRequest | None = None) -> Review:
+        """Returns the pending proposals that the person may see."""
+        pending = self.pending()
+        return Review(pending, pending_count=len(pending))
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Returns the pending proposals without those that are about another person."""
+        rows = visible_proposals(self._whole, self.reader, read_pending(self._whole))
+        return tuple(map(pending_from, rows))
+
+    def decide(self, decision: str | requests.DecideRequest, **options: Any) -> Decided:
+        """Decides proposals of projects that the person reviews; raises `ScopeError` for others."""
+        request = requests.DecideRequest.of(decision, **options)
+        projects = {proposal.proposal_id: proposal.project for proposal in self.pending()}
+        for proposal_id in request.proposals:
+            if proposal_id not in projects:
+                raise UnknownIdError(
+                    f"There is no proposal {proposal_id} that waits and that you may see. `review` "
+                    "lists them."
+                )
+            self._check_reviews(projects[proposal_id])
+        return super().decide(request)
+
+    def run_triage(self, *proposal_ids: str) -> tuple[Reviewed, ...]:
+        """Carries out recorded decisions with the owner's settings."""
+        return self._owners.run_triage(*proposal_ids)
+
+    def _readable(self) -> Readable:
+        return readable_by(self._whole, self.reader)
+
+    def _readable_id(self, name: str) -> str:
+        return answers.readable_memory(self._whole, self.reader, name)["id"]
+
+    def _in_project(self, request: Asking) -> Asking:
+        if request.project is not None or not self.reader.project:
+            return request
+        return request.model_copy(update={"project": self.reader.project})
+
+    def _check_reviews(self, project: str) -> None:
+        """Raises `ScopeError` unless the person may decide about lines of the project: its owner
+        always may.
+        """
+        settings = self._whole.settings
+        reviewers = {
+            settings.owner,
+            *settings.reviewers.get(project, ()),
+            *settings.reviewers.get(EVERY_PROJECT, ()),
+        }
+        if self.reader.person not in reviewers:
+            where = f"of {project}" if project else "for all projects"
+            raise ScopeError(
+                f"{self.reader.person} is no reviewer {where}; the setting `reviewers` "
+                "of the store names them."
+            )

@@ -1,0 +1,198 @@
+"""Takes in what a person's machine pushes: pieces of its masked archive, verified, masked again,
+and kept apart by person.
+
+A client is not trusted: hashes are checked, bytes are masked with this store's rules and forgotten
+words, and the person is that of the token. Sources, sessions and messages get ids of their own
+(`stages.capture.pushed_ids`). What is appended becomes part of the archive and is distilled by the
+next ingest. A piece that the client masked further replaces the earlier one: `passed_on` erases
+what was masked from everything that was made of it.
+"""
+
+import hashlib
+import hmac
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from memory_assets.errors import PushError, QuestionError, QuotaError
+from memory_assets.extras.sharing.passed_on import mask_as_sent
+from memory_assets.extras.sharing.pieces import (
+    Held,
+    Holdings,
+    Piece,
+    Push,
+    Stored,
+    digest_of,
+    mask_names,
+)
+from memory_assets.extras.sharing.visibility import Reader
+from memory_assets.schema.tables import version_of
+from memory_assets.stages.capture.intake import times_of
+from memory_assets.stages.capture.pushed_ids import pushed_session
+from memory_assets.stages.capture.tombstones import masking, tombstones_of
+from memory_assets.store.archive import Range, Sender, range_id
+from memory_assets.store.store import Store
+from memory_assets.text.masking.redact import mask_text
+
+LOCK_SECONDS = 5.0
+"""A request waits so long for a run that writes; then the client asks again."""
+
+GIGABYTE = 1_000_000_000
+AGAIN = "Run `memory data push` again: it asks for the list."
+
+
+def holdings_of(store: Store, reader: Reader, client: str, *, is_listed: bool = False) -> Holdings:
+    """Returns what the store has of the person's client; the list of pieces only if it is
+    wanted.
+    """
+    if not (len(client) == 16 and set(client) <= set("0123456789abcdef")):
+        raise QuestionError("client must be 16 hex digits: the id of the store that pushes.")
+    held: dict[str, list[Held]] = {}
+    size = 0
+    for entry, sender in _sent_by(store, reader.person):
+        size += entry.byte_to - entry.byte_from
+        if sender.client == client:
+            held.setdefault(sender.source_id, []).append(_held(entry, sender))
+    count = sum(map(len, held.values()))
+    listed = held if is_listed else None
+    return Holdings(reader.person, reader.project, digest_of(held), count, size, listed)
+
+
+def take_in(store: Store, reader: Reader, given: Mapping[str, Any]) -> Stored:
+    """Archives the pieces of one request, in order; those before one that is refused stay.
+
+    Raises `PushError` for a piece that is not as it says or does not fit, `QuotaError` beyond the
+    person's limit, and `StoreBusyError` while another process writes.
+    """
+    push = _parse(given)
+    contents = [_content_of(piece) for piece in push.pieces]
+    masked = masking(tombstones_of(store))(contents)
+    counts: Counter[str] = Counter()
+    with store.lock(LOCK_SECONDS):
+        used = sum(entry.byte_to - entry.byte_from for entry, _ in _sent_by(store, reader.person))
+        for piece, (content, masked_count) in zip(push.pieces, masked, strict=True):
+            entry = _range(store, reader, push.client, piece, content, masked_count)
+            outcome = _place(store, entry, piece, content, used)
+            counts[outcome] += 1
+            if outcome == "stored":
+                used += len(content)
+    return Stored(**counts)
+
+
+def _place(store: Store, entry: Range, piece: Piece, content: bytes, used: int) -> str:
+    """Archives the piece; returns the field of `Stored` in which it counts."""
+    ranges = store.archive.ranges(entry.source_id)
+    earlier = next((other for other in ranges if other.id == entry.id), None)
+    if earlier is None:
+        _check_follows(piece, ranges)
+        _check_quota(store, entry, used + len(content), used)
+        store.archive.append(entry, content)
+        return "stored"
+    assert earlier.pushed is not None
+    if _held(earlier, earlier.pushed) == piece.held:
+        return "known"
+    if earlier.byte_to != piece.byte_to:
+        raise PushError(f"{_name(piece)} was sent with another end before. {AGAIN}")
+    mask_as_sent(store, earlier, content, piece.sha256)
+    return "replaced"
+
+
+def _range(
+    store: Store, reader: Reader, client: str, piece: Piece, content: bytes, masked_count: int
+) -> Range:
+    origin = "\x1f".join(("pushed", reader.person, client, piece.source_id))
+    source_id = hashlib.sha256(origin.encode()).hexdigest()[:20]
+    session_id = mask_text(piece.session_id)[0]
+    first_at, last_at = times_of(content)
+    return Range(
+        id=range_id(source_id, piece.generation, piece.byte_from),
+        source_id=source_id,
+        harness=piece.harness,
+        path=mask_text(piece.path)[0],
+        generation=piece.generation,
+        byte_from=piece.byte_from,
+        byte_to=piece.byte_to,
+        line_from=piece.line_from,
+        line_to=piece.line_to,
+        sha256=hashlib.sha256(content).hexdigest(),
+        raw_hmac=hmac.new(store.key, content, hashlib.sha256).hexdigest(),
+        content_at=first_at,
+        content_until=last_at,
+        conversation_id=pushed_session(session_id, client),
+        created_at=store.settings.clock(),
+        masked_count=masked_count,
+        masking_version=version_of("resources"),
+        starts_with_newline=piece.starts_with_newline,
+        repositories=mask_names(piece.repositories),
+        pushed=Sender(
+            person=reader.person,
+            client=client,
+            source_id=piece.source_id,
+            session_id=session_id,
+            sha256=piece.sha256,
+        ),
+    )
+
+
+def _check_follows(piece: Piece, ranges: Sequence[Range]) -> None:
+    """Raises `PushError` unless the piece continues the source, or begins a new generation of
+    it.
+    """
+    start = (piece.byte_from, piece.line_from)
+    if ranges and piece.generation == ranges[-1].generation:
+        is_next = start == (ranges[-1].byte_to, ranges[-1].line_to)
+    else:
+        is_next = start == (0, 0) and (not ranges or piece.generation > ranges[-1].generation)
+    if not is_next:
+        raise PushError(f"{_name(piece)} does not follow what the server has. {AGAIN}")
+
+
+def _check_quota(store: Store, entry: Range, size: int, used: int) -> None:
+    limit = store.settings.pushed_gb
+    if limit and size > limit * GIGABYTE:
+        assert entry.pushed is not None
+        raise QuotaError(
+            f"The server has {used / GIGABYTE:.2f} GB of {entry.pushed.person}, and its setting "
+            f"`pushed_gb` allows {limit:g}. What was sent before is safe. Ask its owner to raise "
+            "the limit."
+        )
+
+
+def _content_of(piece: Piece) -> bytes:
+    """Returns the bytes of the piece; raises `PushError` where they are not what it says."""
+    try:
+        return piece.read()
+    except ValueError as error:
+        raise PushError(
+            f"{_name(piece)} cannot be taken in: {error}. Run `memory data push` again."
+        ) from None
+
+
+def _parse(given: Mapping[str, Any]) -> Push:
+    try:
+        return Push.model_validate(given)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise PushError(f"The request is no push: {where}: {fault['msg']}.") from None
+
+
+def _sent_by(store: Store, person: str) -> list[tuple[Range, Sender]]:
+    """Returns the ranges that the person's machines sent."""
+    return [
+        (entry, entry.pushed)
+        for ranges in store.archive.sources().values()
+        for entry in ranges
+        if entry.pushed and entry.pushed.person == person
+    ]
+
+
+def _held(entry: Range, sender: Sender) -> Held:
+    return entry.generation, entry.byte_from, entry.byte_to, sender.sha256
+
+
+def _name(piece: Piece) -> str:
+    session = mask_text(piece.session_id[:80])[0]
+    return f"The piece from byte {piece.byte_from:,} of session {session}"
