@@ -255,8 +255,9 @@ class JsonHooks(HookPart):
 
     def _is_ours(self, hook: Any) -> bool:
         command = hook.get("command") if isinstance(hook, dict) else None
-        has_words = isinstance(command, str) and f"hooks run {self.harness} " in command
-        return has_words and "memory" in command
+        if not isinstance(command, str):
+            return False
+        return f"hooks run {self.harness} " in command and "memory" in command
 
 
 @dataclass(frozen=True, kw_only=True)

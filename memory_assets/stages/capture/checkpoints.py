@@ -26,14 +26,8 @@ from memory_assets.stages.capture.ownership import PLACE, conversation, in_order
 from memory_assets.store.archive import Archive
 from memory_assets.store.parquet_tables import ParquetTables
 
-WINDOW_COLUMNS = (
-    "session_id",
-    "source_id",
-    "day",
-    "started_at",
-    "line_from",
-    "user_turn_count",
-    "fingerprint",
+WINDOW_COLUMNS = tuple(
+    "session_id source_id day started_at line_from user_turn_count fingerprint".split()
 )
 """Columns of windows that `versions_of_days` needs."""
 
@@ -87,10 +81,8 @@ def build_checkpoints(
     tables: ParquetTables, archive: Archive, now: datetime, day: str
 ) -> pl.DataFrame:
     """Returns the turns that begin in the windows that closed on the day."""
-    on, windows = (
-        date.fromisoformat(day),
-        tables.scan("windows").filter(pl.col("day").is_not_null()),
-    )
+    on = date.fromisoformat(day)
+    windows = tables.scan("windows").filter(pl.col("day").is_not_null())
     sessions = windows.filter(pl.col("day") == on).select("session_id").unique()
     closed = windows.join(sessions, on="session_id", how="semi").collect()
     parts = {
@@ -98,15 +90,15 @@ def build_checkpoints(
         for session_windows in _by_session(closed.select("window_id", *WINDOW_COLUMNS))
     }
     needed = [id for part in parts.values() for id in part.windows]
-    return _turns(
-        closed.filter(pl.col("window_id").is_in(needed)), parts, tables, archive, now
-    ).filter(pl.col("day") == on)
+    needed_windows = closed.filter(pl.col("window_id").is_in(needed))
+    return _turns(needed_windows, parts, tables, archive, now).filter(pl.col("day") == on)
 
 
 def _part_of(windows: Sequence[dict[str, Any]], day: date) -> _Part:
     """Returns the windows that the turns of the day are in, of those of a session."""
     numbers = [number for number, row in enumerate(windows) if row["day"] == day]
-    first, last = numbers[0], numbers[-1]
+    first = numbers[0]
+    last = numbers[-1]
     ids = [row["window_id"] for row in (*windows[first : last + 1], *_going_on(windows, last))]
     return _Part(tuple(ids), sum(row["user_turn_count"] for row in windows[:first]), first == 0)
 
@@ -120,9 +112,8 @@ def open_checkpoints(tables: ParquetTables, archive: Archive, now: datetime) -> 
     session_windows = windows.join(growing, on="session_id", how="semi").collect()
     open_ids = set(session_windows.filter(status="open")["message_ids"].explode().drop_nulls())
     turns = _turns(session_windows, {}, tables, archive, now)
-    return turns.filter(
-        pl.Series([not open_ids.isdisjoint(ids) for ids in turns["message_ids"]], dtype=pl.Boolean)
-    )
+    has_open = [not open_ids.isdisjoint(ids) for ids in turns["message_ids"]]
+    return turns.filter(pl.Series(has_open, dtype=pl.Boolean))
 
 
 def _turns(
@@ -135,35 +126,32 @@ def _turns(
     """Returns the turns that begin in these windows, in order; `parts` are those of sessions that
     are not whole.
     """
-    rows, of_session = _messages(windows, tables, archive, now), ("session_id", "turn")
     offsets = {id: part.turns_before for id, part in parts.items()}
-    is_continued = pl.col("session_id").is_in(
-        [id for id, part in parts.items() if not part.is_beginning]
-    )
-    local = (
-        pl.col("is_user_turn").fill_null(value=False).cast(pl.Int64).cum_sum().over("session_id")
-    )
+    continued = [id for id, part in parts.items() if not part.is_beginning]
+    is_turn = pl.col("is_user_turn").fill_null(value=False).cast(pl.Int64)
     offset = pl.col("session_id").replace_strict(offsets, default=0, return_dtype=pl.Int64)
     rows = (
-        rows.with_columns(local=local)
-        .filter(~is_continued | (pl.col("local") > 0))
+        _messages(windows, tables, archive, now)
+        .with_columns(local=is_turn.cum_sum().over("session_id"))
+        .filter(~pl.col("session_id").is_in(continued) | (pl.col("local") > 0))
         .with_columns(turn=pl.col("local") + offset)
     )
     is_message = pl.col("message_id").is_not_null()
-    turns = rows.group_by(of_session, maintain_order=True).agg(
+    line = pl.col("line").filter(is_message)
+    at = pl.col("at").filter(is_message)
+    files = pl.col(*FILES).list.explode(keep_nulls=False, empty_as_null=False)
+    turns = rows.group_by("session_id", "turn", maintain_order=True).agg(
         pl.col("day", "source_id").filter(is_message).first(),
         pl.col("generation").last(),
-        pl.col("line").filter(is_message).first().alias("line_from"),
-        pl.col("line").filter(is_message).last().alias("line_to"),
-        pl.col("at").filter(is_message).min().alias("started_at"),
-        pl.col("at").filter(is_message).max().alias("ended_at"),
-        pl.col("message_id").drop_nulls().alias("message_ids"),
-        (pl.col("kind") == "tool_result").sum().alias("result_count"),
-        pl.col("boundary").is_not_null().any().alias("is_compacted"),
         pl.col(*STATE).filter(is_message).last(),
-        pl.col(*FILES)
-        .list.explode(keep_nulls=False, empty_as_null=False)
-        .unique(maintain_order=True),
+        files.unique(maintain_order=True),
+        line_from=line.first(),
+        line_to=line.last(),
+        started_at=at.min(),
+        ended_at=at.max(),
+        message_ids=pl.col("message_id").drop_nulls(),
+        result_count=(pl.col("kind") == "tool_result").sum(),
+        is_compacted=pl.col("boundary").is_not_null().any(),
     )
     turns = turns.filter(pl.col("message_ids").list.len() > 0)
     return frame_of("checkpoints", turns.with_columns(pl.col("folder").fill_null("")).to_dicts())
@@ -177,38 +165,29 @@ def _messages(
     """
     sources = windows["source_id"].unique().sort()
     records = tables.scan("records", sources)
-    captured = (
-        pl.concat([archive.resources(source) for source in sources])
-        if sources.len()
-        else archive.resources("")
-    )
+    captured = pl.concat([archive.resources(source) for source in (*sources, "")])
     rows = conversation(records, captured, now, extra=FILES)
     owned = windows.select(
         "session_id", "source_id", "day", message_id="message_ids", line="lines"
     ).explode("message_id", "line")
-    rows = rows.drop("session_id").join(
-        owned, on=["source_id", "message_id", "line"], how="left", maintain_order="left"
-    )
+    place = ["source_id", "message_id", "line"]
+    rows = rows.drop("session_id").join(owned, on=place, how="left", maintain_order="left")
     is_boundary = pl.col("message_id").is_null() & pl.col("boundary").is_not_null()
-    rows = rows.filter(is_boundary | pl.col("session_id").is_not_null()).unique(
-        ["source_id", "message_id", "line", "boundary", "event_at"],
-        keep="first",
-        maintain_order=True,
-    )
+    rows = rows.filter(is_boundary | pl.col("session_id").is_not_null())
+    rows = rows.unique([*place, "boundary", "event_at"], keep="first", maintain_order=True)
     sessions = windows.group_by("source_id").agg(
-        pl.first("session_id").alias("of_source"), pl.min("started_at").alias("begins")
+        of_source=pl.first("session_id"), begins=pl.min("started_at")
     )
-    rows = rows.join(sessions, on="source_id", maintain_order="left").with_columns(
-        session_id=pl.coalesce("session_id", "of_source")
+    return (
+        rows.join(sessions, on="source_id", maintain_order="left")
+        .with_columns(session_id=pl.coalesce("session_id", "of_source"))
+        .join(_states(records), on=PLACE, how="left", maintain_order="left")
+        .sort("session_id", "begins", *PLACE, maintain_order=True)
     )
-    rows = rows.join(_states(records), on=PLACE, how="left", maintain_order="left")
-    return rows.sort("session_id", "begins", *PLACE, maintain_order=True)
 
 
 def _states(records: pl.LazyFrame) -> pl.DataFrame:
     """Returns the last known folder, branch, model and version at each record."""
     ordered_records = in_order(records.select(*PLACE, *STATE.values()).collect())
-    return ordered_records.select(
-        *PLACE,
-        *(pl.col(name).forward_fill().over("source_id").alias(as_) for as_, name in STATE.items()),
-    )
+    latest = {as_: pl.col(name).forward_fill().over("source_id") for as_, name in STATE.items()}
+    return ordered_records.select(*PLACE, **latest)

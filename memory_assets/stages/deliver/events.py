@@ -21,22 +21,12 @@ SESSION = {"sessionId": str, "harness": str}
 
 FIELDS: dict[str, dict[str, type]] = {
     COMPACTION_PENDING: {**SESSION, "trigger": str, "messageCount": int, "tokensBefore": int},
-    ENDED: {
-        **SESSION,
-        "reason": str,
-        "messageCount": int,
-        "userMessageCount": int,
-        "duration": float,
-    },
+    ENDED: SESSION
+    | {"reason": str, "messageCount": int, "userMessageCount": int, "duration": float},
     TURN_COMPLETED: SESSION,
     ACCUMULATED: {"date": str, "totalTokens": int, "observationCount": int},
-    REFLECTED: {
-        "date": str,
-        "inputTokens": int,
-        "outputTokens": int,
-        "compressionRatio": float,
-        "proposalCount": int,
-    },
+    REFLECTED: {"date": str, "inputTokens": int, "outputTokens": int}
+    | {"compressionRatio": float, "proposalCount": int},
     APPROVED: {"proposalId": str},
     REJECTED: {"proposalId": str, "reason": str},
     FRICTION_REQUESTED: {},

@@ -95,23 +95,16 @@ def spool_event(root: str, name: str, data: "Mapping[str, Any]") -> "tuple[str, 
     aside, where it is kept.
     """
     version = data.get("schemaVersion", events.SCHEMA_VERSION)
-    event_fields = events.FIELDS.get(name)
-    event = (
-        dict(data)
-        if event_fields is None
-        else {field: _short(value) for field, value in data.items() if field in event_fields}
-    )
+    if name not in events.FIELDS:
+        id = spool.append(root, name, dict(data), version=version)
+        names = ", ".join(events.FIELDS)
+        return id, f"there is no event {name!r}, so it will be put aside; the events are {names}"
+    fields = events.FIELDS[name]
+    event = {field: _short(value) for field, value in data.items() if field in fields}
     id = spool.append(root, name, event, version=version)
-    if event_fields is None:
-        return (
-            id,
-            f"there is no event {name!r}, so it will be put aside; the events are "
-            f"{', '.join(events.FIELDS)}",
-        )
     subject = events.subject_of(name)
-    return id, None if subject is None or event.get(
-        subject
-    ) else f"{name} has no {subject}, so it will be put aside"
+    is_whole = subject is None or event.get(subject)
+    return id, None if is_whole else f"{name} has no {subject}, so it will be put aside"
 
 
 def payload_of(text: str) -> "dict[str, Any]":
@@ -159,11 +152,12 @@ def _start(
     """Prints the briefing, but not a second time to a session that still has it, and never that of
     the bundled sample.
     """
-    session_id = session if isinstance(session, str) and source != CLEARED else ""
-    if isinstance(session, str) and source in (COMPACTED, CLEARED):
+    session = session if isinstance(session, str) else ""
+    if session and source in (COMPACTED, CLEARED):
         from memory_assets.stages.deliver.told import forget_ids
 
         forget_ids(root, session)
+    session_id = "" if source == CLEARED else session
     text = brief(root, session_id) if present_root(root) == root else ""
     is_told = bool(text and session_id) and _tell(root, session_id, source, text, payload)
     if not (is_told and source in (RESUMED, FORKED)):
@@ -206,12 +200,9 @@ def _recall(harness: str, root: str, session: "Any", payload: "Mapping[str, Any]
     as recalled.
     """
     prompt = payload.get("prompt")
-    if (
-        not isinstance(prompt, str)
-        or not isinstance(session, str)
-        or present_root(root) != root
-        or os.name != "posix"
-    ):
+    if not isinstance(prompt, str) or not isinstance(session, str):
+        return
+    if present_root(root) != root or os.name != "posix":
         return
     from memory_assets.stages.deliver.prompts import SHOWN, near
 
@@ -228,7 +219,8 @@ def _send(words: "Sequence[str]") -> None:
         import json
 
         print(json.dumps({"v": 1, "ok": True, "data": data, "warnings": warnings}))
-    for warning in warnings if "--json" not in words else ():
+        return
+    for warning in warnings:
         _warn(warning)
 
 
@@ -237,14 +229,16 @@ def sent(words: "Sequence[str]") -> "tuple[dict[str, str], list[str]]":
     (name,), options = _parse_words(words)
     text = options.get("data", "{}")
     text = _stdin() if text == "-" else text
-    data, warnings = payload_of(text), []
+    data = payload_of(text)
+    warnings = list[str]()
     if not data and text.strip() not in ("{}", ""):
         warnings.append("the data of the event is not a JSON object, so it is sent without data")
     if "session" in options:
         data["sessionId"] = options["session"]
     root = options.get("store") or find_data()
     id, warning = spool_event(root, name, data)
-    return {"id": id, "name": name, "store": root}, [*warnings, *([warning] if warning else [])]
+    warnings += [warning] if warning else []
+    return {"id": id, "name": name, "store": root}, warnings
 
 
 def _parse_words(words: "Sequence[str]") -> "tuple[list[str], dict[str, str]]":
@@ -268,9 +262,8 @@ def _print_context(harness: str, event: str, text: str) -> None:
     if harness == "codex":
         import json
 
-        text = json.dumps(
-            {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-        )
+        context = {"hookEventName": event, "additionalContext": text}
+        text = json.dumps({"hookSpecificOutput": context})
     sys.stdout.buffer.write(text.rstrip("\n").encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 

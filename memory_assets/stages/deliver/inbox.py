@@ -99,19 +99,18 @@ def ingest_spool(
     """Reads the new lines of the spool into the ledger and returns a report; the caller holds the
     store's lock.
     """
-    report, done = SpoolReport(), spool.read_to(str(root))
+    report = SpoolReport()
+    done = spool.read_to(str(root))
     for name, (start, _) in spool.unread(str(root)).items():
         lines, done[name] = read_lines(root / spool.FOLDER / name, start, mask)
         planned = [event_of(line, rules) for line in lines]
         for line, event in zip(lines, planned, strict=True):
             if event.kind == PUT_ASIDE:
-                write_atomically(
-                    root / spool.FOLDER / ASIDE / event.payload["file"], line.content + b"\n"
-                )
+                path = root / spool.FOLDER / ASIDE / event.payload["file"]
+                write_atomically(path, line.content + b"\n")
                 report.reasons.append(event.payload["reason"])
-        added = ledger.append_once(
-            (event for event in planned if f"memory/{event.kind}" not in NOT_RECORDED), actor=actor
-        )
+        recorded = (event for event in planned if f"memory/{event.kind}" not in NOT_RECORDED)
+        added = ledger.append_once(recorded, actor=actor)
         _record_position(root, done)
         report.lines += len(lines)
         report.put_aside += sum(event.kind == PUT_ASIDE for event in added)
@@ -131,7 +130,8 @@ def read_lines(path: Path, start: int, mask: Mask) -> tuple[list[SpoolLine], int
     written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     whole = content.rfind(b"\n") + 1
     is_late = datetime.now(UTC) - written_at > TORN_AFTER
-    lines_read, at = [], start
+    lines_read = list[SpoolLine]()
+    at = start
     for raw in content[:whole].splitlines(keepends=True):
         if raw.strip():
             lines_read.append(SpoolLine(path.name, at, raw.strip()))
@@ -165,64 +165,45 @@ def event_of(line: SpoolLine, rules: SpoolRules) -> Planned:
     reason = reason or _problem(sent, rules)
     if reason:
         return _put_aside(line, sent, reason)
-    name, data = (
-        sent["name"],
-        {
-            field: value
-            for field, value in sent["data"].items()
-            if field in events.FIELDS[sent["name"]]
-        },
-    )
+    name = sent["name"]
+    fields = events.FIELDS[name]
+    payload = {field: value for field, value in sent["data"].items() if field in fields}
     subject = events.subject_of(name)
-    payload = {
-        **{field: value for field, value in data.items() if field != subject},
-        "sent_at": sent["capturedAt"],
-    }
+    target = payload.pop(subject) if subject else "all"
+    payload["sent_at"] = sent["capturedAt"]
     if "reason" in payload:
         payload["reason"] = " ".join(payload["reason"].split())
     if name in (events.APPROVED, events.REJECTED):
         payload["surface"] = "event"
-    return Planned(
-        f"spool-{sent['id']}",
-        name.removeprefix("memory/"),
-        data[subject] if subject else "all",
-        payload,
-    )
+    return Planned(f"spool-{sent['id']}", name.removeprefix("memory/"), target, payload)
 
 
 def _parse(line: SpoolLine) -> tuple[dict[str, Any], str | None]:
     """Returns the event in the line, or why there is none."""
-    if len(line.content) > LARGEST_LINE:
-        return (
-            {},
-            f"too large: {len(line.content):,} bytes, where an event has at most {LARGEST_LINE:,}",
-        )
+    size = len(line.content)
+    if size > LARGEST_LINE:
+        return {}, f"too large: {size:,} bytes, where an event has at most {LARGEST_LINE:,}"
     try:
         sent = json.loads(line.content)
     except (ValueError, RecursionError):
         is_begun = line.is_torn or line.content.startswith(b"{")
         return {}, "half-written: its end is missing" if is_begun else "no JSON"
-    if (
-        not isinstance(sent, dict)
-        or not isinstance(sent.get("data"), dict)
-        or not isinstance(sent.get("name"), str)
-    ):
+    is_object = isinstance(sent, dict) and isinstance(sent.get("data"), dict)
+    if not is_object or not isinstance(sent.get("name"), str):
         return {}, "no event: it has no name or no data"
     return sent, None
 
 
 def _problem(sent: Mapping[str, Any], rules: SpoolRules) -> str | None:
     """Returns why the event is not valid, if it is not."""
-    version, name = sent.get("schemaVersion"), sent["name"]
+    name = sent["name"]
     if sent.get("uid") != rules.user_id:
-        return (
-            f"another user's: sent by user {str(sent.get('uid'))[:20]}, and this memory is user "
-            f"{rules.user_id}'s"
-        )
+        sender = str(sent.get("uid"))[:20]
+        return f"another user's: sent by user {sender}, and this memory is user {rules.user_id}'s"
+    version = sent.get("schemaVersion")
     if not isinstance(version, int) or version > events.SCHEMA_VERSION:
-        return (
-            f"a newer version than this release knows ({str(version)[:20]}): upgrade memory_assets"
-        )
+        newer = str(version)[:20]
+        return f"a newer version than this release knows ({newer}): upgrade memory_assets"
     if name not in events.FIELDS:
         return "an unknown event"
     if not isinstance(sent.get("id"), str) or not _ID.fullmatch(sent["id"]):
@@ -256,7 +237,10 @@ def _fault_of(field_name: str, kind: type, value: Any) -> str | None:
     kinds = (int, float) if kind is float else kind
     if isinstance(value, bool) or not isinstance(value, kinds):
         return f"is no {_KINDS[kind]}"
-    if isinstance(value, str) and not _is_plain(value):
+    # JSON may hold halves of characters.
+    if isinstance(value, str) and (
+        len(value) > LONGEST_TEXT or value != value.encode("utf-8", "replace").decode()
+    ):
         return "is too long, or no text that can be written"
     pattern = _PATTERNS.get(field_name)
     if pattern and not pattern.fullmatch(value):
@@ -269,11 +253,6 @@ def _problem_of_proposal(proposal_id: str, rules: SpoolRules) -> str | None:
     if state is None:
         return f"there is no proposal {proposal_id}"
     return None if state == "pending" else f"{proposal_id} is already {state}"
-
-
-def _is_plain(text: str) -> bool:
-    """Returns whether the text is short and valid UTF-8: JSON may hold halves of characters."""
-    return len(text) <= LONGEST_TEXT and text == text.encode("utf-8", "replace").decode()
 
 
 _KINDS = {str: "text", int: "whole number", float: "number"}
@@ -303,11 +282,8 @@ def _record_position(root: Path, done: Mapping[str, int]) -> None:
 
 def _delete_past_days(root: Path, done: dict[str, int], now: datetime) -> None:
     oldest = spool.day_of((now - KEPT_FOR).timestamp())
-    past = [
-        name
-        for name, size in spool.sizes(str(root)).items()
-        if name < oldest and done.get(name) == size
-    ]
+    sizes = spool.sizes(str(root)).items()
+    past = [name for name, size in sizes if name < oldest and done.get(name) == size]
     for name in past:
         (root / spool.FOLDER / name).unlink()
         del done[name]

@@ -92,15 +92,9 @@ class HookChange:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the change for programs."""
-        fields = {
-            "harness": self.harness,
-            "path": self.path,
-            "state": self.state,
-            "note": self.note,
-        }
+        names = ("harness", "path", "state", "note", "is_change")
         return {
-            **fields,
-            "is_change": self.is_change,
+            **{name: getattr(self, name) for name in names},
             "diff": self.diff() if self.is_change else "",
             "beside": self.beside,
         }
@@ -156,11 +150,9 @@ def _plan_adding(
     is_current = part.is_current(text_before or "")
     if is_current:
         return HookChange(harness.name, part.path, CURRENT, before=text_before, after=text_before)
-    base = (
-        _without(part, text_before, record)
-        if text_before and is_current is not None
-        else text_before
-    )
+    base = text_before
+    if text_before and is_current is not None:
+        base = _without(part, text_before, record)
     text = base or ""
     insertions = part.add(text)
     after = apply(text, insertions)
@@ -184,15 +176,8 @@ def _plan_removing(
     is_edited = isinstance(part, OwnFile) and not is_as_made
     beside = part.path.with_name(f"{part.path.name}.edited") if is_edited else None
     note = f"You had edited it; it is kept as {beside}." if beside else ""
-    return HookChange(
-        harness.name,
-        part.path,
-        REMOVED,
-        note,
-        text_before,
-        _without(part, text_before, record),
-        beside=beside,
-    )
+    after = _without(part, text_before, record)
+    return HookChange(harness.name, part.path, REMOVED, note, text_before, after, beside=beside)
 
 
 def _state_of(
@@ -203,13 +188,8 @@ def _state_of(
         False: (OUTDATED, "It calls another command or store; `memory hooks install` updates it."),
         True: (INSTALLED, ""),
     }
-    return HookChange(
-        harness.name,
-        part.path,
-        *states[part.is_current(text_before or "")],
-        before=text_before,
-        after=text_before,
-    )
+    state, note = states[part.is_current(text_before or "")]
+    return HookChange(harness.name, part.path, state, note, text_before, text_before)
 
 
 def _note(part: HookPart, change: HookChange) -> str:
@@ -261,9 +241,8 @@ def _carry_out(change: HookChange, store: Path) -> HookChange:
         if not change.made:
             _keep_record(store, change)
     except (OSError, HooksError) as error:
-        return HookChange(
-            change.harness, change.path, FAILED, f"Cannot write {change.path}: {error}."
-        )
+        note = f"Cannot write {change.path}: {error}."
+        return HookChange(change.harness, change.path, FAILED, note)
     return change
 
 
@@ -282,9 +261,8 @@ def _remove_empty(folder: Path, count: int) -> None:
 def _replace(path: Path, text_before: str | None, after: str) -> bool:
     """Replaces the file if it is still as before, with its permissions; returns whether it did."""
     mode = S_IMODE(path.stat().st_mode) if path.is_file() else 0o600
-    return replace_if_same(
-        path, None if text_before is None else text_before.encode(), after.encode(), mode
-    )
+    expected = None if text_before is None else text_before.encode()
+    return replace_if_same(path, expected, after.encode(), mode)
 
 
 def _read(path: Path) -> str | None:
@@ -302,7 +280,8 @@ def _read(path: Path) -> str | None:
 
 def _spans(insertions: Sequence[Insertion]) -> list[list[int]]:
     """Returns where the insertions are in the text after them."""
-    spans, moved = [], 0
+    spans = []
+    moved = 0
     for at, text in sorted(insertions):
         spans.append([at + moved, at + moved + len(text)])
         moved += len(text)
@@ -314,10 +293,9 @@ def _record_of(part: HookPart, text: str, store: Path) -> InstallRecord | None:
     record there.
     """
     bound = part.store_in(text)
-    records_of_stores = (_read_record(place) for place in (Path(bound) if bound else store, store))
-    return next(
-        (record for records in records_of_stores if (record := records.get(str(part.path)))), None
-    )
+    path = str(part.path)
+    record = _read_record(Path(bound)).get(path) if bound else None
+    return record or _read_record(store).get(path)
 
 
 def _read_record(store: Path) -> dict[str, InstallRecord]:

@@ -40,22 +40,16 @@ def near(
     """Returns the block of memories and the connection on which to confirm that it was shown; empty
     where there is none.
     """
+    import json
+
     until = time.monotonic() + seconds
     server = next(_servers(root), None)
     if server is None:
         return "", None
     try:
         server.settimeout(max(until - time.monotonic(), 0.01))
-        server.sendall(
-            _line(
-                {
-                    "prompt": prompt[:MOST_PROMPT],
-                    "session": session,
-                    "folder": folder,
-                    "seconds": seconds,
-                }
-            )
-        )
+        question = {"prompt": prompt[:MOST_PROMPT], "session": session, "folder": folder}
+        server.sendall(json.dumps({**question, "seconds": seconds}).encode() + b"\n")
         text = _text_in(_read_line(server, until))
     except OSError:
         text = ""
@@ -91,12 +85,6 @@ def _servers(root: str) -> "Iterator[socket.socket]":
             server.close()
         else:
             yield server
-
-
-def _line(message: "dict[str, object]") -> bytes:
-    import json
-
-    return json.dumps(message).encode() + b"\n"
 
 
 def _read_line(server: socket.socket, until: float) -> bytes:

@@ -23,7 +23,8 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
 
     It runs by itself: nobody waits for it, and it outlives the caller.
     """
-    now, marker = time.time() if now is None else now, os.path.join(root, ASKED)
+    now = time.time() if now is None else now
+    marker = os.path.join(root, ASKED)
     if alarm(root, now) is None or not os.path.isfile(os.path.join(root, "VERSION")):
         return False
     if 0 <= now - changed_at(marker) / 1e9 < ASK_AGAIN_SECONDS:
@@ -34,16 +35,9 @@ def ask_for_run(root: str, now: float | None = None) -> bool:
     import subprocess
 
     command = [sys.executable, "-m", "memory_assets.interfaces.entry", "ingest"]
-    env, nowhere = {**os.environ, "MEMORY_DATA": root}, subprocess.DEVNULL
-    subprocess.Popen(
-        command,
-        cwd=root,
-        env=env,
-        stdin=nowhere,
-        stdout=nowhere,
-        stderr=nowhere,
-        start_new_session=True,
-    )
+    environ = {**os.environ, "MEMORY_DATA": root}
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    subprocess.Popen(command, cwd=root, env=environ, start_new_session=True, **streams)
     return True
 
 

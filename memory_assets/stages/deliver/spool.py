@@ -41,18 +41,9 @@ def append(
     moment = time.time() if at is None else at
     # Ids begin with the moment, so that events that are read together keep their order.
     id = f"{int(moment * 1e9):016x}-{os.urandom(4).hex()}"
-    sent = {
-        "capturedAt": stamp_of(moment),
-        "id": id,
-        "name": name,
-        "schemaVersion": version,
-        "uid": user_id(),
-        "data": data,
-    }
-    _write(
-        os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"),
-        b"\n" + json.dumps(sent).encode() + b"\n",
-    )
+    sent = {"capturedAt": stamp_of(moment), "id": id, "name": name, "schemaVersion": version}
+    line = json.dumps({**sent, "uid": user_id(), "data": data})
+    _write(os.path.join(root, FOLDER, f"{day_of(moment)}{SUFFIX}"), f"\n{line}\n".encode())
     return id
 
 
@@ -84,14 +75,13 @@ def read_to(root: str) -> dict[str, int]:
 
 def unread(root: str) -> dict[str, tuple[int, int]]:
     """Returns start and end of the unread bytes of each file that has some."""
-    done, sizes_by_name = read_to(root), sizes(root)
-    starts = {
-        name: done.get(name, 0) if done.get(name, 0) <= size else 0
-        for name, size in sizes_by_name.items()
-    }
-    return {
-        name: (starts[name], size) for name, size in sizes_by_name.items() if size > starts[name]
-    }
+    done = read_to(root)
+    unread_bytes = dict[str, tuple[int, int]]()
+    for name, size in sizes(root).items():
+        if size != done.get(name, 0) and size:
+            start = done.get(name, 0)
+            unread_bytes[name] = (start if start < size else 0, size)
+    return unread_bytes
 
 
 def alarm(root: str, now: float | None = None) -> str | None:
@@ -99,14 +89,12 @@ def alarm(root: str, now: float | None = None) -> str | None:
     waiting = unread(root)
     if not waiting:
         return None
-    name, (start, _) = next(iter(waiting.items()))
-    since = _moment_at(os.path.join(root, FOLDER, name), start)
+    since = _oldest(root, waiting)
     is_old = since < stamp_of((time.time() if now is None else now) - ALARM_SECONDS)
     if not is_old and sum(end - start for start, end in waiting.values()) < ALARM_BYTES:
         return None
-    where = (
-        f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {os.path.join(root, FOLDER)}"
-    )
+    folder = os.path.join(root, FOLDER)
+    where = f"since {since[:10]} {since[11:16]} UTC" if is_old else f"in {folder}"
     return (
         f"Events of sessions wait {where} and nothing reads them: run `memory ingest`, or keep "
         "`memory up` running."
@@ -120,17 +108,19 @@ def waiting_since(root: str) -> float | None:
     from datetime import datetime
 
     waiting = unread(root)
-    if not waiting:
-        return None
+    return datetime.fromisoformat(_oldest(root, waiting)).timestamp() if waiting else None
+
+
+def _oldest(root: str, waiting: dict[str, tuple[int, int]]) -> str:
+    """Returns the moment of the first unread event."""
     name, (start, _) = next(iter(waiting.items()))
-    return datetime.fromisoformat(_moment_at(os.path.join(root, FOLDER, name), start)).timestamp()
+    return _moment_at(os.path.join(root, FOLDER, name), start)
 
 
 def stamp_of(moment: float) -> str:
     """Returns the moment, in seconds since 1970, as ISO 8601 in UTC."""
-    return (
-        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) + f".{int(moment % 1 * 1e6):06d}Z"
-    )
+    second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment))
+    return f"{second}.{int(moment % 1 * 1e6):06d}Z"
 
 
 def day_of(moment: float) -> str:

@@ -24,25 +24,15 @@ def tell(root: str, session: str, text: str) -> bool:
     """Notes that the session is told the text now; returns whether it was the last thing that it
     was told.
     """
-    if is_last_told(root, session, text):
-        return True
-    path = _path(root, session)
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="ascii") as file:
-            file.write(_sum(text))
-    except OSError:
-        pass  # it is told once more at the next start
-    return False
+    is_told = is_last_told(root, session, text)
+    if not is_told:
+        _write(_path(root, session), "w", _sum(text))
+    return is_told
 
 
 def is_last_told(root: str, session: str, text: str) -> bool:
     """Returns whether the text was the last thing that the session was told."""
-    try:
-        with open(_path(root, session), encoding="ascii") as file:
-            return file.read() == _sum(text)
-    except (OSError, UnicodeDecodeError):
-        return False
+    return _read(_path(root, session)) == _sum(text)
 
 
 def _sum(text: str) -> str:
@@ -51,22 +41,12 @@ def _sum(text: str) -> str:
 
 def ids_told(root: str, session: str) -> set[str]:
     """Returns the ids of the memories that prompts of the session were shown."""
-    try:
-        with open(_path(root, session, IDS), encoding="ascii") as file:
-            return set(file.read().split())
-    except (OSError, UnicodeDecodeError):
-        return set()
+    return set(_read(_path(root, session, IDS)).split())
 
 
 def add_ids(root: str, session: str, ids: "list[str]") -> None:
     """Notes that a prompt of the session was shown these memories."""
-    path = _path(root, session, IDS)
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "a", encoding="ascii") as file:
-            file.write("".join(f"{id}\n" for id in ids))
-    except OSError:
-        pass  # a later prompt may be shown them again
+    _write(_path(root, session, IDS), "a", "".join(f"{id}\n" for id in ids))
 
 
 def forget_ids(root: str, session: str) -> None:
@@ -74,6 +54,24 @@ def forget_ids(root: str, session: str) -> None:
     path = _path(root, session, IDS)
     if os.path.isfile(path):
         os.unlink(path)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _write(path: str, mode: str, text: str) -> None:
+    """Writes the text; where that is not possible, the session is told once more."""
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, mode, encoding="ascii") as file:
+            file.write(text)
+    except OSError:
+        pass
 
 
 def _path(root: str, session: str, suffix: str = "") -> str:
