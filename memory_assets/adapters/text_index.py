@@ -14,14 +14,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from memory_assets.adapters import text_arrays
 from memory_assets.adapters.generations import Generations
-from memory_assets.adapters.text_arrays import (
-    TextArrays,
-    change_arrays,
-    empty_arrays,
-    read_arrays,
-    write_arrays,
-)
 from memory_assets.schema.protocols import Hit, Texts
 from memory_assets.text.terms import query_terms
 
@@ -44,7 +38,7 @@ class TextIndex(Generations):
         self._corpora = corpora
         self._old_index = root / "keywords"
         """The word index of earlier releases, which contains texts."""
-        self._open: tuple[Path, dict[str, TextArrays | None]] | None = None
+        self._open: tuple[Path, dict[str, text_arrays.TextArrays | None]] | None = None
 
     def update(
         self, upserts: pl.DataFrame, deletes: Sequence[str], *, rebuild: bool = False
@@ -63,13 +57,14 @@ class TextIndex(Generations):
                 if base and old is not None and new.is_empty() and not len(old.rows_of(deletes)):
                     shutil.copytree(base / corpus, folder / corpus)
                 elif old is not None or not new.is_empty():
-                    write_arrays(
-                        folder / corpus, change_arrays(old or empty_arrays(), new, deletes)
+                    text_arrays.write_arrays(
+                        folder / corpus,
+                        text_arrays.change_arrays(old or text_arrays.empty_arrays(), new, deletes),
                     )
         shutil.rmtree(self._old_index, ignore_errors=True)
         return folder.name
 
-    def open(self, corpus: str) -> TextArrays | None:
+    def open(self, corpus: str) -> text_arrays.TextArrays | None:
         """Returns the published corpus, or None if it has no rows yet; keeps it open until another
         is published.
         """
@@ -84,7 +79,7 @@ class TextIndex(Generations):
         """Closes the open generation; who uses one of its corpora keeps it."""
         self._open = None
 
-    def _opened(self, folder: Path, corpus: str) -> TextArrays | None:
+    def _opened(self, folder: Path, corpus: str) -> text_arrays.TextArrays | None:
         opened = self._open
         if opened is None or opened[0] != folder:
             opened = self._open = (folder, {})
@@ -96,8 +91,8 @@ class TextIndex(Generations):
         return opened[1][corpus]
 
 
-def _read(folder: Path, corpus: str) -> TextArrays | None:
-    return read_arrays(folder / corpus) if (folder / corpus).is_dir() else None
+def _read(folder: Path, corpus: str) -> text_arrays.TextArrays | None:
+    return text_arrays.read_arrays(folder / corpus) if (folder / corpus).is_dir() else None
 
 
 def find_in(texts: Texts | None, query: str, limit: int) -> list[Hit]:

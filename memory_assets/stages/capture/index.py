@@ -18,7 +18,7 @@ from memory_assets.harnesses.readers import HEADER_LINES, open_reader, seed_of
 from memory_assets.schema import frames as schemas
 from memory_assets.schema.progress import track
 from memory_assets.schema.tables import version_of
-from memory_assets.stages.capture.pushed_ids import original_session, pushed_message, pushed_session
+from memory_assets.stages.capture import pushed_ids
 from memory_assets.store.archive import Archive, Line, Range
 from memory_assets.store.parquet_tables import ParquetTables
 
@@ -116,7 +116,7 @@ def _rows_of(archive: Archive, first: Range, state: _State) -> Iterator[dict[str
     if continues and seed != state.seed:
         raise _CannotContinueError
     earlier = state if continues else _State()
-    own_id = original_session(first.conversation_id)
+    own_id = pushed_ids.original_session(first.conversation_id)
     reader = open_reader(first.harness, first.path, earlier.reader, session_id=own_id)
     identifier = Identifier(seed, earlier.chain)
     ranges = {entry.id: entry for entry in archive.ranges(first.source_id)}
@@ -144,10 +144,10 @@ def _give_pushed_ids(parsed: Parsed, identifier: Identifier, range_: Range) -> s
     """
     sender = range_.pushed.client if range_.pushed else ""
     if parsed.parent_session_id:
-        parsed.parent_session_id = pushed_session(parsed.parent_session_id, sender)
+        parsed.parent_session_id = pushed_ids.pushed_session(parsed.parent_session_id, sender)
     if parsed.status != "message":
         return None
-    return pushed_message(identifier.identify(parsed), sender)
+    return pushed_ids.pushed_message(identifier.identify(parsed), sender)
 
 
 _COPIED = (

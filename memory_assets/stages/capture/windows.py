@@ -31,14 +31,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from memory_assets.schema import frames as schemas
-from memory_assets.stages.capture.ownership import (
-    EARLIEST,
-    conversation,
-    find_beginnings,
-    own_messages,
-    sources_of_shared,
-    with_turns,
-)
+from memory_assets.stages.capture import ownership
 from memory_assets.stages.capture.session_facts import (
     FOREVER,
     Place,
@@ -139,14 +132,14 @@ class _OpenWindow:
     """A window that is still growing."""
 
     rows: list[_Row] = field(default_factory=list)
-    latest: datetime = EARLIEST
+    latest: datetime = ownership.EARLIEST
     size: int = 0
     user_turns: int = 0
     session_turns: int = 0
     """User turns of the session so far."""
     is_continued: bool = False
     """A compaction or its size closed an earlier window, so the session is not short."""
-    compacted_at: datetime = EARLIEST
+    compacted_at: datetime = ownership.EARLIEST
     """When the session was last compacted."""
 
     def add(self, row: _Row) -> None:
@@ -196,10 +189,10 @@ def plan_windows(
     Pass `records` as a lazy frame where there are many: half of the columns are never read.
     """
     records = records.lazy()
-    rows = with_turns(conversation(records, resources, rules.now))
-    shared = sources_of_shared(rows)
-    owned = own_messages(
-        rows, find_beginnings(records, shared, rules.now) if shared.height else None
+    rows = ownership.with_turns(ownership.conversation(records, resources, rules.now))
+    shared = ownership.sources_of_shared(rows)
+    owned = ownership.own_messages(
+        rows, ownership.find_beginnings(records, shared, rules.now) if shared.height else None
     )
     return _with_sharing(cut_sessions(owned, records, resources, rules), shared)
 

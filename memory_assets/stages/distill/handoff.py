@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memory_assets.stages.distill import spoken
 from memory_assets.stages.distill.rules.exchanges import Exchange, Row, parse_exchanges
 from memory_assets.stages.distill.rules.grammar import LEAST_NAMED
-from memory_assets.stages.distill.spoken import find_request, find_state, fitting, says_enough
 from memory_assets.text.patterns import patterns_beside
 from memory_assets.text.sentences import excerpt, split_sentences, written_sentences
 from memory_assets.text.words import specifics_in, stems_of
@@ -63,17 +63,17 @@ def find_handoff(messages: Sequence[Row], branch: str = "") -> Handoff:
     """
     all_exchanges = parse_exchanges(messages)
     exchanges = [exchange for exchange in all_exchanges if not _is_short_question(exchange)]
-    turns = [exchange for exchange in reversed(exchanges) if says_enough(exchange)]
+    turns = [exchange for exchange in reversed(exchanges) if spoken.says_enough(exchange)]
     open_text, note = _left_open(all_exchanges, is_trunk=branch in _TRUNKS)
     is_working = bool(messages) and messages[-1]["kind"] in ("tool_call", "tool_result")
-    if not open_text and is_working and all_exchanges and says_enough(all_exchanges[-1]):
+    if not open_text and is_working and all_exchanges and spoken.says_enough(all_exchanges[-1]):
         note = STOPPED
-    request = find_request(turns or exchanges[::-1]).text
-    return Handoff(request, find_state(exchanges).text, open_text, note)
+    request = spoken.find_request(turns or exchanges[::-1]).text
+    return Handoff(request, spoken.find_state(exchanges).text, open_text, note)
 
 
 def _is_short_question(exchange: Exchange) -> bool:
-    return exchange.said.endswith("?") and not says_enough(exchange)
+    return exchange.said.endswith("?") and not spoken.says_enough(exchange)
 
 
 def _left_open(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, str]:
@@ -89,7 +89,7 @@ def _left_open(exchanges: Sequence[Exchange], *, is_trunk: bool) -> tuple[str, s
                 written_sentences(text), is_answered=is_answered, is_trunk=is_trunk
             )
             if open_sentences or not _is_short_question(exchange):
-                return excerpt(text, fitting(open_sentences, OPEN_CHARS)), note
+                return excerpt(text, spoken.fitting(open_sentences, OPEN_CHARS)), note
         is_answered |= bool(exchange.said)
     return "", ""
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import cycle, groupby
 
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 58, 18, 52, 34
@@ -74,22 +75,19 @@ def line_chart(
     """Returns a chart with one line for each series; a value without neighbours is a dot."""
     values = [value for line in series for value in line.values if value is not None]
     ticks = ticks_up_to(max(values, default=0.0))
-    step = _step(len(labels))
-
-    def place(number: int, value: float) -> tuple[float, float]:
-        return LEFT + step * (number + 0.5), _y(value, ticks[-1])
-
     drawn = []
-    for line, colour in zip(series, _colours(), strict=False):
+    for line, colour in zip(series, cycle(COLOURS), strict=False):
         for points in _runs(line.values):
-            path = " ".join("{:.1f},{:.1f}".format(*place(*point)) for point in points)
+            places = [(_x(number, labels), _y(value, ticks[-1])) for number, value in points]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             drawn.append(
                 f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" '
                 'stroke-linejoin="round"/>'
             )
-            for number, value in points:
-                x, y = place(number, value)
-                drawn.append(_circle(x, y, colour, f"{line.name}, {labels[number]}: {show(value)}"))
+            for (x, y), (number, value) in zip(places, points, strict=True):
+                label = escape(f"{line.name}, {labels[number]}: {show(value)}")
+                dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" fill="{colour}">'
+                drawn.append(f"{dot}<title>{label}</title></circle>")
     return _plot(title, labels, series, ticks, show, drawn)
 
 
@@ -99,24 +97,21 @@ def stacked_columns(
     """Returns a chart with one column for each label, in which the values of the series lie on top
     of each other.
     """
-    sums = [0.0] * len(labels)
-    for layer in series:
-        sums = [total + (value or 0.0) for total, value in zip(sums, layer.values, strict=False)]
+    stacks = zip(*(layer.values for layer in series), strict=False)
+    sums = (sum(value or 0.0 for value in stack) for stack in stacks)
     ticks = ticks_up_to(max(sums, default=0.0))
-    step = _step(len(labels))
-    width = min(step * 0.7, WIDEST)
+    width = min(_step(labels) * 0.7, WIDEST)
     bases = [0.0] * len(labels)
     drawn = []
-    for layer, colour in zip(series, _colours(), strict=False):
+    for layer, colour in zip(series, cycle(COLOURS), strict=False):
         for number, value in enumerate(layer.values):
             if not value:
                 continue
             bottom = _y(bases[number], ticks[-1])
             top = _y(bases[number] + value, ticks[-1])
-            x = LEFT + step * (number + 0.5) - width / 2
-            box = _box(x, top, width, bottom - top, colour)
-            title_of_box = escape(f"{layer.name}, {labels[number]}: {show(value)}")
-            drawn.append(f"{box}<title>{title_of_box}</title></rect>")
+            box = _box(_x(number, labels) - width / 2, top, width, bottom - top, colour)
+            label = escape(f"{layer.name}, {labels[number]}: {show(value)}")
+            drawn.append(f"{box}<title>{label}</title></rect>")
             bases[number] += value
     return _plot(title, labels, series, ticks, show, drawn)
 
@@ -144,18 +139,17 @@ def ticks_up_to(most: float) -> list[float]:
         return [0.0, 1.0]
     least = most / MOST_TICKS
     power = 10.0 ** math.floor(math.log10(least))
-    step = next(
-        factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9)
-    )
+    steps = (factor * power for factor in (1, 2, 2.5, 5, 10))
+    step = next(step for step in steps if step >= least * (1 - 1e-9))
     count = math.ceil(most / step - 1e-9)
     return [round(number * step, 10) for number in range(count + 1)]
 
 
-def shown_labels(labels: Sequence[str], room: float = WIDTH - LEFT - RIGHT) -> list[int]:
+def shown_labels(labels: Sequence[str]) -> list[int]:
     """Returns the numbers of the labels that fit beside each other, evenly spaced and with the last
     one.
     """
-    interval = max(1, math.ceil(len(labels) * LABEL_WIDTH / room))
+    interval = max(1, math.ceil(len(labels) * LABEL_WIDTH / (WIDTH - LEFT - RIGHT)))
     return [number for number in range(len(labels)) if (len(labels) - 1 - number) % interval == 0]
 
 
@@ -167,7 +161,6 @@ def _plot(
     show: Format,
     drawn: Sequence[str],
 ) -> str:
-    step = _step(len(labels))
     grid = []
     for tick in ticks:
         y = _y(tick, ticks[-1])
@@ -175,14 +168,9 @@ def _plot(
             f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="{GRID}"/>'
         )
         grid.append(_text(LEFT - 8, y + 4, show(tick), anchor="end", colour=FAINT))
+    foot = HEIGHT - BOTTOM + 18
     below = [
-        _text(
-            LEFT + step * (number + 0.5),
-            HEIGHT - BOTTOM + 18,
-            labels[number],
-            anchor="middle",
-            colour=FAINT,
-        )
+        _text(_x(number, labels), foot, labels[number], anchor="middle", colour=FAINT)
         for number in shown_labels(labels)
     ]
     plot = [*grid, *drawn, *below]
@@ -197,16 +185,14 @@ def _legend(series: Sequence[Series]) -> tuple[list[str], int]:
     drawn = []
     x = float(LEFT)
     row = 0
-    for entry, colour in zip(series, _colours(), strict=False):
+    for entry, colour in zip(series, cycle(COLOURS), strict=False):
         width = 14 + LETTER * len(entry.name) + 16
         if x + width > WIDTH and x > LEFT:
             x = float(LEFT)
             row += 1
         y = 30 + row * LEGEND_ROW
-        drawn += [
-            f"{_box(x, y, 10, 10, colour)}</rect>",
-            _text(x + 14, y + 9, entry.name, colour=FAINT),
-        ]
+        drawn.append(f"{_box(x, y, 10, 10, colour)}</rect>")
+        drawn.append(_text(x + 14, y + 9, entry.name, colour=FAINT))
         x += width
     return drawn, row + 1
 
@@ -227,24 +213,17 @@ def _svg(title: str, height: float, drawn: Sequence[str]) -> str:
 
 def _runs(values: Sequence[float | None]) -> Iterator[list[tuple[int, float]]]:
     """Yields the stretches of values without a gap, each value with its number."""
-    run: list[tuple[int, float]] = []
-    for number, value in enumerate(values):
-        if value is not None:
-            run.append((number, value))
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
+    for is_gap, run in groupby(enumerate(values), key=lambda pair: pair[1] is None):
+        if not is_gap:
+            yield [(number, value) for number, value in run if value is not None]
 
 
-def _colours() -> Iterator[str]:
-    while True:
-        yield from COLOURS
+def _step(labels: Sequence[str]) -> float:
+    return (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
 
 
-def _step(count: int) -> float:
-    return (WIDTH - LEFT - RIGHT) / max(count, 1)
+def _x(number: int, labels: Sequence[str]) -> float:
+    return LEFT + _step(labels) * (number + 0.5)
 
 
 def _y(value: float, most: float) -> float:
@@ -262,11 +241,4 @@ def _box(x: float, y: float, width: float, height: float, colour: str) -> str:
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" '
         f'rx="1.5" fill="{colour}">'
-    )
-
-
-def _circle(x: float, y: float, colour: str, label: str) -> str:
-    return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6" '
-        f'fill="{colour}"><title>{escape(label)}</title></circle>'
     )

@@ -17,6 +17,7 @@ import polars as pl
 
 from memory_assets.schema.tables import TABLES, deadline_of
 from memory_assets.stages.maintain.charts import (
+    Format,
     Series,
     dollars,
     horizontal_bars,
@@ -35,8 +36,13 @@ FOLDER = "health"
 """Where the reports are in the workspace."""
 
 WEEKS = 26
-STATES = ("active", "held", "superseded", "stale", "archived", "cold")
+AGED = ("stale", "archived", "cold")
+STATES = ("active", "held", "superseded", *AGED)
+_IS_AGED = pl.col("state").is_in(AGED)
 WEEK = timedelta(days=7)
+
+Weekly = Mapping[str, Sequence[float | None]]
+"""The values of each name, one for each week."""
 
 
 @dataclass(frozen=True)
@@ -105,196 +111,132 @@ def build_report(inputs: HealthInputs) -> HealthReport:
     """
     month = f"{inputs.today - timedelta(days=1):%Y-%m}"
     weeks = _weeks(inputs)
-    sections_by_week = (_growth, _states, _quality, _recall, _latency, _cost)
-    sections = [
-        *(build_section(inputs, weeks) for build_section in sections_by_week),
-        _freshness(inputs),
-    ]
-    return HealthReport(month, inputs.today, _figures(inputs, month), sections)
+    by_week = (_growth, _states, _quality, _recall, _latency, _cost)
+    sections = [build_section(inputs, weeks) for build_section in by_week]
+    return HealthReport(
+        month, inputs.today, _figures(inputs, month), [*sections, _freshness(inputs)]
+    )
 
 
 def _figures(inputs: HealthInputs, month: str) -> dict[str, str]:
     in_month = pl.col("day").dt.to_string("%Y-%m") == month
     questions = inputs.recalls.filter(in_month)
-    active = inputs.memories.filter(state="active")
-    new = active.filter(
-        pl.col("first_event_at").dt.convert_time_zone(inputs.zone.key).dt.to_string("%Y-%m")
-        == month
-    )
+    unknown = questions.filter(outcome=UNKNOWN).height
+    active = _by_day(inputs.memories.filter(state="active"), "first_event_at", inputs.zone)
     paid = inputs.costs.filter(in_month)["usd"].sum()
     overdue = sum(is_overdue(inputs, name) for name in inputs.waiting)
-    old = inputs.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
     return {
         "active facts": f"{active.height:,}",
-        f"new in {month}": f"{new.height:,}",
-        "stale or older": f"{old.height:,}",
+        f"new in {month}": f"{active.filter(in_month).height:,}",
+        "stale or older": f"{inputs.memories.filter(_IS_AGED).height:,}",
         f"sessions in {month}": f"{inputs.sessions.filter(in_month)['session_id'].n_unique():,}",
         f"questions in {month}": f"{questions.height:,}",
-        "answered": percent(1 - questions.filter(outcome=UNKNOWN).height / questions.height)
-        if questions.height
-        else "–",
+        "answered": percent(1 - unknown / questions.height) if questions.height else "–",
         f"paid in {month}": dollars(float(paid or 0)),
         "overdue tables": f"{overdue:,}",
     }
 
 
 def _growth(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
-    memories = _day_of(
-        inputs.memories.filter(pl.col("state") != "forgotten"), "first_event_at", inputs.zone
-    )
-    total_counts = [float(memories.filter(pl.col("day") < week + WEEK).height) for week in weeks]
-    active = memories.filter(state="active")
-    active_counts = [float(active.filter(pl.col("day") < week + WEEK).height) for week in weeks]
+    remembered = inputs.memories.filter(pl.col("state") != "forgotten")
+    memories = _by_day(remembered, "first_event_at", inputs.zone)
+    totals = {
+        name: [float(rows.filter(pl.col("day") < week + WEEK).height) for week in weeks]
+        for name, rows in (("all", memories), ("active now", memories.filter(state="active")))
+    }
     added = memories.filter(pl.col("day") >= inputs.today - timedelta(days=28)).height
     earlier = memories.height - added
     growth = f", {added / earlier:+.0%}" if earlier else ""
     sessions = inputs.sessions.unique("session_id", keep="first", maintain_order=True)
     facts = inputs.observations.filter(kind="fact")
-    of_gate = [
-        Series(name, _by_week(facts.filter(gate=gate), weeks, lambda rows: float(rows.height)))
-        for name, gate in (("allowed", "allow"), ("held", "hold"))
-    ]
+    gates = {"allowed": facts.filter(gate="allow"), "held": facts.filter(gate="hold")}
+    facts_title = "Remembered facts by the week in which they were first said"
     return ReportSection(
         "Growth",
         [f"{memories.height:,} remembered facts, {added:,} of the last four weeks{growth}."],
         [
-            _lines("growth", "Remembered facts by the week in which they were first said", weeks,
-                   [Series("all", total_counts), Series("active now", active_counts)]),
-            _columns("facts", "Facts a week", weeks, of_gate),
-            _columns("sessions", "Sessions a week", weeks,
-                     [Series("sessions", _by_week(sessions, weeks,
-                     lambda rows: float(rows.height)))]),
+            _lines("growth", facts_title, weeks, totals),
+            _columns("facts", "Facts a week", weeks, _heights(gates, weeks)),
+            _columns("sessions", "Sessions a week", weeks, _heights({"sessions": sessions}, weeks)),
         ],
-    )  # fmt: skip
+    )
 
 
 def _states(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     counts = dict(inputs.memories.group_by("state").len().iter_rows())
-    states = {state: float(counts.get(state, 0)) for state in STATES}
-    mix = (
-        inputs.memories.filter(state="active")
-        .group_by("category")
-        .len()
-        .sort(["len", "category"], descending=[True, False])
-    )
-    aging = (
-        inputs.memories.filter(pl.col("state").is_in(["stale", "archived", "cold"]))
-        .group_by("category")
-        .len()
-    )
-    stale = dict(aging.sort("category").iter_rows())
+    active = inputs.memories.filter(state="active").group_by("category").len()
+    mix = dict(active.sort(["len", "category"], descending=[True, False]).iter_rows())
+    aged = inputs.memories.filter(_IS_AGED).group_by("category").len().sort("category")
     nights = inputs.nights.sort("day")
+    states = {state: counts.get(state, 0) for state in STATES}
     charts = [
-        Chart("states", "Remembered facts by state", horizontal_bars("Remembered facts by state",
-        states)),
-        Chart("categories", "Active facts by category",
-              horizontal_bars("Active facts by category", {name: float(count) for name,
-              count in mix.iter_rows()})),
-    ]  # fmt: skip
+        _bars("states", "Remembered facts by state", states),
+        _bars("categories", "Active facts by category", mix),
+    ]
     if nights.height > 1:
-        series = [
-            Series(state, _by_week(nights, weeks, lambda rows, state=state: float(rows[state][-1])))
-            for state in ("stale", "archived", "cold")
-        ]
-        charts.append(
-            _lines(
-                "aging", "Stale, archived and cold memories at the end of each week", weeks, series
-            )
-        )
-    aging_categories = ", ".join(f"{category} {count:,}" for category, count in stale.items())
+        title = "Stale, archived and cold memories at the end of each week"
+        by_state = {
+            state: _by_week(nights, weeks, lambda rows, state=state: float(rows[state][-1]))
+            for state in AGED
+        }
+        charts.append(_lines("aging", title, weeks, by_state))
+    categories = ", ".join(f"{category} {count:,}" for category, count in aged.iter_rows())
     unread = int((nights["missed"] - nights["extracted"]).sum())
-    return ReportSection(
-        "States and categories",
-        [
-            f"Stale, archived or cold: {aging_categories or 'none'}.",
-            f"Nights counted: {nights.height:,}; sessions, messages and notes that they "
-            f"left unread: {unread:,}.",
-        ],
-        charts,
-    )
+    text = [
+        f"Stale, archived or cold: {categories or 'none'}.",
+        f"Nights counted: {nights.height:,}; sessions, messages and notes that they "
+        f"left unread: {unread:,}.",
+    ]
+    return ReportSection("States and categories", text, charts)
 
 
 def _quality(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
-    shares = {
-        "allowed": lambda rows: share_of(rows, "verdict", "allow"),
-        "junk": lambda rows: share_of(rows, "junk", "candidates"),
-        "repeated": lambda rows: share_of(rows, "repeated", "allow"),
+    shares = {"allowed": ("verdict", "allow"), "junk": ("junk", "candidates")}
+    shares["repeated"] = ("repeated", "allow")
+    series = {
+        name: _by_week(inputs.quality, weeks, lambda rows, share=share: share_of(rows, *share))
+        for name, share in shares.items()
     }
-    series = [Series(name, _by_week(inputs.quality, weeks, take)) for name, take in shares.items()]
-    faults = {
-        fault.replace("_", " "): float(count_of(inputs.quality, fault, "allow")) for fault in FAULTS
-    }
-    faults = {
-        fault: count
-        for fault, count in sorted(faults.items(), key=lambda item: (-item[1], item[0]))
-        if count
-    }
-    charts = [
-        _lines(
-            "quality",
-            "Candidates allowed, junk among candidates, repeats among allowed facts",
-            weeks,
-            series,
-            percent,
-        )
-    ]
+    counts = {fault: count_of(inputs.quality, fault, "allow") for fault in FAULTS}
+    named = {fault.replace("_", " "): count for fault, count in counts.items() if count}
+    faults = dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
+    title = "Candidates allowed, junk among candidates, repeats among allowed facts"
+    charts = [_lines("quality", title, weeks, series, percent)]
     if faults:
-        charts.append(
-            Chart(
-                "faults",
-                "Faults of allowed facts",
-                horizontal_bars("Faults of allowed facts", faults),
-            )
-        )
-    facts = count_of(inputs.quality, "priority")
+        charts.append(_bars("faults", "Faults of allowed facts", faults))
     text = (
-        f"Allowed facts: {facts:,}; faults found in them: {plain(sum(faults.values()))} (defined "
-        "in docs/operating.md)."
+        f"Allowed facts: {count_of(inputs.quality, 'priority'):,}; faults found in them: "
+        f"{plain(sum(faults.values()))} (defined in docs/operating.md)."
     )
     return ReportSection("Quality", [text], charts)
 
 
 def _recall(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
-    series = [
-        Series(
-            name,
-            _by_week(inputs.recalls.filter(outcome=name), weeks, lambda rows: float(rows.height)),
-        )
-        for name in OUTCOMES
-    ]
-    series = [outcome_series for outcome_series in series if any(outcome_series.values)]
+    by_outcome = {name: inputs.recalls.filter(outcome=name) for name in OUTCOMES}
+    series = {name: values for name, values in _heights(by_outcome, weeks).items() if any(values)}
     if not series:
         return ReportSection("Recall", ["No question was asked in the last half year."])
-    question_count = inputs.recalls.height
     degraded = inputs.recalls.filter(pl.col("degraded").is_not_null()).height
-    unknown = inputs.recalls.filter(outcome=UNKNOWN).height
     text = (
-        f"Questions: {question_count:,}; without an answer in memory: {unknown:,}; answered by one "
-        f"retriever alone: {degraded:,}."
+        f"Questions: {inputs.recalls.height:,}; without an answer in memory: "
+        f"{by_outcome[UNKNOWN].height:,}; answered by one retriever alone: {degraded:,}."
     )
-    return ReportSection(
-        "Recall",
-        [text],
-        [_columns("recall", "Questions a week, by the tier that answered", weeks, series)],
-    )
+    chart = _columns("recall", "Questions a week, by the tier that answered", weeks, series)
+    return ReportSection("Recall", [text], [chart])
 
 
 def _latency(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     timed = inputs.recalls.filter(pl.col("seconds") > 0)
     if timed.is_empty():
         return ReportSection("Latency", ["No answer was timed yet."])
-    series = [
-        Series(
-            name,
-            _by_week(timed, weeks, lambda rows, share=share: _quantile(rows["seconds"], share)),
-        )
+    series = {
+        name: _by_week(timed, weeks, lambda rows, share=share: _quantile(rows["seconds"], share))
         for name, share in (("median", 0.5), ("95 of 100 answers within", 0.95))
-    ]
+    }
     half, most = (seconds(_quantile(timed["seconds"], share)) for share in (0.5, 0.95))
     text = f"Half of all answers took at most {half}, 95 of 100 at most {most}."
-    return ReportSection(
-        "Latency", [text], [_lines("latency", "Seconds to an answer", weeks, series, seconds)]
-    )
+    chart = _lines("latency", "Seconds to an answer", weeks, series, seconds)
+    return ReportSection("Latency", [text], [chart])
 
 
 def _cost(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
@@ -303,17 +245,13 @@ def _cost(inputs: HealthInputs, weeks: Sequence[date]) -> ReportSection:
     notes = [f"Answers without a known price: {unpriced:,}."] if unpriced else []
     if paid.is_empty():
         return ReportSection("Cost", ["No model was paid.", *notes])
-    steps = paid["step"].unique().sort().to_list()
-    series = [
-        Series(step, _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum())))
-        for step in steps
-    ]
+    series = {
+        step: _by_week(paid.filter(step=step), weeks, lambda rows: float(rows["usd"].sum()))
+        for step in paid["step"].unique().sort()
+    }
     text = f"{dollars(float(paid['usd'].sum()))} in all."
-    return ReportSection(
-        "Cost",
-        [text, *notes],
-        [_columns("cost", "US dollars a week, by step", weeks, series, dollars)],
-    )
+    chart = _columns("cost", "US dollars a week, by step", weeks, series, dollars)
+    return ReportSection("Cost", [text, *notes], [chart])
 
 
 def is_overdue(inputs: HealthInputs, name: str) -> bool:
@@ -322,6 +260,7 @@ def is_overdue(inputs: HealthInputs, name: str) -> bool:
 
 
 def _freshness(inputs: HealthInputs) -> ReportSection:
+    names = [name for name in TABLES if name in inputs.written]
     rows = [
         (
             name,
@@ -331,17 +270,12 @@ def _freshness(inputs: HealthInputs) -> ReportSection:
             _age(deadline_of(TABLES[name])),
             "overdue" if is_overdue(inputs, name) else "",
         )
-        for name in TABLES
-        if name in inputs.written
+        for name in names
     ]
-    overdue = [row[0] for row in rows if row[-1]]
-    text = f"Overdue: {', '.join(overdue)}." if overdue else "No table is overdue."
-    return ReportSection(
-        "Freshness",
-        [text],
-        (),
-        [("table", "last written", "age", "input waits", "at most", ""), *rows],
-    )
+    overdue = ", ".join(row[0] for row in rows if row[-1])
+    text = f"Overdue: {overdue}." if overdue else "No table is overdue."
+    head = ("table", "last written", "age", "input waits", "at most", "")
+    return ReportSection("Freshness", [text], table=[head, *rows])
 
 
 def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
@@ -353,11 +287,8 @@ def render_markdown(report: HealthReport, pictures: str | None = None) -> str:
     lines[-1] += "\n| " + " | ".join(report.figures.values()) + " |"
     for section in report.sections:
         lines += [f"## {section.title}", " ".join(section.text)]
-        lines += (
-            [f"![{chart.title}]({pictures}/{chart.name}.svg)" for chart in section.charts]
-            if pictures
-            else []
-        )
+        charts = section.charts if pictures else ()
+        lines += [f"![{chart.title}]({pictures}/{chart.name}.svg)" for chart in charts]
         if section.table:
             head, *rows = section.table
             cells = [head, ["---"] * len(head), *rows]
@@ -400,11 +331,8 @@ def _weeks(inputs: HealthInputs) -> list[date]:
     store.
     """
     last = inputs.today - timedelta(days=inputs.today.weekday())
-    days = [
-        inputs.sessions["day"].min(),
-        inputs.observations["day"].min(),
-        inputs.recalls["day"].min(),
-    ]
+    tables = (inputs.sessions, inputs.observations, inputs.recalls)
+    days = (table["day"].min() for table in tables)
     first = min((day for day in days if isinstance(day, date)), default=last)
     count = min(WEEKS, (last - first).days // 7 + 2)
     return [last - WEEK * back for back in reversed(range(max(count, 1)))]
@@ -414,40 +342,42 @@ def _by_week(
     rows: pl.DataFrame, weeks: Sequence[date], take: Callable[[pl.DataFrame], float | None]
 ) -> list[float | None]:
     """Returns what is taken from the rows of each week; None for a week without rows."""
-    monday = pl.col("day").dt.truncate("1w")
-    rows_by_week = {
-        key: week_rows
-        for (key,), week_rows in rows.group_by(monday.alias("week"), maintain_order=True)
-    }
+    groups = rows.group_by(pl.col("day").dt.truncate("1w").alias("week"), maintain_order=True)
+    rows_by_week = {week: week_rows for (week,), week_rows in groups}
     return [take(rows_by_week[week]) if week in rows_by_week else None for week in weeks]
 
 
-def _day_of(rows: pl.DataFrame, column: str, zone: ZoneInfo) -> pl.DataFrame:
+def _heights(tables: Mapping[str, pl.DataFrame], weeks: Sequence[date]) -> Weekly:
+    """Returns the number of rows of each table, by week."""
+    return {
+        name: _by_week(rows, weeks, lambda rows: float(rows.height))
+        for name, rows in tables.items()
+    }
+
+
+def _by_day(rows: pl.DataFrame, column: str, zone: ZoneInfo) -> pl.DataFrame:
     return rows.with_columns(day=pl.col(column).dt.convert_time_zone(zone.key).dt.date())
 
 
-def _labels(weeks: Sequence[date]) -> list[str]:
-    return [f"{week:%d %b}".lstrip("0") for week in weeks]
-
-
 def _lines(
-    name: str,
-    title: str,
-    weeks: Sequence[date],
-    series: Sequence[Series],
-    show: Callable[[float], str] = plain,
+    name: str, title: str, weeks: Sequence[date], series: Weekly, show: Format = plain
 ) -> Chart:
-    return Chart(name, title, line_chart(title, _labels(weeks), series, show))
+    return Chart(name, title, line_chart(title, *_drawn(weeks, series), show))
 
 
 def _columns(
-    name: str,
-    title: str,
-    weeks: Sequence[date],
-    series: Sequence[Series],
-    show: Callable[[float], str] = plain,
+    name: str, title: str, weeks: Sequence[date], series: Weekly, show: Format = plain
 ) -> Chart:
-    return Chart(name, title, stacked_columns(title, _labels(weeks), series, show))
+    return Chart(name, title, stacked_columns(title, *_drawn(weeks, series), show))
+
+
+def _drawn(weeks: Sequence[date], series: Weekly) -> tuple[list[str], list[Series]]:
+    labels = [f"{week:%d %b}".lstrip("0") for week in weeks]
+    return labels, [Series(name, values) for name, values in series.items()]
+
+
+def _bars(name: str, title: str, counts: Mapping[str, float]) -> Chart:
+    return Chart(name, title, horizontal_bars(title, counts))
 
 
 def _quantile(values: pl.Series, share: float) -> float:

@@ -8,6 +8,7 @@ counts the same.
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -43,21 +44,10 @@ def messages_without_window(
     """
     captured_on = pl.col("created_at").dt.convert_time_zone(zone.key).dt.date()
     ranges = resources.filter(captured_on == day).select(resource_id="id")
-    windowed = (
-        windows.select("message_ids")
-        .explode("message_ids")
-        .select(message_id="message_ids")
-        .drop_nulls()
-        .unique()
-    )
+    windowed = windows.select(message_id=pl.col("message_ids").explode())
     archived = records.filter(status="message").join(ranges, on="resource_id", how="semi")
-    lost = (
-        archived.join(windowed, on="message_id", how="anti")
-        .select("message_id")
-        .drop_nulls()
-        .unique()
-    )
-    return lost.select(id="message_id", session_id=pl.lit(""))
+    lost = archived.join(windowed, on="message_id", how="anti").select(id="message_id")
+    return lost.drop_nulls().unique().with_columns(session_id=pl.lit(""))
 
 
 def missed_rows(
@@ -88,17 +78,17 @@ def plan_boost(day: date, observations: pl.DataFrame, events: Sequence[Event]) -
     """Returns the event that boosts the memories of the day's allowed facts; none where all were
     boosted before.
     """
-    boosted = {
-        id for event in events if event.kind == BOOSTED for id in event.payload["memory_ids"]
-    }
     facts = observations.filter(pl.col("day") == day, kind="fact", gate="allow")["id"]
-    ids = sorted(set(facts) - boosted)
+    ids = sorted(set(facts) - _boosted(events))
+    if not ids:
+        return []
     payload = {"memory_ids": ids, "day": day.isoformat()}
-    return (
-        [Planned(f"rule-{hash_of(BOOSTED, day, *ids)}", BOOSTED, day.isoformat(), payload)]
-        if ids
-        else []
-    )
+    return [Planned(f"rule-{hash_of(BOOSTED, day, *ids)}", BOOSTED, day.isoformat(), payload)]
+
+
+def _boosted(events: Sequence[Event]) -> set[str]:
+    boosts = (event.payload["memory_ids"] for event in events if event.kind == BOOSTED)
+    return set(chain.from_iterable(boosts))
 
 
 def count_night(
@@ -117,16 +107,13 @@ def count_night(
     against = memories.select("id", "conflicts_with").explode("conflicts_with").drop_nulls()
     mix = memories.filter(state="active").group_by("category").len().sort("category")
     shared = memories.filter(pl.col("merged_count") > 1)["observation_ids"].explode()
-    boosted = {
-        id for event in events if event.kind == BOOSTED for id in event.payload["memory_ids"]
-    }
     return {
         "day": day,
         "total": sum(count for state, count in states.items() if state != "forgotten"),
         **{state: states.get(state, 0) for state in _STATES},
         "conflicts": against.filter(pl.col("id") < pl.col("conflicts_with")).height,
         "merged": int(observations["id"].is_in(shared.implode()).sum()),
-        "promoted": int(observations["id"].is_in(list(boosted)).sum()),
+        "promoted": int(observations["id"].is_in(list(_boosted(events))).sum()),
         "missed": missed,
         "extracted": extracted,
         "categories": mix["category"].to_list(),
@@ -137,10 +124,8 @@ def count_night(
 def render_line(row: Mapping[str, Any]) -> str:
     """Returns the row of `nightly_stats` as one line of a log."""
     states = ", ".join(f"{row[state]:,} {state}" for state in _STATES if row[state])
-    mix = ", ".join(
-        f"{name} {count:,}"
-        for name, count in zip(row["categories"], row["category_counts"], strict=True)
-    )
+    counts = zip(row["categories"], row["category_counts"], strict=True)
+    mix = ", ".join(f"{name} {count:,}" for name, count in counts)
     return (
         f"Nightly run for {row['day']}: {row['total']:,} memories ({states or 'none'}); "
         f"{row['merged']:,} merged, "

@@ -48,6 +48,7 @@ for.
 """
 
 GATES = ("allow", "hold")
+_FACT = {"id": pl.String, "day": pl.Date, "gate": pl.String}
 MIXES = frozenset({"verdict", "reason", "parse_path", "priority", "category"})
 """Measures whose values add up to all that they count."""
 
@@ -58,18 +59,15 @@ def measure_day(
     """Returns the rows of `quality` for one day; a day without candidates has none."""
     if verdicts.is_empty() and observations.is_empty():
         return schemas.empty("quality")
-    facts = observations.filter(pl.col("kind") == "fact")
-    allowed, faulty = facts.filter(pl.col("gate") == "allow"), find_faulty(facts, messages)
+    facts = observations.filter(kind="fact")
+    allowed = facts.filter(gate="allow")
+    faulty = find_faulty(facts, messages)
     rows = [
-        *(row for column in ("verdict", "reason", "parse_path") for row in _mix(verdicts[column])),
-        *(row for column in ("priority", "category") for row in _mix(allowed[column])),
+        *_mixes(verdicts, "verdict", "reason", "parse_path"),
+        *_mixes(allowed, "priority", "category"),
         _junk(verdicts, observations),
         *_of_facts("repeated", find_repeated(facts), facts),
-        *(
-            row
-            for fault in FAULTS
-            for row in _of_facts(fault, faulty.filter(pl.col("fault") == fault), facts)
-        ),
+        *(row for fault in FAULTS for row in _of_facts(fault, faulty.filter(fault=fault), facts)),
     ]
     return schemas.frame_of("quality", ({"day": day, **row} for row in rows))
 
@@ -89,11 +87,7 @@ def find_faulty(observations: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFr
             quote=row["quote"],
         )
     ]
-    return pl.DataFrame(
-        found,
-        schema={"id": pl.String, "day": pl.Date, "gate": pl.String, "fault": pl.String},
-        orient="row",
-    )
+    return pl.DataFrame(found, schema=_FACT | {"fault": pl.String}, orient="row")
 
 
 def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
@@ -110,8 +104,7 @@ def find_repeated(observations: pl.DataFrame) -> pl.DataFrame:
             found += [
                 (id, day, gate, same_as) for id, same_as in _repeats(among) if gate_of[id] == gate
             ]
-    schema = {"id": pl.String, "day": pl.Date, "gate": pl.String, "same_as": pl.String}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return pl.DataFrame(found, schema=_FACT | {"same_as": pl.String}, orient="row")
 
 
 def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
@@ -119,15 +112,11 @@ def _repeats(facts: pl.DataFrame) -> list[tuple[str, str]]:
     time.
     """
     order = {id: place for place, id in enumerate(facts["id"])}
-    pairs = (
-        find_repeats(facts.with_columns(state=pl.lit("active")))
-        .pairs.select("id", "repeats_id")
-        .iter_rows()
-    )
+    repeats = find_repeats(facts.with_columns(state=pl.lit("active"))).pairs
+    pairs = repeats.select("id", "repeats_id").iter_rows()
+    ordered = [sorted(pair, key=order.__getitem__) for pair in pairs]
     first: dict[str, str] = {}
-    for earlier, later in sorted(
-        (sorted(pair, key=order.__getitem__) for pair in pairs), key=lambda pair: order[pair[0]]
-    ):
+    for earlier, later in sorted(ordered, key=lambda pair: order[pair[0]]):
         first.setdefault(later, earlier)
     return sorted(first.items(), key=lambda pair: order[pair[0]])
 
@@ -143,9 +132,10 @@ def _sources(facts: pl.DataFrame, messages: pl.DataFrame) -> dict[str, EvidenceM
     }
 
 
-def _mix(values: pl.Series) -> Iterator[dict[str, Any]]:
-    for value, count in values.value_counts().sort(values.name).iter_rows():
-        yield _row(values.name, value, count, len(values))
+def _mixes(rows: pl.DataFrame, *columns: str) -> Iterator[dict[str, Any]]:
+    for column in columns:
+        for value, count in rows[column].value_counts().sort(column).iter_rows():
+            yield _row(column, value, count, rows.height)
 
 
 def find_junk(verdicts: pl.DataFrame) -> pl.DataFrame:
@@ -164,18 +154,12 @@ def _junk(verdicts: pl.DataFrame, observations: pl.DataFrame) -> dict[str, Any]:
 
 def _of_facts(measure: str, faulty: pl.DataFrame, facts: pl.DataFrame) -> Iterator[dict[str, Any]]:
     for gate in GATES:
-        of_gate = pl.col("gate") == gate
-        yield _row(measure, gate, faulty.filter(of_gate).height, facts.filter(of_gate).height)
+        yield _row(measure, gate, faulty.filter(gate=gate).height, facts.filter(gate=gate).height)
 
 
 def _row(measure: str, value: str, count: int, total: int) -> dict[str, Any]:
-    return {
-        "measure": measure,
-        "value": value,
-        "count": count,
-        "total": total,
-        "share": count / total if total else None,
-    }
+    counts = {"count": count, "total": total, "share": count / total if total else None}
+    return {"measure": measure, "value": value, **counts}
 
 
 def count_of(quality: pl.DataFrame, measure: str, value: str | None = None) -> int:
@@ -197,13 +181,10 @@ def share_of(quality: pl.DataFrame, measure: str, value: str) -> float | None:
 def loosely_read(quality: pl.DataFrame) -> float | None:
     """Returns the share of candidates from answers in another form than the prompt asks for."""
     total = count_of(quality, "parse_path")
-    return (
-        1 - sum(count_of(quality, "parse_path", path) for path in ASKED_FOR) / total
-        if total
-        else None
-    )
+    strict = sum(count_of(quality, "parse_path", path) for path in ASKED_FOR)
+    return 1 - strict / total if total else None
 
 
 def _rows_of(quality: pl.DataFrame, measure: str, value: str | None) -> pl.DataFrame:
-    rows = quality.filter(pl.col("measure") == measure)
-    return rows if value is None else rows.filter(pl.col("value") == value)
+    rows = quality.filter(measure=measure)
+    return rows if value is None else rows.filter(value=value)

@@ -64,14 +64,8 @@ def _move(kind: str, job: str, last_access: Mapping[str, datetime], reason: str)
     if not last_access:
         return []
     accessed = sorted(f"{id} {at.isoformat()}" for id, at in last_access.items())
-    return [
-        Planned(
-            f"rule-{hash_of(kind, *accessed)}",
-            kind,
-            job,
-            {"memory_ids": sorted(last_access), "reason": reason},
-        )
-    ]
+    payload = {"memory_ids": sorted(last_access), "reason": reason}
+    return [Planned(f"rule-{hash_of(kind, *accessed)}", kind, job, payload)]
 
 
 def _is_longer_ago(moment: datetime, now: datetime, days: int) -> bool:

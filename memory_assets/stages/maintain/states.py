@@ -80,10 +80,8 @@ def fold_states(
 
 def with_states(memories: pl.DataFrame, states: pl.DataFrame) -> pl.DataFrame:
     """Returns the memories with these states, as `fold_states` gives them."""
-    joined = memories.drop("state").join(
-        states.select(id="memory_id", state="state"), on="id", how="left"
-    )
-    return joined.select(memories.columns)
+    new_states = states.select(id="memory_id", state="state")
+    return memories.drop("state").join(new_states, on="id", how="left").select(memories.columns)
 
 
 def _judge(
@@ -114,12 +112,12 @@ def accessed_at(
 ) -> dict[str, datetime]:
     """Returns when each memory was last said, recalled, used or restored, by id."""
     restored = _last_moves(memories, (event for event in events if event.kind == RESTORED), now)
-    return {
-        row["id"]: max(last_seen(row), restored[row["id"]].at)
-        if row["id"] in restored
-        else last_seen(row)
-        for row in memories.select(COLUMNS).iter_rows(named=True)
-    }
+    rows = memories.select(COLUMNS).iter_rows(named=True)
+    accessed = {row["id"]: last_seen(row) for row in rows}
+    for id, move in restored.items():
+        if id in accessed:
+            accessed[id] = max(accessed[id], move.at)
+    return accessed
 
 
 def exposed_days(queried: Iterable[date], today: date) -> list[date]:
@@ -168,15 +166,10 @@ def _last_moves(memories: pl.DataFrame, events: Iterable[Event], now: datetime) 
     )
     moved_ids = sorted({id for event in moves for id in event.payload["memory_ids"]})
     memory_of_observation = memories.select("observation_ids", "id").explode("observation_ids")
-    homes = (
-        dict(memory_of_observation.filter(pl.col("observation_ids").is_in(moved_ids)).iter_rows())
-        if moved_ids
-        else {}
-    )
+    moved = memory_of_observation.filter(pl.col("observation_ids").is_in(moved_ids))
+    homes = dict(moved.iter_rows())
     last_moves: dict[str, _Move] = {}
     for event in moves:
-        for id in event.payload["memory_ids"]:
-            last_moves[homes.get(id, id)] = _Move(
-                event.kind, event.at, event.payload.get("reason", "")
-            )
+        move = _Move(event.kind, event.at, event.payload.get("reason", ""))
+        last_moves |= {homes.get(id, id): move for id in event.payload["memory_ids"]}
     return last_moves

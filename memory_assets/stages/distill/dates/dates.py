@@ -11,13 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from memory_assets.stages.distill.dates.date_forms import (
-    FORMS,
-    Form,
-    Order,
-    is_clear_month,
-    is_duration,
-)
+from memory_assets.stages.distill.dates import date_forms
 from memory_assets.text.patterns import data_beside, patterns_beside
 
 FARTHEST = timedelta(days=731)
@@ -42,7 +36,7 @@ class FoundDate:
 
 
 def find_dates(
-    text: str, said_at: datetime, zone: ZoneInfo, order: Order | None = None
+    text: str, said_at: datetime, zone: ZoneInfo, order: date_forms.Order | None = None
 ) -> tuple[FoundDate, ...]:
     """Returns the days ahead in the text, in order; `order` is the author's order of day and month
     in 05/06/2026.
@@ -52,7 +46,7 @@ def find_dates(
     if len(words.split()) * 5 > LONGEST_TEXT:
         return ()
     dates: list[FoundDate] = []
-    for form in FORMS:
+    for form in date_forms.FORMS:
         for match in form.pattern.finditer(words):
             is_taken = any(
                 match.start() < taken.end and taken.start < match.end() for taken in dates
@@ -71,7 +65,7 @@ def find_dates(
     return tuple(sorted(dates, key=lambda found_date: found_date.start))
 
 
-def order_of(zone: ZoneInfo) -> Order | None:
+def order_of(zone: ZoneInfo) -> date_forms.Order | None:
     """Returns the usual order of day and month in the zone, or None if it is unknown."""
     if zone.key.startswith(_AMERICAN):
         return "mdy"
@@ -111,7 +105,7 @@ def without_pasted(text: str) -> str:
     return _PATTERNS["pasted_line"].sub(blank, _PATTERNS["blanked"].sub(blank, text))
 
 
-def points_ahead(words: str, match: re.Match[str], form: Form) -> bool:
+def points_ahead(words: str, match: re.Match[str], form: date_forms.Form) -> bool:
     """Returns whether the sentence around the expression refers to a day ahead."""
     words_before, words_after = _sentence(words, match)
     sentence = f"{words_before}{match[0]}{words_after}"
@@ -124,7 +118,7 @@ def points_ahead(words: str, match: re.Match[str], form: Form) -> bool:
     if words_after.rstrip().endswith("?") and _REPORTING_QUESTION.search(sentence):
         return False
     has_intent = bool(_AHEAD.search(sentence))
-    if is_duration(form):
+    if date_forms.is_duration(form):
         is_lasting = _DURATION.search(sentence) and "remind" not in sentence.lower()
         return not is_lasting and (has_intent or bool(_OURS.search(sentence)))
     return has_intent or not form.needs_intent
@@ -132,7 +126,7 @@ def points_ahead(words: str, match: re.Match[str], form: Form) -> bool:
 
 def _names_no_day(words_before: str, match: re.Match[str], words_after: str) -> bool:
     is_excluded = _NO_DAY.search(words_before) or _NO_DAY_AFTER.search(words_after)
-    return bool(is_excluded) or not is_clear_month(match)
+    return bool(is_excluded) or not date_forms.is_clear_month(match)
 
 
 def _sentence(words: str, match: re.Match[str]) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from memory_assets.english.word_forms import LIGHT_ROOTS, family_of, form_of, root, tokens_of
+from memory_assets.english import word_forms
 from memory_assets.schema.frames import frame_of, hash_of
 from memory_assets.stages.distill.dates.date_forms import Order
 from memory_assets.stages.distill.dates.dates import FoundDate, find_dates
@@ -27,7 +27,7 @@ _COPIED = ("day", "author", "message_id", "line", "session_id", "path", "project
 _STOPS = ".!?\n"
 _REMINDING = frozenset(
     map(
-        root,
+        word_forms.root,
         "remind reminder remember forget due deadline date day week month today tomorrow".split(),
     )
 )
@@ -122,11 +122,11 @@ def _words(text: str) -> frozenset[str]:
     """Returns what the text is about: its words, synonyms alike, without those of general meaning
     and of reminding.
     """
-    forms = (form_of(token) for token in tokens_of(text))
+    forms = (word_forms.form_of(token) for token in word_forms.tokens_of(text))
     return frozenset(
-        family_of(form)
+        word_forms.family_of(form)
         for form in forms
-        if form and form not in LIGHT_ROOTS and form not in _REMINDING
+        if form and form not in word_forms.LIGHT_ROOTS and form not in _REMINDING
     )
 
 
